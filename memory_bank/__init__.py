@@ -13,98 +13,143 @@ asked for, so that importing the package costs next to nothing.
 
 from __future__ import annotations
 
-__version__ = "0.1.0"
-
 from typing import TYPE_CHECKING, Any
 
+from memory_bank.base.version import __version__ as __version__
+
 if TYPE_CHECKING:
-    from memory_bank.actions.ask import ask
-    from memory_bank.actions.blast_radius import blast_radius
-    from memory_bank.actions.bulk import Item, remember_many
-    from memory_bank.actions.context import inject_context
-    from memory_bank.actions.create import create
-    from memory_bank.actions.doctor import doctor
-    from memory_bank.actions.edit import append, edit, set_status, update
-    from memory_bank.actions.evaluate import Judged, Qrels, evaluate
-    from memory_bank.actions.explain_symbol import explain_symbol
-    from memory_bank.actions.forget import forget
-    from memory_bank.actions.imports import import_notes
-    from memory_bank.actions.listing import list_notes, show, tag_counts
-    from memory_bank.actions.move_and_merge import merge, rename
-    from memory_bank.actions.navigate import ghosts, links_of, path_between, related
-    from memory_bank.actions.observation_details import get_observations
-    from memory_bank.actions.observations import changes_for_file, decisions, search_observations
-    from memory_bank.actions.promote import promote
-    from memory_bank.actions.prune import prune
-    from memory_bank.actions.recall import recall
-    from memory_bank.actions.recall_at import recall_at
-    from memory_bank.actions.remember import remember, session_note
-    from memory_bank.actions.session_events import subscribe
-    from memory_bank.actions.session_stores import session_store
-    from memory_bank.actions.sessions import (
-        compress,
+    from memory_bank.agents.transcripts import import_sessions
+    from memory_bank.bank.bank import Bank, open_bank
+    from memory_bank.bank.setup import init
+    from memory_bank.base.errors import MemoryBankError
+    from memory_bank.code.blast_radius import blast_radius
+    from memory_bank.code.codebase import Codebase, open_codebase
+    from memory_bank.code.explain_symbol import explain_symbol
+    from memory_bank.code.symbols import symbol
+    from memory_bank.code.tests_for import tests_for
+    from memory_bank.memory.ask import ask
+    from memory_bank.memory.confirm import promote
+    from memory_bank.memory.create import Item, create, remember_many
+    from memory_bank.memory.edit import append, edit, set_status, update
+    from memory_bank.memory.forgetting.forget import forget
+    from memory_bank.memory.imports import import_notes
+    from memory_bank.memory.links import ghosts, links_of, path_between, related
+    from memory_bank.memory.move_and_merge import merge, rename
+    from memory_bank.memory.overview import stats
+    from memory_bank.memory.recall import recall, recall_at
+    from memory_bank.memory.remember import remember, session_note
+    from memory_bank.memory.show import list_notes, show, tag_counts
+    from memory_bank.memory.trash import delete, empty_trash, restore, trash
+    from memory_bank.review.doctor import doctor
+    from memory_bank.review.evaluate import Judged, evaluate
+    from memory_bank.search.measures import Qrels
+    from memory_bank.sessions.compress import compress
+    from memory_bank.sessions.context import inject_context
+    from memory_bank.sessions.events import subscribe
+    from memory_bank.sessions.forgotten import prune
+    from memory_bank.sessions.get_observations import get_observations
+    from memory_bank.sessions.listing import list_sessions, show_session
+    from memory_bank.sessions.observations import changes_for_file, decisions, search_observations
+    from memory_bank.sessions.session_stores import session_store
+    from memory_bank.sessions.sessions import (
         end_session,
-        list_sessions,
-        show_session,
         start_session,
         store_observation,
         store_prompt,
     )
-    from memory_bank.actions.setup import init
-    from memory_bank.actions.stats import stats
-    from memory_bank.actions.symbols import symbol
-    from memory_bank.actions.tests_for import tests_for
-    from memory_bank.actions.timeline import timeline
-    from memory_bank.actions.transcripts import import_sessions
-    from memory_bank.actions.trash import delete, empty_trash, restore, trash
-    from memory_bank.bank import Bank, open_bank
-    from memory_bank.codebase import Codebase, open_codebase
-    from memory_bank.errors import MemoryBankError
+    from memory_bank.sessions.timeline import timeline
 
 _HOMES = {
-    "actions.blast_radius": ("blast_radius",),
-    "actions.bulk": ("Item", "remember_many"),
-    "actions.context": ("inject_context",),
-    "actions.create": ("create",),
-    "actions.doctor": ("doctor",),
-    "actions.evaluate": ("Judged", "Qrels", "evaluate"),
-    "actions.explain_symbol": ("explain_symbol",),
-    "actions.ask": ("ask",),
-    "actions.forget": ("forget",),
-    "actions.imports": ("import_notes",),
-    "actions.listing": ("list_notes", "show", "tag_counts"),
-    "actions.navigate": ("ghosts", "links_of", "path_between", "related"),
-    "actions.move_and_merge": ("merge", "rename"),
-    "actions.observation_details": ("get_observations",),
-    "actions.observations": ("changes_for_file", "decisions", "search_observations"),
-    "actions.promote": ("promote",),
-    "actions.prune": ("prune",),
-    "actions.recall": ("recall",),
-    "actions.recall_at": ("recall_at",),
-    "actions.remember": ("remember", "session_note"),
-    "actions.session_events": ("subscribe",),
-    "actions.session_stores": ("session_store",),
-    "actions.sessions": (
-        "compress",
-        "end_session",
+    "agents.transcripts": ("import_sessions",),
+    "bank.bank": (
+        "Bank",
+        "open_bank",
+    ),
+    "bank.setup": ("init",),
+    "base.errors": ("MemoryBankError",),
+    "code.blast_radius": ("blast_radius",),
+    "code.codebase": (
+        "Codebase",
+        "open_codebase",
+    ),
+    "code.explain_symbol": ("explain_symbol",),
+    "code.symbols": ("symbol",),
+    "code.tests_for": ("tests_for",),
+    "memory.ask": ("ask",),
+    "memory.confirm": ("promote",),
+    "memory.create": (
+        "Item",
+        "create",
+        "remember_many",
+    ),
+    "memory.edit": (
+        "append",
+        "edit",
+        "set_status",
+        "update",
+    ),
+    "memory.forgetting.forget": ("forget",),
+    "memory.imports": ("import_notes",),
+    "memory.links": (
+        "ghosts",
+        "links_of",
+        "path_between",
+        "related",
+    ),
+    "memory.move_and_merge": (
+        "merge",
+        "rename",
+    ),
+    "memory.overview": ("stats",),
+    "memory.recall": (
+        "recall",
+        "recall_at",
+    ),
+    "memory.remember": (
+        "remember",
+        "session_note",
+    ),
+    "memory.show": (
+        "list_notes",
+        "show",
+        "tag_counts",
+    ),
+    "memory.trash": (
+        "delete",
+        "empty_trash",
+        "restore",
+        "trash",
+    ),
+    "review.doctor": ("doctor",),
+    "review.evaluate": (
+        "Judged",
+        "evaluate",
+    ),
+    "search.measures": ("Qrels",),
+    "sessions.compress": ("compress",),
+    "sessions.context": ("inject_context",),
+    "sessions.events": ("subscribe",),
+    "sessions.forgotten": ("prune",),
+    "sessions.get_observations": ("get_observations",),
+    "sessions.listing": (
         "list_sessions",
         "show_session",
+    ),
+    "sessions.observations": (
+        "changes_for_file",
+        "decisions",
+        "search_observations",
+    ),
+    "sessions.session_stores": ("session_store",),
+    "sessions.sessions": (
+        "end_session",
         "start_session",
         "store_observation",
         "store_prompt",
     ),
-    "actions.setup": ("init",),
-    "actions.transcripts": ("import_sessions",),
-    "actions.stats": ("stats",),
-    "actions.symbols": ("symbol",),
-    "actions.tests_for": ("tests_for",),
-    "actions.timeline": ("timeline",),
-    "actions.trash": ("delete", "empty_trash", "restore", "trash"),
-    "actions.edit": ("append", "edit", "set_status", "update"),
-    "bank": ("Bank", "open_bank"),
-    "codebase": ("Codebase", "open_codebase"),
-    "errors": ("MemoryBankError",),
+    "sessions.timeline": ("timeline",),
 }
+"""The public names of each module."""
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
@@ -178,3 +223,8 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401  (PEP 562)
     from importlib import import_module
 
     return getattr(import_module(f"{__name__}.{_HOME_OF[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    """List the public names, also those that are not loaded yet."""
+    return sorted({*globals(), *_HOME_OF})

@@ -23,7 +23,7 @@ def main() -> None:
 
 def _answer_hook() -> NoReturn:
     """Answer the hook of an agent's program, and leave without tidying up: the agent waits."""
-    from memory_bank.frontends.hooks.main import run  # start-up: the command line is not loaded
+    from memory_bank.agents.hook import run  # start-up: the command line is not loaded
 
     os._exit(run(sys.argv[2:]))
 

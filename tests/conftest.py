@@ -15,7 +15,9 @@ from pathlib import Path
 import pytest
 
 import memory_bank
-from memory_bank import Bank, open_bank
+from memory_bank.bank.bank import Bank, open_bank
+from memory_bank.code.codebase import Codebase, open_codebase
+from tests.cited_shop import make_shop
 
 # Where the environment forbids to keep bytecode, each process compiles all that it loads.
 sys.dont_write_bytecode = False
@@ -250,3 +252,21 @@ def shared() -> Path:
     if not SHARED.is_dir():
         pytest.skip(f"no shared data at {SHARED}")
     return SHARED
+
+
+@pytest.fixture(scope="session")
+def cited_shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_shop(tmp_path_factory.mktemp("repository").resolve() / "shop")
+
+
+@pytest.fixture
+def code(cited_shop: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Codebase]:
+    monkeypatch.setenv("MEMORY_BANK_EMBEDDER", "none")
+    with open_codebase(cited_shop) as opened:
+        yield opened
+
+
+@pytest.fixture
+def shop_bank(cited_shop: Path, code: Codebase) -> Iterator[Bank]:
+    with open_bank(cited_shop) as opened:
+        yield opened

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from memory_bank.sessions import note_format
-from memory_bank.sessions.model import Observation, Prompt, Session, Summary
+from memory_bank.sessions.records import Observation, Prompt, Session, Summary
 
 START = datetime(2026, 11, 1, 10, tzinfo=UTC)
 

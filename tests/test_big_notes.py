@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank import doctor, open_bank, recall
+from memory_bank.bank.bank import open_bank
+from memory_bank.memory.recall import recall
+from memory_bank.review.doctor import doctor
 
 LINES = {
     "wikilinks": ("[[a{}]] ", "of the signs [ ` <"),

@@ -13,8 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank import Bank, doctor, index_ids, layout, list_notes, recall, tag_counts
-from memory_bank.layout import LEFT_ALONE
+from memory_bank.bank.bank import Bank
+from memory_bank.base import paths
+from memory_bank.base.paths import LEFT_ALONE
+from memory_bank.memory.recall import recall
+from memory_bank.memory.show import list_notes, tag_counts
+from memory_bank.review.doctor import doctor
 from tests import forked
 
 Git = Callable[..., str]
@@ -83,7 +87,7 @@ def test_a_committed_index_shows_nothing(planted: Path, opening: Opening, git: G
     bank.rebuild()
     assert listing(planted / ".memories/.index") == before
     assert git(planted, "status", "--porcelain") == ""
-    assert bank.layout.index.is_relative_to(layout.user_folder("cache"))
+    assert bank.layout.index.is_relative_to(paths.user_folder("cache"))
 
 
 def test_nothing_of_it_is_read_while_all_seems_to_be_indexed(
@@ -113,7 +117,7 @@ def test_it_is_said_once(planted: Path, opening: Opening) -> None:
     health = doctor(other)
     assert {one.rule for one in health.findings} == {"generated-file"}, "git has its files"
     assert (health.unindexed, health.faults, health.problem) == ((), (), None)
-    (planted / ".memories/.index" / index_ids.NAME).write_text("0" * 32)
+    (planted / ".memories/.index" / paths.NAME).write_text("0" * 32)
     again = opening(planted)
     recall(again, "whoosh")
     assert again.take_notices() == [LEFT_ALONE], "this is another one"
@@ -152,7 +156,7 @@ def test_files_that_a_pull_puts_into_ones_own_index_are_not_believed(
         bank.close()
     theirs, ours = planted / ".memories/.index", project / ".memories/.index"
     for name in listing(theirs):
-        if name != index_ids.NAME:
+        if name != paths.NAME:
             (ours / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(theirs / name, ours / "new")
             (ours / "new").replace(ours / name)
@@ -169,7 +173,7 @@ def test_an_id_that_is_no_id_makes_no_index_ones_own(
     own = opening(folder)
     recall(own, "kestrel")
     own.close()
-    file, text = index / index_ids.NAME, (index / index_ids.NAME).read_text()
+    file, text = index / paths.NAME, (index / paths.NAME).read_text()
     file.unlink()
     if made == "dir":
         file.mkdir()
@@ -214,9 +218,9 @@ def test_an_index_of_a_former_version_goes_on_elsewhere_with_its_counts(
     counted = bank.logs.access.of(["decisions/whoosh.md"])["decisions/whoosh.md"].times
     bank.close()
     index = project / ".memories/.index"
-    (index / index_ids.NAME).unlink()  # as it was
+    (index / paths.NAME).unlink()  # as it was
     (index / "bank-id").write_text(former)
-    shutil.rmtree(layout.user_folder("state") / "indices")
+    shutil.rmtree(paths.user_folder("state") / "indices")
     bank = opening(project)
     assert recall(bank, "whoosh", count_access=False).notes
     assert bank.take_notices() == [LEFT_ALONE]
@@ -241,14 +245,14 @@ def test_copies_and_work_trees_are_known(
 
 def test_a_machine_that_lost_its_state_uses_its_cache(project: Path, opening: Opening) -> None:
     indexed(opening(project))
-    shutil.rmtree(layout.user_folder("state"))
+    shutil.rmtree(paths.user_folder("state"))
     for notices in ([LEFT_ALONE], []):
         bank = opening(project)
         assert recall(bank, "whoosh").notes
         assert bank.layout.left_alone
         assert bank.take_notices() == notices
         bank.close()
-    (file,) = (layout.user_folder("state") / "indices").iterdir()
+    (file,) = (paths.user_folder("state") / "indices").iterdir()
     assert file.name == bank.layout.index_id
 
 
@@ -310,7 +314,7 @@ def test_the_commands_say_it_once(planted: Path) -> None:
 
     assert LEFT_ALONE in " ".join(asked("recall", "whoosh").stderr.split())
     assert "left alone" not in asked("recall", "whoosh").stderr
-    shutil.rmtree(layout.user_folder("cache"))
+    shutil.rmtree(paths.user_folder("cache"))
     assert '"notices": [' in asked("recall", "whoosh", "--json").stdout
     assert "notices" not in asked("recall", "whoosh", "--json").stdout
     assert "left alone" in asked("doctor").stdout

@@ -9,10 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank import Bank, doctor, recall, remember
-from memory_bank.actions.maintenance import compare
-from memory_bank.errors import NoteNotFound
-from memory_bank.retrievers.vectors import snapshot, vector_index
+from memory_bank.bank.bank import Bank
+from memory_bank.base.errors import NoteNotFound
+from memory_bank.memory.maintenance import compare
+from memory_bank.memory.recall import recall
+from memory_bank.memory.remember import remember
+from memory_bank.review.doctor import doctor
+from memory_bank.search.retrievers.vectors import reader, vector_index
 from tests import forked
 
 Opening = Callable[..., Bank]
@@ -32,7 +35,7 @@ def bank(
     monkeypatch.setattr(vector_index, "_RECENT_MOST", 2)
     params = getattr(request.node, "callspec", None)
     if params is None or not str(params.params.get("kind")).endswith(".i8"):
-        monkeypatch.setattr(snapshot, "GRAPH_FROM", 1)
+        monkeypatch.setattr(reader, "GRAPH_FROM", 1)
     for number in range(6):
         text = (
             f"# Note {number}\n\nThe kestrel of field{number}x hovers.\n\n[[{(number + 1) % 6}]]\n"
@@ -129,12 +132,12 @@ def test_a_damaged_file_is_mended_when_the_bank_is_opened(
 IN_PLACE = """
 import sys
 from pathlib import Path
-from memory_bank import open_bank
-from memory_bank.retrievers.vectors import snapshot
-from memory_bank.retrievers.vectors import vector_index
+from memory_bank.bank.bank import open_bank
+from memory_bank.search.retrievers.vectors import reader
+from memory_bank.search.retrievers.vectors import vector_index
 from tests.test_damage import HARM, KINDS, repaired, right
 
-vector_index._RECENT_MOST, snapshot.GRAPH_FROM = 2, 1
+vector_index._RECENT_MOST, reader.GRAPH_FROM = 2, 1
 folder, harm = Path(sys.argv[1]), sys.argv[2]
 
 def opened():

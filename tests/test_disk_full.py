@@ -11,9 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank import Bank, append, delete, merge, recall, remember, rename, update
-from memory_bank.actions.maintenance import compare
-from memory_bank.errors import StorageFailed
+from memory_bank.bank.bank import Bank
+from memory_bank.base.errors import StorageFailed
+from memory_bank.memory.edit import append, update
+from memory_bank.memory.maintenance import compare
+from memory_bank.memory.move_and_merge import merge, rename
+from memory_bank.memory.recall import recall
+from memory_bank.memory.remember import remember
+from memory_bank.memory.trash import delete
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="asks Linux's own means")
 
@@ -164,10 +169,13 @@ def test_accesses_that_can_not_be_counted_do_not_stop_the_answer(
 LIMITED = """
 import resource, sys
 sys.dont_write_bytecode = True
-from memory_bank import append, open_bank, recall, rename
-from memory_bank.errors import StorageFailed
-from memory_bank import stat_signature
-stat_signature._RACY_NS = 0  # files that are this young are indexed again, which would be refused first
+from memory_bank.bank.bank import open_bank
+from memory_bank.base import filenames
+from memory_bank.base.errors import StorageFailed
+from memory_bank.memory.edit import append
+from memory_bank.memory.move_and_merge import rename
+from memory_bank.memory.recall import recall
+filenames._RACY_NS = 0  # files that are this young are indexed again, which would be refused first
 with open_bank(sys.argv[1], settings={"memory.embedder": "none"}) as bank:
     recall(bank, "kestrel")
     resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))

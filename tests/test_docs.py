@@ -10,10 +10,12 @@ import click
 import pytest
 
 import memory_bank
-from memory_bank import config, open_bank, recall
+from memory_bank.bank.bank import open_bank
+from memory_bank.base import settings
 from memory_bank.frontends.cli.root import root
 from memory_bank.frontends.mcp import token_cost
 from memory_bank.frontends.mcp.toolbox import Toolbox
+from memory_bank.memory.recall import recall
 
 ROOT = Path(__file__).parents[1]
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
@@ -23,7 +25,7 @@ _CODE = re.compile(r"`([^`]+)`")
 _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 _CALL = re.compile(r"\b(?:memory-bank|mb) +([^|;&`]*)")
 _OPTION = re.compile(r"--?[a-z][a-z-]*\b")
-_SETTING = re.compile(rf"`((?:{'|'.join(config.sections())})\.[a-z_]+)`")
+_SETTING = re.compile(rf"`((?:{'|'.join(settings.sections())})\.[a-z_]+)`")
 _HEADING = re.compile(r"^#{1,6} +(.+?) *$", re.MULTILINE)
 
 # Pages whose Python is run, one example after the other in one bank.
@@ -146,7 +148,7 @@ def test_settings_and_their_page_agree() -> None:
     text = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
     rows = {row.split("`")[1]: row for row in text.splitlines() if row.startswith("| `")}
     known = {
-        f"{section}.{key}": (default, meta) for section, key, default, meta in config.describe()
+        f"{section}.{key}": (default, meta) for section, key, default, meta in settings.describe()
     }
     assert set(_SETTING.findall(text)) - set(known) == set()
     for name, (default, meta) in known.items():

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from memory_bank import actions
-from memory_bank.errors import StorageFailed, exhausted
+from memory_bank.base.errors import StorageFailed, exhausted
 from memory_bank.frontends import merge_driver
 from memory_bank.frontends.cli.main import run
+from memory_bank.memory import recall, recall_scopes
 from tests.frontends.mcp.conftest import agent, serving  # noqa: F401  (fixtures)
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -76,8 +76,8 @@ def fail(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
     def failing(*_: object, **__: object) -> None:
         raise error
 
-    monkeypatch.setattr(actions.recall, "recall", failing)
-    monkeypatch.setattr(actions.recall_scopes, "recall_across", failing, raising=False)
+    monkeypatch.setattr(recall, "recall", failing)
+    monkeypatch.setattr(recall_scopes, "recall_across", failing, raising=False)
 
 
 @pytest.mark.parametrize("error", ERRORS)
@@ -110,7 +110,7 @@ def test_a_merge_falls_back_to_that_of_git(
     def failing(*_: object) -> None:
         raise error
 
-    from memory_bank.actions import merge_driver as merging
+    from memory_bank.review import merge_driver as merging
 
     monkeypatch.setattr(merging, "merge_files", failing)
     merge_driver.run([str(tmp_path / name) for name in ("base", "ours", "theirs")])
@@ -119,6 +119,7 @@ def test_a_merge_falls_back_to_that_of_git(
 
 LIMITED = """
 import os, resource, sys
+from memory_bank.frontends import merge_driver
 from memory_bank.frontends.cli.main import run
 os.chdir(sys.argv[1])
 run(["recall", "tantivy"])

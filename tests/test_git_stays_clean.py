@@ -8,8 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank import doctor, links_of, list_notes, open_bank, recall, stats, tag_counts
-from memory_bank.actions.maintenance import watch
+from memory_bank.bank.bank import open_bank
+from memory_bank.memory.links import links_of
+from memory_bank.memory.maintenance import watch
+from memory_bank.memory.overview import stats
+from memory_bank.memory.recall import recall
+from memory_bank.memory.show import list_notes, tag_counts
+from memory_bank.review.doctor import doctor
 
 Git = Callable[..., str]
 
@@ -84,7 +89,8 @@ def test_while_watching(project: Path, git: Git) -> None:
 
 @pytest.mark.parametrize("verb", ["remember", "delete"])
 def test_a_write_shows_its_note_alone(project: Path, git: Git, verb: str) -> None:
-    from memory_bank import delete, remember
+    from memory_bank.memory.remember import remember
+    from memory_bank.memory.trash import delete
 
     with open_bank(project, settings={"memory.embedder": "none"}) as bank:
         if verb == "remember":

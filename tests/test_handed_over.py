@@ -10,9 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank import init, layout, open_bank, recall
-from memory_bank.errors import NoBank
-from memory_bank.serving.shared_bank import SharedBank
+from memory_bank.bank.bank import open_bank
+from memory_bank.bank.setup import init
+from memory_bank.base import paths
+from memory_bank.base.errors import NoBank
+from memory_bank.frontends.serving.shared_bank import SharedBank
+from memory_bank.memory.recall import recall
 from tests import forked
 
 Git = Callable[..., str]
@@ -141,7 +144,7 @@ def test_links_on_the_users_own_way_are_followed(
     (project / "code").symlink_to("src")
     for way in ("link", "link/src", "links/src", "project/code"):
         assert "Tantivy" in shell(tmp_path / way, "recall", "whoosh").stdout, way
-        assert layout.find(tmp_path / way).root == (project / ".memories").resolve()
+        assert paths.find(tmp_path / way).root == (project / ".memories").resolve()
     monkeypatch.setenv("HOME", str(tmp_path))
     (tmp_path / ".git").mkdir()
     (tmp_path / "away").symlink_to(project)  # a home folder in git holds links of the user's

@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 from lsprotocol import types
 
-from memory_bank import open_bank
+from memory_bank.bank.bank import open_bank
+from tests.code.hostile_code import hostile, memory
 from tests.frontends.cli.conftest import command, environment
-from tests.frontends.lsp.editor import Editor
+from tests.frontends.lsp.client import Editor
 from tests.frontends.mcp.conftest import Process
-from tests.repo.hostile_code import hostile, memory
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks at other processes")
 MEGABYTES, SECONDS = 300, 60
@@ -94,9 +94,9 @@ def test_doctor_lists_it_with_the_reason_and_nothing_tries_it_again(shop: Path) 
     )
     script = """
 import sys
-from memory_bank.repo import parsing
+from memory_bank.code import parsing
 found = parsing.parse(open(sys.argv[1], "rb").read(), "c_sharp")
-print(found.refused, "memory_bank.repo.parse_process" in sys.modules)
+print(found.refused, "memory_bank.code.parse_process" in sys.modules)
 """
     (shop / PATH).touch()
     words = [sys.executable, "-c", script, str(shop / PATH)]

@@ -11,29 +11,20 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank import (
-    Bank,
-    append,
-    create,
-    delete,
-    doctor,
-    edit,
-    import_notes,
-    links_of,
-    list_notes,
-    merge,
-    recall,
-    remember,
-    rename,
-    restore,
-    set_status,
-    show,
-    update,
-)
-from memory_bank.actions.listing import known_names
-from memory_bank.actions.maintenance import Changed, compare, follow
-from memory_bank.config import user_file
-from memory_bank.errors import BadSetting, NoteExists, NoteNotFound, NoteReadOnly
+from memory_bank.bank.bank import Bank
+from memory_bank.base.errors import BadSetting, NoteExists, NoteNotFound, NoteReadOnly
+from memory_bank.base.settings import user_file
+from memory_bank.memory.create import create
+from memory_bank.memory.edit import append, edit, set_status, update
+from memory_bank.memory.imports import import_notes
+from memory_bank.memory.links import links_of
+from memory_bank.memory.maintenance import ChangedPaths, compare, follow
+from memory_bank.memory.move_and_merge import merge, rename
+from memory_bank.memory.recall import recall
+from memory_bank.memory.remember import remember
+from memory_bank.memory.show import known_names, list_notes, show
+from memory_bank.memory.trash import delete, restore
+from memory_bank.review.doctor import doctor
 
 Git = Callable[..., str]
 Opening = Callable[..., Bank]
@@ -422,24 +413,24 @@ def test_a_setting_of_the_user_names_files_that_some_projects_have(
 
 def test_a_server_is_told_of_their_changes(repository: Path, opening: Opening, bank: Bank) -> None:
     setting(repository, "docs/adr", "CLAUDE.md", "later")
-    told: queue.Queue[Changed] = queue.Queue()
+    told: queue.Queue[ChangedPaths] = queue.Queue()
     stop = threading.Event()
     thread = threading.Thread(target=follow, args=(opening(repository), told.put, stop))
     thread.start()
     try:
-        assert told.get(timeout=10) == Changed()
+        assert told.get(timeout=10) == ChangedPaths()
         write(repository, {"CLAUDE.md": "# Merlin\n"})
-        assert told.get(timeout=5) == Changed(changed=("CLAUDE.md",))
+        assert told.get(timeout=5) == ChangedPaths(changed=("CLAUDE.md",))
         write(repository, {"later/a.md": "new\n"})
-        assert told.get(timeout=5) == Changed(added=("later/a.md",))
+        assert told.get(timeout=5) == ChangedPaths(added=("later/a.md",))
         write(repository, {"later/b.md": "new\n"})
-        assert told.get(timeout=5) == Changed(added=("later/b.md",))
+        assert told.get(timeout=5) == ChangedPaths(added=("later/b.md",))
         setting(repository, "CLAUDE.md", "later", ".serena/memories")
         gone = ("docs/adr/0001-postgres.md", "docs/adr/0002-redis.md")
         changed = told.get(timeout=5)
         assert (changed.added, sorted(changed.removed)) == ((".serena/memories/style.md",), [*gone])
         write(repository, {".serena/memories/style.md": "other\n"})
-        assert told.get(timeout=5) == Changed(changed=(".serena/memories/style.md",))
+        assert told.get(timeout=5) == ChangedPaths(changed=(".serena/memories/style.md",))
     finally:
         stop.set()
         thread.join(10)

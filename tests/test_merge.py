@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank import Bank, append, edit, remember, show
+from memory_bank.bank.bank import Bank
+from memory_bank.memory.edit import append, edit
+from memory_bank.memory.remember import remember
+from memory_bank.memory.show import show
 
 Git = Callable[..., str]
 

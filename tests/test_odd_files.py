@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank import Bank, doctor, open_bank, recall
-from memory_bank.manifest import documents
-from memory_bank.notes import frontmatter
-from memory_bank.notes.decoding import decode
+from memory_bank.bank.bank import Bank, open_bank
+from memory_bank.memory.recall import recall
+from memory_bank.notes import front_matter
+from memory_bank.notes.characters import decode
+from memory_bank.review.doctor import doctor
+from memory_bank.search.manifest import documents
 
 
 @pytest.fixture
@@ -49,7 +51,7 @@ def _each_is_found(bank: Bank, files: dict[str, bytes], unindexed: set[str]) -> 
     for path, data in files.items():
         if path in unindexed:
             continue
-        body = frontmatter.split(decode(data).text).body
+        body = front_matter.split(decode(data).text).body
         words = sorted(set(re.findall(r"[^\W\d_]{5,20}", body)), key=len)[-6:]
         if words:
             folder = path.rpartition("/")[0]

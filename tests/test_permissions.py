@@ -19,8 +19,13 @@ pytestmark = pytest.mark.skipif(
 SCRIPT = """
 import os, sys, tempfile
 from pathlib import Path
-from memory_bank import append, delete, open_bank, recall, remember, rename
-from memory_bank.errors import StorageFailed
+from memory_bank.bank.bank import open_bank
+from memory_bank.base.errors import StorageFailed
+from memory_bank.memory.edit import append
+from memory_bank.memory.move_and_merge import rename
+from memory_bank.memory.recall import recall
+from memory_bank.memory.remember import remember
+from memory_bank.memory.trash import delete
 root, other, state = *map(Path, sys.argv[1:]), Path(os.environ["XDG_STATE_HOME"])
 with open_bank(other, settings={"memory.embedder": "none"}) as bank:  # loads all that is needed
     remember(bank, "kestrel", name="a"), append(bank, "a", "b"), rename(bank, "a", "b")

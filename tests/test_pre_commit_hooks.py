@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from memory_bank import plugins
+from memory_bank.base import plugins
 from tests.command_lines import typed
 
 HOOKS = {

@@ -9,32 +9,22 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank import (
-    Bank,
-    append,
-    create,
-    doctor,
-    edit,
-    layout,
-    list_notes,
-    merge,
-    open_bank,
-    recall,
-    remember,
-    rename,
-    restore,
-    session_note,
-    set_status,
-    show,
-    update,
-)
-from memory_bank.actions.maintenance import Changed, compare, follow
-from memory_bank.actions.trash import delete, empty_trash, trash
-from memory_bank.errors import BadName, Busy, NoteExists, StorageFailed
-from memory_bank.layout import GITIGNORE
-from memory_bank.locks import locked
-from memory_bank.notes import write_lock
+from memory_bank.bank.bank import Bank, open_bank
+from memory_bank.base import paths
+from memory_bank.base.errors import BadName, Busy, NoteExists, StorageFailed
+from memory_bank.base.locks import locked
+from memory_bank.base.paths import GITIGNORE
+from memory_bank.memory.create import create
+from memory_bank.memory.edit import append, edit, set_status, update
+from memory_bank.memory.maintenance import ChangedPaths, compare, follow
+from memory_bank.memory.move_and_merge import merge, rename
+from memory_bank.memory.recall import recall
+from memory_bank.memory.remember import remember, session_note
+from memory_bank.memory.show import list_notes, show
+from memory_bank.memory.trash import delete, empty_trash, restore, trash
+from memory_bank.notes import store
 from memory_bank.notes.store import Store
+from memory_bank.review.doctor import doctor
 
 Git = Callable[..., str]
 Opening = Callable[..., Bank]
@@ -130,9 +120,7 @@ def test_a_write_waits_for_that_of_another_work_tree(
 ) -> None:
     path = session_note(bank, X).path
     other = opening(tree)
-    monkeypatch.setattr(
-        write_lock, "locked", lambda folder, **how: locked(folder, **how | {"wait": 0})
-    )
+    monkeypatch.setattr(store, "locked", lambda folder, **how: locked(folder, **how | {"wait": 0}))
     with bank.store.writing(path):
         for change in (
             lambda: append(other, path, "More"),
@@ -306,7 +294,7 @@ def test_a_user_bank_and_a_folder_outside_git(
 ) -> None:
     monkeypatch.chdir(project)
     monkeypatch.setenv("MEMORY_BANK_STORAGE_STRATEGY", "user")
-    layout.named("project").mkdir(parents=True)
+    paths.named("project").mkdir(parents=True)
     with open_bank(settings={"memory.embedder": "none"}) as bank:
         path = session_note(bank, X).path
         assert bank.roots.is_private(path)
@@ -320,10 +308,10 @@ def test_a_user_bank_and_a_folder_outside_git(
 
 def test_a_server_hears_of_the_first_one(bank: Bank, tree: Path, opening: Opening) -> None:
     """The folder is made while it is watched."""
-    heard: list[Changed] = []
+    heard: list[ChangedPaths] = []
     ready, news, stop = threading.Event(), threading.Event(), threading.Event()
 
-    def listen(changed: Changed) -> None:
+    def listen(changed: ChangedPaths) -> None:
         heard.append(changed)
         ready.set()
         if changed.added:
@@ -362,13 +350,13 @@ def test_an_idle_question_scans_nothing(bank: Bank, monkeypatch: pytest.MonkeyPa
 def test_git_is_not_asked_for_the_place_again(
     project: Path, opening: Opening, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from memory_bank.repo import git as asked
+    from memory_bank.git import process, repository
 
     session_note(opening(project), X)
     calls: list[tuple[str, ...]] = []
-    run = asked._run
+    run = process.run
     monkeypatch.setattr(
-        asked, "_run", lambda tree, *words: (calls.append(words), run(tree, *words))[1]
+        repository, "_run", lambda tree, *words: (calls.append(words), run(tree, *words))[1]
     )
     bank = opening(project)
     assert found(bank)

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank import Bank, open_bank
-from memory_bank.actions.ask import ask
-from memory_bank.actions.ask_results import NoteResult, file_of
-from memory_bank.codebase import Codebase, open_codebase
+from memory_bank.bank.bank import Bank, open_bank
+from memory_bank.code.codebase import Codebase, open_codebase
+from memory_bank.memory.ask import ask
+from memory_bank.memory.ask_results import NoteResult, file_of
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs/questions.md"

@@ -7,13 +7,19 @@ import shutil
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
+from sqlite3 import Connection
 from typing import Any
 
 import pytest
 
-from memory_bank import Bank, create, doctor, list_notes, recall, show, sqlite
-from memory_bank.manifest import manifest
-from memory_bank.repairs import described
+from memory_bank.bank.bank import Bank
+from memory_bank.base import sqlite
+from memory_bank.base.repairs import described
+from memory_bank.memory.create import create
+from memory_bank.memory.recall import recall
+from memory_bank.memory.show import list_notes, show
+from memory_bank.review.doctor import doctor
+from memory_bank.search.manifest import manifest
 
 Opening = Callable[..., Bank]
 JOURNAL = ".trash/.journal-0123456789ab"
@@ -137,7 +143,7 @@ def test_an_index_that_is_deleted_while_it_is_opened_is_made_again(
 ) -> None:
     opening, left = sqlite.connect, [folder / ".index"] * times
 
-    def deleted_before(file: Path, *rest: Any, **how: Any) -> sqlite.Connection:
+    def deleted_before(file: Path, *rest: Any, **how: Any) -> Connection:
         if left:
             shutil.rmtree(left.pop(), ignore_errors=True)
         return opening(file, *rest, **how)

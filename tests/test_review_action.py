@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 import yaml
 
-from memory_bank import plugins
-from memory_bank.frontends.report_formats.markdown import MARKER
+from memory_bank.base import plugins
+from memory_bank.review.formats.markdown import MARKER
 from tests import issue_comments
 from tests.action_runner import Runner
 from tests.conftest import run_git

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 import yaml
 
-from memory_bank import plugins
+from memory_bank.base import plugins
 from tests.command_lines import typed
 from tests.review_example import Example, build
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank import Bank, open_bank
+from memory_bank.bank.bank import Bank, open_bank
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -24,20 +24,20 @@ def loaded():
 """
 
 IMPORT = """
-import memory_bank
 loaded()
 """
 
 OPEN = """
 import sys
-from memory_bank import open_bank
+from memory_bank.bank.bank import open_bank
 open_bank(sys.argv[1]).close()
 loaded()
 """
 
 ASK = """
 import sys
-from memory_bank import open_bank, recall
+from memory_bank.bank.bank import open_bank
+from memory_bank.memory.recall import recall
 with open_bank(sys.argv[1]) as bank:
     assert recall(bank, "tantivy", mode=sys.argv[2]).result_count
 loaded()
@@ -45,7 +45,13 @@ loaded()
 
 LIST = """
 import sys
-from memory_bank import doctor, ghosts, links_of, list_notes, open_bank, stats, tag_counts
+from memory_bank.bank.bank import open_bank
+from memory_bank.memory.links import ghosts
+from memory_bank.memory.links import links_of
+from memory_bank.memory.overview import stats
+from memory_bank.memory.show import list_notes
+from memory_bank.memory.show import tag_counts
+from memory_bank.review.doctor import doctor
 with open_bank(sys.argv[1], settings={"memory.embedder": "none"}) as bank:
     assert list_notes(bank).result_count and tag_counts(bank) and ghosts(bank)
     assert links_of(bank, "bm25").incoming and stats(bank).count and doctor(bank).notes

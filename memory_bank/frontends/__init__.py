@@ -1,1 +1,1 @@
-"""Protocols to actions and back; no thinking here."""
+"""Command line, MCP, language server, dashboard."""

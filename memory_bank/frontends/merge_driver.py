@@ -11,14 +11,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from memory_bank.errors import BadInput, MemoryBankError, exhausted
+from memory_bank.base.errors import BadInput, MemoryBankError, exhausted
 
 MERGED, CONFLICT, WRONG_USE = 0, 1, 2
+
 _FILES = 3
+
 _SIZES = range(1, 1000)
 
 
-class Asked(NamedTuple):
+class DriverArguments(NamedTuple):
     """The arguments of the driver."""
 
     files: tuple[str, str, str]
@@ -47,7 +49,7 @@ def run(args: Sequence[str]) -> int:
         return _fallen_back(asked, error)
 
 
-def read(args: Sequence[str]) -> Asked:
+def read(args: Sequence[str]) -> DriverArguments:
     """Read the arguments; raise BadInput."""
     words = list(args)
     options: dict[str, str] = {}
@@ -66,7 +68,7 @@ def read(args: Sequence[str]) -> Asked:
         )
     size = options.get("--marker-size", "")
     number = int(size) if size.isascii() and size.isdigit() and len(size) < _FILES else 0
-    return Asked(
+    return DriverArguments(
         (words[0], words[1], words[2]),
         path=words[3] if len(words) > _FILES else "",
         size=number if number in _SIZES else 0,
@@ -80,11 +82,12 @@ def _label(given: str) -> str:
     return "" if given.startswith("%") else " ".join(given.split())
 
 
-def _merged(asked: Asked) -> int:
-    from memory_bank.actions import merge_driver  # its imports may fail too
+def _merged(asked: DriverArguments) -> int:
+    from memory_bank.notes.merging import notes
+    from memory_bank.review import merge_driver  # its imports may fail too
 
-    labels = merge_driver.Labels(
-        asked.ours or "ours", asked.theirs or "theirs", asked.size or merge_driver.MARKER_SIZE
+    labels = notes.Labels(
+        asked.ours or "ours", asked.theirs or "theirs", asked.size or notes.MARKER_SIZE
     )
     done = merge_driver.merge_files(merge_driver.Files(*map(Path, asked.files)), labels)
     if done.remark:
@@ -92,22 +95,23 @@ def _merged(asked: Asked) -> int:
     return CONFLICT if done.conflicts else MERGED
 
 
-def _fallen_back(asked: Asked, error: BaseException) -> int:
+def _fallen_back(asked: DriverArguments, error: BaseException) -> int:
     """Let git merge the file and say why; return 1."""
     known = error if isinstance(error, MemoryBankError) else exhausted(error)
     reason = known.message if known else type(error).__name__
     _say(f"memory-bank: {_name(asked)}: not merged as a note: {reason}")
     try:
-        from memory_bank.actions import merge_driver
+        from memory_bank.notes.merging import notes
+        from memory_bank.review import merge_driver
 
-        labels = merge_driver.Labels(asked.ours or "ours", asked.theirs or "theirs")
+        labels = notes.Labels(asked.ours or "ours", asked.theirs or "theirs")
         merge_driver.by_git(merge_driver.Files(*map(Path, asked.files)), labels, reason)
     except (KeyboardInterrupt, Exception) as again:  # noqa: BLE001  (the outermost frame)
         _say(f"memory-bank: {_name(asked)}: ours is left as it was: {type(again).__name__}")
     return CONFLICT
 
 
-def _name(asked: Asked) -> str:
+def _name(asked: DriverArguments) -> str:
     return "".join(char if char.isprintable() else "?" for char in asked.path or asked.files[1])
 
 

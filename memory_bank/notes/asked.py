@@ -5,22 +5,30 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from memory_bank.notes.note import Meta, Section
+from memory_bank.notes.note import Meta, NoteSection
 
 _TYPE = "session"
+
 _ASKED = re.compile(
     r"^[ \t]*[-*+][ \t]+(?:prompt \d{1,9}|request)::(.*(?:\r?\n[ \t]+\S.*)*)$",
     re.IGNORECASE | re.MULTILINE,
 )
+
 _LINE = re.compile(r"^[ \t]*[-*+][ \t]+(?:(?!fact::)[a-z_]{1,40}::[ \t])?(.*)$", re.MULTILINE)
+
 _HEADING = re.compile(
     r"^ {0,3}#{1,6}[ \t]+(.*)$(?!\s*[-*+][ \t]+obs_type::[ \t]+decision)", re.MULTILINE
 )
+
 _LABEL = re.compile(r"^[^:]{1,80}: |\s\([^()]*\)$")
 """What titles have around a prompt: `Look into: … (a.py)`."""
+
 _TIME = re.compile(r"^\s*\d{4}-\d\d-\d\dT\S+\s")
+
 _WORD = re.compile(r"[^\W_]+")
+
 _NOT_A_BREAK = re.compile(r"[^\r\n]+")
+
 _LEAST = 3
 """Fewest words of a text that repeats the start of a prompt; fewer are there by chance."""
 
@@ -52,7 +60,7 @@ class Asked:
         """Tell whether a title is made of a prompt, as `Change a.py for: …` is."""
         return self.repeats(text) or self.repeats(_LABEL.sub("", text))
 
-    def headings(self, sections: Sequence[Section], title: str) -> frozenset[str]:
+    def headings(self, sections: Sequence[NoteSection], title: str) -> frozenset[str]:
         """Return the title and the headings that are made of a prompt; a decision's stays."""
         found = {heading for one in sections for heading in one.headings if self.made(heading)}
         decided = {one.headings[-1] for one in sections if ("obs_type", "decision") in one.fields}

@@ -19,29 +19,38 @@ from markdown_it.common.utils import mdTrim
 from markdown_it.rules_block import StateBlock
 from markdown_it.token import Token
 
+from memory_bank.notes.unicode_form import BREAK
+
 Rule = Callable[[StateBlock, int, int, bool], bool]
 
 # str.splitlines also splits at \v, \f, U+2028 and others, which Markdown does not.
 NEWLINE = re.compile(r"\r\n|\r|\n")
 
 MAX_LINES = 200_000
+
 MAX_MARKS = 200_000
 """Limits of a text that is parsed: lines, and characters that may start a link, code or HTML."""
 
 # Containers that are nested deeper are read as paragraphs. markdown-it would drop the rest.
 _MAX_NESTING = 32
+
 _CODE_INDENT = 4
 
 _DIGITS = "0123456789"
+
 _MARKERS = "*+-" + _DIGITS
+
 # First characters of a line that may start another block than a paragraph.
 _STARTERS = frozenset("`~>*+-_#<[" + _DIGITS)
+
 # First characters of a later line that may end a paragraph or make it a heading or table.
 _ENDERS = frozenset("`~>*+-_#<=|:" + _DIGITS)
-_TABLE_STARTS = frozenset("|-:")
-_RULE_ENDS = frozenset("*-_ \t")
-_UNDERLINE = re.compile(r"[-=:| \t]*")
 
+_TABLE_STARTS = frozenset("|-:")
+
+_RULE_ENDS = frozenset("*-_ \t")
+
+_UNDERLINE = re.compile(r"[-=:| \t]*")
 
 _CODE = frozenset({"fence", "code_block"})
 
@@ -242,6 +251,7 @@ def _ends(state: StateBlock, line: int, first: str) -> bool:
 
 # Rules by name: first characters of the lines they start with, and the blocks they can end.
 _ALL = ["paragraph", "reference", "blockquote", "list"]
+
 _RULES: dict[str, tuple[str, Rule, list[str]]] = {
     "table": ("".join(_ENDERS), _table, _ALL[:2]),
     "fence": ("`~", _only("`~", rules.fence), _ALL),
@@ -252,7 +262,63 @@ _RULES: dict[str, tuple[str, Rule, list[str]]] = {
     "html_block": ("<", _only("<", rules.html_block), _ALL[:3]),
     "heading": ("#", _only("#", rules.heading), _ALL[:3]),
 }
+
 _ENDING = {
     first: tuple(rule for firsts, rule, _ in _RULES.values() if first in firsts)
     for first in _ENDERS
 }
+
+_STEP = 200
+
+
+class BlockError(Exception):
+    """A block can't be read or edited: the reason, and the offset in the block."""
+
+    def __init__(self, reason: str, index: int = 0) -> None:
+        """Keep the reason and the offset."""
+        super().__init__(reason)
+        self.reason = reason
+        self.index = index
+
+
+def line_of(block: str, index: int) -> int:
+    """Return the file's 1-based line of an offset in a block; the block starts on line 2."""
+    return 2 + len(BREAK.findall(block, 0, index))
+
+
+def line_start(text: str, index: int) -> int:
+    """Return where the line that holds `index` starts."""
+    while index and text[index - 1] not in "\r\n":
+        # In steps: otherwise a search for \r in a text without any would scan all of it.
+        step = max(0, index - _STEP)
+        found = max(text.rfind("\n", step, index), text.rfind("\r", step, index))
+        index = step if found < 0 else found + 1
+    return index
+
+
+def line_end(text: str, index: int) -> int:
+    """Return where the next line starts."""
+    found = BREAK.search(text, index)
+    return found.end() if found else len(text)
+
+
+def last_break(text: str, default: str) -> str:
+    """Return the line end that the text ends with."""
+    if text.endswith("\r\n"):
+        return "\r\n"
+    return text[-1] if text.endswith(("\n", "\r")) else default
+
+
+def splice(text: str, edits: list[tuple[int, int, str]]) -> str:
+    """Replace pieces of a text; raise BlockError when two of them overlap.
+
+    Insertions at the same offset keep their order.
+    """
+    parts: list[str] = []
+    at = 0
+    for start, end, new in sorted(edits, key=lambda edit: edit[:2]):
+        if start < at:
+            raise BlockError("two changes overlap", start)
+        parts += text[at:start], new
+        at = end
+    return "".join(parts) + text[at:]

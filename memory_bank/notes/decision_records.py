@@ -14,23 +14,30 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from memory_bank.notes.dates import to_datetime
+from memory_bank.base.dates import to_datetime
 from memory_bank.notes.relations import as_type
 
 _NEWLINE = re.compile(r"\r\n|\n|\r")
+
 _HEADING = re.compile(r"#{1,6}[ \t]+(.*)")
+
 _FIELD = re.compile(
     r"(?P<mark>[*-][ \t]+)?\**(?P<key>status|date)\**:\**[ \t]*(?P<value>\S.*)", re.IGNORECASE
 )
+
 _RELATION = re.compile(
     r"(?P<mark>[*-][ \t]+)?(?P<word>[a-z]+[ \t]+by|[a-z]+s)[ \t]+"
     r"(?:\[(?P<text>[^\]\n]+)\]\((?P<path>[^()\s]+)\)|(?:ADR[-_ ]?)?(?P<number>\d{1,5}))[ \t.]*",
     re.IGNORECASE,
 )
+
 _NUMBER = re.compile(r"(?:adr[-_ ]?)?0*(\d{1,5})(?=\D|\Z)", re.IGNORECASE)
+
 _DAY_FIRST = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4})")
 """Dates as early versions of adr-tools wrote them."""
+
 _SUPERSEDED = "superseded"
+
 _MADR = frozenset(["context and problem statement", "decision outcome"])
 
 

@@ -1,31 +1,111 @@
-"""Read and replace files atomically, with checks of their etags."""
+"""Scan a bank for its files; read and replace them atomically, with checks of their etags.
+
+An editor takes no lock and may save a file between our last check and the rename over it. So the
+new file is exchanged with the old one, the old one is checked, and exchanged back if it is not as
+expected. Linux supports this on its usual file systems; elsewhere only the check before is made.
+"""
 
 from __future__ import annotations
 
 import errno
 import os
+import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
+from stat import S_ISDIR, S_ISLNK, S_ISREG
+from typing import TYPE_CHECKING
 
-from memory_bank.errors import Conflict, NoteExists, StorageFailed
-from memory_bank.filenames import TEMPORARY_PREFIX
-from memory_bank.hints import Hint
-from memory_bank.notes.atomic_exchange import exchange, open_for_writing
-from memory_bank.notes.folders import Entry, entry, held, is_link
+from memory_bank.base import filenames
+from memory_bank.base.errors import BadName, Conflict, Hint, NoBank, NoteExists, StorageFailed
+from memory_bank.base.filenames import (
+    NOTE_SUFFIXES,
+    TEMPORARY_PREFIX,
+    TEXT_SUFFIXES,
+    StatSignature,
+    is_utf8,
+)
+from memory_bank.notes.folders import FolderEntry, entry, held, is_link, open_folder, stat_of
 from memory_bank.notes.identity import etag
+from memory_bank.notes.unicode_form import nfc
+
+if TYPE_CHECKING:
+    import ctypes
+
+
+_WORKING_DIRECTORY = -100
+"""AT_FDCWD: paths are relative to the working directory."""
+
+_EXCHANGE = 2
+
+_UNSUPPORTED = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EPERM)
+
+
+def exchange(one: FolderEntry, other: FolderEntry) -> bool:
+    """Exchange two files; return False if the system can't. Raises OSError for other failures."""
+    library = _library()
+    if library is None:
+        return False
+    folders = [_WORKING_DIRECTORY if file.folder is None else file.folder for file in (one, other)]
+    names = os.fsencode(one.name), os.fsencode(other.name)
+    if library.renameat2(folders[0], names[0], folders[1], names[1], _EXCHANGE) == 0:
+        return True
+    import ctypes
+
+    number = ctypes.get_errno()
+    if number in _UNSUPPORTED:
+        return False
+    raise OSError(number, os.strerror(number), str(other.path))
+
+
+def open_for_writing(file: FolderEntry | Path) -> bool:
+    """Tell whether a program has a file open for writing; False if that can't be known.
+
+    The kernel then refuses a read lease. A granted lease is released at once. Its signal, sent if
+    the file is opened meanwhile, is set to one that is ignored: the default would end the process.
+    """
+    if sys.platform != "linux":
+        return False
+    import fcntl
+    import signal
+
+    handle = entry(file).open(os.O_RDONLY)
+    try:
+        fcntl.fcntl(handle, fcntl.F_SETSIG, signal.SIGURG)
+        fcntl.fcntl(handle, fcntl.F_SETLEASE, fcntl.F_RDLCK)
+        fcntl.fcntl(handle, fcntl.F_SETLEASE, fcntl.F_UNLCK)
+    except OSError as error:
+        return error.errno == errno.EAGAIN
+    finally:
+        os.close(handle)
+    return False
+
+
+@cache
+def _library() -> ctypes.CDLL | None:
+    if sys.platform != "linux":
+        return None
+    import ctypes  # start-up: reading needs none
+
+    library = ctypes.CDLL(None, use_errno=True)
+    return library if hasattr(library, "renameat2") else None
+
 
 _WRITTEN = 0.5
 """Seconds to wait for a program that is in the middle of a write."""
+
 _PART = 1 << 20
+
 ABSENT = ""
 """The etag of a file that isn't there."""
+
 SHORT = 16
 """Minimum number of digits of an abbreviated etag: 64 bits don't collide by chance."""
 
 
-def read(file: Entry | Path) -> bytes | None:
+def read(file: FolderEntry | Path) -> bytes | None:
     """Return a file's bytes; None when there is no such file.
 
     Raises BadName for a symbolic link in a folder that is held open, StorageFailed otherwise.
@@ -43,7 +123,7 @@ def read(file: Entry | Path) -> bytes | None:
 
 
 @contextmanager
-def opened(root: Path, path: str, verb: str, *, make: bool = False) -> Iterator[Entry]:
+def opened(root: Path, path: str, verb: str, *, make: bool = False) -> Iterator[FolderEntry]:
     """Open a file's folder as `folders.held` does; convert OSError to StorageFailed.
 
     `verb` says in the message what can't be done: read, write, move.
@@ -72,13 +152,13 @@ def current_in(root: Path, path: str) -> str:
     return ABSENT if data is None else etag(data)
 
 
-def current(file: Entry | Path) -> str:
+def current(file: FolderEntry | Path) -> str:
     """Return the etag of a file as it is now, ABSENT when it isn't there."""
     data = read(file)
     return ABSENT if data is None else etag(data)
 
 
-def check(file: Entry | Path, expected: str | None) -> None:
+def check(file: FolderEntry | Path, expected: str | None) -> None:
     """Raise Conflict or NoteExists unless the file has the expected etag; None allows any.
 
     An etag may be abbreviated to SHORT digits.
@@ -102,7 +182,7 @@ def _compare(name: str, found: str, expected: str) -> None:
 
 
 def replace(
-    file: Entry | Path, data: bytes, expected: str | None = None, *, mode: int = 0o666
+    file: FolderEntry | Path, data: bytes, expected: str | None = None, *, mode: int = 0o666
 ) -> None:
     """Write a file atomically and durably; its mode stays, a new one has `mode` less the umask.
 
@@ -130,7 +210,7 @@ def replace(
         temporary.unlink()
 
 
-def remove(file: Entry | Path, aside: Entry | Path, expected: str) -> None:
+def remove(file: FolderEntry | Path, aside: FolderEntry | Path, expected: str) -> None:
     """Rename a file to `aside`, then remove it; raise Conflict unless it is as expected.
 
     It is checked after the rename, so that no program can save to it in between.
@@ -150,7 +230,7 @@ def remove(file: Entry | Path, aside: Entry | Path, expected: str) -> None:
         raise failed("remove", file.path, error) from error
 
 
-def move(source: Entry | Path, target: Entry | Path) -> None:
+def move(source: FolderEntry | Path, target: FolderEntry | Path) -> None:
     """Move a file to a name that is free."""
     source, target = entry(source), entry(target)
     try:
@@ -166,7 +246,7 @@ def move(source: Entry | Path, target: Entry | Path) -> None:
         raise failed("move", source.path, error) from error
 
 
-def copy(source: Entry, target: Entry) -> None:
+def copy(source: FolderEntry, target: FolderEntry) -> None:
     """Copy a file with its mode and times to a free name; not synced to the disk."""
     with os.fdopen(source.open(os.O_RDONLY), "rb") as taken_from:
         found = os.fstat(taken_from.fileno())
@@ -213,7 +293,7 @@ def _changed(name: str, expected: str, found: str) -> Conflict:
     )
 
 
-def _unchanged(file: Entry, expected: str) -> bool:
+def _unchanged(file: FolderEntry, expected: str) -> bool:
     """Tell whether a file that lost its name is as expected, and will stay so.
 
     Open writers are checked first: a write that ends afterwards shows in the bytes.
@@ -221,7 +301,9 @@ def _unchanged(file: Entry, expected: str) -> bool:
     return not open_for_writing(file) and current(file) == expected
 
 
-def _exchange_if_unchanged(temporary: Entry, file: Entry, expected: str, ours: str) -> bool:
+def _exchange_if_unchanged(
+    temporary: FolderEntry, file: FolderEntry, expected: str, ours: str
+) -> bool:
     """Replace a file if it is as expected; return False if the system can't exchange files.
 
     If the replaced file is not as expected, exchange back. If another program saved once more
@@ -243,7 +325,7 @@ def _exchange_if_unchanged(temporary: Entry, file: Entry, expected: str, ours: s
     return True
 
 
-def _await_writers(file: Entry) -> None:
+def _await_writers(file: FolderEntry) -> None:
     deadline = time.monotonic() + _WRITTEN
     while open_for_writing(file):
         if time.monotonic() > deadline:
@@ -251,7 +333,7 @@ def _await_writers(file: Entry) -> None:
         time.sleep(0.005)
 
 
-def _write_temporary(file: Entry, data: bytes, mode: int) -> Entry:
+def _write_temporary(file: FolderEntry, data: bytes, mode: int) -> FolderEntry:
     temporary = file.beside(f"{TEMPORARY_PREFIX}{os.urandom(6).hex()}")
     handle = temporary.open(os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
     try:
@@ -267,14 +349,14 @@ def _write_temporary(file: Entry, data: bytes, mode: int) -> Entry:
     return temporary
 
 
-def _set_mode(handle: int, file: Entry, mode: int) -> None:
+def _set_mode(handle: int, file: FolderEntry, mode: int) -> None:
     if os.chmod in os.supports_fd:
         os.chmod(handle, mode)
     else:  # pragma: no cover  (Windows)
         file.path.chmod(mode)
 
 
-def _publish_new(temporary: Entry, file: Entry) -> None:
+def _publish_new(temporary: FolderEntry, file: FolderEntry) -> None:
     """Rename a new file; raise NoteExists instead of replacing a file that appeared meanwhile."""
     try:
         temporary.link(file)
@@ -283,3 +365,191 @@ def _publish_new(temporary: Entry, file: Entry) -> None:
     except OSError:  # a file system without hard links: only the bank's lock protects the name
         check(file, ABSENT)
         temporary.replace(file)
+
+
+UNKNOWN = ""
+"""The signature of a file that must be read again."""
+
+_LINK = "symbolic link: not followed"
+
+_NO_NOTE = "its name ends in neither .md nor .markdown: mind the case"
+
+MISSING = "there is no such file or folder"
+
+
+class FileScan:
+    """The result of a scan, by path below the bank."""
+
+    def __init__(self) -> None:
+        """Start empty."""
+        self.files: dict[str, StatSignature] = {}
+        self.refused: dict[str, str] = {}
+        """Files that can't be notes, with the reason."""
+        self.texts: list[str] = []
+        """Text files whose names do not end like those of notes."""
+        self.leftover: list[str] = []
+        """Temporary files, of a running or a killed writer."""
+
+
+def scan(root: Path) -> FileScan:
+    """Scan all Markdown files below `root`, except in hidden folders.
+
+    Raises StorageFailed for a folder that can't be read (its notes are not gone) and NoBank when
+    the root itself is missing.
+    """
+    if not root.is_dir():
+        raise NoBank(f"the bank {root} is gone", "its index is kept; bring the folder back")
+    found = FileScan()
+    try:
+        _walk(str(root), None, "", found)
+    except (NotADirectoryError, FileNotFoundError) as error:
+        raise NoBank(f"the bank {root} is gone", "bring the folder back") from error
+    return found
+
+
+def scan_part(
+    root: Path, path: str, found: FileScan, folders: Collection[str] | None = None
+) -> str:
+    """Add a file below `root`, or the Markdown files of a folder, to a scan.
+
+    Only those subfolders are read that `folders` has, in NFC and with a slash at their ends.
+    Returns why the file or folder can't be read, else an empty text. Raises StorageFailed as `scan`
+    does.
+    """
+    try:
+        if path == ".":
+            _walk(str(root), None, "", found, folders)
+            return ""
+        with held(root, path) as entry:
+            stat = os.stat(entry.name, dir_fd=entry.folder, follow_symlinks=False)
+            if S_ISDIR(stat.st_mode):
+                _walk(str(root / path), entry.folder, f"{path}/", found, folders)
+                return ""
+    except BadName:
+        return _LINK
+    except (FileNotFoundError, NotADirectoryError):
+        return MISSING
+    except OSError as error:
+        raise _unreadable(str(root / path), error) from error
+    reason = _no_note(path, stat.st_mode)
+    if not reason:
+        found.files[path] = filenames.signature(stat)
+    return reason
+
+
+def _no_note(path: str, mode: int) -> str:
+    """Return why a file can't be a note; empty if it can."""
+    if S_ISLNK(mode):
+        return _LINK
+    if not S_ISREG(mode):
+        return "neither a plain file nor a folder"
+    return "" if path.endswith(NOTE_SUFFIXES) else _NO_NOTE
+
+
+def look(root: Path, paths: Collection[str]) -> FileScan | None:
+    """Scan some files only; return None if one exists but can't be a note."""
+    found = FileScan()
+    for path in paths:
+        try:
+            stat = stat_of(root, path)
+        except OSError:
+            return None
+        if stat is None:
+            continue
+        if not (S_ISREG(stat.st_mode) and path.endswith(NOTE_SUFFIXES) and is_utf8(path)):
+            return None
+        found.files[path] = filenames.signature(stat)
+    return found
+
+
+def signature(file: Path) -> StatSignature | None:
+    """Return the signature of one file; None when there is none."""
+    try:
+        return filenames.signature(file.lstat())
+    except FileNotFoundError:
+        return None
+
+
+def _walk(
+    folder: str,
+    above: int | None,
+    prefix: str,
+    found: FileScan,
+    folders: Collection[str] | None = None,
+) -> None:
+    """Scan a folder in the open folder `above`, then its subfolders: all, or those in `folders`.
+
+    Raises NotADirectoryError or FileNotFoundError where it is no folder any more.
+    """
+    below: list[str] = []
+    named = is_utf8(prefix)
+    handle = None
+    try:
+        handle = open_folder(folder, above)
+        with os.scandir(folder if handle is None else handle) as entries:
+            for entry in entries:
+                name = entry.name
+                if name.endswith(NOTE_SUFFIXES) and name[0] != ".":
+                    if entry.is_file(follow_symlinks=False) and named and is_utf8(name):
+                        try:
+                            stat = entry.stat(follow_symlinks=False)
+                        except FileNotFoundError:
+                            continue  # removed meanwhile
+                        # not `_signature`: a call for every note before each answer is slow
+                        found.files[prefix + name] = (
+                            stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino
+                        )  # fmt: skip
+                    else:
+                        _refuse(entry, prefix + name, found)
+                elif name[0] != "." and entry.is_dir(follow_symlinks=False):
+                    below.append(name)
+                else:
+                    _pass(entry, prefix + name, found)
+        for name in _entered(below, prefix, folders):
+            with suppress(NotADirectoryError, FileNotFoundError):  # its notes are gone, too
+                _walk(f"{folder}{os.sep}{name}", handle, f"{prefix}{name}/", found, folders)
+    except (NotADirectoryError, FileNotFoundError):
+        raise
+    except OSError as error:
+        raise _unreadable(folder, error) from error
+    finally:
+        if handle is not None:
+            os.close(handle)
+
+
+def _entered(names: list[str], prefix: str, folders: Collection[str] | None) -> list[str]:
+    if folders is None:
+        return names
+    return [name for name in names if nfc(f"{prefix}{name}/") in folders]
+
+
+def _unreadable(folder: str, error: OSError) -> StorageFailed:
+    return StorageFailed(
+        f"can't read the folder {folder}: {error.strerror}",
+        "check its permissions; what is indexed of it stays as it is",
+    )
+
+
+def _refuse(entry: os.DirEntry[str], path: str, found: FileScan) -> None:
+    if entry.is_file(follow_symlinks=False):
+        found.refused[_shown(path)] = "its name is not UTF-8"
+    else:
+        found.refused[_shown(path)] = _LINK if entry.is_symlink() else "not a plain file"
+
+
+def _pass(entry: os.DirEntry[str], path: str, found: FileScan) -> None:
+    """Skip an entry, but record it if it may be meant as notes."""
+    if entry.name.startswith("."):
+        if entry.name.startswith(TEMPORARY_PREFIX):
+            found.leftover.append(path)
+    elif entry.name.lower().endswith(NOTE_SUFFIXES):
+        found.refused[_shown(path)] = _NO_NOTE
+    elif entry.name.lower().endswith(TEXT_SUFFIXES):
+        if entry.is_file(follow_symlinks=False) and is_utf8(path):
+            found.texts.append(path)
+    elif entry.is_symlink() and entry.is_dir():
+        found.refused[_shown(f"{path}/")] = _LINK
+
+
+def _shown(path: str) -> str:
+    return path.encode("utf-8", "replace").decode()

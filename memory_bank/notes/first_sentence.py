@@ -6,20 +6,25 @@ import re
 from collections.abc import Iterable, Mapping
 
 from memory_bank.notes.blocks import InlineBlock
-from memory_bank.notes.inline_text import plain_text
-from memory_bank.notes.source_map import Definition
+from memory_bank.notes.inline import plain_text
+from memory_bank.notes.passages import LinkDefinition
 
 LONGEST = 100
 """Maximum number of characters of a sentence that names a note."""
+
 _READ = 2_000
+
 _END = re.compile(r"[.!?]+[\"')\]\u00bb\u201d\u2019]*(?=\s|\Z)|[\u3002\uff01\uff1f]")
+
 _INITIALS = re.compile(r"[(\[\"']*(?:[^\W\d_]\.)*[^\W\d_]")
 """A word of single letters with dots between them: e.g, i.e, U.S, and J of J. Smith."""
+
 _SHORT = frozenset(
     ["al", "approx", "ca", "cf", "dr", "esp", "fig", "incl", "mr", "mrs", "ms", "no", "nr", "prof",
      "resp", "sec", "st", "vol", "vs"]
 )  # fmt: skip
 """Words whose dot ends no sentence."""
+
 _NO_WORDS = re.compile(
     r"[ \t>*+-]*+(?:\w[^:\n]{0,40}+::.*+"
     r"|(?:(?:#\S++|\^\S++|!?\[\[[^\[\]\n]*+\]\]|!\[[^\]\n]*+\]\([^)\n]*+\))[ \t,]*+)*+)"
@@ -41,7 +46,7 @@ def first_sentence(text: str) -> str:
     return line
 
 
-def naming_sentence(blocks: Iterable[InlineBlock], known: Mapping[str, Definition]) -> str:
+def naming_sentence(blocks: Iterable[InlineBlock], known: Mapping[str, LinkDefinition]) -> str:
     """Return the first sentence of a note, without Markdown and dot; empty behind a heading."""
     for block in blocks:
         if block.level:

@@ -14,19 +14,21 @@ from contextlib import contextmanager
 from pathlib import Path
 from stat import S_ISDIR, S_ISLNK, S_ISREG
 
-from memory_bank.errors import BadName
-from memory_bank.hints import Hint
+from memory_bank.base.errors import BadName, Hint
 
 HOLDS = os.open in os.supports_dir_fd and hasattr(os, "O_NOFOLLOW")
 """Whether the system can look up names relative to an open folder."""
 
 _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
+
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+
 _PLAIN = _NO_LINK | getattr(os, "O_NONBLOCK", 0)
+
 _BINARY = getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
-class Entry:
+class FolderEntry:
     """A file name in an open folder, or a path that the user gave."""
 
     __slots__ = ("folder", "name", "path")
@@ -38,9 +40,9 @@ class Entry:
         self.folder = folder
         self.name = str(path) if folder is None else path.name
 
-    def beside(self, name: str) -> Entry:
+    def beside(self, name: str) -> FolderEntry:
         """Return another name in the same folder."""
-        return Entry(self.path.with_name(name), self.folder)
+        return FolderEntry(self.path.with_name(name), self.folder)
 
     def open(self, flags: int, mode: int = 0o666) -> int:
         """Open the file; follow a symbolic link only in a path that the user gave."""
@@ -59,11 +61,11 @@ class Entry:
             return False
         return True
 
-    def replace(self, other: Entry) -> None:
+    def replace(self, other: FolderEntry) -> None:
         """Rename the file; replace the other one."""
         os.replace(self.name, other.name, src_dir_fd=self.folder, dst_dir_fd=other.folder)
 
-    def link(self, other: Entry) -> None:
+    def link(self, other: FolderEntry) -> None:
         """Make a hard link; raise FileExistsError if the name is taken."""
         os.link(
             self.name, other.name, src_dir_fd=self.folder, dst_dir_fd=other.folder,
@@ -93,13 +95,13 @@ class Entry:
                 os.close(handle)
 
 
-def entry(file: Entry | Path) -> Entry:
+def entry(file: FolderEntry | Path) -> FolderEntry:
     """Return a path as an entry; an entry stays."""
-    return file if isinstance(file, Entry) else Entry(file)
+    return file if isinstance(file, FolderEntry) else FolderEntry(file)
 
 
 @contextmanager
-def held(root: Path, path: str, *, make: bool = False) -> Iterator[Entry]:
+def held(root: Path, path: str, *, make: bool = False) -> Iterator[FolderEntry]:
     """Open the folder of a path below `root`, and make it if wanted; `root` must be resolved.
 
     Raises BadName if a part of the path is a symbolic link, FileNotFoundError or NotADirectoryError
@@ -114,7 +116,7 @@ def held(root: Path, path: str, *, make: bool = False) -> Iterator[Entry]:
         file = inside(root, path)
         if make:
             file.parent.mkdir(parents=True, exist_ok=True)
-        yield Entry(file)
+        yield FolderEntry(file)
         return
     handle = _opened(str(root), None, path)
     try:
@@ -122,7 +124,7 @@ def held(root: Path, path: str, *, make: bool = False) -> Iterator[Entry]:
             below = _made(part, handle, path) if make else _opened(part, handle, path)
             os.close(handle)
             handle = below
-        yield Entry(root / path, handle)
+        yield FolderEntry(root / path, handle)
     finally:
         os.close(handle)
 

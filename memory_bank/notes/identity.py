@@ -7,11 +7,13 @@ from datetime import datetime
 
 from blake3 import blake3
 
-from memory_bank.notes.dates import iso
+from memory_bank.base.dates import iso
 from memory_bank.notes.unicode_form import nfc
 
 _SLUG_BYTES = 150
+
 _DROPPED = "'\u2019"
+
 DEVICES = frozenset(
     ["con", "prn", "aux", "nul", "conin$", "conout$"]
     + [f"{port}{number}" for port in ("com", "lpt") for number in "0123456789¹²³"]

@@ -17,19 +17,20 @@ from shutil import rmtree
 from stat import S_ISDIR, S_ISREG
 from typing import NamedTuple
 
-from memory_bank.errors import BadName, MemoryBankError, StorageFailed
-from memory_bank.filenames import JOURNAL_PREFIX, NOTE_SUFFIXES
-from memory_bank.hints import Hint
+from memory_bank.base.errors import BadName, Hint, MemoryBankError, StorageFailed
+from memory_bank.base.filenames import JOURNAL_PREFIX, NOTE_SUFFIXES
 from memory_bank.notes import files, names
-from memory_bank.notes.folders import Entry, held, names_in, stat_of
+from memory_bank.notes.folders import FolderEntry, held, names_in, stat_of
 from memory_bank.notes.identity import etag
 
 _PLAN = "plan.json"
+
 _LEAVING = "leaving-"
+
 _STAMP = re.compile(r"\d{1,40}")
 
 
-class Change(NamedTuple):
+class JournalEntry(NamedTuple):
     """The change of one file: new bytes, or None to remove it."""
 
     path: str
@@ -60,10 +61,14 @@ class _Place(NamedTuple):
     def folder(self) -> str:
         return f"{self.trash}/{self.name}"
 
-    def note(self, path: str, verb: str, *, make: bool = False) -> AbstractContextManager[Entry]:
+    def note(
+        self, path: str, verb: str, *, make: bool = False
+    ) -> AbstractContextManager[FolderEntry]:
         return files.opened(self.root, path, verb, make=make)
 
-    def opened(self, name: str, verb: str, *, make: bool = False) -> AbstractContextManager[Entry]:
+    def opened(
+        self, name: str, verb: str, *, make: bool = False
+    ) -> AbstractContextManager[FolderEntry]:
         return self.note(f"{self.folder}/{name}", verb, make=make)
 
     def read(self, name: str) -> bytes | None:
@@ -73,7 +78,7 @@ class _Place(NamedTuple):
         return files.current_in(self.root, f"{self.folder}/{name}")
 
 
-def apply(root: Path, trash: Path, changes: Sequence[Change], stamp: str) -> None:
+def apply(root: Path, trash: Path, changes: Sequence[JournalEntry], stamp: str) -> None:
     """Make all changes or none; the caller holds the bank's lock.
 
     Raises Conflict or NoteExists when a file isn't as expected, StorageFailed when the disk
@@ -128,7 +133,7 @@ def recover(root: Path, trash: Path) -> list[str]:
     return done
 
 
-def _check(root: Path, changes: Sequence[Change]) -> None:
+def _check(root: Path, changes: Sequence[JournalEntry]) -> None:
     """Raise unless every file is as expected.
 
     On a case-insensitive file system, a new name may be that of a file that is removed.
@@ -140,7 +145,7 @@ def _check(root: Path, changes: Sequence[Change]) -> None:
             files.check_in(root, change.path, change.expected)
 
 
-def _stage(place: _Place, change: Change, number: int, stamp: str) -> _Step:
+def _stage(place: _Place, change: JournalEntry, number: int, stamp: str) -> _Step:
     staged = kept = ""
     if change.data is not None:
         staged = f"new-{number}"

@@ -6,14 +6,21 @@ import posixpath
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from memory_bank.filenames import NOTE_SUFFIXES
-from memory_bank.notes.name_forms import in_reference, leads_out, record_asked, record_name
-from memory_bank.notes.names import OUTSIDE, key, name_of
+from memory_bank.base.documents import BY_ALIAS, BY_ID, BY_NAME, BY_NUMBER, BY_PATH, BY_TITLE, Name
+from memory_bank.base.filenames import NOTE_SUFFIXES
+from memory_bank.notes.names import (
+    OUTSIDE,
+    in_reference,
+    key,
+    leads_out,
+    name_of,
+    record_asked,
+    record_name,
+)
 from memory_bank.notes.unicode_form import nfc
-from memory_bank.source import BY_ALIAS, BY_ID, BY_NAME, BY_NUMBER, BY_PATH, BY_TITLE, Name
 
 if TYPE_CHECKING:
-    from memory_bank.notes.note import Link, Note
+    from memory_bank.notes.note import Note, NoteLink
 
 
 class Target(NamedTuple):
@@ -59,7 +66,7 @@ def path_names(path: str, aliases: Iterable[str]) -> Iterator[Name]:
 
 
 def target_of(
-    link: Link,
+    link: NoteLink,
     path: str,
     project_prefix: str,
     *,

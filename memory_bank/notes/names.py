@@ -1,28 +1,37 @@
-"""Names of notes: checks, the path of a name, and the key for lookups."""
+"""Names of notes: checks, forms, the path of a name, and the key for lookups."""
 
 from __future__ import annotations
 
 import os
+import posixpath
 import re
+import sys
 import unicodedata
+from functools import cache
 from pathlib import Path
+from urllib.parse import unquote
 
-from memory_bank.errors import BadName
-from memory_bank.filenames import NOTE_SUFFIXES
-from memory_bank.hints import Hint
+from memory_bank.base.errors import BadName, Hint
+from memory_bank.base.filenames import NOTE_SUFFIXES
+from memory_bank.base.paths import Layout
 from memory_bank.notes.folders import is_link, leaves
 from memory_bank.notes.identity import DEVICES
 from memory_bank.notes.unicode_form import nfc
 
 _INVISIBLE = frozenset(["Cc", "Cf", "Zl", "Zp"])
 """Categories of invisible characters: control, format, line and paragraph separators."""
+
 _REFUSED = frozenset('<>:"|?*\\')
 """Refused in new names, since Windows doesn't support them; existing files are still read."""
+
 OUTSIDE = "../"
 """Starts the name by which a path finds an included note, but no note of the bank."""
+
 _ID_START = re.compile(r"-[0-9a-f]{4}(?:-\d+)?\Z")
+
 MAX_BYTES = 255
 """Longest part of a path that common file systems take."""
+
 _MAX_PATH = 900
 
 
@@ -117,3 +126,249 @@ def inside(root: Path, path: str) -> Path:
     if file.is_symlink():
         raise is_link(path)
     return file
+
+
+_TABLE = {
+    # Cyrillic
+    "а": "a", "с": "c", "ԁ": "d", "е": "e", "һ": "h", "і": "i", "ј": "j", "ӏ": "l", "о": "o",
+    "р": "p", "ԛ": "q", "ѕ": "s", "ԝ": "w", "х": "x", "у": "y", "ү": "y", "ѵ": "v", "г": "r",
+    "А": "A", "В": "B", "С": "C", "Е": "E", "Ԍ": "G", "Н": "H", "І": "I", "Ј": "J", "К": "K",
+    "М": "M", "О": "O", "Р": "P", "Ѕ": "S", "Т": "T", "Х": "X", "У": "Y", "Ү": "Y", "Ԛ": "Q",
+    "Ԝ": "W", "Ѵ": "V",
+    # Greek
+    "α": "a", "ι": "i", "κ": "k", "ν": "v", "ο": "o", "ρ": "p", "υ": "u", "ϲ": "c", "ϳ": "j",
+    "Α": "A", "Β": "B", "Ε": "E", "Ζ": "Z", "Η": "H", "Ι": "I", "Κ": "K", "Μ": "M", "Ν": "N",
+    "Ο": "O", "Ρ": "P", "Τ": "T", "Υ": "Y", "Χ": "X", "Ϲ": "C",
+    # Armenian, Cherokee, Georgian, and Latin letters of other alphabets
+    "հ": "h", "ո": "n", "օ": "o", "ս": "u", "ց": "g", "զ": "q", "Ս": "U", "Օ": "O",
+    "Ꭺ": "A", "Ᏼ": "B", "Ꮯ": "C", "Ꭼ": "E", "Ꮋ": "H", "Ꭻ": "J", "Ꮶ": "K", "Ꮮ": "L", "Ꮇ": "M",
+    "Ꮲ": "P", "Ꮪ": "S", "Ꭲ": "T", "Ꮩ": "V", "Ꮃ": "W", "Ꮓ": "Z",
+    "ɑ": "a", "ɡ": "g", "ⅼ": "l", "ᴏ": "o", "ᴄ": "c", "ꜱ": "s",
+}  # fmt: skip
+
+_LATIN = re.compile("[A-Za-z]")
+
+_WORD = re.compile(r"[^\W_]+")
+
+_LONG_WORD = 3
+"""Letters of a Latin word that tells that a path is written in Latin letters."""
+
+
+@cache
+def _translation() -> dict[int, str]:
+    return str.maketrans(_TABLE)
+
+
+def latin(text: str) -> str:
+    """Return a text of the same length with Latin letters for those that look like them."""
+    return text.translate(_translation())
+
+
+def deceptive(path: str) -> list[tuple[int, str, str]]:
+    """Return the letters of a path that look like Latin ones and are none, where that may deceive.
+
+    Each with its offset, and the Latin letter. They may deceive in a word that has Latin letters
+    too, and in a word of such letters only if another word of the path, suffixes left out, is
+    Latin, and no letter of the path shows that it is written in the other script.
+    Letters of other forms, such as full-width and mathematical ones, may deceive anywhere.
+    """
+    if path.isascii():
+        return []
+    stem = re.sub(r"\.\w{1,8}\Z", "", path)
+    is_latin = any(len(word) >= _LONG_WORD and word.isascii() for word in _WORD.findall(stem))
+    others = any(
+        not char.isascii() and char.isalpha() and char not in _TABLE and not _latin_form(char)
+        for char in path
+    )
+    found = []
+    for word in _WORD.finditer(path):
+        letters = [char for char in word[0] if char.isalpha()]
+        alike = [char for char in letters if char in _TABLE]
+        mixed = bool(_LATIN.search(word[0]))
+        whole = is_latin and not others and len(alike) == len(letters) > 1
+        for at, char in enumerate(word[0], word.start()):
+            if char in _TABLE and (mixed or whole):
+                found.append((at, char, _TABLE[char]))
+            elif (form := _latin_form(char)) and mixed | is_latin:
+                found.append((at, char, form))
+    return found
+
+
+def _latin_form(char: str) -> str:
+    """Return the Latin letter of which a character is another form; empty if there is none."""
+    if char.isascii() or not char.isalpha():
+        return ""
+    plain = unicodedata.normalize("NFKC", char)
+    return plain if len(plain) == 1 and _LATIN.match(plain) and char not in "ªº" else ""
+
+
+NOTE_URI = "memory://note/"
+"""Start of the URI of a note."""
+
+_PLACE = re.compile(r"((?:[A-Za-z]:)?[^:]*+):\d+(?::\d+)?")
+"""A file with a line, and optionally a column, as answers print it."""
+
+_LONGEST = 10_000
+"""Maximum length of a path: path functions take quadratic time for a longer one."""
+
+_FOLDER_SIGNS = frozenset("./\\")
+
+_HERE = re.compile(r"\A(?:\./+)+")
+
+_LINK = re.compile(r"\[\[([^\[\]|]++)(?:\|[^\[\]]*+)?\]\]|`([^`]++)`")
+"""A name as notes write it: a link, or code."""
+
+_CODE = re.compile(r"\\(?:x([0-9a-f]{2})|u([0-9a-f]{4})|U([0-9a-f]{8}))")
+
+_ESCAPED = frozenset(["Cc", "Cf", "Cs", "Zl", "Zp"])
+"""Categories of the characters that answers escape in names, such as `\\u200c`."""
+
+_EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9_+-]{0,9}\Z")
+
+_RECORD = re.compile(
+    r"adr[-_ ]?(?P<named>\d{1,5})(?!\d)|(?P<padded>\d{3,5})(?![\d.:])(?![-_ ]\d\d(?!\d))",
+    re.IGNORECASE,
+)
+
+_NUMBER = re.compile(r"(?P<adr>adr[-_ ]?)?(?P<number>\d{1,5})", re.IGNORECASE)
+
+_REFERENCE = re.compile(r"\w+:\S.*")
+"""A symbol, person or ticket: `KIND:ID`. Titles have a space behind their colon."""
+
+
+def of_note(name: str, place: Layout) -> str:
+    r"""Return a note's name as links have it, from any of its forms.
+
+    These are `.memories/facts/x.md`, `./facts/x`, `facts//x`, `facts\x`, `facts/x.md:3`, an
+    absolute path inside the bank, `memory://note/facts/x`, `[[facts/x]]`, and a name with escapes
+    of invisible characters such as `\u200c`. Other text is returned unchanged.
+    """
+    text = _named(name)
+    if len(text) > _LONGEST:
+        return text
+    if Path(text).is_absolute():
+        return _below(text, str(place.root)) or text
+    return text.removeprefix(place.prefix) if place.prefix else text
+
+
+def _named(name: str) -> str:
+    """Return the path or title that a form of a name has, as written."""
+    if len(name) > _LONGEST:
+        return name
+    text = name.strip()
+    if (link := _LINK.fullmatch(text)) is not None:
+        text = (link[1] or link[2]).strip()
+    text = _CODE.sub(_unescaped, text)
+    if text.startswith(NOTE_URI):
+        text = unquote(text.removeprefix(NOTE_URI))
+    found = _PLACE.fullmatch(text)
+    if found and not _FOLDER_SIGNS.isdisjoint(found[1]):
+        text = found[1]
+    return text if Path(text).is_absolute() else _plain(text)
+
+
+def new_path(name: str, place: Layout) -> str:
+    """Return the path of the new note that a name means, in any form; raise BadName."""
+    return path_of(of_note(name, place))
+
+
+def of_file(name: str, place: Layout) -> str:
+    """Return the name of a note, or of a file from the project's root, as links have it.
+
+    As `of_note`; an absolute path may be anywhere inside the project.
+    """
+    text = of_note(name, place)
+    if len(text) > _LONGEST or not Path(text).is_absolute():
+        return text
+    return _below(text, str(place.project)) or text
+
+
+def in_file_refs(name: str, place: Layout) -> str:
+    """Return a file's path from the project's root, as `file_refs` have it, from any form.
+
+    A name that no file of the project has, but a note of the bank, becomes the path of that note.
+    """
+    text = _named(name)
+    if len(text) > _LONGEST or not place.prefix:
+        return of_file(name, place)
+    if Path(text).is_absolute():
+        return _below(text, str(place.project)) or text
+    if leads_out(text) or place.project_has(text):
+        return text
+    forms = (f"{place.prefix}{text}{suffix}" for suffix in ("", *NOTE_SUFFIXES))
+    notes = (form for form in forms if form.endswith(NOTE_SUFFIXES))
+    return next(filter(place.project_has, notes), text)
+
+
+def leads_out(path: str) -> bool:
+    """Tell whether a path leads out of the folder that it starts at, or is empty."""
+    return not path or posixpath.isabs(path) or posixpath.normpath(path).startswith("..")
+
+
+def of_included(name: str, place: Layout) -> str:
+    """Return the name of the included file that an absolute path means; empty for other names."""
+    text = of_note(name, place)
+    if not place.prefix or len(text) > _LONGEST or not Path(text).is_absolute():
+        return ""
+    below = _below(text, str(place.project))
+    return OUTSIDE + below if below else ""
+
+
+def record_name(name: str) -> str:
+    """Return `adr-N` for the name of a note on the decision N, else an empty string.
+
+    `0021-title`, `adr-21` and `ADR_0021-title` are decision 21; a date is none.
+    """
+    found = _RECORD.match(name.rpartition("/")[2])
+    return f"adr-{int(found['named'] or found['padded'])}" if found else ""
+
+
+def record_asked(written: str, *, bare: bool = False) -> str:
+    """Return `adr-N` for `ADR-N` in any form, with `bare` for `N` too, else an empty string."""
+    found = _NUMBER.fullmatch(written.strip())
+    return f"adr-{int(found['number'])}" if found and (found["adr"] or bare) else ""
+
+
+def in_reference(text: str) -> str:
+    r"""Return a reference of front matter without `./` before it and with `/` for `\`."""
+    return text if ":" in text else _plain(text)
+
+
+def may_be_file(name: str, place: Layout) -> bool:
+    """Tell whether a name from `of_file`, which no note has, may name a file or a symbol.
+
+    The file may not exist yet: then it must have an extension that notes don't have, or a folder
+    that the bank doesn't have. `KIND:ID` is a symbol. Paths out of the project are not accepted.
+    """
+    if Path(name).is_absolute() or ".." in name.split("/"):
+        return False
+    if _REFERENCE.fullmatch(name) or place.project_has(name):
+        return bool(name)
+    folder = name.partition("/")[0] if "/" in name else ""
+    if _EXTENSION.search(name) and not name.endswith(NOTE_SUFFIXES):
+        return True
+    return bool(folder) and not (place.root / folder).is_dir()
+
+
+def _plain(text: str) -> str:
+    text = _HERE.sub("", text.replace("\\", "/"))
+    if "://" in text or ("//" not in text and "/./" not in text):
+        return text
+    first, *inner, last = text.split("/")
+    return "/".join((first, *(part for part in inner if part not in {"", "."}), last))
+
+
+def _unescaped(code: re.Match[str]) -> str:
+    """Return the character of an escape, if it is one that answers escape."""
+    number = int(code[1] or code[2] or code[3], 16)
+    if number > sys.maxunicode or unicodedata.category(chr(number)) not in _ESCAPED:
+        return code[0]
+    return chr(number)
+
+
+def _below(path: str, folder: str) -> str:
+    """Return an absolute path as one below a folder; empty when it is not inside."""
+    for form in (os.path.normpath(path), os.path.realpath(path)):
+        if form.startswith(folder.rstrip(os.sep) + os.sep):
+            return Path(form).relative_to(folder).as_posix()
+    return ""

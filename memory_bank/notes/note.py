@@ -12,7 +12,7 @@ _NOTHING: Mapping[str, Any] = {}
 LinkKind = Literal["wiki", "embed", "markdown", "reference"]
 
 
-class Fault(NamedTuple):
+class FileFault(NamedTuple):
     """A part of a file that couldn't be read."""
 
     reason: str
@@ -45,7 +45,7 @@ class Meta(NamedTuple):
     extra: Mapping[str, object] = _NOTHING
 
 
-class Link(NamedTuple):
+class NoteLink(NamedTuple):
     """A link in a note: its target, type, and the words around it."""
 
     target: str
@@ -64,7 +64,7 @@ class Link(NamedTuple):
     """Whether it is one of `file_refs`: a path from the project's root."""
 
 
-class Section(NamedTuple):
+class NoteSection(NamedTuple):
     """A note's text under one heading, without the sections below it."""
 
     headings: tuple[str, ...]
@@ -84,7 +84,7 @@ class Section(NamedTuple):
     """Keys and values of its inline fields, in their order."""
 
 
-class Passage(NamedTuple):
+class NotePassage(NamedTuple):
     """A part of a section that is ranked and embedded; a short section is one passage."""
 
     line: int
@@ -96,14 +96,14 @@ class Passage(NamedTuple):
 class Body(NamedTuple):
     """The parsed Markdown: sections in order, links, block ids, inline tags."""
 
-    sections: tuple[Section, ...]
-    links: tuple[Link, ...] = ()
+    sections: tuple[NoteSection, ...]
+    links: tuple[NoteLink, ...] = ()
     blocks: Mapping[str, int] = _NOTHING
     """Block id (without the caret) to its line."""
     tags: tuple[str, ...] = ()
     title: str = ""
     """The text of the first heading when it is of level 1, else empty."""
-    faults: tuple[Fault, ...] = ()
+    faults: tuple[FileFault, ...] = ()
     first: str = ""
     """The first sentence, which names a note without a heading; empty behind a heading."""
 
@@ -126,7 +126,7 @@ class Note(NamedTuple):
     content_hash: str
     """BLAKE3 of the normalised body, hex."""
     size: int
-    faults: tuple[Fault, ...] = ()
+    faults: tuple[FileFault, ...] = ()
     writable: bool = True
     """False when a fault means that a rewrite could lose something."""
 

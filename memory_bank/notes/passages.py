@@ -4,24 +4,33 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from operator import itemgetter
 from typing import NamedTuple
 
-from memory_bank.notes.note import Passage, Section
+from memory_bank.notes.blocks import Blocks, InlineBlock
+from memory_bank.notes.note import NotePassage, NoteSection
 
 _NEWLINE = re.compile(r"\r\n|\r")
+
 _LINE = re.compile(r"[^\n]*\n|[^\n]+\Z")
+
 _FENCE = re.compile(r"[ \t>]*(?:[-*+][ \t]+|\d{1,9}[.)][ \t]+)*(`{3,}(?![^\n]*`)|~{3,})")
+
 # A list item, a table row or a heading starts a block.
 _STARTS_BLOCK = re.compile(r"[ \t>]*(?:[-*+][ \t]|\d{1,9}[.)][ \t]|\||#{1,6}[ \t])")
+
 # Sentence end, closing marks and white space; in Chinese and Japanese without white space.
 _SENTENCE_END = re.compile(r"[.!?\u2026][)\]\"'\u201d\u2019*_]*\s+|[\u3002\uff01\uff1f]")
 
 SIZE = 400
 """Approximate size of a passage in characters: three or four turns of a talk, or two paragraphs."""
+
 _WHOLE = 1.25
+
 # A paragraph up to this many sizes stays whole, since it has one subject.
 _LONG = 5
+
 # A part of at most this share of the size, such as a heading, is joined with the next part.
 _SMALL = 0.25
 
@@ -33,7 +42,7 @@ class _Part(NamedTuple):
     end: int
 
 
-def passages(section: Section, size: int = SIZE) -> tuple[Passage, ...]:
+def passages(section: NoteSection, size: int = SIZE) -> tuple[NotePassage, ...]:
     """Split a section's text into passages of about `size` characters, at the ends of blocks.
 
     A section up to a quarter longer is one passage. A block up to five times the size stays whole;
@@ -48,7 +57,7 @@ def passages(section: Section, size: int = SIZE) -> tuple[Passage, ...]:
     return tuple(passage for part in parts if (passage := _passage(section, text, starts, part)))
 
 
-def _passage(section: Section, text: str, starts: list[int], part: _Part) -> Passage | None:
+def _passage(section: NoteSection, text: str, starts: list[int], part: _Part) -> NotePassage | None:
     """Return a passage without blank lines around it; None if it is blank."""
     words = text[part.start : part.end]
     stripped = words.lstrip()
@@ -59,7 +68,7 @@ def _passage(section: Section, text: str, starts: list[int], part: _Part) -> Pas
     start = max(part.start, starts[first])
     words = text[start : part.end].rstrip()
     last = bisect_right(starts, start + len(words) - 1) - 1
-    return Passage(section.line + first, section.line + last + 1, words)
+    return NotePassage(section.line + first, section.line + last + 1, words)
 
 
 def _joined(parts: Iterator[_Part], size: int) -> Iterator[_Part]:
@@ -127,3 +136,79 @@ def _pieces(text: str, start: int, end: int, size: int) -> Iterator[_Part]:
         yield _Part(start, start + stop)
         start += stop
     yield _Part(start, end)
+
+
+_DEFINITION = re.compile(
+    r"\[(?:[^\[\]\\]|\\.)++\]:[ \t]*(?:\n[ \t>]*)?(<[^<>\n]*>|[^ \t\n<][^ \t\n]*)", re.DOTALL
+)
+
+
+class LinkDefinition(NamedTuple):
+    """The destination of a link reference definition as written, and its offset in the text."""
+
+    written: str
+    offset: int
+
+
+def definitions(blocks: Blocks) -> Mapping[str, LinkDefinition]:
+    """Return the destinations of the link reference definitions, by label."""
+    if not blocks.definitions:
+        return {}
+    lines = blocks.source.split("\n")
+    found = {}
+    for label, (first, end) in blocks.definitions.items():
+        text = "\n".join(lines[first:end])
+        if destination := _DEFINITION.search(text):
+            start = destination.start(1)
+            column = start - (text.rfind("\n", 0, start) + 1)
+            offset = blocks.starts[first + text.count("\n", 0, start)] + column
+            found[label] = LinkDefinition(destination[1], offset)
+    return found
+
+
+class SourceMap:
+    """Map offsets in the cells of one inline block to offsets in the text."""
+
+    def __init__(self, inline_block: InlineBlock, blocks: Blocks, lines: list[str]) -> None:
+        """Take an inline block, all blocks, and the lines of their source."""
+        self.inline_block = inline_block
+        self.runs: list[list[tuple[int, int]]] = []
+        """For each cell, start offsets of runs in it and in the text, -1 if not there."""
+        if inline_block.row:
+            self._add_cells(blocks.starts[inline_block.line], lines[inline_block.line])
+        else:
+            end = inline_block.line + inline_block.cells[0].count("\n") + 1
+            self._add_lines(blocks.starts[inline_block.line : end], lines[inline_block.line : end])
+
+    def offset(self, cell: int, at: int) -> int | None:
+        """Return the offset in the text of a link's offset in a cell; None if unknown."""
+        runs = self.runs[cell]
+        begin, base = runs[max(0, bisect_right(runs, at, key=itemgetter(0)) - 1)]
+        if base < 0:
+            return None
+        escapes = (
+            self.inline_block.cells[cell].count("|", begin, at) if self.inline_block.row else 0
+        )
+        return base + at - begin + escapes
+
+    def _add_cells(self, base: int, line: str) -> None:
+        at = 0
+        for cell in self.inline_block.cells:
+            # Cells without a bracket can be skipped: one with a bracket is never found inside them.
+            column = line.find(cell.replace("|", r"\|"), at) if "[" in cell else -1
+            self.runs.append([(0, base + column if column >= 0 else -1)])
+            at = max(at, column + 1)
+
+    def _add_lines(self, starts: Iterable[int], lines: Iterable[str]) -> None:
+        runs = []
+        begin = 0
+        for part, base, line in zip(
+            self.inline_block.cells[0].split("\n"), starts, lines, strict=False
+        ):
+            # Without indentation, whose tabs the parser writes as spaces. Rightmost, since no
+            # bracket follows the text in its line.
+            text = part.lstrip(" \t")
+            column = line.rfind(text)
+            runs.append((begin + len(part) - len(text), base + column if column >= 0 else -1))
+            begin += len(part) + 1
+        self.runs.append(runs)

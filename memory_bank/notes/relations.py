@@ -10,7 +10,9 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 LINK = "\x01"
+
 CODE = "\x02"
+
 DEFAULT = "related_to"
 
 # Types and their words; `+` joins a verb and the word that must follow.
@@ -29,6 +31,7 @@ _WORDS = {
     "implements": "implement implements implemented implementing",
     "tests": "test tests tested testing",
 }
+
 # The inverse types, for the passive: "superseded by".
 _PASSIVE = {
     "refactors": "refactored_by",
@@ -42,39 +45,55 @@ _PASSIVE = {
     "implements": "implemented_by",
     "tests": "tested_by",
 }
+
 TYPES = frozenset({*_WORDS, *_PASSIVE.values()})
 
 _TYPE_OF = {word: kind for kind, words in _WORDS.items() for word in words.split()}
+
 _VERBS = frozenset(word.partition("+")[0] for word in _TYPE_OF)
+
 _REACH_BEFORE = 40
+
 _REACH_AFTER = 20
+
 _LONGEST_WORD = 24
 
 _LETTERS = re.compile(r"[^\W\d_]+")
+
 _WORD = re.compile(r"[^\W\d_](?:[\w'\u2019]*[^\W_])?")
+
 _SENTENCE_END = re.compile(
     r"(?<!\be\.g)(?<!\bi\.e)(?<!\bcf)(?<!\bvs)[.!?\u2026|][)\]\"'\u201d\u2019*_]*\s"
     r"|[\u3002\uff01\uff1f]"
 )
+
 _NEGATION = re.compile(
     r"(?:\b(?:not|never|no longer|without|nor|cannot)|n['\u2019]t)\s+(?:\w+\s+)?$", re.IGNORECASE
 )
+
 # "[[A]] is now superseded by [[B]]" is about A and B, not about the note.
 _SUBJECT = re.compile(
     rf"{LINK}\s+(?:(?:is|was|are|were|be|been|being|has|have|had|will|now|also|then|later)\s+)*$",
     re.IGNORECASE,
 )
+
 # "depends on:: [[a]]" and "Depends on: [[a]]" apply to their own line only.
 _EARLIER_LINE = re.compile(rf"[^\n:]*:[^\n]*{LINK}[^\n]*\n")
+
 _BY = re.compile(r"(?:\w+ed\s+by|replaced\s+with)\b", re.IGNORECASE)
+
 _IS_DONE_BY = re.compile(
     r"\s+(?:(?:is|was|are|were|has been|have been|being)\s+)?(?:now\s+)?([^\W\d_]+ed)\s+by\s+"
 )
 
 _KEY = r"([^\W\d_][\w /-]{0,39})"
+
 _LINE_FIELD = re.compile(rf"\s*(?:\[.\]\s+)?[*_~]*{_KEY}[*_~]*::[*_~]*(?=[\s{LINK}])")
+
 _INLINE_FIELD = re.compile(rf"[(\[][*_]*{_KEY}[*_]*::[*_]*(?=[\s{LINK}])[^()\[\]]*\Z")
+
 _INLINE_REACH = 240
+
 # "Next: [[b]]" as a whole line is a field, too. The number of links is bounded, so that a long line
 # is read as prose.
 _LABELLED = re.compile(

@@ -7,11 +7,11 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from urllib.parse import quote, unquote
 
-from memory_bank.errors import BadInput
+from memory_bank.base.errors import BadInput
 from memory_bank.notes.blocks import NEWLINE
-from memory_bank.notes.frontmatter import split
-from memory_bank.notes.link_parser import WIKILINK, decoded, locate_links, reference_link
-from memory_bank.notes.note import Link
+from memory_bank.notes.front_matter import split
+from memory_bank.notes.links import WIKILINK, decoded, locate_links, reference_link
+from memory_bank.notes.note import NoteLink
 
 # Strings and comments in a line of front matter. A string that is open at the end of the line
 # continues in the next match, so that each character is read once.
@@ -21,14 +21,20 @@ _STRING = re.compile(
 )
 
 _MD = re.compile(r"\.md\Z", re.IGNORECASE)
+
 _NOT_IN_WIKILINK = re.compile(r"[\[\]|#^\r\n]")
+
 _BALANCED = re.compile(r"[^()]*(?:\([^()]*\)[^()]*)*")
+
 # Must be escaped in a destination; `<`…`>` allows spaces and parentheses.
 _UNSAFE = re.compile(r"[\x00-\x1f\x7f<>\\#|]|%(?=[0-9a-fA-F]{2})|&(?=[#\w]+;)")
+
 _UNSAFE_BARE = re.compile(rf"{_UNSAFE.pattern}|\s")
 
 
-def relink(text: str, rename: Callable[[Link], str | None], body_start: int | None = None) -> str:
+def relink(
+    text: str, rename: Callable[[NoteLink], str | None], body_start: int | None = None
+) -> str:
     """Rewrite the links of a note to what has moved: those for which `rename` returns a target.
 
     A link keeps its heading, block, text, title, angle brackets, percent-encoding, and its `.md` or
@@ -43,7 +49,7 @@ def relink(text: str, rename: Callable[[Link], str | None], body_start: int | No
 
 
 def edits(
-    text: str, rename: Callable[[Link], str | None], body_start: int | None = None
+    text: str, rename: Callable[[NoteLink], str | None], body_start: int | None = None
 ) -> dict[tuple[int, int], str]:
     """Map the offsets of each target that `relink` replaces to the new text; raise BadInput."""
     body = len(text) - len(split(text).body) if body_start is None else body_start
@@ -59,7 +65,7 @@ def edits(
     return found
 
 
-def front_matter_links(text: str) -> Iterator[tuple[Link, int, int, str]]:
+def front_matter_links(text: str) -> Iterator[tuple[NoteLink, int, int, str]]:
     """Yield each wikilink outside comments, its target's offsets, and the quotes around it."""
     strings = list(_STRING.finditer(text))
     starts = [string.start() for string in strings]
@@ -84,7 +90,7 @@ def _from_string(written: str, mark: str) -> str:
     return written.replace("''", "'") if mark == "'" else written
 
 
-def _in_front_matter(link: Link, written: str, target: str, mark: str) -> str:
+def _in_front_matter(link: NoteLink, written: str, target: str, mark: str) -> str:
     """Return a wikilink's new target, escaped for its string of YAML."""
     target = _with_suffix(link.target, target)
     if target == link.target:
@@ -95,7 +101,7 @@ def _in_front_matter(link: Link, written: str, target: str, mark: str) -> str:
     return target.replace("'", "''") if mark == "'" else target
 
 
-def _in_body(text: str, start: int, end: int, link: Link, target: str) -> str:
+def _in_body(text: str, start: int, end: int, link: NoteLink, target: str) -> str:
     """Return a new target in the syntax of the old one: in a wikilink, in `<>`, or bare."""
     written = text[start:end]
     target = _with_suffix(link.target, target)
@@ -127,7 +133,7 @@ def _with_suffix(written: str, target: str) -> str:
     return bare + suffix[0] if bare and suffix else bare
 
 
-def _check_wikilink(link: Link, target: str) -> None:
+def _check_wikilink(link: NoteLink, target: str) -> None:
     is_empty = not (target or link.heading or link.block)
     if is_empty or target != target.strip() or _NOT_IN_WIKILINK.search(target):
         raise BadInput(

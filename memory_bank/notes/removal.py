@@ -11,18 +11,21 @@ from pathlib import Path
 from stat import S_ISDIR, S_ISREG
 from typing import NamedTuple
 
-from memory_bank.errors import BadName, Conflict, UnreadableNote
-from memory_bank.filenames import LOCK_FILE, NOTE_SUFFIXES, TEMPORARY_PREFIX
-from memory_bank.notes import decoding, files, frontmatter, merge_conflicts, note_parser
+from memory_bank.base.errors import BadName, Conflict, UnreadableNote
+from memory_bank.base.filenames import LOCK_FILE, NOTE_SUFFIXES, TEMPORARY_PREFIX
+from memory_bank.base.removed_text import PLAIN_MARK, RemovedText
+from memory_bank.notes import characters, files, front_matter, parsing
 from memory_bank.notes.folders import files_in, held, names_in, stat_of
 from memory_bank.notes.identity import etag, slug
-from memory_bank.notes.merge_conflicts import UNRESOLVED
+from memory_bank.notes.merging import conflicts
+from memory_bank.notes.merging.conflicts import UNRESOLVED
 from memory_bank.notes.trash import TRASH
-from memory_bank.removed_text import PLAIN_MARK, RemovedText
 
 _NOT_OURS = frozenset({".git", ".index"})
+
 _TRIES = 5
 """How often a file is read again that another program saved meanwhile."""
+
 _LEAST_SLUG = 4
 """Fewest characters of a text in a file's name that are not there by chance."""
 
@@ -70,14 +73,14 @@ def look(folder: Path, path: str, removed: RemovedText) -> FoundText | None:
     if data is None:
         return None
     try:
-        decoded = decoding.decode(data)
+        decoded = characters.decode(data)
     except UnreadableNote as error:
         number = sum(data.count(form) for form in removed.bytes)
         return FoundText(path, number, error.message) if number else None
     if not (number := removed.count(decoded.text)):
         return None
     problem = "" if decoded.writable else decoded.faults[0].reason
-    if merge_conflicts.find(decoded.text):
+    if conflicts.find(decoded.text):
         problem = UNRESOLVED
     return FoundText(path, number, problem)
 
@@ -93,7 +96,7 @@ def change(folder: Path, path: str, edit: Callable[[str], str]) -> None:
         data = files.read_in(folder, path)
         if data is None:
             return
-        new = note_parser.edited(data, edit)
+        new = parsing.edited(data, edit)
         try:
             with files.opened(folder, path, "write") as file:
                 files.replace(file, new, etag(data))
@@ -106,12 +109,12 @@ def change(folder: Path, path: str, edit: Callable[[str], str]) -> None:
 
 def without(text: str, removed: RemovedText) -> str:
     """Return a note's text without the removed one."""
-    parts = frontmatter.split(text)
+    parts = front_matter.split(text)
     head = "".join(parts[:3])
     return removed.replaced(head, bare=True) + removed.replaced(parts.body)
 
 
-def remove(folder: Path, path: str) -> None:
+def remove_file(folder: Path, path: str) -> None:
     """Delete a file for good, and with one in the trash the folders that are empty then."""
     with files.opened(folder, path, "delete") as file:
         file.unlink()

@@ -8,16 +8,19 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from memory_bank.errors import BadName, NoteExists, NoteReadOnly
-from memory_bank.hints import Hint
-from memory_bank.inotify import InotifyQueue
+from memory_bank.base.dates import in_name
+from memory_bank.base.documents import Committed, Dates, Scan, Signature
+from memory_bank.base.errors import BadName, Hint, NoteExists, NoteReadOnly
+from memory_bank.base.filenames import StatSignature, trusted
+from memory_bank.base.inotify import InotifyQueue
 from memory_bank.notes import files, folders
-from memory_bank.notes.dates import in_name
-from memory_bank.notes.file_scan import UNKNOWN, look, scan
-from memory_bank.notes.folders import Entry
+from memory_bank.notes.files import UNKNOWN, look, scan
+from memory_bank.notes.folders import FolderEntry
 from memory_bank.notes.note import Meta
-from memory_bank.source import Committed, Dates, Scan, Signature
-from memory_bank.stat_signature import StatSignature, trusted
+
+if TYPE_CHECKING:
+    from memory_bank.notes.other_roots import IncludedRoot, PrivateRoot
+
 
 _WRITING_SECONDS = 2.0
 """Seconds after the creation date of a new file in which its mtime is not an update."""
@@ -25,12 +28,8 @@ _WRITING_SECONDS = 2.0
 SESSIONS = "sessions/"
 """Start of the keys of sessions' notes, which may be in the private root."""
 
-if TYPE_CHECKING:
-    from memory_bank.notes.included import IncludedRoot
-    from memory_bank.notes.private import PrivateRoot
 
-
-class History(Protocol):
+class FileHistory(Protocol):
     """The history of files in the repository."""
 
     def of(self, path: str) -> Committed | None:
@@ -61,10 +60,10 @@ class Watched(NamedTuple):
     recursive: bool = True
 
 
-class Root:
+class NoteRoot:
     """The folder of a bank. The keys of its notes are their paths below it."""
 
-    def __init__(self, folder: Path, *, history: History | None = None) -> None:
+    def __init__(self, folder: Path, *, history: FileHistory | None = None) -> None:
         """Read the notes in `folder`, which is resolved; `history` has dates of undated notes."""
         self._folder = folder
         self.leftover: list[str] = []
@@ -126,7 +125,7 @@ class Root:
         """Return the commits of a note's file, as of the last refresh; None if there are none."""
         return self._history.of(key) if self._history else None
 
-    def held(self, key: str) -> AbstractContextManager[Entry]:
+    def held(self, key: str) -> AbstractContextManager[FolderEntry]:
         """Open the folder of a note, as `folders.held` does."""
         return folders.held(self.folder, key)
 
@@ -207,7 +206,7 @@ class Roots:
 
     def __init__(
         self,
-        bank: Root,
+        bank: NoteRoot,
         prefix: str = "",
         included: IncludedRoot | None = None,
         private: PrivateRoot | None = None,
@@ -218,19 +217,19 @@ class Roots:
         self.included = included
         self.private = private
 
-    def all(self) -> list[Root]:
+    def all(self) -> list[NoteRoot]:
         """Return the roots, the bank's first."""
         return [root for root in (self.bank, self.private, self.included) if root is not None]
 
-    def written(self) -> list[Root]:
+    def written(self) -> list[NoteRoot]:
         """Return the roots in which notes are made and removed: the bank's and the private one."""
         return [root for root in (self.bank, self.private) if root is not None]
 
-    def of(self, key: str) -> Root:
+    def of(self, key: str) -> NoteRoot:
         """Return the root of a note; that of a new note for one that does not exist."""
         return self.included if self.included and self.is_included(key) else self.home(key)
 
-    def home(self, key: str) -> Root:
+    def home(self, key: str) -> NoteRoot:
         """Return the root of a note that is not included, or of a new one."""
         return self.private if self.private and self.is_private(key) else self.bank
 
@@ -288,7 +287,7 @@ class Roots:
                 Hint.MOVE_INCLUDED,
             )
 
-    def check_move(self, old: str, new: str, *, root: Root | None = None) -> None:
+    def check_move(self, old: str, new: str, *, root: NoteRoot | None = None) -> None:
         """Raise BadName for a move out of this machine's private state, or into it.
 
         `root` is that of the old note, if it is in the trash.

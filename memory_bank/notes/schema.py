@@ -7,19 +7,12 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime, time
 
-from memory_bank.agents import agent_name
-from memory_bank.errors import BadInput
-from memory_bank.hints import Hint
-from memory_bank.notes.dates import iso, to_datetime
-from memory_bank.notes.identity import content_hash, normalise, note_id, slug
-from memory_bank.notes.note import Entity, Fault, Meta
+from memory_bank.base.dates import to_datetime
+from memory_bank.base.errors import BadInput, Hint
+from memory_bank.base.text import agent_name
+from memory_bank.notes.identity import slug
+from memory_bank.notes.note import Entity, FileFault, Meta
 from memory_bank.notes.unicode_form import nfc
-
-__all__ = [
-    "KEYS", "KNOWN_TYPES", "check_tags", "content_hash", "entity_of", "folder_of", "iso", "key_of",
-    "keys_of", "known_type", "normalise", "normalise_tags", "note_id", "read_meta", "slug",
-    "to_datetime",
-]  # fmt: skip
 
 KEYS: Mapping[str, tuple[str, ...]] = {
     "id": ("id",),
@@ -42,19 +35,29 @@ KNOWN_TYPES: tuple[str, ...] = (
     "plan", "journal", "fact", "observation", "reflection", "decision", "bugfix", "feature",
     "refactor", "discovery", "change", "session",
 )  # fmt: skip
+
 _FOLDERS = {"journal": "journal", "bugfix": "bugfixes", "discovery": "discoveries"}
 
 _Split = Callable[[str], Iterable[str]]
+
 _YES = frozenset({"true", "yes", "on", "y", "1"})
+
 _NO = frozenset({"false", "no", "off", "n", "0", ""})
+
 _SPACE = re.compile(r"\s+")
+
 _MAX_DEPTH = 100
+
 _MAX_INTEGER = 10**18
+
 _MAX_FAULTS = 20
+
 LONGEST_TITLE = 300
 """Maximum length of a title, which is indexed with each passage."""
+
 MAX_TAGS = 1000
 """Maximum number of tags of a note, including those in its text."""
+
 LONGEST_TAG = 200
 """Maximum length of a tag, which is indexed with the note."""
 
@@ -107,7 +110,7 @@ def keys_of(raw: Mapping[str, object], name: str) -> tuple[str, ...]:
 
 def read_meta(
     raw: Mapping[str, object], inline_tags: Sequence[str] = ()
-) -> tuple[Meta, tuple[Fault, ...]]:
+) -> tuple[Meta, tuple[FileFault, ...]]:
     """Return the values of front matter by our names; never raises.
 
     A value of a wrong type is a fault and stays in `extra`, as do unknown keys. So does a status of
@@ -138,7 +141,7 @@ class _Reader:
 
     def __init__(self, raw: Mapping[str, object]) -> None:
         self.raw = raw
-        self.faults: list[Fault] = []
+        self.faults: list[FileFault] = []
         self.used: set[str] = set()
         self.spellings: dict[str, list[str]] = {}
         for key in raw:
@@ -162,7 +165,7 @@ class _Reader:
 
     def fault(self, key: str, problem: str) -> None:
         self.used.discard(key)
-        self.faults.append(Fault(f"front matter: {key[:60]} {problem}"))
+        self.faults.append(FileFault(f"front matter: {key[:60]} {problem}"))
 
     def text(self, name: str) -> str:
         for key, value in self.given(name):
@@ -192,19 +195,21 @@ class _Reader:
         if len(found) > LONGEST_TITLE:
             shown = f"{LONGEST_TITLE} characters"
             self.faults.append(
-                Fault(f"front matter: title is longer than {shown}, the rest is cut")
+                FileFault(f"front matter: title is longer than {shown}, the rest is cut")
             )
         return found[:LONGEST_TITLE]
 
     def tags(self, inline: Sequence[str]) -> tuple[str, ...]:
         found = normalise_tags([*self.words("tags", _tags, _commas), *inline])
         if len(found) > MAX_TAGS:
-            self.faults.append(Fault(f"only the first {MAX_TAGS:,} of {len(found):,} tags count"))
+            self.faults.append(
+                FileFault(f"only the first {MAX_TAGS:,} of {len(found):,} tags count")
+            )
         found = found[:MAX_TAGS]
         short = tuple(tag for tag in found if len(tag) <= LONGEST_TAG)
         if short != found:
             shown = f"{len(found) - len(short):,} longer than {LONGEST_TAG} characters"
-            self.faults.append(Fault(f"tags: {shown} do not count"))
+            self.faults.append(FileFault(f"tags: {shown} do not count"))
         return short
 
     def moment(self, name: str) -> datetime | None:

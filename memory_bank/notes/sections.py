@@ -10,22 +10,26 @@ from itertools import islice, pairwise
 
 from memory_bank.notes.blocks import Blocks, InlineBlock, parse_blocks
 from memory_bank.notes.first_sentence import naming_sentence
-from memory_bank.notes.inline_fields import MARK, MAX_FIELDS, Field, fields_of
-from memory_bank.notes.inline_text import InlineText, plain_text
-from memory_bank.notes.link_parser import links_in
-from memory_bank.notes.note import Body, Fault, Link, Section
-from memory_bank.notes.source_map import Definition, definitions
+from memory_bank.notes.front_matter import MARK, MAX_FIELDS, Field, fields_of
+from memory_bank.notes.inline import InlineText, plain_text
+from memory_bank.notes.links import links_in
+from memory_bank.notes.note import Body, FileFault, NoteLink, NoteSection
+from memory_bank.notes.passages import LinkDefinition, definitions
 
 MAX_LINKS = 20_000
+
 MAX_HEADINGS = 20_000
 """Limits for one note; further links and headings are read as text."""
+
 LONGEST_HEADING = 300
 """Maximum length of a heading, which is indexed with each passage of its section."""
+
 _READ = 10 * LONGEST_HEADING
 """Maximum number of characters of a heading that are parsed."""
 
 # At the end of a line; Obsidian's own ids are letters, digits and hyphens.
 _BLOCK_ID = re.compile(r"(?:^|(?<=\s))\^([\w-]+)[ \t]*$", re.MULTILINE)
+
 # Obsidian's rule for the start of a tag and for characters it can't have; `_tag` drops others.
 _TAG = re.compile(r"(?<![^\s(])#([^\s!-,.:-@\[-^`{-~]+)")
 
@@ -65,7 +69,7 @@ class _Content:
 
     def __init__(self, unread: str) -> None:
         self.unread = unread
-        self.links: list[Link] = []
+        self.links: list[NoteLink] = []
         self.skipped = 0
         """Number of links beyond the limit."""
         self.ids: dict[str, int] = {}
@@ -76,7 +80,7 @@ class _Content:
         self.tags: dict[str, None] = {}
         self.headings = 0
 
-    def add(self, inline: InlineText, known: Mapping[str, Definition], line: int) -> None:
+    def add(self, inline: InlineText, known: Mapping[str, LinkDefinition], line: int) -> None:
         """Add the content of an inline block that starts at a line of the file."""
         room = MAX_LINKS - len(self.links)
         if room > 0:
@@ -91,13 +95,13 @@ class _Content:
             self.fields.update((line + one.row, one) for one in islice(fields_of(inline), room))
         self.tags.update(dict.fromkeys(_tags(inline)))
 
-    def described(self, sections: Iterable[Section]) -> tuple[Section, ...]:
+    def described(self, sections: Iterable[NoteSection]) -> tuple[NoteSection, ...]:
         """Return the sections with their names and inline fields.
 
         The name belongs to the part with the fields, which headings may divide: it is that of the
         section around, if only that has fields.
         """
-        made: list[Section] = []
+        made: list[NoteSection] = []
         names, lines = sorted(self.alone), sorted(self.fields)
         for section in sections:
             last = _between(names, section)[-1:]
@@ -111,24 +115,24 @@ class _Content:
             made.append(section._replace(name=name, fields=tuple(found)))
         return tuple(made)
 
-    def faults(self) -> Iterator[Fault]:
+    def faults(self) -> Iterator[FileFault]:
         """Yield a fault for each limit that was exceeded."""
         if self.unread:
-            yield Fault(f"{self.unread}: read as plain text, without headings, links and tags")
+            yield FileFault(f"{self.unread}: read as plain text, without headings, links and tags")
         for kind, kept, count in (
             ("links were read", MAX_LINKS, len(self.links) + self.skipped),
             ("headings start a section", MAX_HEADINGS, self.headings),
         ):
             if count > kept:
-                yield Fault(f"only the first {kept:,} of {count:,} {kind}")
+                yield FileFault(f"only the first {kept:,} of {count:,} {kind}")
 
 
-def _between(lines: Sequence[int], section: Section) -> Sequence[int]:
+def _between(lines: Sequence[int], section: NoteSection) -> Sequence[int]:
     """Return those of some sorted lines that are in a section."""
     return lines[bisect_left(lines, section.line) : bisect_left(lines, section.end_line)]
 
 
-def _around(sections: Sequence[Section], inner: Section) -> int | None:
+def _around(sections: Sequence[NoteSection], inner: NoteSection) -> int | None:
     """Return the number of the section with fields, but no name, that an inner one is a part of."""
     level = inner.level
     for number in range(len(sections) - 1, -1, -1):
@@ -182,7 +186,7 @@ def _sections(
     heads: Sequence[tuple[InlineBlock, str]],
     first_line: int,
     offset: int,
-) -> Iterator[Section]:
+) -> Iterator[NoteSection]:
     """Split the text at its headings; text before the first is a section unless it is blank."""
     starts = blocks.starts
     # The last line end starts no further line.
@@ -199,7 +203,7 @@ def _sections(
             path.append((level, name))
         start = starts[line]
         end = starts[following] if following < len(starts) else len(text)
-        yield Section(
+        yield NoteSection(
             headings=tuple(title for _, title in path),
             level=level,
             line=first_line + line,

@@ -9,20 +9,8 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from memory_bank import notes
-from memory_bank.errors import BadName, StorageFailed, UnreadableNote
-from memory_bank.notes import files
-from memory_bank.notes.asked import Asked, asked_in
-from memory_bank.notes.dates import to_datetime
-from memory_bank.notes.decoding import decode
-from memory_bank.notes.file_scan import UNKNOWN
-from memory_bank.notes.identity import etag
-from memory_bank.notes.link_targets import InProject, Target, names_of, no_project, target_of
-from memory_bank.notes.note import Link as NoteLink
-from memory_bank.notes.note import Note
-from memory_bank.notes.note import Section as NoteSection
-from memory_bank.notes.roots import Roots
-from memory_bank.source import (
+from memory_bank.base.dates import to_datetime
+from memory_bank.base.documents import (
     Dates,
     Document,
     Fault,
@@ -37,19 +25,34 @@ from memory_bank.source import (
     Unreadable,
     lines_between,
 )
-from memory_bank.stat_signature import StatSignature, signature_of
-from memory_bank.tokens import estimate
+from memory_bank.base.errors import BadName, StorageFailed, UnreadableNote
+from memory_bank.base.filenames import StatSignature, signature_of
+from memory_bank.base.tokens import estimate
+from memory_bank.notes import files
+from memory_bank.notes.asked import Asked, asked_in
+from memory_bank.notes.characters import decode
+from memory_bank.notes.files import UNKNOWN
+from memory_bank.notes.identity import etag
+from memory_bank.notes.link_targets import InProject, Target, names_of, no_project, target_of
+from memory_bank.notes.note import Note, NoteLink, NoteSection
+from memory_bank.notes.roots import Roots
 
 READER = "11"
 """Version of the parser: it changes whenever notes are parsed into other documents."""
+
 ARCHIVED = "archived"
+
 CREATED = "created_at"
 """The inline field with the time at which a section was written."""
+
 CONTENT = "content_hash"
 """The field with the first digits of a note's content hash."""
+
 _CONTENT_DIGITS = 32
+
 _SESSION_ID, _HEAD = re.compile(r"^[\"']?session_id\b", re.MULTILINE), 10_000
 """What the front matter of a session's note has, in its first characters."""
+
 _MAX_UNPARSED_BYTES = 4_000_000
 """Maximum bytes of a note that exceeds the limits of `blocks`: a larger one would take over 5 s."""
 
@@ -141,19 +144,21 @@ class NotesSource:
         return None if data is None else self._parsed(key, data, found, known)
 
     def _parsed(self, key: str, data: bytes, found: StatSignature, known: str) -> Read:
+        from memory_bank.notes import blocks, parsing
+
         root = self._roots.of(key)
         signature, hashed = root.signature(key, found), etag(data)
         try:
             if hashed == known:
-                meta = notes.note_parser.front_matter(data)
+                meta = parsing.front_matter(data)
                 return Unchanged(signature, root.dates(meta, key, found, data))
             if found[0] > _MAX_UNPARSED_BYTES:
                 text = decode(data).text
-                lines = notes.note_parser.count_lines(text) + 1
-                if excess := notes.blocks.exceeded_limit(text, lines):
+                lines = parsing.count_lines(text) + 1
+                if excess := blocks.exceeded_limit(text, lines):
                     reason = f"{excess}, in more than {_MAX_UNPARSED_BYTES:,} bytes"
                     return Unreadable(reason, signature, hashed, found[0])
-            note = notes.note_parser.parse(key, data)
+            note = parsing.parse(key, data)
         except UnreadableNote as error:
             return Unreadable(error.message, signature, hashed, found[0])
         dates = root.dates(note.meta, key, found, data)
@@ -182,7 +187,9 @@ class NotesSource:
         if not _SESSION_ID.search(text, 0, _HEAD):  # start-up: other notes need no parser
             return shown
         if self._asked[0] != hash:  # several parts of one note are read one after another
-            self._asked = hash, asked_in(notes.note_parser.front_matter(data), text)
+            from memory_bank.notes import parsing
+
+            self._asked = hash, asked_in(parsing.front_matter(data), text)
         return self._asked[1].removed(shown).strip("\n") if self._asked[1] else shown
 
     def close(self) -> None:
@@ -204,6 +211,8 @@ def document_of(
     An `included` note is a file of the project outside that folder. `in_project` tells which files
     the project has.
     """
+    from memory_bank.notes import passages
+
     to = partial(
         target_of,
         path=note.path,
@@ -222,7 +231,7 @@ def document_of(
         passages=tuple(
             Passage(found.line, found.end_line, found.text, owners[ordinal])
             for ordinal, section in enumerate(note.body.sections)
-            for found in notes.passages.passages(_answering(section, known))
+            for found in passages.passages(_answering(section, known))
         ),
         id=meta.id,
         fields=tuple(dict.fromkeys(_fields(note))),

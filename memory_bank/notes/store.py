@@ -1,34 +1,103 @@
 """Read, write, trash and restore the notes of a bank; no other module writes notes."""
 
+from __future__ import annotations
+
 import os
+import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memory_bank import notes
-from memory_bank.errors import (
+from memory_bank.base.errors import (
     BadName,
+    Hint,
     MemoryBankError,
     NoteNotFound,
     StorageFailed,
     UnreadableNote,
 )
-from memory_bank.hints import Hint
-from memory_bank.layout import Layout
-from memory_bank.notes import files, merge_conflicts, names, trash
-from memory_bank.notes.file_scan import Scan, scan
-from memory_bank.notes.folders import Entry, held, names_in
+from memory_bank.base.filenames import JOURNAL_PREFIX
+from memory_bank.base.locks import locked
+from memory_bank.base.paths import Layout
+from memory_bank.notes import files, names, trash
+from memory_bank.notes.files import FileScan, scan
+from memory_bank.notes.folders import FolderEntry, held, names_in
 from memory_bank.notes.identity import etag
-from memory_bank.notes.roots import SESSIONS, Root, Roots
+from memory_bank.notes.merging import conflicts
+from memory_bank.notes.roots import SESSIONS, NoteRoot, Roots
 from memory_bank.notes.trash import TRASH, Trashed, new_version
-from memory_bank.notes.write_lock import WriteLock
 
 if TYPE_CHECKING:
-    from memory_bank.notes.journal import Change
+    from memory_bank.notes.journal import JournalEntry
     from memory_bank.notes.note import Note
+
+
+class WriteLock:
+    """The locks of a bank's folder and of its private folder, for the threads of one process."""
+
+    def __init__(self, roots: Roots, repaired: Callable[[], None] | None) -> None:
+        """Lock the folders of `roots`; `repaired` is called after each recovery."""
+        self._roots = roots
+        self._repaired = repaired
+        self._mutex = threading.RLock()
+        self._held: ExitStack | None = None
+        self._private_held = False
+
+    @contextmanager
+    def held(self, path: str = "") -> Iterator[None]:
+        """Hold the bank's lock for one change, after finishing an interrupted one; reentrant.
+
+        For a note at `path` in the private state, also hold the lock of that folder, which the
+        repository's other work trees share.
+        """
+        with self._mutex:
+            if self._held is not None:
+                self._hold(path)
+                yield
+                return
+            with locked(self._roots.bank.folder), ExitStack() as held_too:
+                self._held = held_too
+                try:
+                    self._recover(self._roots.bank)
+                    if self._roots.private is not None and self._interrupted(self._roots.private):
+                        self.enter(self._roots.private)
+                    self._hold(path)
+                    yield
+                finally:
+                    self._held, self._private_held = None, False
+
+    def _hold(self, path: str) -> None:
+        if path and self._roots.is_private(path):
+            self.enter(self._roots.home(path))
+
+    def enter(self, root: NoteRoot) -> None:
+        """Take the lock of the private folder, if it is that; the caller holds the bank's lock."""
+        if root is not self._roots.private or self._private_held or self._held is None:
+            return
+        self._roots.private.make()
+        self._held.enter_context(locked(root.folder, make=self._roots.private.make))
+        self._private_held = True
+        self._recover(root)
+
+    def _recover(self, root: NoteRoot) -> None:
+        """Finish or undo an interrupted change; the caller holds the lock."""
+        from memory_bank.notes import journal
+
+        if self._interrupted(root):
+            journal.recover(root.folder, root.folder / TRASH)
+            if self._repaired is not None:
+                self._repaired()
+
+    def _interrupted(self, root: NoteRoot) -> bool:
+        return any(name.startswith(JOURNAL_PREFIX) for name in names_in(root.folder, TRASH))
+
+    def interrupted(self) -> bool:
+        """Tell whether there is an interrupted change."""
+        return any(map(self._interrupted, self._roots.written()))
+
 
 _STALE = 60.0
 """Seconds after which a temporary file is not in use any more."""
@@ -57,14 +126,14 @@ class Store:
         self._allow_secrets = allow_secrets
         self._placing = placing
         self.root = layout.root
-        self.roots = roots or Roots(Root(layout.root))
+        self.roots = roots or Roots(NoteRoot(layout.root))
         self._lock = WriteLock(self.roots, repaired)
 
     def writing(self, path: str = "") -> AbstractContextManager[None]:
         """Hold the bank's lock for one change: see `WriteLock.held`."""
         return self._lock.held(path)
 
-    def enter(self, root: Root) -> None:
+    def enter(self, root: NoteRoot) -> None:
         """Take the lock of the private folder, if it is that; the caller is inside `writing`."""
         self._lock.enter(root)
 
@@ -72,9 +141,11 @@ class Store:
         """Tell whether there is an interrupted change."""
         return self._lock.interrupted()
 
-    def read(self, path: str) -> "Note":
+    def read(self, path: str) -> Note:
         """Read the note at a path; raise NoteNotFound or UnreadableNote."""
-        return notes.note_parser.parse(path, self.read_bytes(path))
+        from memory_bank.notes import parsing
+
+        return parsing.parse(path, self.read_bytes(path))
 
     def read_bytes(self, path: str) -> bytes:
         """Return the bytes of the file at a path; raise NoteNotFound."""
@@ -105,17 +176,19 @@ class Store:
 
         `given` is the text from the caller. Raises SecretFound.
         """
+        from memory_bank.notes import parsing
+
         names.check_new(path)
         with self.writing(path):
             self.check_new(path, text, given=given)
-            data = notes.note_parser.encoded(text)
+            data = parsing.encoded(text)
             root = self.roots.home(path)
             self._place(root, path)
             with files.opened(root.folder, path, "write", make=True) as file:
                 files.replace(file, data, files.ABSENT)
         return etag(data)
 
-    def _place(self, root: Root, path: str) -> None:
+    def _place(self, root: NoteRoot, path: str) -> None:
         if root is self.roots.bank:
             self._placing(path)
 
@@ -123,7 +196,7 @@ class Store:
         """Raise the error that `create` would raise for this path and text."""
         names.check_new(path)
         self.check_free(path)
-        merge_conflicts.check(path, text)
+        conflicts.check(path, text)
         self._check_secrets(text, (), given=given, path=path)
 
     def change(
@@ -141,11 +214,13 @@ class Store:
         an edit that leaves a merge conflict; SecretFound when it, whose text is `given`, adds one;
         NoteReadOnly.
         """
+        from memory_bank.notes import parsing
+
         self.roots.check_writable(path)
 
         def checked(text: str) -> str:
             new = edit(text)
-            merge_conflicts.check(path, new, text)
+            conflicts.check(path, new, text)
             if new != text:
                 self._check_secrets(new, (text,), given=given)
             return new
@@ -155,13 +230,13 @@ class Store:
             with files.opened(self.roots.of(path).folder, path, "write") as file:
                 if if_match is not None:
                     files.check(file, if_match)
-                new = notes.note_parser.edited(data, checked)
+                new = parsing.edited(data, checked)
                 if new != data:
                     files.replace(file, new, etag(data))
         return etag(new)
 
     def apply(
-        self, changes: "Sequence[Change]", *, given: str = "", keep: str = "", beside: str = ""
+        self, changes: Sequence[JournalEntry], *, given: str = "", keep: str = "", beside: str = ""
     ) -> tuple[str, ...]:
         """Make several changes, all or none; the caller is inside `writing`.
 
@@ -171,7 +246,7 @@ class Store:
         NoteReadOnly for an included file.
         """
         new_root = self.roots.home(beside) if beside else None
-        by_root: dict[Root, list[Change]] = {}
+        by_root: dict[NoteRoot, list[JournalEntry]] = {}
         for change in changes:
             is_new = change.expected == files.ABSENT
             root = new_root if is_new and new_root else self.roots.home(change.path)
@@ -193,22 +268,24 @@ class Store:
                 failed += [change.path for change in some]
         return tuple(failed)
 
-    def _apply(self, root: Root, changes: "Sequence[Change]") -> None:
+    def _apply(self, root: NoteRoot, changes: Sequence[JournalEntry]) -> None:
+        from memory_bank.notes import journal
+
         self.enter(root)
         for change in changes:
             if change.expected == files.ABSENT:
                 self._place(root, change.path)
         self._make_trash(root)
-        notes.journal.apply(root.folder, root.folder / TRASH, changes, new_version())
+        journal.apply(root.folder, root.folder / TRASH, changes, new_version())
 
     def _bytes(self, path: str) -> bytes:
         return files.read_in(self.roots.home(path).folder, path) or b""
 
-    def _check_changes(self, changes: "Sequence[Change]", given: str) -> None:
+    def _check_changes(self, changes: Sequence[JournalEntry], given: str) -> None:
         """Raise UnreadableNote for a merge conflict, SecretFound for a new secret."""
         for change in changes:  # no part of a note with a conflict must go elsewhere
             for data in (self._bytes(change.path), change.data or b""):
-                merge_conflicts.check(change.path, _text(data))
+                conflicts.check(change.path, _text(data))
         if self._allow_secrets:
             return
         existing = [change.path for change in changes if change.expected != files.ABSENT]
@@ -223,8 +300,10 @@ class Store:
         self, text: str, before: Sequence[str], *, given: str, path: str = ""
     ) -> None:
         """Raise SecretFound for a text with a secret that is not in `before`."""
+        from memory_bank.notes.secrets import gate
+
         if not self._allow_secrets:
-            notes.secret_gate.check(text, before, given=given, path=path, allowed=self._allowed)
+            gate.check(text, before, given=given, path=path, allowed=self._allowed)
 
     def delete(self, path: str, if_match: str | None = None) -> Trashed:
         """Move a note to the trash; with `if_match`, only if it still has that etag."""
@@ -262,7 +341,7 @@ class Store:
         """Return the bytes of a deleted note; empty if it is gone."""
         return files.read_in(self._root_of(note).folder, note.place) or b""
 
-    def _root_of(self, note: Trashed) -> Root:
+    def _root_of(self, note: Trashed) -> NoteRoot:
         """Return the root with a deleted note; the bank's if none has it."""
         roots = self.roots.written()
         return next((root for root in roots if root.has(note.place)), self.roots.bank)
@@ -297,10 +376,10 @@ class Store:
             gone = self.emptied(before)
             for root, version in {(self._root_of(note), note.version) for note in gone}:
                 self.enter(root)
-                trash.remove(root.folder, version)
+                trash.remove_version(root.folder, version)
             return gone
 
-    def scan(self) -> Scan:
+    def scan(self) -> FileScan:
         """Scan every Markdown file of the bank, except in hidden folders.
 
         Raises StorageFailed for a folder that can't be read: its notes are not gone.
@@ -321,7 +400,7 @@ class Store:
                 if file.stat().st_mtime < limit:
                     file.unlink()
 
-    def _make_trash(self, root: Root) -> None:
+    def _make_trash(self, root: NoteRoot) -> None:
         """Make the trash, with its own `.gitignore`."""
         if (root.folder / TRASH).is_symlink():
             raise StorageFailed(
@@ -334,7 +413,7 @@ class Store:
                     stream.write(b"*\n")
 
     @contextmanager
-    def _in_trash(self, root: Root, trashed: Trashed) -> Iterator[Entry]:
+    def _in_trash(self, root: NoteRoot, trashed: Trashed) -> Iterator[FolderEntry]:
         """Open the folder of a deleted note in the trash of a root, made if missing."""
         self._make_trash(root)
         with files.opened(root.folder, trashed.place, "move", make=True) as file:
@@ -367,7 +446,9 @@ def _remove_empty(root: Path, path: str) -> None:
 
 def _text(data: bytes) -> str:
     """Decode a file's bytes; a binary file as Latin-1."""
+    from memory_bank.notes import characters
+
     try:
-        return notes.decoding.decode(data).text
+        return characters.decode(data).text
     except UnreadableNote:
         return data.decode("latin-1")

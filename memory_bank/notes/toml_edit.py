@@ -1,6 +1,6 @@
 """Read TOML front matter, and change top-level keys without changing other characters.
 
-The standard library's parser returns no offsets, so `memory_bank.toml` finds the statements.
+The standard library's parser returns no offsets, so `memory_bank.base.toml` finds the statements.
 """
 
 from __future__ import annotations
@@ -11,14 +11,18 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from datetime import date, datetime
 
-from memory_bank import toml
-from memory_bank.notes.block_positions import BREAK, BlockError, last_break, line_start, splice
-from memory_bank.notes.dates import iso
-from memory_bank.notes.yaml_write import expected as _as_yaml
+from memory_bank.base import toml
+from memory_bank.base.dates import iso
+from memory_bank.notes.blocks import BlockError, last_break, line_start, splice
+from memory_bank.notes.unicode_form import BREAK
+from memory_bank.notes.yaml import expected as _as_yaml
 
 _AT = re.compile(r" \(at line ([0-9]+), column [0-9]+\)\Z")
+
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
+
 _KEY = re.compile(r"\"([^\"\\\r\n]*)\"|'([^'\r\n]*)'|([A-Za-z0-9_-]+)")
+
 _CONTROL = re.compile(r"[\x7f-\x9f]")
 
 

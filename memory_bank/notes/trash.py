@@ -9,14 +9,15 @@ from pathlib import Path
 from stat import S_ISDIR
 from typing import NamedTuple
 
-from memory_bank.errors import Conflict, NoteNotFound
-from memory_bank.filenames import NOTE_SUFFIXES
-from memory_bank.hints import Hint
+from memory_bank.base.errors import Conflict, Hint, NoteNotFound
+from memory_bank.base.filenames import NOTE_SUFFIXES
 from memory_bank.notes import files, names
 from memory_bank.notes.folders import files_in, names_in, stat_of
 
 TRASH = ".trash"
+
 _TIME = "%Y%m%d%H%M%S%f"
+
 _VERSION = re.compile(r"[0-9]{20}")
 """A folder of ours, in contrast to one that another program, such as Obsidian, put there."""
 
@@ -87,7 +88,7 @@ def chosen(among: Iterable[Trashed], path: str, version: str = "") -> Trashed:
     return found[0]
 
 
-def remove(root: Path, version: str) -> None:
+def remove_version(root: Path, version: str) -> None:
     """Delete what was deleted at one time for good."""
     _remove(root, f"{TRASH}/{version}")
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 _LONGEST = 60
 """Maximum length of a run of marks that is sorted as one; real text has fewer than ten."""
+
 # Of combining class 0, but they decompose to marks.
 _MARKS = "\u0f73\u0f75\u0f81"
 
@@ -43,3 +45,6 @@ def nfc(text: str) -> str:
 
 def _is_mark(char: str) -> bool:
     return unicodedata.combining(char) > 0 or char in _MARKS
+
+
+BREAK = re.compile(r"\r\n|\n|\r")

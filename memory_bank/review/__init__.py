@@ -1,1 +1,1 @@
-"""Compare the notes of two revisions: sections, claims, front matter and links."""
+"""What is wrong with notes, and what a change does to them."""

@@ -1,1 +1,1 @@
-"""From a parsed query to ranked hits with the reasons for their scores."""
+"""Documents in, hits out: manifest, index, retrievers, embedders, ranking."""

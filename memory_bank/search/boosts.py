@@ -1,13 +1,17 @@
-"""Factors for a note's age and accesses; all constants are settings."""
+"""Factors for a note's age, accesses and trust, and the fusion `rrf`."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from typing import NamedTuple
 
-from memory_bank.activity.access import Access
-from memory_bank.setting_sections import Memory
+from memory_bank.base.setting_sections import Memory
+from memory_bank.search.hits import Access, Ranking, Reason
+from memory_bank.search.retrievers.base import Matches
 
 _DAY = 86400.0
+
 _FULL_COUNT = 100
 """Number of accesses at which the count's boost reaches its weight."""
 
@@ -30,3 +34,63 @@ def upper_bound(settings: Memory) -> float:
     """Return an upper bound of a note's combined factors, for up to a hundred million accesses."""
     accessed = 1.0 + settings.access_recency_weight + 4.0 * settings.access_count_weight
     return accessed * settings.recency_boost_factor
+
+
+class Ranked(NamedTuple):
+    """The matches of one retriever."""
+
+    name: str
+    matches: Matches
+
+
+def by_ranks(lists: Sequence[Ranked], k: float = 60.0) -> Ranking:
+    """Add 1 / (k + rank) over the lists (Cormack, Clarke and Buettcher 2009).
+
+    Scores are scaled so that a passage that is first in every list gets 1.
+    """
+    full = sum(1 for ranked in lists if ranked.matches)
+    places = [{row: place for place, row in enumerate(ranked.matches.rows, 1)} for ranked in lists]
+    owner: dict[int, int] = {}
+    for ranked in lists:
+        owner.update(zip(ranked.matches.rows, ranked.matches.documents, strict=True))
+
+    def reasons(row: int) -> list[Reason]:
+        return [
+            Reason(ranked.name, f"rank {found[row]}", (k + 1) / (k + found[row]) / full)
+            for ranked, found in zip(lists, places, strict=True)
+            if row in found
+        ]
+
+    scores = {
+        row: sum((k + 1) / (k + found[row]) for found in places if row in found) / full
+        for row in owner
+    }
+    return Ranking(owner, scores, scores, reasons)
+
+
+REVIEWED, HUMAN, AGENT, UNCOMMITTED = "reviewed", "human", "agent", "uncommitted"
+
+TIERS = (REVIEWED, HUMAN, AGENT, UNCOMMITTED)
+"""The most trusted first."""
+
+UNKNOWN = "unknown"
+"""The tier where git can't say, as at the end of a shallow clone; it meets no comparison."""
+
+KEY = "trust"
+
+
+def tiers_of(value: str) -> frozenset[str] | None:
+    """Return the tiers that a value names: `reviewed`, `human,agent`, `>=human`; None if none."""
+    found: set[str] = set()
+    for part in filter(None, (one.strip().lower() for one in value.split(","))):
+        name = part.lstrip("<>=")
+        sign = part[: len(part) - len(name)]
+        if not sign and name in {*TIERS, UNKNOWN}:
+            found.add(name)
+        elif name in TIERS and sign in {">=", "<=", ">", "<"}:
+            place = TIERS.index(name)
+            found.update(TIERS[:place] if sign[0] == ">" else TIERS[place + 1 :])
+            found.update([name] if sign[-1] == "=" else [])
+        else:
+            return None
+    return frozenset(found) or None

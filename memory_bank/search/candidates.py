@@ -6,25 +6,29 @@ from collections.abc import Callable, Collection, Mapping
 from operator import attrgetter
 from types import MappingProxyType
 
-from memory_bank.activity.access import NEVER, Access
-from memory_bank.manifest import documents, neighbourhood, sections
-from memory_bank.manifest.manifest import Manifest
+from memory_bank.base.setting_sections import Memory
 from memory_bank.search import boosts
-from memory_bank.search.hits import Ranking, Reason
-from memory_bank.search.likelihood import LEAST, LEAST_SHARE, STRONG, likelihood
-from memory_bank.setting_sections import Memory
+from memory_bank.search.hits import NEVER, Access, Ranking, Reason
+from memory_bank.search.manifest import documents, entries, graph
+from memory_bank.search.manifest.manifest import Manifest
+from memory_bank.search.ranking import LEAST, LEAST_SHARE, STRONG, likelihood
 
 _EXTRA_CANDIDATES = 16
 """Candidates beyond the limit, since successors move up."""
+
 _SUCCESSOR_FACTOR = 1.01
 """Factor from the score of a superseded note to that of its successor, if that was lower."""
+
 _SESSION_FACTOR = 0.8
 """Factor for the score of a session or observation; recency's boost doesn't make up for it."""
+
 _NO_PARTS: Mapping[int, int] = MappingProxyType({})
 
 Trusted = Callable[[Collection[str]], Mapping[str, float]]
+
 Stale = Callable[[Mapping[int, int]], Mapping[int, str]]
 """Returns why passages are stale, given as row and document; only those that are."""
+
 Accesses = Callable[[Collection[str]], Mapping[str, Access]]
 
 
@@ -79,9 +83,9 @@ def select(
     `parts` maps passages to a part of their document, which is then a candidate of its own.
     `most` is the largest factor besides those of `boosts`.
     """
-    last = limit + (_EXTRA_CANDIDATES if neighbourhood.any_supersedes(manifest) else 0)
+    last = limit + (_EXTRA_CANDIDATES if graph.any_supersedes(manifest) else 0)
     span = boosts.upper_bound(settings) * most
-    if sections.any_observation(manifest):
+    if entries.any_observation(manifest):
         span /= _SESSION_FACTOR
     owner, scores = ranking.owner, ranking.scores
     found: dict[tuple[int, int | None], Candidate] = {}
@@ -117,7 +121,7 @@ def boost(
     """
     numbers = {one.document for one in found}
     dates = manifest.cached(documents.dates) or documents.dates(manifest, numbers)
-    named = sections.names(manifest, [one.row for one in found]) if by_section else {}
+    named = entries.names(manifest, [one.row for one in found]) if by_section else {}
     keys = [dates[number][1] for number in numbers if number in dates]
     seen = accesses([*keys, *named.values()])
     for candidate in found:
@@ -145,7 +149,7 @@ def boost_trusted(manifest: Manifest, found: Collection[Candidate], trusted: Tru
 def rank_sessions(manifest: Manifest, found: Collection[Candidate]) -> None:
     """Rank notes of sessions below others that match as well: these were written to be kept."""
     numbers = {one.document for one in found}
-    recorded = sections.with_observations(manifest, numbers)
+    recorded = entries.with_observations(manifest, numbers)
     for candidate in found if recorded else ():
         if candidate.document in recorded:
             candidate.boost("session", "below other notes", _SESSION_FACTOR)

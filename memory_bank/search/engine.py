@@ -1,53 +1,62 @@
 """Query the retrievers, fuse their matches, boost the scores and group passages by document."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from types import MappingProxyType
 from typing import Literal, NamedTuple, cast
 
-from memory_bank.activity.access import NEVER, Access
-from memory_bank.config import Settings
-from memory_bank.errors import EmbedderUnavailable
-from memory_bank.manifest import documents, neighbourhood, sections
-from memory_bank.manifest.documents import DocumentRow, PassageRow
-from memory_bank.manifest.manifest import Manifest, filled_key
-from memory_bank.retrievers import RetrieverSet, in_mode
-from memory_bank.retrievers.base import Matches, Question, Retriever, Scale, Scope
-from memory_bank.retrievers.keyword.analyzer import weighted_stems
-from memory_bank.retrievers.keyword.keyword_index import KeywordIndex
-from memory_bank.retrievers.vectors import DISABLED
-from memory_bank.search import candidates, likelihood
+from memory_bank.base.errors import EmbedderUnavailable
+from memory_bank.base.settings import Settings
+from memory_bank.search import candidates, ranking
+from memory_bank.search.boosts import Ranked, by_ranks
 from memory_bank.search.candidates import Accesses, Candidate, Stale, Trusted
-from memory_bank.search.fusion import Ranked, by_ranks
-from memory_bank.search.hits import Ranking, Reason
+from memory_bank.search.hits import NEVER, Access, Ranking, Reason
+from memory_bank.search.manifest import documents, entries, graph
+from memory_bank.search.manifest.documents import DocumentRow, PassageRow
+from memory_bank.search.manifest.manifest import Manifest, filled_key
 from memory_bank.search.ranking import Evidence, ExtraMatches, rank
+from memory_bank.search.retrievers import RetrieverSet, in_mode
+from memory_bank.search.retrievers.base import Matches, Question, Retriever, Scale, Scope
+from memory_bank.search.retrievers.keyword.analyzer import weighted_stems
+from memory_bank.search.retrievers.keyword.index import KeywordIndex
+from memory_bank.search.retrievers.vectors import DISABLED
 
 DEPTH = 400
 """Passages taken from the keyword index of passages."""
+
 NOTES_DEPTH = 200
 """Notes taken from the keyword index of whole notes."""
+
 STRICT_DEPTH = 20_000
 """Maximum number of passages that are checked for required and excluded phrases."""
+
 _DEPTHS = {"notes": NOTES_DEPTH, "vectors": 200}
 """Matches taken from the other retrievers; from one that is not named here, DEPTH."""
+
 _OWN_PART = frozenset({"keyword", "notes", "vectors"})
 """Retrievers with their own part in the ranking."""
+
 _MIN_COVERAGE = 0.95
 """Share of passages that must have a vector before a retriever is queried."""
+
 _RANK_EXPONENT = 8
 """Exponent of scores by ranks before boosts: they lie so close together that a boost of 1.2 would
 otherwise be worth a dozen places at the top."""
+
 _MAX_ALSO = 3
 """Maximum number of other sections of a note in its hit."""
+
 _NO_SCALES: Mapping[str, Scale] = MappingProxyType({})
 
-
 Unit = Literal["documents", "entries", "sections"]
+
 _PARTS: Mapping[Unit, Callable[[Manifest, Collection[int]], Mapping[int, int]]] = {
     "documents": lambda _, __: {},
-    "entries": sections.observed,
-    "sections": sections.ordinals,
+    "entries": entries.observed,
+    "sections": entries.ordinals,
 }
 """What is found: the parts of documents that are hits of their own, by passage."""
 
@@ -139,7 +148,7 @@ class Engine:
         words = len(weighted_stems(question.text))
         by_words = "keyword" in results.matches
         candidates.judge(found, ranking, words, by_words=by_words)
-        if neighbourhood.any_supersedes(self._manifest):
+        if graph.any_supersedes(self._manifest):
             self._rank_superseded(found, results)
             candidates.judge(found, ranking, words, by_words=by_words)
         worded = frozenset[int]()
@@ -161,11 +170,11 @@ class Engine:
         False is right nine times in ten: no hit is likely, the index is no small one, and no
         document has most of the question's rare words. `tests/benchmarks/verdicts.py` measures it.
         """
-        if not hits or any(hit.score >= likelihood.UNLIKELY for hit in hits):
+        if not hits or any(hit.score >= ranking.UNLIKELY for hit in hits):
             return bool(hits)
         notes = cast("KeywordIndex", self._retrievers.get("notes"))
         size, share = notes.coverage(question)
-        return size < likelihood.FEWEST or share >= likelihood.COVERED
+        return size < ranking.FEWEST or share >= ranking.COVERED
 
     def word_counts(self, words: Collection[str]) -> tuple[int, dict[str, int]]:
         """Count all passages, and those that have each word: a stem, or a bigram."""
@@ -204,7 +213,7 @@ class Engine:
         documents = {one.document for one in found}
         candidates.rank_superseded(
             found,
-            neighbourhood.superseded(self._manifest, documents),
+            graph.superseded(self._manifest, documents),
             frozenset(chain(*by_words)) if by_words else None,
         )
 
@@ -282,7 +291,7 @@ class Engine:
     def _rank(self, results: RetrieverMatches, question: Question, scope: Scope) -> Ranking:
         evidence = self._evidence(results, question, scope)
         found = {number for matches in results.matches.values() for number in matches.documents}
-        context = neighbourhood.context(self._manifest, found)
+        context = graph.context(self._manifest, found)
         if context.following and evidence.lexical:
             notes = cast("KeywordIndex", self._retrievers.get("notes"))
             evidence = evidence._replace(titled=notes.title_matches(question))

@@ -1,5 +1,7 @@
 """The records that the search modules exchange."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
@@ -24,3 +26,13 @@ class Ranking(NamedTuple):
     """The share of a perfect match that each has; if they are ranked by it, the scores."""
     reasons: Callable[[int], list[Reason]]
     """Returns the parts of a passage's score; computed only for the passages that are shown."""
+
+
+class Access(NamedTuple):
+    """How often a note was accessed, and when last (seconds since the epoch)."""
+
+    times: int = 0
+    last: float = 0.0
+
+
+NEVER = Access()

@@ -1,26 +1,31 @@
 """The query language: words, "phrases", -not, key:value; any text is a valid query."""
 
+from __future__ import annotations
+
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from memory_bank import notes
-from memory_bank.errors import BadInput
-from memory_bank.manifest.filters import Condition
-from memory_bank.retrievers.base import Question
-from memory_bank.search import tiers, time_words
-from memory_bank.search.periods import moment
-from memory_bank.search.time_words import TimeWords
+from memory_bank.base.errors import BadInput
+from memory_bank.search import boosts
+from memory_bank.search import times as time_words
+from memory_bank.search.manifest.filters import Condition
+from memory_bank.search.retrievers.base import Question
+from memory_bank.search.times import TimeWords, find, kind_asked, moment, subjectless
 
-KEYS = frozenset(["tag", "type", "status", "since", "before", "in", "links", tiers.KEY])
+KEYS = frozenset(["tag", "type", "status", "since", "before", "in", "links", boosts.KEY])
 """Keys of conditions, in addition to those of the bank's front matter."""
+
 _MAX_CHARACTERS = 10_000
 """Maximum number of characters of a query that are read."""
+
 _MAX_OTHER_WORDS = 4
 """Maximum number of unquoted words of a query that is not a sentence."""
+
 _MASK = "\x00"
 """Stands for each character of a phrase where words of time are looked for."""
+
 SYNONYMS = {"tags": "tag", "after": "since", "folder": "in", "link": "links"}
 
 PART = re.compile(
@@ -74,12 +79,12 @@ def parse(
     asked, found, conditions = " ".join(parts.words), None, parts.conditions
     kind = ""
     if times and not any(one.key in {"since", "before"} for one in conditions):
-        found = time_words.find(" ".join(parts.masked), now)
+        found = find(" ".join(parts.masked), now)
     if found:
         asked = time_words.without(asked, found)
         conditions += found.conditions
-        if not parts.phrases and time_words.subjectless(asked):
-            kind = time_words.kind_asked(asked) if kinds else ""
+        if not parts.phrases and subjectless(asked):
+            kind = kind_asked(asked) if kinds else ""
             conditions += [Condition("type", kind)] if kind else []
             asked = ""
     # In a sentence, quotes mark a title or a term; otherwise the phrase is required.
@@ -141,9 +146,11 @@ def conditions(
     before: str | datetime | None = None,
 ) -> tuple[Condition, ...]:
     """Return the conditions that an action's parameters stand for; all must be met."""
+    from memory_bank.notes import schema
+
     found: list[Condition] = []
     if tags:
-        found += [Condition("tag", tag) for tag in notes.schema.normalise_tags(tags)]
+        found += [Condition("tag", tag) for tag in schema.normalise_tags(tags)]
     if types:
         found.append(Condition("type", types))
     for key, value in (("since", since), ("before", before)):
@@ -161,8 +168,94 @@ def condition_of(key: str, value: str, fields: Collection[str], now: datetime) -
             return Condition(name, moment(value, now))
         except BadInput:
             return None
-    if name == tiers.KEY:  # never a key of front matter: notes can't say it of themselves
-        return Condition(name, value) if tiers.tiers_of(value) else None
+    if name == boosts.KEY:  # never a key of front matter: notes can't say it of themselves
+        return Condition(name, value) if boosts.tiers_of(value) else None
     if name in KEYS or name in fields:
         return Condition(name, value)
     return None
+
+
+ONE_OF = frozenset({"type", "status", "trust", "in"})
+"""Keys of which a note has one value: several are written with commas, and one must match."""
+
+MOMENTS = frozenset({"since", "before"})
+"""Keys of which a query has one value."""
+
+
+class WrittenCondition(NamedTuple):
+    """A condition in the text of a query."""
+
+    key: str
+    """As the query language has it: `tag`, though `tags` is written."""
+    value: str
+    negated: bool
+    start: int
+    end: int
+
+    @property
+    def values(self) -> list[str]:
+        """The values of which one must match."""
+        if self.key in MOMENTS:
+            return [self.value]
+        return [one.strip() for one in self.value.split(",") if one.strip()]
+
+
+def written(text: str, fields: Collection[str] = ()) -> tuple[WrittenCondition, ...]:
+    """Return the conditions in a query, in its order; `fields` as for `parse`."""
+    return tuple(_written(text, fields))
+
+
+def can_be_written(value: str) -> bool:
+    """Tell whether a condition can have a value: quotes and commas have a meaning of their own."""
+    return bool(value.strip()) and not set(value) & {'"', ",", "\n"}
+
+
+def with_condition(text: str, key: str, value: str, fields: Collection[str] = ()) -> str:
+    """Return a query with one condition more; of `since` and `before`, it has one only."""
+    same = [one for one in written(text, fields) if one.key == key and not one.negated]
+    if any(value.casefold() in map(str.casefold, one.values) for one in same):
+        return text
+    if same and key in MOMENTS:
+        for one in reversed(same):
+            text = _replaced(text, one, "")
+        same = []
+    if same and key in ONE_OF:
+        return _replaced(text, same[-1], _shown(key, ",".join([*same[-1].values, value])))
+    return " ".join(filter(None, (text.strip(), _shown(key, value))))
+
+
+def without_condition(text: str, key: str, value: str, fields: Collection[str] = ()) -> str:
+    """Return a query without a value of a key; conditions with other values keep these."""
+    for one in reversed(written(text, fields)):
+        rest = [other for other in one.values if other.casefold() != value.casefold()]
+        if one.key == key and not one.negated and len(rest) < len(one.values):
+            text = _replaced(text, one, _shown(key, ",".join(rest)) if rest else "")
+    return text
+
+
+def without(text: str, one: WrittenCondition) -> str:
+    """Return a query without one of its conditions."""
+    return _replaced(text, one, "")
+
+
+def _written(text: str, fields: Collection[str]) -> Iterator[WrittenCondition]:
+    now = datetime.now(UTC)
+    for part in PART.finditer(text):
+        key = part["key"] or part["word_key"]
+        if key:
+            value = (part["quoted_value"] or part["value"]).strip('"')
+            found = condition_of(key, value, fields, now)
+            if found:
+                yield WrittenCondition(found.key, value, part["negated"] is not None, *part.span())
+
+
+def _shown(key: str, value: str) -> str:
+    plain = value and not set(value) & set("\"'()[]{}") and not any(map(str.isspace, value))
+    return f"{key}:{value}" if plain else f'{key}:"{value}"'
+
+
+def _replaced(text: str, one: WrittenCondition, by: str) -> str:
+    before, after = text[: one.start], text[one.end :]
+    if by:
+        return before + by + after
+    return " ".join(filter(None, (before.rstrip(), after.lstrip())))

@@ -6,43 +6,117 @@ score, and context scores: from adjacent passages of the note, from notes linked
 constants were chosen on development data only.
 
 Plain loops over some hundreds of passages take less time than an import of numpy.
+
+A logistic function of that share and of the logarithm of the number of words asked for: a passage
+with half of ten words is a surer answer than one with half of two. It was fitted to the first three
+hits of the development questions about project banks; `tests/benchmarks/calibration.py` fits it and
+compares likelihoods with the share of hits that answer.
 """
 
+from __future__ import annotations
+
+import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from heapq import nlargest
 from operator import neg
 from types import MappingProxyType
 from typing import NamedTuple, TypeVar
 
-from memory_bank.manifest.neighbourhood import Context
-from memory_bank.retrievers.base import Matches, Scale
 from memory_bank.search.hits import Ranking, Reason
-from memory_bank.search.neighbours import Neighbours
+from memory_bank.search.manifest.graph import DocumentRelations
+from memory_bank.search.retrievers.base import Matches, Scale
+
+LEAST, LEAST_SHARE = 0.06, 0.25
+"""Hits with a lower likelihood and a smaller share of a perfect match are left out."""
+
+STRONG = 0.2
+"""Hits with a lower likelihood are set apart as weaker matches."""
+
+UNLIKELY = 0.1
+"""If no hit has at least this likelihood, nothing answers, as far as the next two allow that."""
+
+COVERED = 0.4
+"""Share of a question's words, by rarity, in one document that may answer, however unlikely."""
+
+FEWEST = 16
+"""Documents from which on that is said: with fewer, a likelihood says little."""
+
+BY_WORDS = (-5.14, 4.29, 0.96)
+
+BY_MEANING = (-3.98, 4.57, -0.49)
+"""Coefficients: constant, share of a perfect match, logarithm of one plus the number of words."""
+
+
+def likelihood(relevance: float, words: int, *, by_words: bool) -> float:
+    """Return the likelihood, 0 to 1, for a share of a perfect match and a number of words."""
+    constant, share, length = BY_WORDS if by_words else BY_MEANING
+    odds = constant + share * relevance + length * math.log(1 + words)
+    return 1 / (1 + math.exp(-odds))
+
+
+_NOWHERE = (None, None)
+
+
+class Neighbours:
+    """Finds passages of the notes before and after a note, by the links between them."""
+
+    def __init__(self, context: DocumentRelations) -> None:
+        """Use the links between the notes of candidates."""
+        self._after = context.following
+        self._before = {later: earlier for earlier, later in context.following.items()}
+        self._spans = context.spans
+
+    def linked(self, note: int) -> bool:
+        """Tell whether a note is in a sequence."""
+        return note in self._after or note in self._before
+
+    def beside(self, note: int) -> tuple[int | None, ...]:
+        """Return the last passages of the two notes before, then the first of the two after.
+
+        The nearer note comes first; None where there is no note.
+        """
+        return (*self._steps(self._before, note, 1), *self._steps(self._after, note, 0))
+
+    def _steps(self, step: Mapping[int, int], note: int, end: int) -> tuple[int | None, int | None]:
+        once = step.get(note, 0)
+        spans = self._spans
+        return spans.get(once, _NOWHERE)[end], spans.get(step.get(once, 0), _NOWHERE)[end]
+
 
 NOTES = 0.75
 """Weight of the whole note's keyword score; that of the passage has weight 1."""
+
 ADJACENT, EXPECTED = 0.25, 0.6
 """Weight of the score of an adjacent passage in the same note, after subtracting this share of the
 passage's own score: otherwise long notes would score higher just by having adjacent passages."""
+
 BEFORE_WORDS, AFTER_WORDS = (0.8, 0.5), (0.5, 0.4)
 """Weights of the keyword scores of passages one and two notes away, before and after: an answer
 follows its question."""
+
 BESIDE_SEMANTIC = (0.3, 0.2)
 """Weights of their semantic scores, times the semantic weight."""
+
 ALONE = 0.3
 """Share of the passage's own score that replaces the score of a missing neighbour."""
+
 TITLES = 0.6
 """Weight of names of the question in the title of a note in a sequence: context scores raise the
 notes of other speakers, too, and only the title tells who speaks."""
+
 CONTAINER = 1.0
 """Weight of the best score among the notes with the same container."""
+
 PASSAGE_B, SEQUENCE_B = 0.6, 0.25
 """BM25's b for a passage, and for passages and notes in a sequence of notes."""
+
 _K1, _B = 1.2, 0.75
 """BM25's parameters in tantivy, which can't be set."""
+
 _CODE_FROM, _CODE_OVER = 0.02, 0.02
 """Code ratio of the best passages at which the weight for code starts to count, and the increase
 until it counts fully."""
+
 _BEST = 10
 """Number of the best passages whose code ratio is measured."""
 
@@ -61,6 +135,7 @@ class ExtraMatches(NamedTuple):
 
 
 Key = TypeVar("Key", int, str)
+
 CodeRatio = Callable[[Sequence[int]], float]
 
 
@@ -86,7 +161,9 @@ class Evidence(NamedTuple):
 class _ScoreParts:
     """The parts of each passage's score, each from 0 to about its weight."""
 
-    def __init__(self, evidence: Evidence, context: Context, code_ratio: CodeRatio) -> None:
+    def __init__(
+        self, evidence: Evidence, context: DocumentRelations, code_ratio: CodeRatio
+    ) -> None:
         lexical, notes, semantic = evidence.lexical, evidence.notes, evidence.semantic
         self.owner = dict(zip(lexical.rows, lexical.documents, strict=True))
         self.owner.update(zip(semantic.rows, semantic.documents, strict=True))
@@ -196,7 +273,11 @@ class _Full:
     """The score of a perfect passage: one that has all that the question asks for."""
 
     def __init__(
-        self, evidence: Evidence, semantic: float, context: Context, neighbours: Neighbours | None
+        self,
+        evidence: Evidence,
+        semantic: float,
+        context: DocumentRelations,
+        neighbours: Neighbours | None,
     ) -> None:
         # what another retriever finds is no weaker for words that no document has
         missed = not evidence.lexical and any(one.matches for one in evidence.extra)
@@ -233,7 +314,7 @@ class _ExtraPart:
         return self._shares.get(document if self._of_documents else row, 0.0)
 
 
-def rank(evidence: Evidence, context: Context, code_ratio: CodeRatio) -> Ranking:
+def rank(evidence: Evidence, context: DocumentRelations, code_ratio: CodeRatio) -> Ranking:
     """Score every passage that was found, as a share of a perfect passage's score."""
     parts = _ScoreParts(evidence, context, code_ratio)
     scores = parts.scores()

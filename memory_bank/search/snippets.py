@@ -6,12 +6,14 @@ import re
 from collections.abc import Collection, Sequence
 from functools import lru_cache
 
-from memory_bank.retrievers.keyword import analyzer
+from memory_bank.search.retrievers.keyword import analyzer
 
 SNIPPET = 240
 """Approximate length of a snippet, in characters."""
+
 _LINK = re.compile(r"!?\[\[(?:[^\[\]|]*\|([^\[\]]+)|([^\[\]|]+))\]\]|!?\[([^\[\]]*)\]\([^()\s]*\)")
 """A link on one line; what stands between backticks is not told apart."""
+
 _HEADINGS = re.compile(r"\A(?:[ ]{0,3}#{1,6}[ \t][^\n]*\n+|[ \t]*\n)+")
 
 

@@ -1,1 +1,1 @@
-"""Sessions of agents: prompts, events, observations, summaries, and the notes made of them."""
+"""What agents did: events, observations, notes of sessions."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from memory_bank.errors import StorageFailed
+from memory_bank.base.errors import StorageFailed
 
 FILE = "forgotten-sessions"
 

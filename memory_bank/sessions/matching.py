@@ -6,7 +6,7 @@ import posixpath
 import re
 from collections.abc import Sequence
 
-from memory_bank.sessions.model import Observation, ObservationQuery
+from memory_bank.sessions.records import Observation, ObservationQuery
 
 _WORD = re.compile(r"\w+")
 

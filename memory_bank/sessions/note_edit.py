@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 
-from memory_bank.errors import StorageFailed
-from memory_bank.notes import frontmatter
-from memory_bank.notes.block_positions import BREAK, last_break
+from memory_bank.base.errors import StorageFailed
+from memory_bank.notes import front_matter
+from memory_bank.notes.blocks import last_break
 from memory_bank.notes.note import Note
-from memory_bank.sessions import note_parts
-from memory_bank.sessions.model import GitState, Observation, Prompt, Session, Summary
+from memory_bank.notes.unicode_form import BREAK
+from memory_bank.sessions import note_reading
 from memory_bank.sessions.note_format import (
     field_line,
     keys_of,
@@ -23,10 +23,18 @@ from memory_bank.sessions.note_format import (
     summary_fields,
     summary_id,
 )
-from memory_bank.sessions.note_parts import FIELD, SUMMARY_KEYS, Part, parsed
-from memory_bank.sessions.note_reading import head_of, prompts_of
+from memory_bank.sessions.note_reading import (
+    FIELD,
+    SUMMARY_KEYS,
+    NotePart,
+    head_of,
+    parsed,
+    prompts_of,
+)
+from memory_bank.sessions.records import GitState, Observation, Prompt, Session, Summary
 
 Clean = Callable[[str], str]
+
 _STATED = (
     "ended_at", "input_tokens", "output_tokens", "redactions", "repository_id", "branch", "commit",
 )  # fmt: skip
@@ -36,7 +44,7 @@ _STATED = (
 def set_state(text: str, session: Session) -> str:
     """Return a note's text with the end, tokens, redactions and git state of its session."""
     keys = keys_of(session)
-    return frontmatter.set_keys(text, {key: keys[key] for key in _STATED})
+    return front_matter.set_keys(text, {key: keys[key] for key in _STATED})
 
 
 def add_observations(
@@ -64,7 +72,7 @@ def add_prompts(path: str, text: str, prompts: Sequence[Prompt], clean: Clean = 
     new = [settled_prompt(one) for one in prompts if one.prompt_number not in there]
     if not new:
         return text
-    found = note_parts.parts(note)
+    found = note_reading.parts(note)
     if found.prompts is None:
         at = found.summary.end if found.summary else _first_heading(note, found)
         return _spliced(text, at, clean(prompts_block(new)))
@@ -79,7 +87,7 @@ def set_summary(path: str, text: str, summary: Summary, clean: Clean = str) -> s
     git = _git(note)
     here = git.repository_id if git else ""
     summary = settled_summary(summary, git)
-    found = note_parts.parts(note)
+    found = note_reading.parts(note)
     if found.summary is None:
         at = found.prompts.start if found.prompts else _first_heading(note, found)
         text = _spliced(text, at, clean(summary_block(summary, here)))
@@ -115,12 +123,12 @@ def without_observation(path: str, text: str, observation_id: str) -> str:
     return text[: part.start] + text[part.end :]
 
 
-def _observation(path: str, text: str, observation_id: str) -> Part:
+def _observation(path: str, text: str, observation_id: str) -> NotePart:
     """Return the part of an observation, or of the summary, by its id.
 
     Raises StorageFailed if the note does not have it.
     """
-    found = note_parts.parts(_note(path, text))
+    found = note_reading.parts(_note(path, text))
     known = (*found.observations, found.summary)
     part = next((one for one in known if one and one.id == observation_id), None)
     if part is None:
@@ -128,7 +136,7 @@ def _observation(path: str, text: str, observation_id: str) -> Part:
     return part
 
 
-def _after_fields(part: Part) -> int:
+def _after_fields(part: NotePart) -> int:
     """Return the number of the first line after an observation's fields."""
     lines = part.lines
     number = next((n for n, line in enumerate(lines) if line.strip()), 0)
@@ -139,7 +147,7 @@ def _after_fields(part: Part) -> int:
     return number
 
 
-def _field_number(part: Part, key: str) -> int | None:
+def _field_number(part: NotePart, key: str) -> int | None:
     """Return the number of the line with a field; None if an observation has no such field."""
     for number, line in enumerate(part.lines[: _after_fields(part)]):
         found = FIELD.fullmatch(line)
@@ -148,7 +156,7 @@ def _field_number(part: Part, key: str) -> int | None:
     return None
 
 
-def _replaced(text: str, part: Part, fields: Sequence[tuple[str, str]]) -> str:
+def _replaced(text: str, part: NotePart, fields: Sequence[tuple[str, str]]) -> str:
     """Replace the known fields of a part where they are, and add new ones after the last."""
     wanted = dict(fields)
     kept: list[str] = []
@@ -171,7 +179,7 @@ def _replaced(text: str, part: Part, fields: Sequence[tuple[str, str]]) -> str:
     return text[: part.body] + body + text[part.end :]
 
 
-def _with_lines(text: str, part: Part, at: int, lines: Sequence[str]) -> str:
+def _with_lines(text: str, part: NotePart, at: int, lines: Sequence[str]) -> str:
     """Insert lines into a part before its line number `at`."""
     newline = _newline(text)
     offset = _offset(text, part, at)
@@ -180,7 +188,7 @@ def _with_lines(text: str, part: Part, at: int, lines: Sequence[str]) -> str:
     return f"{text[:offset]}{newline.join(lines)}{newline}{text[offset:]}"
 
 
-def _offset(text: str, part: Part, at: int) -> int | None:
+def _offset(text: str, part: NotePart, at: int) -> int | None:
     """Return the offset of a part's line number `at`; None if no line end comes before it."""
     offset = part.body
     for _ in range(at):
@@ -211,7 +219,7 @@ def _spliced(text: str, at: int, block: str) -> str:
     return f"{before}{gap}{block}{newline}{newline if after.strip() else ''}{after}"
 
 
-def _first_heading(note: Note, found: note_parts.Parts) -> int:
+def _first_heading(note: Note, found: note_reading.NoteParts) -> int:
     """Return where the first observation starts, else the end."""
     return found.observations[0].start if found.observations else len(note.text)
 

@@ -13,20 +13,10 @@ from typing import Any
 
 from blake3 import blake3
 
-from memory_bank.agents import agent_name
-from memory_bank.notes import frontmatter
-from memory_bank.notes.identity import note_id
-from memory_bank.sessions.model import (
-    SUMMARY_PREFIX,
-    TITLE_LIMIT,
-    GitState,
-    Observation,
-    Prompt,
-    Session,
-    Summary,
-)
-from memory_bank.sessions.note_parts import SUMMARY_TEXTS
-from memory_bank.sessions.note_reading import TYPE, parse, session_of, words
+from memory_bank.base.text import agent_name
+from memory_bank.notes import front_matter
+from memory_bank.notes.identity import note_id, slug
+from memory_bank.sessions.note_reading import SUMMARY_TEXTS, TYPE, words
 from memory_bank.sessions.note_text import (
     escaped,
     heading,
@@ -37,22 +27,30 @@ from memory_bank.sessions.note_text import (
     to_millisecond,
     to_second,
 )
-
-__all__ = [
-    "ID_LIMIT", "PROMPT_LIMIT", "TYPE", "field_line", "keys_of", "observation_block", "parse",
-    "prompt_line", "prompts_block", "render", "session_of", "settled", "settled_observation",
-    "settled_prompt", "settled_summary", "summary_block", "summary_fields", "summary_id",
-    "title_of",
-]  # fmt: skip
+from memory_bank.sessions.records import (
+    SUMMARY_PREFIX,
+    TITLE_LIMIT,
+    GitState,
+    Observation,
+    Prompt,
+    Session,
+    Summary,
+)
 
 ID_LIMIT = 200
 """Maximum number of characters of a session's id."""
+
 PROMPT_LIMIT = 2000
 """Maximum number of characters of a prompt in a note."""
+
 _UNTITLED = "Untitled"
+
 _NAMELESS = "Session"
+
 _CUT = "…"
+
 _ID_DIGITS = 12
+
 _NO_LINK = re.compile(r"[\[\]|#^\\`<>\x00-\x1f]|://|\A[/~]|\A[A-Za-z]:|(?:\A|/)\.\.?(?:/|\Z)")
 """Paths out of the project, and those that a wikilink can't name."""
 
@@ -155,7 +153,7 @@ def render(session: Session) -> str:
         blocks.append(prompts_block(session.prompts))
     blocks += (observation_block(one, here) for one in session.observations)
     known = {key: value for key, value in keys_of(session).items() if value is not None}
-    return frontmatter.compose(known, "\n\n".join(blocks))
+    return front_matter.compose(known, "\n\n".join(blocks))
 
 
 def title_of(session: Session) -> str:
@@ -264,3 +262,30 @@ def _field_lines(fields: Sequence[tuple[str, str]]) -> str:
 def field_line(key: str, value: str) -> str:
     """Return a field, whose further lines are indented."""
     return "\n  ".join(f"- {key}:: {value}".split("\n"))
+
+
+FOLDER = "sessions"
+
+_SAFE = re.compile(r"[0-9a-z][0-9a-z_-]*", re.IGNORECASE)
+
+_LENGTHS = (8, 12, 16, 32)
+
+_SLUG_LIMIT = 50
+
+
+def paths_of(
+    session: Session, observations: Sequence[Observation], summary: Summary | None
+) -> Iterator[str]:
+    """Yield `sessions/YYYY/MM/DD-slug-id.md` with more and more characters of the session's id.
+
+    The slug is of what was asked for first, else of the first observation. Of an id with
+    characters that are odd in a file's name, the digits are of its hash.
+    """
+    title = title_of(replace(session, observations=tuple(observations), summary=summary))
+    start = f"{FOLDER}/{to_second(session.started_at):%Y/%m/%d}-{slug(title, _SLUG_LIMIT)}"
+    hashed = blake3(session.session_id.encode("utf-8", "replace")).hexdigest()
+    plain = "".join(char for char in session.session_id.lower() if char.isalnum())
+    named = plain if _SAFE.fullmatch(session.session_id) and len(plain) >= _LENGTHS[0] else hashed
+    names = [*(named[:length] for length in _LENGTHS), *(hashed[:length] for length in _LENGTHS)]
+    for name in dict.fromkeys(names):
+        yield f"{start}-{name}.md"

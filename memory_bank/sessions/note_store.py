@@ -7,25 +7,26 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
 
-from memory_bank.errors import BadInput, NoteExists, NoteNotFound, SecretFound, UnreadableNote
+from memory_bank.base.errors import BadInput, NoteExists, NoteNotFound, SecretFound, UnreadableNote
 from memory_bank.notes.store import Store
-from memory_bank.sessions import note_edit, note_format
+from memory_bank.sessions import note_edit, note_format, note_reading
 from memory_bank.sessions.matching import matching, ordered
-from memory_bank.sessions.model import (
+from memory_bank.sessions.note_format import paths_of
+from memory_bank.sessions.note_text import one_line
+from memory_bank.sessions.queue import OBSERVATION_STORED, EventQueue
+from memory_bank.sessions.records import (
     Event,
+    Notes,
     Observation,
     ObservationQuery,
     Prompt,
     Session,
     Summary,
 )
-from memory_bank.sessions.note_names import paths_of
-from memory_bank.sessions.note_text import one_line
-from memory_bank.sessions.notes_found import Notes
-from memory_bank.sessions.queue import OBSERVATION_STORED, EventQueue
-from memory_bank.sessions.redacted import Redact, redacted
+from memory_bank.sessions.redaction import Redact, redacted
 
 Find = Callable[[ObservationQuery], Sequence[str]]
+
 _COUNTS = ("input_tokens", "output_tokens", "redactions")
 
 
@@ -227,7 +228,7 @@ class NoteStore:
 
     def _read(self, path: str) -> Session | None:
         try:
-            return note_format.parse(path, self._store.read_bytes(path))
+            return note_reading.parse(path, self._store.read_bytes(path))
         except NoteNotFound:
             return None
 

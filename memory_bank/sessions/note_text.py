@@ -9,10 +9,12 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 
-from memory_bank.notes.dates import iso
+from memory_bank.base.dates import iso
 
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
+
 _CONTAINERS = r"^[ \t]*(?:(?:>|(?:[-+*]|\d{1,9}[.)])(?=[ \t]))[ \t]*)*"
+
 _RISKY = re.compile(
     r"""
     \\(?=[!-/:-@\[-`{-~])         # what reading would take for an escape
@@ -24,15 +26,21 @@ _RISKY = re.compile(
     """,
     re.MULTILINE | re.VERBOSE,
 )
+
 # Fences, HTML, and definitions of links; a checkbox stays.
 _RISKY_START = re.compile(rf"({_CONTAINERS})(```|~~~|<|\[(?![ xX]\][ \t]))", re.MULTILINE)
+
 _UNDERLINE = re.compile(r"^( {0,3})(?=(?:=+|-+)[ \t]*$)", re.MULTILINE)
 """A line that makes a heading of the one above, or that git writes into a conflict."""
+
 # Emphasis, code, HTML and entities would vanish from the plain text of a heading.
 _MARKS = re.compile(r"[`*\[<]|(?<![^\W_])_|_(?![^\W_])|~(?=~)|=(?==)|&(?=#?\w)")
+
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]")
+
 _BREAK = re.compile(r"[\x0b\x0c\x1c-\x1f\x85\u2028\u2029]")
 """Line ends that Markdown does not know."""
+
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 

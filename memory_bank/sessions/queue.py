@@ -10,10 +10,11 @@ import json
 import os
 import time
 from collections.abc import Collection, Mapping, Sequence
+from sqlite3 import Connection
 from typing import TYPE_CHECKING
 
-from memory_bank import sqlite
-from memory_bank.errors import BadInput
+from memory_bank.base.errors import BadInput
+from memory_bank.base.tokens import estimate
 from memory_bank.sessions import forgotten_sessions, queue_rows
 from memory_bank.sessions.queue_file import QueueFile
 from memory_bank.sessions.queue_rows import (
@@ -26,13 +27,14 @@ from memory_bank.sessions.queue_rows import (
     Outline,
     Received,
 )
-from memory_bank.tokens import estimate
 
 if TYPE_CHECKING:
-    from memory_bank.removed_text import RemovedText
-    from memory_bank.sessions.model import Event, Prompt, Session
+    from memory_bank.base.removed_text import RemovedText
+    from memory_bank.sessions.records import Event, Prompt, Session
+
 
 SESSION_ENDED = "SessionEnded"
+
 OBSERVATION_STORED = "ObservationStored"
 
 _CHANGES = frozenset(
@@ -64,7 +66,7 @@ class EventQueue(QueueFile):
         is the name of the hook's event. Of a forgotten session nothing is stored.
         """
 
-        def work(base: sqlite.Connection) -> Captured:
+        def work(base: Connection) -> Captured:
             if self.forgotten(session.session_id):
                 return Captured(new_session=False, prompt_number=0, event_id=0, stored=False)
             new = queue_rows.create(base, session)
@@ -98,7 +100,7 @@ class EventQueue(QueueFile):
             queue_rows.git_text(session.git),
         )
 
-        def work(base: sqlite.Connection) -> bool:
+        def work(base: Connection) -> bool:
             if self.forgotten(session.session_id):
                 return False
             if not queue_rows.create(base, given, announced=announced):
@@ -123,7 +125,7 @@ class EventQueue(QueueFile):
             raise BadInput(f"a session in the queue has no {', '.join(sorted(unknown))}")
         given = {name: queue_rows.stored(name, value) for name, value in changes.items()}
 
-        def work(base: sqlite.Connection) -> int:
+        def work(base: Connection) -> int:
             return queue_rows.change(base, session_id, given)
 
         if not self._write(work):
@@ -184,7 +186,7 @@ class EventQueue(QueueFile):
     def show(self, session_id: str, names: Sequence[str]) -> None:
         """Remember names of what a session was shown."""
 
-        def work(base: sqlite.Connection) -> None:
+        def work(base: Connection) -> None:
             sql = "SELECT shown FROM sessions WHERE session_id = ?"
             row = base.execute(sql, (session_id,)).fetchone()
             both = [*json.loads(row[0] if row else "[]"), *names]
@@ -208,7 +210,7 @@ class EventQueue(QueueFile):
         The texts are overwritten in the file, too.
         """
 
-        def work(base: sqlite.Connection) -> int:
+        def work(base: Connection) -> int:
             tables = ("events", "prompts", "event_keys", "prompt_keys", "news", "sessions")
             return sum(
                 base.execute(
@@ -234,7 +236,7 @@ class EventQueue(QueueFile):
 
     def prompts(self, session_id: str) -> list[Prompt]:
         """Return the prompts of a session, by number."""
-        from memory_bank.sessions.model import Prompt  # start-up
+        from memory_bank.sessions.records import Prompt  # start-up
 
         rows = self._rows(
             "SELECT session_id, prompt_number, prompt_text, created_at FROM prompts"
@@ -279,7 +281,7 @@ class EventQueue(QueueFile):
         in no batch, the name is empty.
         """
 
-        def work(base: sqlite.Connection) -> tuple[str, list[Event]]:
+        def work(base: Connection) -> tuple[str, list[Event]]:
             sql = f"{queue_rows.EVENT} WHERE session_id = ? AND batch = '' ORDER BY id"
             batch, tokens = os.urandom(8).hex(), 0
             taken: list[queue_rows.Row] = []
@@ -323,10 +325,10 @@ class EventQueue(QueueFile):
 
         The old text can be read from the disk until `scrub`.
         """
-        from memory_bank import sqlite_text  # start-up: few forget
+        from memory_bank.base import sqlite  # start-up: few forget
 
-        def work(base: sqlite.Connection) -> int:
-            found = sqlite_text.replace(base, removed)
+        def work(base: Connection) -> int:
+            found = sqlite.replace(base, removed)
             base.create_function("tokens_of", 1, estimate, deterministic=True)
             base.execute(
                 "UPDATE events SET tokens = tokens_of(tool_input) + tokens_of(tool_output)"
@@ -366,7 +368,7 @@ class EventQueue(QueueFile):
         return int(last or 0)
 
     def _sessions(self, where: str, values: tuple[str, ...]) -> list[Session]:
-        from memory_bank.sessions.model import Session  # start-up
+        from memory_bank.sessions.records import Session  # start-up
 
         rows = self._rows(
             "SELECT session_id, project, agent, started_at, ended_at, input_tokens, output_tokens,"

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from sqlite3 import Connection
 from typing import TYPE_CHECKING, TypeVar
 
-from memory_bank import sqlite
-from memory_bank.errors import IndexDamaged, StorageFailed
-from memory_bank.sessions.queue_rows import EVENT, Row
-from memory_bank.sessions.queue_tables import COLUMNS, TABLES, VERSION
+from memory_bank.base import sqlite
+from memory_bank.base.errors import IndexDamaged, StorageFailed
+from memory_bank.sessions.queue_rows import COLUMNS, EVENT, TABLES, VERSION, Row
 
 if TYPE_CHECKING:
-    from memory_bank.repairs import Repaired
+    from memory_bank.base.repairs import Repaired
+
 
 FILE = "sessions.db"
 
@@ -39,10 +40,10 @@ class QueueFile(sqlite.Opened):
 
         False if another process reads its log, which may hold old rows.
         """
-        from memory_bank import sqlite_text  # start-up: few remove
+        from memory_bank.base import sqlite  # start-up: few remove
 
         with sqlite.guarded(self.file):
-            return sqlite_text.scrub(self.opened(), _WAIT)
+            return sqlite.scrub(self.opened(), _WAIT)
 
     def take_over(self, other: Path) -> None:
         """Add what the queue in another folder has, and delete that one; what is here stays.
@@ -55,7 +56,7 @@ class QueueFile(sqlite.Opened):
         former._rows(f"{EVENT} LIMIT 0")  # brings it to this version
         former.close()
 
-        def work(base: sqlite.Connection) -> None:
+        def work(base: Connection) -> None:
             base.execute("ATTACH ? AS former", (str(former.file),))
             try:
                 with sqlite.transaction(base):
@@ -77,16 +78,16 @@ class QueueFile(sqlite.Opened):
             return []
         return self._guarded(lambda base: base.execute(sql, values).fetchall())
 
-    def _write(self, work: Callable[[sqlite.Connection], Result]) -> Result:
+    def _write(self, work: Callable[[Connection], Result]) -> Result:
         """Run `work` in a transaction."""
 
-        def run(base: sqlite.Connection) -> Result:
+        def run(base: Connection) -> Result:
             with sqlite.transaction(base):
                 return work(base)
 
         return self._guarded(run)
 
-    def _guarded(self, work: Callable[[sqlite.Connection], Result]) -> Result:
+    def _guarded(self, work: Callable[[Connection], Result]) -> Result:
         """Run `work`, once more after a damaged file was set aside."""
         try:
             with sqlite.guarded(self.file):
@@ -98,7 +99,7 @@ class QueueFile(sqlite.Opened):
 
     def _set_aside(self) -> None:
         """Rename a damaged database, unless another process has just replaced it."""
-        from memory_bank import locks  # start-up: few are damaged
+        from memory_bank.base import locks  # start-up: few are damaged
 
         self.close()
         with locks.locked(self.file.parent, make=self._make_folder):
@@ -132,7 +133,7 @@ class QueueFile(sqlite.Opened):
         self.close()
         return False
 
-    def _connect(self) -> sqlite.Connection:
+    def _connect(self) -> Connection:
         """Open the file in a folder with permissions for the user only."""
         self._make_folder()
         base = super()._connect()

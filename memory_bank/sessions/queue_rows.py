@@ -1,28 +1,32 @@
-"""The rows of the queue of sessions: how they are written, and made records."""
+"""The tables and rows of the queue of sessions: how they are written, and made records."""
 
 from __future__ import annotations
 
 import json
 import time
 from collections.abc import Mapping
+from sqlite3 import Connection
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from memory_bank import sqlite
-from memory_bank.tokens import estimate
+from memory_bank.base.tokens import estimate
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from memory_bank.sessions.model import Event, GitState
+    from memory_bank.sessions.records import Event, GitState
+
 
 COUNTS = ("input_tokens", "output_tokens", "redactions")
 """What a session's record counts."""
+
 _ALL_COUNTS = (*COUNTS, "edits", "worded")
+
 EVENT = (
     "SELECT id, session_id, tool_name, tool_input, tool_output, prompt_number, created_at, failed,"
     " cwd, tokens, batch FROM events"
 )
 """Selects what `event_of` takes."""
+
 OPEN_SESSIONS = (
     "SELECT session_id, project, max(started_at, {}) FROM sessions WHERE ended_at IS NULL"
     " ORDER BY started_at, session_id"
@@ -33,6 +37,7 @@ OPEN_SESSIONS = (
     )
 )
 """Selects the fields of `OpenSession`."""
+
 OUTLINES = (
     "SELECT session_id, project, agent, started_at, ended_at, note, redactions, summary <> '',"
     " (SELECT prompt_text FROM prompts AS p WHERE p.session_id = s.session_id"
@@ -45,6 +50,7 @@ OUTLINES = (
     " FROM sessions AS s ORDER BY started_at, session_id"
 )
 """Selects the fields of `Outline`."""
+
 SESSION_STARTED = "SessionStarted"
 
 MOST_NEWS = 10_000
@@ -164,12 +170,12 @@ def git_text(git: GitState | None) -> str:
 
 def git_of(text: str) -> GitState | None:
     """Return the git state of a text as the queue keeps it."""
-    from memory_bank.sessions.model import GitState  # start-up
+    from memory_bank.sessions.records import GitState  # start-up
 
     return GitState(*json.loads(text)) if text else None
 
 
-def create(base: sqlite.Connection, session: NewSession, *, announced: bool = True) -> bool:
+def create(base: Connection, session: NewSession, *, announced: bool = True) -> bool:
     """Store a new session and announce it, unless it is only stored again; False if it exists."""
     started = session.started_at or time.time()
     made = base.execute(
@@ -183,7 +189,7 @@ def create(base: sqlite.Connection, session: NewSession, *, announced: bool = Tr
     return bool(made)
 
 
-def resume(base: sqlite.Connection, session: NewSession) -> None:
+def resume(base: Connection, session: NewSession) -> None:
     """Go on with a session that may have ended, and add its git state if that wasn't known."""
     sql = "UPDATE sessions SET ended_at = NULL WHERE session_id = ? AND ended_at < ?"
     base.execute(sql, (session.session_id, session.started_at or time.time()))
@@ -192,7 +198,7 @@ def resume(base: sqlite.Connection, session: NewSession) -> None:
         base.execute(sql, (session.git, session.session_id))
 
 
-def waiting(base: sqlite.Connection, session_id: str) -> tuple[int, int]:
+def waiting(base: Connection, session_id: str) -> tuple[int, int]:
     """Return the tokens of a session's events that are in no batch, and those of the last."""
     sql = (
         "SELECT coalesce(sum(tokens), 0), coalesce((SELECT tokens FROM events WHERE session_id = ?1"
@@ -202,14 +208,14 @@ def waiting(base: sqlite.Connection, session_id: str) -> tuple[int, int]:
     return int(total), int(last)
 
 
-def last_number(base: sqlite.Connection, session_id: str) -> int:
+def last_number(base: Connection, session_id: str) -> int:
     """Return the number of a session's last prompt; 0 before the first."""
     sql = "SELECT max(prompt_number) FROM prompts WHERE session_id = ?"
     return int(base.execute(sql, (session_id,)).fetchone()[0] or 0)
 
 
 def put_prompt(
-    base: sqlite.Connection, session_id: str, prompt: NewPrompt, number: int = 0
+    base: Connection, session_id: str, prompt: NewPrompt, number: int = 0
 ) -> tuple[int, bool]:
     """Store a prompt; return its number and whether it was new."""
     if prompt.key:
@@ -226,7 +232,7 @@ def put_prompt(
     return number, bool(stored)
 
 
-def put_event(base: sqlite.Connection, session_id: str, event: NewEvent) -> tuple[int, bool]:
+def put_event(base: Connection, session_id: str, event: NewEvent) -> tuple[int, bool]:
     """Store an event; return its id and whether it was new."""
     if event.key:
         sql = "SELECT event_id FROM event_keys WHERE session_id = ? AND key = ?"
@@ -253,7 +259,7 @@ def put_event(base: sqlite.Connection, session_id: str, event: NewEvent) -> tupl
     return event_id, True
 
 
-def count(base: sqlite.Connection, session_id: str, counts: Mapping[str, int]) -> None:
+def count(base: Connection, session_id: str, counts: Mapping[str, int]) -> None:
     """Add to counts of a session."""
     for name in _ALL_COUNTS:
         if added := counts.get(name, 0):
@@ -261,16 +267,14 @@ def count(base: sqlite.Connection, session_id: str, counts: Mapping[str, int]) -
             base.execute(sql, (added, session_id))
 
 
-def change(base: sqlite.Connection, session_id: str, values: Mapping[str, object]) -> int:
+def change(base: Connection, session_id: str, values: Mapping[str, object]) -> int:
     """Set fields of a session; return how many sessions there were."""
     names = ", ".join(f"{name} = ?" for name in values)
     sql = f"UPDATE sessions SET {names} WHERE session_id = ?"
     return base.execute(sql, (*values.values(), session_id)).rowcount if values else 1
 
 
-def announce(
-    base: sqlite.Connection, kind: str, session_id: str, payload: Mapping[str, object]
-) -> int:
+def announce(base: Connection, kind: str, session_id: str, payload: Mapping[str, object]) -> int:
     """Add to the news and drop the oldest; return the number."""
     sql = "INSERT INTO news (kind, session_id, payload, created_at) VALUES (?, ?, ?, ?)"
     text = json.dumps(payload, ensure_ascii=False)
@@ -290,7 +294,7 @@ def stored(name: str, value: object) -> object:
 
 def event_of(row: Row) -> Event:
     """Return the event of a row."""
-    from memory_bank.sessions.model import Event  # start-up
+    from memory_bank.sessions.records import Event  # start-up
 
     texts = row[0], row[1], row[2], row[3], row[4], row[5]
     return Event(*texts, time_of(row[6]), bool(row[7]), row[8])
@@ -301,3 +305,81 @@ def time_of(seconds: float) -> datetime:
     from datetime import UTC, datetime  # start-up
 
     return datetime.fromtimestamp(seconds, UTC)
+
+
+VERSION = 1
+
+TABLES = """\
+CREATE TABLE sessions (
+    session_id TEXT PRIMARY KEY,
+    project TEXT NOT NULL,
+    agent TEXT NOT NULL,
+    started_at REAL NOT NULL,
+    ended_at REAL,
+    input_tokens INTEGER NOT NULL DEFAULT 0,
+    output_tokens INTEGER NOT NULL DEFAULT 0,
+    redactions INTEGER NOT NULL DEFAULT 0,
+    git TEXT NOT NULL DEFAULT '',
+    note TEXT NOT NULL DEFAULT '',
+    asked INTEGER NOT NULL DEFAULT 0,
+    edits INTEGER NOT NULL DEFAULT 0,
+    worded INTEGER NOT NULL DEFAULT 0,
+    shown TEXT NOT NULL DEFAULT '[]',
+    summary TEXT NOT NULL DEFAULT ''
+);
+CREATE TABLE prompts (
+    session_id TEXT NOT NULL,
+    prompt_number INTEGER NOT NULL,
+    prompt_text TEXT NOT NULL,
+    created_at REAL NOT NULL,
+    PRIMARY KEY (session_id, prompt_number)
+);
+CREATE TABLE prompt_keys (
+    session_id TEXT NOT NULL,
+    key TEXT NOT NULL,
+    prompt_number INTEGER NOT NULL,
+    PRIMARY KEY (session_id, key)
+) WITHOUT ROWID;
+CREATE TABLE events (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    session_id TEXT NOT NULL,
+    tool_name TEXT NOT NULL,
+    tool_input TEXT NOT NULL,
+    tool_output TEXT NOT NULL,
+    prompt_number INTEGER NOT NULL,
+    created_at REAL NOT NULL,
+    failed INTEGER NOT NULL,
+    cwd TEXT NOT NULL,
+    tokens INTEGER NOT NULL,
+    batch TEXT NOT NULL DEFAULT ''
+);
+CREATE INDEX events_of_session ON events (session_id, id);
+CREATE TABLE event_keys (
+    session_id TEXT NOT NULL,
+    key TEXT NOT NULL,
+    event_id INTEGER NOT NULL,
+    PRIMARY KEY (session_id, key)
+) WITHOUT ROWID;
+CREATE TABLE received (
+    client TEXT PRIMARY KEY,
+    event TEXT NOT NULL,
+    created_at REAL NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE news (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    kind TEXT NOT NULL,
+    session_id TEXT NOT NULL,
+    payload TEXT NOT NULL,
+    created_at REAL NOT NULL
+)"""
+
+COLUMNS = {
+    "sessions": "session_id, project, agent, started_at, ended_at, input_tokens, output_tokens,"
+    " redactions, git, note, asked, edits, worded, shown, summary",
+    "prompts": "session_id, prompt_number, prompt_text, created_at",
+    "prompt_keys": "session_id, key, prompt_number",
+    "event_keys": "session_id, key, event_id",
+    "events": "session_id, tool_name, tool_input, tool_output, prompt_number, created_at, failed,"
+    " cwd, tokens, batch",
+}
+"""The columns of the tables that another queue takes over; events get new ids there."""

@@ -8,21 +8,24 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_right
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import accumulate
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
-from memory_bank.lazy import pattern
+from memory_bank.base.plugins import pattern
 
 PRIVATE, SECRET = "[private]", "[redacted]"
 """What replaces a private span and a secret."""
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
+
 _Span: TypeAlias = "tuple[int, int, str]"
 
 _TAG = pattern(r"<[ \t]{0,8}(/?)[ \t]{0,8}private(?![\w:.-])[^<>]{0,200}(?<!/)>", 2)  # IGNORECASE
+
 _LEAST = 5
 """Fewest characters of a text that has a secret, with what tells it: `pw: 1` has none."""
+
 _DEEPEST = 60
 """Levels of a JSON value; what is deeper is redacted as the text of its JSON."""
 
@@ -117,7 +120,7 @@ def _private(text: str, groups: Sequence[tuple[int, int]]) -> Iterator[_Span]:
 def _secrets(text: str, allowed: Collection[str]) -> list[_Span]:
     if len(text) < _LEAST:
         return []
-    from memory_bank.notes.secrets import find
+    from memory_bank.notes.secrets.secrets import find
 
     return [(secret.start, secret.end, SECRET) for secret in find(text, allowed)]
 
@@ -227,3 +230,40 @@ def _rebuilt(value: Json, texts: Iterator[str]) -> Json:
             key += "_"
         made[key] = _rebuilt(item, texts)
     return made
+
+
+Redact = Callable[[str], Redacted]
+
+_KEPT = frozenset({"id", "session_id", "obs_type", "path", "commit", "repository_id", "agent"})
+
+Record = TypeVar("Record")
+
+
+def redacted(record: Record, redact: Redact) -> tuple[Record, int]:
+    """Return a record, such as an observation, with all its texts redacted, and how many were.
+
+    Ids and paths of notes stay.
+    """
+    from dataclasses import fields, replace
+
+    given: Any = record
+    changes: dict[str, Any] = {}
+    total = 0
+    for one in fields(given):
+        if one.name not in _KEPT:
+            changes[one.name], count = _value(getattr(given, one.name), redact)
+            total += count
+    made: Record = replace(given, **changes)
+    return made, total
+
+
+def _value(value: object, redact: Redact) -> tuple[object, int]:
+    if isinstance(value, str):
+        found = redact(value)
+        return found.text, found.count
+    if isinstance(value, tuple):
+        pairs = [_value(item, redact) for item in value]
+        return tuple(item for item, _ in pairs), sum(count for _, count in pairs)
+    if hasattr(value, "__dataclass_fields__"):
+        return redacted(value, redact)
+    return value, 0

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 
-from memory_bank.errors import BadInput
-from memory_bank.sessions.compression.summary import summarise
-from memory_bank.sessions.model import GitState, Session, Summary
+from memory_bank.base.errors import BadInput
+from memory_bank.sessions.compression.local import summarise
 from memory_bank.sessions.note_format import summary_id
-from memory_bank.sessions.note_parts import SUMMARY_TEXTS
+from memory_bank.sessions.note_reading import SUMMARY_TEXTS
 from memory_bank.sessions.note_text import one_line
+from memory_bank.sessions.records import GitState, Session, Summary
 
 _MOST = 12
 """Most lines of one text."""
+
 _PROMPTS = 3
+
 _PROMPT_LENGTH = 300
 
 

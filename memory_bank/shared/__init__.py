@@ -1,1 +1,1 @@
-"""The shared index: the reviewed notes of many repositories on one engine, read by all of them."""
+"""One index of many repositories."""

@@ -16,14 +16,16 @@ from contextlib import AbstractContextManager, contextmanager
 from threading import Lock, Thread
 from typing import NamedTuple, TypeVar
 
-from memory_bank.errors import BadInput, BadSetting, Busy, MemoryBankError, SharedUnavailable
-from memory_bank.shared.engine import UNREACHABLE, Engine, load_engine, open_engine
-from memory_bank.shared.server_url import EMBEDDED
+from memory_bank.base.errors import BadInput, BadSetting, Busy, MemoryBankError, SharedUnavailable
+from memory_bank.shared.addresses import EMBEDDED
+from memory_bank.shared.engine import UNREACHABLE, SharedEngine, load_engine, open_engine
 
 _STARTING = 30.0
 """Least seconds for a server in a folder, which may have to be started first."""
+
 _PAUSE = 5.0
 """Seconds for which a server that can't be reached is not asked again."""
+
 _MOST_KEPT = 4
 
 Result = TypeVar("Result")
@@ -36,7 +38,7 @@ class _Line:
         self._engine = open_engine(url, seconds=seconds)
         self._state: AbstractContextManager[None] | None = None
 
-    def begin(self) -> Engine:
+    def begin(self) -> SharedEngine:
         """See one state of the index from now on."""
         self._engine.info()
         state = self._engine.one_state()
@@ -61,8 +63,10 @@ class _Failure(NamedTuple):
 
 
 _lock = Lock()
+
 _kept: dict[tuple[int, str], list[_Line]] = {}
 """Connections that nobody uses, by process and URL: a forked process has none."""
+
 _failures: dict[str, _Failure] = {}
 
 
@@ -86,7 +90,7 @@ class Conversation:
             raise
         _failures.pop(url, None)
 
-    def ask(self, work: Callable[[Engine], Result]) -> Result:
+    def ask(self, work: Callable[[SharedEngine], Result]) -> Result:
         """Run some work on the connection; raise SharedUnavailable if it fails or takes long."""
         return self._within(lambda: work(self._engine))
 
@@ -104,7 +108,7 @@ class Conversation:
         """Close the connection, which may be in use: its thread ends with an error."""
         Thread(target=self._line.close, daemon=True).start()
 
-    def _started(self) -> tuple[_Line, Engine]:
+    def _started(self) -> tuple[_Line, SharedEngine]:
         while (line := _taken(self._url)) is not None:
             try:
                 return line, self._within(line.begin)

@@ -9,19 +9,29 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol, Self
 
-from memory_bank.errors import SharedUnavailable
-from memory_bank.hints import Hint
+from memory_bank.bank.bank import Bank
+from memory_bank.base.errors import BadInput, Hint, SharedUnavailable
+from memory_bank.git import repository
+from memory_bank.git.repository import remote_url
+from memory_bank.shared.addresses import problem_of, remote_of
 
 NOT_CONFIGURED = "shared_not_configured"
+
 UNREACHABLE = "shared_unreachable"
+
 NOT_INSTALLED = "shared_not_installed"
+
 NO_INDEX = "shared_no_index"
+
 OTHER_VERSION = "shared_other_version"
+
 OTHER_EMBEDDER = "shared_other_embedder"
 """Reasons of SharedUnavailable, which answers give as `fallback_reason`."""
+
 REASONS = frozenset(
     {NOT_CONFIGURED, UNREACHABLE, NOT_INSTALLED, NO_INDEX, OTHER_VERSION, OTHER_EMBEDDER}
 )
@@ -107,7 +117,7 @@ class PublishedPassage(NamedTuple):
     """Of length 1; None if it has none."""
 
 
-class Known(NamedTuple):
+class KnownBank(NamedTuple):
     """What an engine has of a bank."""
 
     commit: str
@@ -207,7 +217,7 @@ class SharedPassage(NamedTuple):
     rest: Mapping[str, Any]
 
 
-class Engine(Protocol):
+class SharedEngine(Protocol):
     """An open connection to a shared index. It sees what its role may see, and nothing else.
 
     All methods raise SharedUnavailable when the index can't be reached or used, Busy when it takes
@@ -235,7 +245,7 @@ class Engine(Protocol):
         Of `where`, the conditions on repositories and teams count.
         """
 
-    def known(self, repo: str, bank: str) -> Known:
+    def known(self, repo: str, bank: str) -> KnownBank:
         """Return what the index has of a bank.
 
         Raises BadInput if the role may not publish the repository, or if the index doesn't know it:
@@ -281,7 +291,7 @@ def load_engine() -> None:
     postgres.load()
 
 
-def open_engine(url: str, *, seconds: float = 0.0) -> Engine:
+def open_engine(url: str, *, seconds: float = 0.0) -> SharedEngine:
     """Connect to the shared index at a URL; raise SharedUnavailable, BadSetting.
 
     With `seconds`, neither connecting nor any question takes longer than that.
@@ -305,3 +315,44 @@ def check_embedder(info: IndexInfo, embedder: str) -> None:
             OTHER_EMBEDDER,
             name=name,
         )
+
+
+class Identity(NamedTuple):
+    """Where a bank belongs."""
+
+    repo: str
+    """`host/owner/name`, or a name that was given."""
+    bank: str
+    """The bank's folder in the repository; empty for the repository itself."""
+    project: str
+    """The project's folder in the repository, with a slash; empty for the repository itself."""
+    web: str
+    """Template of the web address of a line; empty if there is none."""
+    tree: Path
+
+
+def identity_of(bank: Bank, repo: str = "") -> Identity | None:
+    """Return a bank's identity; None if it has none, as without a remote.
+
+    `repo` is a name that was given; else the setting `shared.repository` counts, then the remote.
+    Raises BadInput for what can't be a name.
+    """
+    place = bank.layout.origin
+    tree = repository.worktree(place.root)
+    if tree is None:
+        return None
+    remote = remote_of(remote_url(tree))
+    name = repo or bank.settings.shared.repository
+    if not name and remote is None:
+        return None
+    if name and (problem := problem_of(name)):
+        raise BadInput(f"{name!r} can't name a repository: it {problem}", "write host/owner/name")
+    return Identity(
+        repo=name or (remote.name if remote else ""),
+        bank=repository.below_tree(tree, place.root).rstrip("/"),
+        project=repository.below_tree(tree, place.project)
+        if place.project.is_relative_to(tree)
+        else "",
+        web=remote.web if remote else "",
+        tree=tree,
+    )

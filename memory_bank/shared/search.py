@@ -9,26 +9,33 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from memory_bank.manifest.neighbourhood import Context
-from memory_bank.retrievers.base import Matches, Question, Scale
-from memory_bank.retrievers.keyword.analyzer import adjacent_stems, grams, stems, weighted_stems
+from memory_bank.base.setting_sections import Memory
 from memory_bank.search import boosts
 from memory_bank.search.candidates import Candidate, judge, rank_superseded
 from memory_bank.search.hits import Ranking, Reason
+from memory_bank.search.manifest.graph import DocumentRelations
 from memory_bank.search.ranking import Evidence, rank
-from memory_bank.search.together import Together, WordCounts
-from memory_bank.setting_sections import Memory
+from memory_bank.search.retrievers.base import Matches, Question, Scale
+from memory_bank.search.retrievers.keyword.analyzer import (
+    adjacent_stems,
+    grams,
+    stems,
+    weighted_stems,
+)
+from memory_bank.search.score_calibration import Together, WordCounts
 from memory_bank.shared.conversation import Conversation
-from memory_bank.shared.engine import AskedWord, Engine, SharedMatch, SharedPassage, Where
-from memory_bank.shared.nearness import nearness
-from memory_bank.shared.word_weights import USUAL_WORDS, number_of
+from memory_bank.shared.engine import AskedWord, SharedEngine, SharedMatch, SharedPassage, Where
+from memory_bank.shared.word_weights import USUAL_WORDS, nearness, number_of
 
 _WORDS_DEPTH, _NEAREST_DEPTH = 400, 200
 """Passages taken by words and by meaning, as many as from a bank."""
+
 _EXTRA = 20
 """Notes that are read beyond those shown, since nearness of words and boosts change the order."""
+
 _MOST_CHECKED = 200
 """Notes that are read to check conditions that the engine doesn't know."""
+
 _SECOND = 0.3
 """What a note's score by words has of that of its second passage, the third a share of this …"""
 
@@ -63,7 +70,7 @@ def counts(index: Conversation, words: Collection[str]) -> WordCounts:
     """Count the passages that the role may read, and those that have each word."""
     numbers = {number_of(word): word for word in words}
 
-    def count(engine: Engine) -> WordCounts:
+    def count(engine: SharedEngine) -> WordCounts:
         found = engine.frequencies(numbers) if numbers else {}
         return WordCounts(engine.size(), {numbers[one]: many for one, many in found.items()})
 
@@ -97,7 +104,7 @@ class SharedSearch:
         """Find passages; return the best scores of words, by retriever."""
         asked = self._asked(rarities) if self._by_words else []
 
-        def find(engine: Engine) -> tuple[list[SharedMatch], list[SharedMatch]]:
+        def find(engine: SharedEngine) -> tuple[list[SharedMatch], list[SharedMatch]]:
             meaning = self._meaning
             return (
                 engine.words(asked, _WORDS_DEPTH, self._where) if asked else [],
@@ -182,7 +189,7 @@ class SharedSearch:
             mean_words=USUAL_WORDS,
             by_words=self._by_words,
         )
-        return rank(evidence, Context(), lambda _: 0.0)
+        return rank(evidence, DocumentRelations(), lambda _: 0.0)
 
     def _nearer(
         self, ranking: Ranking, passages: Mapping[int, SharedPassage], together: Together

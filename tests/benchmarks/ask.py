@@ -17,9 +17,9 @@ from pathlib import Path
 
 import tantivy
 
-from memory_bank.actions.ask import ask
-from memory_bank.actions.ask_results import file_of
-from memory_bank.codebase import Codebase, open_codebase
+from memory_bank.code.codebase import Codebase, open_codebase
+from memory_bank.memory.ask import ask
+from memory_bank.memory.ask_results import file_of
 from tests.benchmarks.commit_questions import HeldOut, Question, held_out
 
 _FIRST = 5

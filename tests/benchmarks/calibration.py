@@ -1,4 +1,4 @@
-"""Fit the likelihood of answers (memory_bank/search/likelihood.py), and compare it with what is.
+"""Fit the likelihood of answers (memory_bank/search/ranking.py), and compare it with what is.
 
 python -m tests.benchmarks.calibration --embedders static,minilm --keep DIR
 
@@ -19,9 +19,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from memory_bank import open_bank, recall
-from memory_bank.actions.recall import RecalledNote
-from memory_bank.retrievers.keyword.analyzer import weighted_stems
+from memory_bank.bank.bank import open_bank
+from memory_bank.bank.hits import RecalledNote
+from memory_bank.memory.recall import recall
+from memory_bank.search.retrievers.keyword.analyzer import weighted_stems
 from tests.benchmarks import collections, projects
 
 _FIRST = 3

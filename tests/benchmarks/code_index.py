@@ -28,12 +28,11 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import tantivy
 from tree_sitter import Language, Parser
 
-from memory_bank import open_codebase
-from memory_bank.code_search import LANES
-from memory_bank.codebase import Codebase
-from memory_bank.repo import parsing
-from memory_bank.repo.commits import Commits
-from memory_bank.source import Document
+from memory_bank.base.documents import Document
+from memory_bank.code import parsing
+from memory_bank.code.codebase import Codebase, open_codebase
+from memory_bank.code.search import LANES
+from memory_bank.git.history_rows import Commits
 from tests.benchmarks.bare_static import BareStatic
 
 _BATCH = 256

@@ -16,7 +16,9 @@ from pathlib import Path
 from typing import Protocol
 from urllib.parse import quote
 
-from memory_bank import Bank, config, open_bank, recall
+from memory_bank.bank.bank import Bank, open_bank
+from memory_bank.base.settings import load
+from memory_bank.memory.recall import recall
 from tests.benchmarks.evaluation import beir
 from tests.benchmarks.evaluation.source import Search, Text, searching
 
@@ -109,7 +111,7 @@ class Documents:
         return folder
 
     def searched(self, settings: Mapping[str, object]) -> AbstractContextManager[Search]:
-        return searching(self.texts, self.place, config.load(flags=settings))
+        return searching(self.texts, self.place, load(flags=settings))
 
 
 def of(name: str, work: Path, split: str = "") -> Sequence[Collection]:

@@ -18,12 +18,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from memory_bank.repo import git_log, parsing
-from memory_bank.repo.code import Import
-from memory_bank.repo.coupling import LOW, RISKS, Coupled, Coupling
-from memory_bank.repo.history import CommitRow, History, history_of
-from memory_bank.repo.imports import Imports
-from memory_bank.repo.likeness import Likeness, words_of
+from memory_bank.code import parsing
+from memory_bank.code.coupled import LOW, RISKS, Coupled, Coupling
+from memory_bank.code.imports import Imports
+from memory_bank.code.records import Import
+from memory_bank.code.similarity import Likeness, words_of
+from memory_bank.git import history
+from memory_bank.git.history import CommitRow, History, history_of
 
 DEVELOPMENT = ("flask", "express", "ripgrep", "gson", "axios", "memory-bank")
 """Repositories on which the constants were chosen."""
@@ -60,8 +61,8 @@ Graded = Callable[[str], Sequence[Coupled]]
 
 def repository(name: str, tree: Path) -> Repository:
     """Read a repository; raise ValueError if it can't be measured."""
-    extent = git_log.extent(tree)
-    listed = git_log.listed(tree, extent, _MOST) if extent else None
+    extent = history.extent(tree)
+    listed = history.listed(tree, extent, _MOST) if extent else None
     if extent is None or listed is None or extent.ends or len(listed.commits) < 50:
         raise ValueError("it is no repository with its whole history")
     cut = len(listed.commits) // 5
@@ -169,12 +170,12 @@ def table(repositories: Sequence[Repository]) -> str:
 def _rows(tree: Path, commits: Sequence[tuple[str, int]]) -> Iterator[CommitRow]:
     for start in range(0, len(commits), _BLOCK):
         block = commits[start : start + _BLOCK]
-        found = git_log.changes(tree, [commit for commit, _ in block], exact=False)
+        found = history.changes(tree, [commit for commit, _ in block], exact=False)
         if found is None:
             raise ValueError("git could not list its changes in time")
         for commit, when in block:
             text = found.get(commit, "")
-            size = sum(1 for _ in git_log.parsed(text))
+            size = sum(1 for _ in history.parsed(text))
             yield CommitRow(when, size, text.encode("utf-8", "surrogateescape"))
 
 
@@ -182,7 +183,7 @@ def _held_out(rows: Sequence[CommitRow]) -> Iterator[frozenset[str]]:
     """Yield the files of commits, oldest first, under their names before all of these."""
     former: dict[str, str] = {}
     for row in reversed(rows):
-        changes = list(git_log.parsed((row.changes or b"").decode("utf-8", "surrogateescape")))
+        changes = list(history.parsed((row.changes or b"").decode("utf-8", "surrogateescape")))
         yield frozenset(former.get(one.old, one.old) for one in changes)
         former |= {one.path: former.get(one.old, one.old) for one in changes if one.status == "R"}
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from memory_bank.search import metrics
+from memory_bank.search import measures
 from tests.benchmarks import collections
 from tests.benchmarks.collections import Collection, Question
 from tests.benchmarks.evaluation.source import Search
@@ -53,7 +53,7 @@ class Score:
 
     def take(self, found: Sequence[str], seconds: float, question: Question) -> None:
         """Measure one answer."""
-        values = metrics.measure(found, question.relevant)
+        values = measures.measure(found, question.relevant)
         values["hit@5"] = float(not question.relevant.keys().isdisjoint(found[:5]))
         self.answers.append(values)
         self.seconds.append(seconds)
@@ -61,7 +61,7 @@ class Score:
     @property
     def figures(self) -> dict[str, float]:
         """The mean of each measure, by the name of its column."""
-        means = metrics.mean(self.answers)
+        means = measures.mean(self.answers)
         return {column: means[name] for column, name in COLUMNS.items()}
 
     def row(self, work: str, way: str) -> str:

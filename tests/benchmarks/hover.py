@@ -15,9 +15,9 @@ from pathlib import Path
 
 from lsprotocol import types
 
-from memory_bank.actions.editor.source_file import parsed, places
-from memory_bank.codebase import open_codebase
-from tests.frontends.lsp.editor import Editor
+from memory_bank.code.codebase import open_codebase
+from memory_bank.frontends.lsp.editor.symbols import parsed, places
+from tests.frontends.lsp.client import Editor
 
 FILES = 40
 """Source files that are open, chosen by chance."""

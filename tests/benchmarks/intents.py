@@ -15,10 +15,10 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from memory_bank.actions.symbols import snippet
-from memory_bank.codebase import Codebase, open_codebase
-from memory_bank.errors import NoRepository
-from memory_bank.repo.test_guards import CALLS
+from memory_bank.base.errors import NoRepository
+from memory_bank.code.codebase import Codebase, open_codebase
+from memory_bank.code.guards import CALLS
+from memory_bank.code.symbols import snippet
 
 _FIRST = 5
 _MOST = 300

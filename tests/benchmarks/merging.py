@@ -20,12 +20,13 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
 
-from memory_bank.actions import archiving
-from memory_bank.actions.edit import _resectioned
-from memory_bank.actions.remember import with_keys
-from memory_bank.notes import frontmatter
+from memory_bank.memory import edit
+from memory_bank.memory.edit import _resectioned
+from memory_bank.memory.remember import with_keys
+from memory_bank.notes import front_matter
+from memory_bank.notes.identity import note_id, slug
 from memory_bank.notes.merging import note_merge
-from memory_bank.notes.schema import note_id, read_meta, slug
+from memory_bank.notes.schema import read_meta
 
 WORDS = [
     "index",
@@ -88,7 +89,7 @@ def note(rng: random.Random) -> str:
         "id": note_id(body, created), "type": "fact", "tags": rng.sample(WORDS, k=rng.randint(0, 3)),
         "created_at": created, "source_type": "agent",
     }  # fmt: skip
-    return frontmatter.compose({key: value for key, value in keys.items() if value}, body)
+    return front_matter.compose({key: value for key, value in keys.items() if value}, body)
 
 
 def append(rng: random.Random, text: str) -> str:
@@ -108,7 +109,7 @@ def extend_section(rng: random.Random, text: str) -> str:
 
 def edit_line(rng: random.Random, text: str) -> str:
     """Change words of one line of the text, as a person does in an editor."""
-    parts = frontmatter.split(text)
+    parts = front_matter.split(text)
     lines = parts.body.split("\n")
     places = [number for number, line in enumerate(lines) if line and not line.startswith("#")]
     number = rng.choice(places)
@@ -119,7 +120,7 @@ def edit_line(rng: random.Random, text: str) -> str:
 
 
 def tag(rng: random.Random, text: str) -> str:
-    raw, _ = frontmatter.metadata(frontmatter.split(text))
+    raw, _ = front_matter.metadata(front_matter.split(text))
     tags = [*read_meta(raw)[0].tags]
     return with_keys(
         text, {"tags": [*tags, rng.choice([word for word in WORDS if word not in tags])]}
@@ -127,7 +128,7 @@ def tag(rng: random.Random, text: str) -> str:
 
 
 def refer(rng: random.Random, text: str) -> str:
-    raw, _ = frontmatter.metadata(frontmatter.split(text))
+    raw, _ = front_matter.metadata(front_matter.split(text))
     known = [*read_meta(raw)[0].file_refs]
     return with_keys(
         text, {"file_refs": [*known, f"src/{rng.choice(WORDS)}{rng.randint(1, 99)}.py"]}
@@ -135,7 +136,7 @@ def refer(rng: random.Random, text: str) -> str:
 
 
 def archive(rng: random.Random, text: str) -> str:
-    return archiving.archived(text)
+    return edit.archived(text)
 
 
 def add_section(rng: random.Random, text: str) -> str:
@@ -143,7 +144,7 @@ def add_section(rng: random.Random, text: str) -> str:
 
 
 def rewrite(rng: random.Random, text: str) -> str:
-    parts = frontmatter.split(text)
+    parts = front_matter.split(text)
     body = f"# {rng.choice(SUBJECTS).title()}\n\n{paragraph(rng)}\n"
     return parts.opening + parts.block + parts.closing + body
 

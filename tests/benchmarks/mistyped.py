@@ -15,10 +15,10 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from memory_bank import open_bank
-from memory_bank.bank import View
-from memory_bank.lint import mistyped_link
-from memory_bank.lint.base import Context, Place
+from memory_bank.bank.bank import open_bank
+from memory_bank.bank.open_index import View
+from memory_bank.review.rules import links
+from memory_bank.review.rules.base import Problem, RuleContext
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _PLANTED = "planted-links.md"
@@ -41,14 +41,14 @@ def mistyped(name: str, chance: random.Random) -> str:
     return f"{folder}{slash}{wrong}"
 
 
-def found(folder: Path) -> list[Place]:
+def found(folder: Path) -> list[Problem]:
     """Return the findings in a bank."""
     with open_bank(folder, settings={"memory.embedder": "none"}) as bank:
         bank.catch_up()
 
-        def ask(view: View) -> list[Place]:
-            context = Context(bank.layout, bank.settings, bank.store, view.manifest)
-            return list(mistyped_link.check(context))
+        def ask(view: View) -> list[Problem]:
+            context = RuleContext(bank.layout, bank.settings, bank.store, view.manifest)
+            return list(links.mistyped_link(context))
 
         return bank.read(ask)
 

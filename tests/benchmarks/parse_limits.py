@@ -13,9 +13,9 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from memory_bank.config import Settings
-from memory_bank.repo import parse_process, parsing
-from memory_bank.repo.work_tree import WorkTree
+from memory_bank.base.settings import Settings
+from memory_bank.code import parse_process, parsing
+from memory_bank.code.work_tree import WorkTree
 
 
 def files(root: Path) -> Iterator[tuple[str, bytes, str]]:

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from urllib.parse import unquote
 
-from memory_bank.search import metrics
+from memory_bank.search import measures
 from tests.benchmarks import collections
 from tests.benchmarks.collections import Collection
 from tests.benchmarks.finding import DEPTH, HEADING, Score
@@ -103,7 +103,7 @@ def rows(names: Sequence[str], work: Path) -> Iterator[str]:
         for name in names:
             yield peer.score(collections.of(name, work)).row(name, peer.name)
     except Absent as error:
-        yield f"| | {error} |{' |' * (len(metrics.NAMES) + 2)}"
+        yield f"| | {error} |{' |' * (len(measures.NAMES) + 2)}"
 
 
 def _pythons() -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from memory_bank import Bank
+from memory_bank.bank.bank import Bank
 from tests.benchmarks import corpus
 from tests.benchmarks.bare import Bare
 

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from memory_bank.notes import secrets
+from memory_bank.notes.secrets import secrets
 
 ROOT = Path(__file__).parents[2]
 BENCH = ROOT.parent / "shared" / "bench"

@@ -19,7 +19,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from memory_bank import open_bank, recall
+from memory_bank.bank.bank import open_bank
+from memory_bank.memory.recall import recall
 from tests.benchmarks import collections
 
 OWN = Path(__file__).with_name("own_questions.json")

@@ -13,9 +13,9 @@ from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from memory_bank import plugins
-from memory_bank.config import Settings
-from memory_bank.errors import EmbedderUnavailable
+from memory_bank.base import plugins
+from memory_bank.base.errors import EmbedderUnavailable
+from memory_bank.base.settings import Settings
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "benchmarks.md"
@@ -61,7 +61,7 @@ def finding(work: Path) -> str:
     """Measure finding with every embedder that is installed."""
     embedders = ["static"]
     try:
-        plugins.load("embedders", "minilm").load(Settings())
+        plugins.load("search.embedders", "minilm").load(Settings())
         embedders.append("minilm")
         said = ""
     except EmbedderUnavailable as error:

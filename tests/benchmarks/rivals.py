@@ -19,10 +19,10 @@ from urllib.parse import unquote
 import tantivy
 from tantivy import Filter, Occur, Query, TextAnalyzerBuilder, Tokenizer
 
-from memory_bank import plugins
-from memory_bank.config import Settings
-from memory_bank.models.numpy_setup import np
-from memory_bank.retrievers.keyword.analyzer import STOP_WORDS
+from memory_bank.base import plugins
+from memory_bank.base.settings import Settings
+from memory_bank.search.models.numpy_setup import np
+from memory_bank.search.retrievers.keyword.analyzer import STOP_WORDS
 from tests.benchmarks.collections import Collection
 
 _WORD = re.compile(r"\w+")
@@ -129,7 +129,7 @@ class BareVectors:
 
     def __init__(self, one: Collection, work: Path, *, embedder: str) -> None:
         cache = work / "vectors" / f"{one.name.replace(' ', '-')}.{embedder}.npy"
-        model = plugins.load("embedders", embedder).load(Settings())
+        model = plugins.load("search.embedders", embedder).load(Settings())
         self.model = model
         rows = list(one.documents())
         self.names = [name for name, _, _ in rows]

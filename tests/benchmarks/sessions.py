@@ -20,14 +20,17 @@ from itertools import islice
 from pathlib import Path
 from typing import Generic, NamedTuple, TypeVar
 
-from memory_bank import Bank, get_observations, open_bank, recall, timeline
-from memory_bank.actions.observations import search
-from memory_bank.frontends.fencing import Quotes
+from memory_bank.bank.bank import Bank, open_bank
+from memory_bank.base.setting_sections import OBSERVATION_TYPES
+from memory_bank.base.text import Quotes
+from memory_bank.base.tokens import estimate
 from memory_bank.frontends.mcp import index_text
+from memory_bank.memory.recall import recall
 from memory_bank.sessions import note_format
-from memory_bank.sessions.model import Observation, Session
-from memory_bank.setting_sections import OBSERVATION_TYPES
-from memory_bank.tokens import estimate
+from memory_bank.sessions.get_observations import get_observations
+from memory_bank.sessions.observations import search
+from memory_bank.sessions.records import Observation, Session
+from memory_bank.sessions.timeline import timeline
 from tests.benchmarks import collections, corpus
 from tests.benchmarks.timing import timed
 

@@ -20,9 +20,8 @@ from pathlib import Path
 
 import numpy as np
 
-from memory_bank import open_bank
-from memory_bank.actions import shared_index
-from memory_bank.actions.publish import publish
+from memory_bank.bank.bank import open_bank
+from memory_bank.shared import administration
 from memory_bank.shared.engine import (
     Head,
     Position,
@@ -33,6 +32,7 @@ from memory_bank.shared.engine import (
     open_engine,
 )
 from memory_bank.shared.postgres.postgres import Postgres
+from memory_bank.shared.publish import publish
 from memory_bank.shared.word_weights import asked_words, question_words, terms_of
 
 WORDS, VOCABULARY, PER_NOTE = 65, 30_000, 5
@@ -53,7 +53,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         project = _project(Path(folder), chosen.passages)
         with open_bank(project, settings={"shared.url": chosen.to}) as bank:
-            made = shared_index.make(bank.settings)
+            made = administration.make(bank.settings)
             with open_engine(chosen.to) as engine:
                 assert isinstance(engine, Postgres)
                 if made.created:

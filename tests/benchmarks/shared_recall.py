@@ -22,18 +22,19 @@ from typing import Any
 
 import psycopg
 
-from memory_bank import Bank, open_bank, recall
-from memory_bank.actions import shared_index
-from memory_bank.shared.collecting import collected
+from memory_bank.bank.bank import Bank, open_bank
+from memory_bank.memory.recall import recall
+from memory_bank.shared import administration
 from memory_bank.shared.engine import (
-    Engine,
     Head,
     Position,
     Publication,
     PublishedNote,
     PublishedPassage,
+    SharedEngine,
     open_engine,
 )
+from memory_bank.shared.export import collected
 from memory_bank.shared.word_weights import terms_of
 from tests.benchmarks import collections
 from tests.benchmarks.collections import Documents, Notes
@@ -82,7 +83,7 @@ def _ask(one: Any, url: str, work: Path, embedder: str, scores: dict[str, Score]
         engine.administration.drop()  # type: ignore[attr-defined]
     with open_bank(one.files(work), settings=_settings(url, embedder)) as bank:
         bank.sync()
-        shared_index.make(bank.settings)
+        administration.make(bank.settings)
         with open_engine(url) as engine:
             _send(engine, bank, "acme/notes")
         for question in one.questions:
@@ -97,7 +98,7 @@ def _names(bank: Bank, text: str, scope: str) -> list[str]:
     return [Path(note.path).stem for note in answered.notes]
 
 
-def _send(engine: Engine, bank: Bank, repo: str) -> None:
+def _send(engine: SharedEngine, bank: Bank, repo: str) -> None:
     found = collected(bank, {})
     head = Head(repo, "", "c1", 1.0, 2.0, "", len(found.notes), len(found.passages))
     engine.publish(Publication("", head, list(found.notes.values()), (), found.passages))
@@ -110,7 +111,7 @@ def speed(url: str, work: Path, repositories: int, passages: int, asked: int) ->
     (bank_folder / "own.md").write_text("# Own\n\nA note of the repository itself.\n", "utf-8")
     with open_bank(bank_folder, settings=_settings(url, "static")) as bank:
         bank.sync()
-        made = shared_index.make(bank.settings)
+        made = administration.make(bank.settings)
         if made.created:
             _fill(url, repositories, passages, made.dimension)
         for scope in ("bank", "shared", "both"):

@@ -20,10 +20,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from memory_bank import open_bank
-from memory_bank.actions.named_code import named_in
-from memory_bank.actions.stale import Citation, StaleReport, stale
-from memory_bank.repo import git_objects, parsing
+from memory_bank.bank.bank import open_bank
+from memory_bank.code import parsing
+from memory_bank.git import objects
+from memory_bank.trust.named_code import named_in
+from memory_bank.trust.stale import stale
+from memory_bank.trust.stale_report import Citation, StaleReport
 
 COMMITS = 300
 MOST_BYTES = 500_000
@@ -47,13 +49,13 @@ def written(file: Path) -> list[Note]:
 
 def from_docs(source: Path, commit: str) -> Iterator[Note]:
     """Yield a note for each file of code: its longest doc text that names something."""
-    for path, blob in sorted(git_objects.files_at(source, commit).items()):
+    for path, blob in sorted(objects.files_at(source, commit).items()):
         language = parsing.language_of(path)
         if not language or parsing.rules_of(language).test_files is None:
             continue
         if parsing.may_hold_tests(path, language) and "test" in path:
             continue
-        data = dict(git_objects.blobs(source, [blob.id], MOST_BYTES)).get(blob.id)
+        data = dict(objects.blobs(source, [blob.id], MOST_BYTES)).get(blob.id)
         parsed = parsing.parse(data, language) if data else None
         docs = [parsed.doc, *(one.doc for one in parsed.symbols)] if parsed else []
         text = max(docs, key=len, default="")

@@ -23,8 +23,9 @@ from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
-from memory_bank import open_bank
-from memory_bank.actions.stale import Citation, stale
+from memory_bank.bank.bank import open_bank
+from memory_bank.trust.stale import stale
+from memory_bank.trust.stale_report import Citation
 from tests.benchmarks.definitions import SUFFIXES, Definition, definitions_in
 
 WINDOWS = 40

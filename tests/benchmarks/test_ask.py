@@ -8,7 +8,7 @@ import pytest
 
 from tests.benchmarks import ask
 from tests.benchmarks.commit_questions import held_out
-from tests.repo.history_builder import Made, make
+from tests.git.history_builder import Made, make
 
 
 def test_the_newest_fifth_is_asked_of_the_older_tree(tmp_path: Path) -> None:

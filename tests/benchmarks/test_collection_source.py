@@ -8,13 +8,12 @@ from urllib.parse import unquote
 
 import pytest
 
-from memory_bank.config import Settings
-from memory_bank.errors import BadInput
-from memory_bank.index.compare import compared
-from memory_bank.index.index import Index
-from memory_bank.layout import Layout
-from memory_bank.setting_sections import Memory
-from memory_bank.source import Document, Span
+from memory_bank.base.documents import Document, Span
+from memory_bank.base.errors import BadInput
+from memory_bank.base.paths import Layout
+from memory_bank.base.setting_sections import Memory
+from memory_bank.base.settings import Settings
+from memory_bank.search.index.index import Index, compared
 from tests.benchmarks import collections, comparison, finding, rivals
 from tests.benchmarks.evaluation import beir
 from tests.benchmarks.evaluation.source import TestCollection, Text, searching

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.benchmarks import coupling
-from tests.repo.history_builder import Made, make
+from tests.git.history_builder import Made, make
 
 
 def test_held_out_commits_are_found_from_older_ones(

@@ -8,7 +8,7 @@ import pytest
 
 from tests import shop
 from tests.benchmarks import intents
-from tests.repo.history_builder import run
+from tests.git.history_builder import run
 
 
 def test_a_line_is_printed_for_a_work_tree(

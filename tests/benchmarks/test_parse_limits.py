@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.benchmarks import parse_limits
-from tests.repo.hostile_code import hostile
+from tests.code.hostile_code import hostile
 
 
 def test_refused_files_are_named(

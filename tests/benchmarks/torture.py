@@ -27,8 +27,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from memory_bank import Bank, open_bank, recall
-from memory_bank.actions.maintenance import compare, sync
+from memory_bank.bank.bank import Bank, open_bank
+from memory_bank.memory.maintenance import compare, sync
+from memory_bank.memory.recall import recall
 from tests.benchmarks.transports import SETTINGS, Agent, CommandLine, Library, agents_are_served
 from tests.benchmarks.writers import NAMES, TOKEN, Editor, Log, Mender, Writer
 

@@ -20,7 +20,8 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
 
-from memory_bank import open_bank, recall
+from memory_bank.bank.bank import open_bank
+from memory_bank.memory.recall import recall
 
 SIZES = (1, 2, 3, 5, 8, 12, 20, 30, 0)
 """Numbers of notes; 0 for all."""

@@ -14,10 +14,10 @@ import time
 from pathlib import Path
 from typing import Any
 
-from memory_bank import open_bank
-from memory_bank.errors import MemoryBankError
-from memory_bank.notes.atomic_exchange import exchange
-from memory_bank.notes.folders import Entry
+from memory_bank.bank.bank import open_bank
+from memory_bank.base.errors import MemoryBankError
+from memory_bank.notes.files import exchange
+from memory_bank.notes.folders import FolderEntry
 from tests.benchmarks.transports import SETTINGS, Door, Refused
 
 NAMES = [f"area{number % 3}/note{number}" for number in range(9)]
@@ -142,7 +142,7 @@ class Editor:
         new = file.with_name(f"{file.name}.{self._who}")
         new.write_text(text + line, encoding="utf-8")
         try:
-            if not exchange(Entry(new), Entry(file)):
+            if not exchange(FolderEntry(new), FolderEntry(file)):
                 raise RuntimeError("files can't be exchanged on this file system")
             return self._lost(new.read_text(encoding="utf-8"), text)
         finally:

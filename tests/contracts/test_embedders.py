@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from memory_bank import plugins
-from memory_bank.config import Settings
-from memory_bank.embedders import http, onnx
-from memory_bank.embedders.base import identity
-from memory_bank.errors import EmbedderUnavailable
-from memory_bank.models.numpy_setup import np
-from tests.embedders import fakes
+from memory_bank.base import plugins
+from memory_bank.base.errors import EmbedderUnavailable
+from memory_bank.base.settings import Settings
+from memory_bank.search.embedders import http, onnx
+from memory_bank.search.embedders.base import identity
+from memory_bank.search.models.numpy_setup import np
+from tests.search.embedders import fakes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from memory_bank.embedders.base import Embedder
+    from memory_bank.search.embedders.base import Embedder
 
-NAMES = [name for name in plugins.names("embedders") if name != "none"]
+NAMES = [name for name in plugins.names("search.embedders") if name != "none"]
 TEXTS = [
     "the cat sat on the mat",
     "A dog ran far away. Ein Hund lief weit weg; 犬は遠くへ走った。",
@@ -60,10 +60,10 @@ def settings(
         if request.param == "http":
             with fakes.serving(fakes.openai) as served:
                 url = f"{served.url}/v1/embeddings"
-                yield made._replace(embedders=(http.Options(url=url, model="m", batch=3),))
+                yield made._replace(embedders=(http.HttpOptions(url=url, model="m", batch=3),))
             return
         if request.param == "onnx":
-            made = made._replace(embedders=(onnx.Options(path=str(_onnx(folder))),))
+            made = made._replace(embedders=(onnx.OnnxOptions(path=str(_onnx(folder))),))
         yield made
 
 
@@ -82,7 +82,7 @@ def embedder(settings: Settings) -> Embedder:
 
 
 def _load(settings: Settings) -> Embedder:
-    module = plugins.load("embedders", settings.memory.embedder)
+    module = plugins.load("search.embedders", settings.memory.embedder)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_DATA_HOME", fakes.USERS_DATA)
         try:
@@ -94,7 +94,7 @@ def _load(settings: Settings) -> Embedder:
 
 def test_says_what_it_is(embedder: Embedder, settings: Settings) -> None:
     """Name, dimension, hash and weight are there and fit each other."""
-    module = plugins.load("embedders", settings.memory.embedder)
+    module = plugins.load("search.embedders", settings.memory.embedder)
     assert isinstance(module.SUMMARY, str)
     assert module.SUMMARY
     assert "\n" not in module.SUMMARY
@@ -190,44 +190,44 @@ def _changed(section: Any, key: str) -> Settings:
     return Settings(embedders=(section._replace(**{key: other}),))
 
 
-@pytest.mark.parametrize("name", plugins.names("embedders"))
+@pytest.mark.parametrize("name", plugins.names("search.embedders"))
 def test_the_fingerprint_is_the_same_each_time(name: str) -> None:
     """Of settings that say nothing as well: what is missing is no error here."""
-    module = plugins.load("embedders", name)
+    module = plugins.load("search.embedders", name)
     found = module.fingerprint(Settings())
     assert isinstance(found, str)
     assert found
     assert module.fingerprint(Settings()) == found
 
 
-@pytest.mark.parametrize("name", plugins.names("embedders"))
+@pytest.mark.parametrize("name", plugins.names("search.embedders"))
 def test_an_embedder_of_settings_says_which_matter(name: str) -> None:
     """A section of its name stands in SAME, even if all of its settings matter."""
-    assert hasattr(plugins.load("embedders", name), "SETTINGS") == (name in SAME)
+    assert hasattr(plugins.load("search.embedders", name), "SETTINGS") == (name in SAME)
 
 
 @pytest.mark.parametrize(("name", "key"), SETTINGS)
 def test_a_setting_that_changes_vectors_changes_the_fingerprint(name: str, key: str) -> None:
     """Otherwise the index would wait for ever for vectors that nothing makes."""
     made: dict[str, Any] = {
-        "onnx": onnx.Options(path="/models/m"),
-        "http": http.Options(url="http://host/v1/embeddings", model="m"),
+        "onnx": onnx.OnnxOptions(path="/models/m"),
+        "http": http.HttpOptions(url="http://host/v1/embeddings", model="m"),
     }
-    fingerprint = plugins.load("embedders", name).fingerprint
+    fingerprint = plugins.load("search.embedders", name).fingerprint
     before = fingerprint(Settings(embedders=(made[name],)))
     same = fingerprint(_changed(made[name], key)) == before
     assert same == (key in SAME[name])
 
 
-@pytest.mark.parametrize("name", plugins.names("embedders"))
+@pytest.mark.parametrize("name", plugins.names("search.embedders"))
 def test_the_fingerprint_holds_no_secret(name: str) -> None:
     """It is written into the index."""
     for url in ("https://host/v1/embeddings?key=hunter2", "https://me:hunter2@host/v1/embeddings"):
-        own = http.Options(url=url, model="m", key="hunter2")
-        found = plugins.load("embedders", name).fingerprint(Settings(embedders=(own,)))
+        own = http.HttpOptions(url=url, model="m", key="hunter2")
+        found = plugins.load("search.embedders", name).fingerprint(Settings(embedders=(own,)))
         assert "hunter2" not in found
 
 
 def test_none_gives_no_embedder() -> None:
     """The user may want no vectors."""
-    assert plugins.load("embedders", "none").load(Settings()) is None
+    assert plugins.load("search.embedders", "none").load(Settings()) is None

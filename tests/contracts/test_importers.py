@@ -8,18 +8,20 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank import Bank, import_notes, plugins, show
-from memory_bank.actions import importers
-from memory_bank.actions.importers.base import Entry, Importer, Unread
-from memory_bank.actions.imports import PACKAGE, kinds, summaries
+from memory_bank.bank.bank import Bank
+from memory_bank.base import plugins
 from memory_bank.frontends.cli.main import run
+from memory_bank.memory import importers
+from memory_bank.memory.importers.base import ImportedNote, Importer, NotImported
+from memory_bank.memory.imports import PACKAGE, import_notes, kinds, summaries
+from memory_bank.memory.show import show
 
 ROWS = '''"""Rows of a table."""
 
 import csv
 
-from memory_bank.actions.bulk import Item
-from memory_bank.actions.importers.base import Entry
+from memory_bank.memory.create import Item
+from memory_bank.memory.importers.base import ImportedNote
 
 SUMMARY = "a CSV file with the columns title and text"
 
@@ -27,7 +29,7 @@ SUMMARY = "a CSV file with the columns title and text"
 def read(path):
     with path.open(newline="", encoding="utf-8") as file:
         for row in csv.DictReader(file):
-            yield Entry(row["title"], Item(row["text"], title=row["title"]))
+            yield ImportedNote(row["title"], Item(row["text"], title=row["title"]))
 '''
 
 
@@ -83,8 +85,8 @@ def test_yields_entries_of_different_keys_and_what_it_could_not_read(
     source: tuple[str, Path],
 ) -> None:
     found = list(_module(source[0]).read(source[1]))
-    entries = [one for one in found if isinstance(one, Entry)]
-    unread = [one for one in found if isinstance(one, Unread)]
+    entries = [one for one in found if isinstance(one, ImportedNote)]
+    unread = [one for one in found if isinstance(one, NotImported)]
     assert len({entry.key for entry in entries}) == len(entries) == 2
     assert len(unread) == 1
     assert unread[0].reason

@@ -1,4 +1,4 @@
-"""Every lint rule keeps the contract of lint/base.py, one of a few lines too."""
+"""Every lint rule keeps the contract of review/rules/base.py, one of a few lines too."""
 
 from __future__ import annotations
 
@@ -10,26 +10,27 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank import Bank, lint, plugins
-from memory_bank.lint.base import SEVERITIES, Context, Finding, findings, rules
+from memory_bank.bank.bank import Bank
+from memory_bank.bank.findings import SEVERITIES, Finding
+from memory_bank.base import plugins
+from memory_bank.review import rules as rules_folder
+from memory_bank.review.rules.base import RuleContext, findings, rules
+from tests.code import hostile
 from tests.frontends.cli.conftest import Run
 from tests.frontends.cli.conftest import mb as mb  # noqa: PLC0414  (a fixture)
-from tests.repo import hostile
 
 Git = Callable[..., str]
 TODO = '''"""Notes that ask for work."""
 
-from memory_bank.lint.base import Place
-
-SUMMARY = "a note asks for work"
-SEVERITY = "info"
+from memory_bank.review.rules.base import Problem, bank_rule
 
 
-def check(bank):
+@bank_rule("info", "a note asks for work")
+def to_do(bank):
     for path in bank.files:
         for number, line in enumerate((bank.text(path) or "").splitlines(), 1):
             if "TODO" in line:
-                yield Place(path, number, "asks for work", "do it")
+                yield Problem(path, number, "asks for work", "do it")
 '''
 SECRET = "gh" + "p_" + "".join(random.Random(4).choices(string.ascii_letters, k=36))
 CONFLICT = "<<<<<<< HEAD\na\n=======\nb\n>>>>>>> other\n"
@@ -70,11 +71,11 @@ def todo(tmp_path: Path) -> Iterator[None]:
     plugin = tmp_path / "plugins" / "to_do.py"
     plugin.parent.mkdir()
     plugin.write_text(TODO)
-    places = list(lint.__path__)
-    lint.__path__.append(str(plugin.parent))
+    places = list(rules_folder.__path__)
+    rules_folder.__path__.append(str(plugin.parent))
     plugins._names.cache_clear()
     yield
-    lint.__path__[:] = places
+    rules_folder.__path__[:] = places
     plugins._names.cache_clear()
 
 
@@ -112,7 +113,9 @@ def ailing(project: Path, git: Git) -> Path:
 def run(bank: Bank, paths: Collection[str] | None = None) -> list[Finding]:
     bank.sync()
     return bank.read(
-        lambda view: findings(Context(bank.layout, bank.settings, bank.store, view.manifest, paths))
+        lambda view: findings(
+            RuleContext(bank.layout, bank.settings, bank.store, view.manifest, paths)
+        )
     )
 
 

@@ -10,9 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank import config, open_bank, plugins, recall
-from memory_bank.actions.settings import settings_of
-from memory_bank.errors import BadSetting
+from memory_bank.bank.bank import open_bank
+from memory_bank.bank.settings import settings_of
+from memory_bank.base import plugins, settings
+from memory_bank.base.errors import BadSetting
+from memory_bank.memory.recall import recall
 
 Write = Callable[[str, str, str], None]
 
@@ -21,8 +23,9 @@ ACRONYMS = '''
 
 import json
 
-from memory_bank.errors import IndexDamaged
-from memory_bank.retrievers.base import Match, Matches
+from memory_bank.base.errors import IndexDamaged
+from memory_bank.search.retrievers.base import Match
+from memory_bank.search.retrievers.base import Matches
 
 MODES = ("lexical", "hybrid")
 
@@ -100,8 +103,8 @@ VOWELS = '''
 
 from typing import Annotated, NamedTuple
 
-from memory_bank.setting_sections import Key
-from memory_bank.embedders.base import digest
+from memory_bank.base.setting_sections import Key
+from memory_bank.search.embedders.base import digest
 
 SUMMARY = "vowels, for tests"
 
@@ -166,7 +169,7 @@ def notes(folder: Path) -> Path:
 
 
 def test_a_retriever_is_filled_asked_and_named_in_reasons(plug_in: Write, notes: Path) -> None:
-    plug_in("retrievers", "acronyms", ACRONYMS)
+    plug_in("search.retrievers", "acronyms", ACRONYMS)
     with open_bank(notes, settings={"memory.embedder": "none"}) as bank:
         (note,) = recall(bank, "rtfm", mode="lexical").notes
         assert note.path == "manual.md"
@@ -184,7 +187,7 @@ def test_a_retriever_that_comes_later_is_filled_with_what_is_indexed(
 ) -> None:
     with open_bank(notes, settings={"memory.embedder": "none"}) as bank:
         assert recall(bank, "rtfm", mode="lexical").notes == ()
-    plug_in("retrievers", "acronyms", ACRONYMS)
+    plug_in("search.retrievers", "acronyms", ACRONYMS)
     with open_bank(notes, settings={"memory.embedder": "none"}) as bank:
         assert [note.path for note in recall(bank, "rtfm", mode="lexical").notes] == ["manual.md"]
         (notes / ".index" / "acronyms" / "acronyms.json").write_text("{")
@@ -198,34 +201,34 @@ def test_settings_of_an_embedder_are_read_checked_and_kept_private(
     file = notes / "config.toml"
     file.write_text('[vowels]\nletter = "w"\n')
     with pytest.raises(BadSetting, match=r"config\.toml:1: unknown setting 'vowels'"):
-        config.load(notes)
-    plug_in("embedders", "vowels", VOWELS)
-    assert config.load(notes).section("vowels") == ("w", "")
+        settings.load(notes)
+    plug_in("search.embedders", "vowels", VOWELS)
+    assert settings.load(notes).section("vowels") == ("w", "")
     monkeypatch.setenv("MEMORY_BANK_VOWELS_LETTER", "r")
     monkeypatch.setenv("MEMORY_BANK_VOWELS_TOKEN", "hunter2")
-    found = config.load(notes)
+    found = settings.load(notes)
     assert found.section("vowels") == ("r", "hunter2")
     shown = {one.name: (one.value, one.origin) for one in settings_of(found)}
     assert shown["vowels.letter"] == ("r", "MEMORY_BANK_VOWELS_LETTER")
     assert shown["vowels.token"] == ("***", "MEMORY_BANK_VOWELS_TOKEN")
-    assert '# letter = "y"' in config.template()
-    assert "# token =" not in config.template()
+    assert '# letter = "y"' in settings.template()
+    assert "# token =" not in settings.template()
     for text, said in (
         ("[vowels]\nletter = 3\n", "config.toml:2: vowels.letter: 3 is not text"),
         ("[vowels]\nlength = 3\n", "config.toml:2: unknown setting 'vowels.length'"),
     ):
         file.write_text(text)
         with pytest.raises(BadSetting) as caught:
-            config.load(notes)
+            settings.load(notes)
         assert said in caught.value.message
     file.write_text("[vowels]\ntoken = 'x'\n")
-    (problem,) = config.load(notes).problems
+    (problem,) = settings.load(notes).problems
     assert "vowels.token may not be set by a project" in problem.message
-    assert config.load(notes).section("vowels") == ("r", "hunter2")
+    assert settings.load(notes).section("vowels") == ("r", "hunter2")
 
 
 def test_a_setting_of_an_embedder_makes_other_vectors(plug_in: Write, notes: Path) -> None:
-    plug_in("embedders", "vowels", VOWELS)
+    plug_in("search.embedders", "vowels", VOWELS)
     for letter in "yw":
         settings = {"memory.embedder": "vowels", "vowels.letter": letter}
         with open_bank(notes, settings=settings) as bank:
@@ -236,9 +239,9 @@ def test_a_setting_of_an_embedder_makes_other_vectors(plug_in: Write, notes: Pat
 
 STARTING = """
 import sys
-from memory_bank import open_bank
+from memory_bank.bank.bank import open_bank
 open_bank(sys.argv[1]).close()
-print(*[name for name in sys.modules if name.startswith("memory_bank.embedders.")])
+print(*[name for name in sys.modules if name.startswith("memory_bank.search.embedders.")])
 """
 
 
@@ -252,5 +255,5 @@ def test_no_embedder_is_imported_for_the_settings_of_others(
     assert run_python(STARTING, notes).stdout == "\n"
     monkeypatch.setenv("MEMORY_BANK_ONNX_MAX_TOKENS", "64")
     found = run_python(STARTING, notes).stdout.split()
-    assert "memory_bank.embedders.onnx" in found
-    assert "memory_bank.embedders.http" not in found
+    assert "memory_bank.search.embedders.onnx" in found
+    assert "memory_bank.search.embedders.http" not in found

@@ -11,13 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank import retrievers
-from memory_bank.config import Settings
-from memory_bank.errors import IndexDamaged
-from memory_bank.retrievers.base import Entry, Question, Retriever, Scope
-from memory_bank.retrievers.vectors import snapshot
-from memory_bank.retrievers.vectors import vector_index as vectors_module
-from memory_bank.setting_sections import Memory
+from memory_bank.base.errors import IndexDamaged
+from memory_bank.base.setting_sections import Memory
+from memory_bank.base.settings import Settings
+from memory_bank.search import retrievers
+from memory_bank.search.retrievers.base import IndexedPassage, Question, Retriever, Scope
+from memory_bank.search.retrievers.vectors import reader, vector_index
 
 Make = Callable[..., Retriever]
 
@@ -29,9 +28,9 @@ TEXTS = {
 }
 
 
-def entry(row: int, note: int, text: str, **more: object) -> Entry:
+def entry(row: int, note: int, text: str, **more: object) -> IndexedPassage:
     known = {"title": f"Note {note}", "headings": (), "words": len(text.split())}
-    return Entry(row=row, document=note, text=text, **{**known, **more})  # type: ignore[arg-type]
+    return IndexedPassage(row=row, document=note, text=text, **{**known, **more})  # type: ignore[arg-type]
 
 
 ENTRIES = [entry(10 + note, note, text) for note, text in TEXTS.items()]
@@ -52,9 +51,9 @@ def make(
     matrix is large enough for a graph.
     """
     if request.param in {"published", "graph"}:
-        monkeypatch.setattr(vectors_module, "_RECENT_MOST", 0)
+        monkeypatch.setattr(vector_index, "_RECENT_MOST", 0)
     if request.param == "graph":
-        monkeypatch.setattr(snapshot, "GRAPH_FROM", 1)
+        monkeypatch.setattr(reader, "GRAPH_FROM", 1)
     made: list[Retriever] = []
 
     def make(owner: str = "one") -> Retriever:
@@ -78,7 +77,9 @@ def index(make: Make) -> Retriever:
     return made
 
 
-def fill(retriever: Retriever, entries: Sequence[Entry], replaced: Sequence[int] = ()) -> None:
+def fill(
+    retriever: Retriever, entries: Sequence[IndexedPassage], replaced: Sequence[int] = ()
+) -> None:
     retriever.put(entries, replaced)
     retriever.commit()
     while retriever.waiting():
@@ -398,13 +399,13 @@ def test_no_time_is_no_work(make: Make) -> None:
 DYING = """
 import os, sys
 from pathlib import Path
-from memory_bank import retrievers
-from memory_bank.config import Settings
-from memory_bank.setting_sections import Memory
-from memory_bank.retrievers.base import Entry
+from memory_bank.base.setting_sections import Memory
+from memory_bank.base.settings import Settings
+from memory_bank.search import retrievers
+from memory_bank.search.retrievers.base import IndexedPassage
 folder, name = Path(sys.argv[1]), sys.argv[2]
 made = retrievers.module(name).load(folder, "one", Settings(memory=Memory(embedder="hashing")))
-made.put([Entry(21, 1, "T", (), "A buzzard circles.", 3)], [1])
+made.put([IndexedPassage(21, 1, "T", (), "A buzzard circles.", 3)], [1])
 os._exit(7)
 """
 

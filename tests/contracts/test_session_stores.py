@@ -8,18 +8,19 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from memory_bank import Bank, session_store
-from memory_bank.actions.session_state import store_of
-from memory_bank.errors import BadInput
-from memory_bank.sessions.base import SessionStore
-from memory_bank.sessions.model import (
+from memory_bank.bank.bank import Bank
+from memory_bank.base.errors import BadInput
+from memory_bank.sessions.note_format import settled_observation, settled_summary
+from memory_bank.sessions.records import (
     Event,
     Observation,
     ObservationQuery,
     Prompt,
     Session,
+    SessionStore,
 )
-from memory_bank.sessions.note_format import settled_observation, settled_summary
+from memory_bank.sessions.session_stores import session_store
+from memory_bank.sessions.state import store_of
 from tests.sessions.sessions_of import OBSERVATION, SESSION, START, SUMMARY
 
 STORES: dict[str, Callable[[Bank], SessionStore]] = {

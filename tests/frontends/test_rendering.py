@@ -11,16 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_bank.errors import NoteNotFound
-from memory_bank.frontends.rendering import (
-    document,
-    error,
-    failure,
-    one_line,
-    plain,
-    schema,
-    visible,
-)
+from memory_bank.base.errors import NoteNotFound
+from memory_bank.base.records import document, error, failure, one_line, plain, schema, visible
 
 
 @dataclass(frozen=True, slots=True)

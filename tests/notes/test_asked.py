@@ -8,11 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank import open_bank, recall, search_observations, session_note
-from memory_bank.notes import note_parser
+from memory_bank.bank.bank import open_bank
+from memory_bank.memory.recall import recall
+from memory_bank.memory.remember import session_note
+from memory_bank.notes import parsing
 from memory_bank.notes.asked import asked_in
 from memory_bank.sessions import note_format
-from memory_bank.sessions.model import Observation, Prompt, Session, Summary
+from memory_bank.sessions.observations import search_observations
+from memory_bank.sessions.records import Observation, Prompt, Session, Summary
 from tests.growth import times_as_long
 
 NOW = datetime(2026, 11, 24, 10, tzinfo=UTC)
@@ -101,7 +104,7 @@ def test_time_is_linear_in_prompts_and_lines() -> None:
         lines = [f"- prompt {n}:: 2026-11-24T10:00:00Z please do the {n}th" for n in range(size)]
         text = "\n".join(["## Prompts", *lines, *(f"- please do the {n}" for n in range(size))])
         before = time.process_time()
-        note = note_parser.parse("s.md", b"---\ntype: session\nsession_id: s\nproject: p\n---\n")
+        note = parsing.parse("s.md", b"---\ntype: session\nsession_id: s\nproject: p\n---\n")
         asked = asked_in(note.meta, text)
         assert asked
         asked.removed(text)

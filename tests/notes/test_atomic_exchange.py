@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank.errors import Conflict
-from memory_bank.layout import Layout
+from memory_bank.base.errors import Conflict
+from memory_bank.base.paths import Layout
 from memory_bank.notes import files
-from memory_bank.notes.atomic_exchange import exchange, open_for_writing
-from memory_bank.notes.folders import Entry
+from memory_bank.notes.files import exchange, open_for_writing
+from memory_bank.notes.folders import FolderEntry
 from memory_bank.notes.identity import etag
-from memory_bank.notes.journal import Change
+from memory_bank.notes.journal import JournalEntry
 from memory_bank.notes.store import Store
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="renameat2 and leases are Linux's")
@@ -29,7 +29,7 @@ def file(tmp_path: Path) -> Path:
     file = tmp_path / "a.md"
     file.write_text("old")
     (tmp_path / "x").touch()
-    if sys.platform == "linux" and not exchange(Entry(tmp_path / "x"), Entry(file)):
+    if sys.platform == "linux" and not exchange(FolderEntry(tmp_path / "x"), FolderEntry(file)):
         pytest.skip("files can't be exchanged on this file system")
     file.write_text("old")
     return file
@@ -50,7 +50,7 @@ def at_the_moment(
     """Act just before, or just after, the first time that files are exchanged."""
     acted = False
 
-    def exchanged(one: Entry, other: Entry) -> bool:
+    def exchanged(one: FolderEntry, other: FolderEntry) -> bool:
         nonlocal acted
         now, acted = not acted, True
         if now and not after:
@@ -150,15 +150,15 @@ def test_what_is_saved_while_a_note_moves_away_stays(
     store = Store(Layout(tmp_path, tmp_path / ".index"))
     real = files._unchanged
 
-    def unchanged(file: Entry, expected: str) -> bool:
+    def unchanged(file: FolderEntry, expected: str) -> bool:
         if "leaving" in file.name:
             file.path.write_text("theirs")  # through a handle that was open
         return real(file, expected)
 
     monkeypatch.setattr(files, "_unchanged", unchanged)
     changes = [
-        Change("b.md", b"old", files.ABSENT),
-        Change("a.md", None, etag(b"old")),
+        JournalEntry("b.md", b"old", files.ABSENT),
+        JournalEntry("a.md", None, etag(b"old")),
     ]
     with store.writing(), pytest.raises(Conflict):
         store.apply(changes)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank.errors import NoBank
-from memory_bank.notes import file_scan
+from memory_bank.base.errors import NoBank
+from memory_bank.notes import files
 
 
 def test_every_markdown_file_at_any_depth_is_met(folder: Path) -> None:
@@ -26,10 +26,10 @@ def test_every_markdown_file_at_any_depth_is_met(folder: Path) -> None:
     ):
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(path)
-    found = file_scan.scan(folder)
+    found = files.scan(folder)
     assert set(found.files) == {"a.md", "b.markdown", "deep/er/still/c.md", "Ünï/日本語.md"}
     assert found.refused == {"e.md": "not a plain file"}
-    assert found.files["a.md"] == file_scan.signature(folder / "a.md")
+    assert found.files["a.md"] == files.signature(folder / "a.md")
 
 
 def test_what_one_would_take_for_notes_is_named_when_it_is_left_out(
@@ -43,7 +43,7 @@ def test_what_one_would_take_for_notes_is_named_when_it_is_left_out(
     (folder / "loop").symlink_to(folder)
     (folder / "README.MD").write_text("x")
     (folder / "file").symlink_to(tmp_path / "other/x.md")
-    found = file_scan.scan(folder)
+    found = files.scan(folder)
     assert found.files == {}
     assert set(found.refused) == {"link.md", "dangling.md", "linked/", "loop/", "README.MD"}
     assert all(found.refused.values())
@@ -52,7 +52,7 @@ def test_what_one_would_take_for_notes_is_named_when_it_is_left_out(
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes")
 def test_a_pipe_is_named_and_not_opened(folder: Path) -> None:
     os.mkfifo(folder / "pipe.md")
-    assert file_scan.scan(folder).refused == {"pipe.md": "not a plain file"}
+    assert files.scan(folder).refused == {"pipe.md": "not a plain file"}
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems refuse such names themselves")
@@ -62,7 +62,7 @@ def test_a_name_that_is_not_utf8_is_named(folder: Path) -> None:
     (folder / os.fsdecode(b"f\xe9/inside.md")).write_text("x")
     (folder / os.fsdecode(b"l\xe9.md")).symlink_to("nowhere")
     (folder / os.fsdecode(b"R\xe9.MD")).write_text("x")
-    found = file_scan.scan(folder)
+    found = files.scan(folder)
     assert found.files == {}
     assert sorted(found.refused) == ["R?.MD", "caf?.md", "f?/inside.md", "l?.md"]
 
@@ -70,14 +70,14 @@ def test_a_name_that_is_not_utf8_is_named(folder: Path) -> None:
 def test_a_missing_bank_is_no_empty_bank(folder: Path) -> None:
     folder.rmdir()
     with pytest.raises(NoBank):
-        file_scan.scan(folder)
+        files.scan(folder)
 
 
 UNREADABLE = """
 import os, sys
 from pathlib import Path
-from memory_bank.errors import StorageFailed
-from memory_bank.notes.file_scan import scan
+from memory_bank.base.errors import StorageFailed
+from memory_bank.notes.files import scan
 if os.getuid() == 0:
     os.setgid(65534), os.setuid(65534)
 try:
@@ -106,9 +106,9 @@ def test_an_unreadable_folder_is_an_error_not_an_empty_one(
 
 def test_a_stamp_tells_of_a_change(folder: Path) -> None:
     file = folder / "a.md"
-    assert file_scan.signature(file) is None
+    assert files.signature(file) is None
     file.write_text("one")
-    first = file_scan.signature(file)
-    assert first == file_scan.signature(file)
+    first = files.signature(file)
+    assert first == files.signature(file)
     file.write_text("two!")
-    assert file_scan.signature(file) != first
+    assert files.signature(file) != first

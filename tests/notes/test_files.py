@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank.errors import Conflict, NoteExists, StorageFailed
+from memory_bank.base.errors import Conflict, NoteExists, StorageFailed
 from memory_bank.notes import files
-from memory_bank.notes.folders import Entry
+from memory_bank.notes.folders import FolderEntry
 from memory_bank.notes.identity import etag
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="asks Linux's own means")
@@ -50,7 +50,7 @@ def test_a_file_that_appears_meanwhile_is_not_overwritten(
     file = folder / "a.md"
     look = files.check
 
-    def looked_then_saved(path: Entry, expected: str | None) -> None:
+    def looked_then_saved(path: FolderEntry, expected: str | None) -> None:
         look(path, expected)
         path.path.write_bytes(b"a person's")
 
@@ -134,7 +134,7 @@ LIMITED = """
 import resource, sys
 sys.dont_write_bytecode = True  # Python would keep the start of what it compiles
 from pathlib import Path
-from memory_bank.errors import StorageFailed
+from memory_bank.base.errors import StorageFailed
 from memory_bank.notes import files
 resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
 try:

@@ -12,16 +12,16 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank.errors import BadName, MemoryBankError
-from memory_bank.layout import Layout
+from memory_bank.base.documents import Document
+from memory_bank.base.errors import BadName, MemoryBankError
+from memory_bank.base.paths import Layout
 from memory_bank.notes import files
-from memory_bank.notes.folders import HOLDS, Entry, held, names_in
+from memory_bank.notes.folders import HOLDS, FolderEntry, held, names_in
 from memory_bank.notes.identity import etag
-from memory_bank.notes.journal import Change
-from memory_bank.notes.roots import Root, Roots
+from memory_bank.notes.journal import JournalEntry
+from memory_bank.notes.roots import NoteRoot, Roots
 from memory_bank.notes.source import NotesSource
 from memory_bank.notes.store import Store
-from memory_bank.source import Document
 
 pytestmark = pytest.mark.skipif(not HOLDS, reason="the system looks up no names in open folders")
 SECRET = b"# Secret\n\nnobody of this bank may read it\n"
@@ -67,14 +67,14 @@ def deeds(store: Store) -> dict[str, Callable[[int], object]]:
         with store.writing():
             store.apply(
                 [
-                    Change("sub/x.md", f"{number}".encode(), files.current_in(store.root, "sub/x.md")),
-                    Change(f"sub/deep/{number}.md", b"new", files.ABSENT),
+                    JournalEntry("sub/x.md", f"{number}".encode(), files.current_in(store.root, "sub/x.md")),
+                    JournalEntry(f"sub/deep/{number}.md", b"new", files.ABSENT),
                 ]
             )  # fmt: skip
 
     def look(_: int) -> None:
         for path in store.scan().files:
-            found = NotesSource(Roots(Root(store.root)), max_bytes=10**6).read(path)
+            found = NotesSource(Roots(NoteRoot(store.root)), max_bytes=10**6).read(path)
             assert not (isinstance(found, Document) and found.hash == etag(SECRET)), path
 
     def read_it(_: int) -> None:
@@ -175,4 +175,4 @@ def test_a_path_of_the_users_own_may_be_a_link(tmp_path: Path) -> None:
     (tmp_path / "real").write_text("mine")
     (tmp_path / "link").symlink_to(tmp_path / "real")
     assert files.read(tmp_path / "link") == b"mine"
-    assert Entry(tmp_path / "link").exists()
+    assert FolderEntry(tmp_path / "link").exists()

@@ -11,17 +11,11 @@ import frontmatter as python_frontmatter
 import pytest
 import yaml
 
-from memory_bank.errors import BadInput, UnreadableNote
-from memory_bank.notes import note_parser, yaml_tree
-from memory_bank.notes.decoding import BOM, decode
-from memory_bank.notes.frontmatter import (
-    NoteHandler,
-    Split,
-    compose,
-    metadata,
-    set_keys,
-    split,
-)
+from memory_bank.base.errors import BadInput, UnreadableNote
+from memory_bank.notes import parsing
+from memory_bank.notes import yaml as yaml_tree
+from memory_bank.notes.characters import BOM, decode
+from memory_bank.notes.front_matter import NoteHandler, Split, compose, metadata, set_keys, split
 
 ODD = Path(__file__).parents[2].parent / "shared" / "odd"
 ODD_FILES = sorted(path for path in ODD.rglob("*") if path.is_file() and path.suffix != ".json")
@@ -569,7 +563,7 @@ def test_front_matter_beyond_a_bound_is_a_fault_and_never_rewritten(
 ) -> None:
     text = f"{block}# Water\n\ndeep [[lake]]\n"
     began = time.process_time()
-    note = note_parser.parse("a.md", text.encode())
+    note = parsing.parse("a.md", text.encode())
     assert time.process_time() - began < 2
     (fault,) = note.faults
     assert reason in fault.reason

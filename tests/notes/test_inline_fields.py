@@ -6,12 +6,12 @@ import time
 
 import pytest
 
-from memory_bank.notes import note_parser, sections
-from memory_bank.notes.note import Section
+from memory_bank.base.documents import UNDATED
+from memory_bank.base.tokens import estimate
+from memory_bank.notes import parsing, sections
+from memory_bank.notes.note import NoteSection
 from memory_bank.notes.sections import read_body
 from memory_bank.notes.source import document_of
-from memory_bank.source import UNDATED
-from memory_bank.tokens import estimate
 
 OBSERVATION = """\
 # Retry payments
@@ -30,7 +30,7 @@ It failed.
 """
 
 
-def only(text: str) -> Section:
+def only(text: str) -> NoteSection:
     (section,) = read_body(text).sections
     return section
 
@@ -53,7 +53,7 @@ def test_a_section_has_its_fields_and_its_block_id() -> None:
 
 
 def test_the_index_gets_fields_in_lower_case_a_time_and_tokens() -> None:
-    note = note_parser.parse("a.md", OBSERVATION.encode())
+    note = parsing.parse("a.md", OBSERVATION.encode())
     first, second = document_of(note, UNDATED, "", "").sections
     assert (first.name, first.fields, first.created, first.tokens) == ("", (), 0.0, 0)
     assert second.created == 1795342800.0

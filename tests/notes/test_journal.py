@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from memory_bank.errors import Conflict, NoteExists, StorageFailed
+from memory_bank.base.errors import Conflict, NoteExists, StorageFailed
 from memory_bank.notes import files, journal
 from memory_bank.notes.identity import etag
-from memory_bank.notes.journal import Change
+from memory_bank.notes.journal import JournalEntry
 
 STAMP = "20261121100000000000"
 
@@ -25,14 +25,14 @@ def trash(folder: Path) -> Path:
 
 
 @pytest.fixture
-def three(folder: Path) -> list[Change]:
+def three(folder: Path) -> list[JournalEntry]:
     """Lay down two notes; rewrite one, take the other away, make a third."""
     (folder / "a.md").write_bytes(b"a")
     (folder / "b.md").write_bytes(b"b")
     return [
-        Change("deep/c.md", b"c", files.ABSENT),
-        Change("a.md", b"a2", etag(b"a")),
-        Change("b.md", None, etag(b"b"), trash=True),
+        JournalEntry("deep/c.md", b"c", files.ABSENT),
+        JournalEntry("a.md", b"a2", etag(b"a")),
+        JournalEntry("b.md", None, etag(b"b"), trash=True),
     ]
 
 
@@ -53,7 +53,7 @@ AFTER = {"a.md": b"a2", "deep/c.md": b"c", f".trash/{STAMP}/b.md": b"b"}
 
 
 def test_all_changes_are_made_and_the_journal_goes(
-    folder: Path, trash: Path, three: list[Change]
+    folder: Path, trash: Path, three: list[JournalEntry]
 ) -> None:
     journal.apply(folder, trash, three, STAMP)
     assert tree(folder) == AFTER
@@ -61,7 +61,7 @@ def test_all_changes_are_made_and_the_journal_goes(
 
 @pytest.mark.parametrize("path", ["a.md", "b.md", "deep/c.md"])
 def test_one_file_that_is_not_as_expected_stops_all(
-    folder: Path, trash: Path, three: list[Change], path: str
+    folder: Path, trash: Path, three: list[JournalEntry], path: str
 ) -> None:
     files.replace(folder / path, b"a person's")
     before = tree(folder)
@@ -74,7 +74,7 @@ def test_one_file_that_is_not_as_expected_stops_all(
 def test_a_step_that_fails_takes_back_those_before_it(
     folder: Path,
     trash: Path,
-    three: list[Change],
+    three: list[JournalEntry],
     monkeypatch: pytest.MonkeyPatch,
     number: int,
 ) -> None:
@@ -89,7 +89,7 @@ def test_a_step_that_fails_takes_back_those_before_it(
 def test_an_interrupt_leaves_a_plan_that_the_next_writer_finishes(
     folder: Path,
     trash: Path,
-    three: list[Change],
+    three: list[JournalEntry],
     monkeypatch: pytest.MonkeyPatch,
     number: int,
 ) -> None:
@@ -106,7 +106,7 @@ def test_an_interrupt_leaves_a_plan_that_the_next_writer_finishes(
 
 
 def test_what_can_not_be_taken_back_is_finished_later(
-    folder: Path, trash: Path, three: list[Change], monkeypatch: pytest.MonkeyPatch
+    folder: Path, trash: Path, three: list[JournalEntry], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The disk turns read-only in the middle: neither the step nor its undoing can be done."""
 
@@ -151,14 +151,14 @@ def test_where_case_is_ignored_a_note_may_change_its_case(
     journal.apply(
         folder,
         trash,
-        [Change("note.md", None, etag(b"x")), Change("Note.md", b"x", files.ABSENT)],
+        [JournalEntry("note.md", None, etag(b"x")), JournalEntry("Note.md", b"x", files.ABSENT)],
         STAMP,
     )
     assert tree(folder) == {"Note.md": b"x"}
 
 
 def test_a_note_that_a_person_changed_since_the_kill_keeps_that_version(
-    folder: Path, trash: Path, three: list[Change], monkeypatch: pytest.MonkeyPatch
+    folder: Path, trash: Path, three: list[JournalEntry], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
         fail_at(patch, 1, KeyboardInterrupt())
@@ -224,7 +224,7 @@ def test_a_plan_that_a_repository_brings_touches_nothing(
     journal.recover(folder, trash)
     assert but_trash(tmp_path) == before
     assert not list(trash.glob(".journal-*")), "it would be tried at every query"
-    journal.apply(folder, trash, [Change("b.md", b"b", files.ABSENT)], STAMP)
+    journal.apply(folder, trash, [JournalEntry("b.md", b"b", files.ABSENT)], STAMP)
 
 
 def test_a_journal_without_a_plan_is_forgotten(folder: Path, trash: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_bank.errors import BadName
+from memory_bank.base.errors import BadName
 from memory_bank.notes import names
 
 LEAVING = [

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_bank.errors import BadInput, UnreadableNote
-from memory_bank.notes import note_parser
+from memory_bank.base.errors import BadInput, UnreadableNote
+from memory_bank.notes import parsing
 from memory_bank.notes.identity import etag
 
 NOTE = """---
@@ -27,7 +27,7 @@ See [[other]] and `[[code]]`. #inline
 
 
 def test_a_note_is_read_whole() -> None:
-    note = note_parser.parse("d/a.md", NOTE.encode())
+    note = parsing.parse("d/a.md", NOTE.encode())
     assert (note.name, note.path, note.title) == ("d/a", "d/a.md", "Title")
     assert (note.meta.id, note.meta.type, note.meta.status) == (
         "4f1c9be07a52",
@@ -54,75 +54,75 @@ def test_a_note_is_read_whole() -> None:
 @pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
 @pytest.mark.parametrize("mark", ["", "\ufeff"])
 def test_lines_are_those_of_the_file_whatever_its_line_ends(newline: str, mark: str) -> None:
-    note = note_parser.parse("a.md", (mark + NOTE.replace("\n", newline)).encode())
+    note = parsing.parse("a.md", (mark + NOTE.replace("\n", newline)).encode())
     assert [link.line for link in note.body.links] == [9, 13]
     assert note.title == "Title"
-    assert note.content_hash == note_parser.parse("a.md", NOTE.encode()).content_hash
+    assert note.content_hash == parsing.parse("a.md", NOTE.encode()).content_hash
     assert not note.text.startswith("\ufeff")
 
 
 def test_names_are_composed_and_paths_are_not() -> None:
     path = unicodedata.normalize("NFD", "é.md")
-    note = note_parser.parse(path, b"x")
+    note = parsing.parse(path, b"x")
     assert (note.path, note.name) == (path, "é")
 
 
 @pytest.mark.parametrize("data", [b"", b"\n", b"\xef\xbb\xbf", b"---\n---\n", b"---\n"])
 def test_an_empty_note_is_a_note(data: bytes) -> None:
-    note = note_parser.parse("d/empty.md", data)
+    note = parsing.parse("d/empty.md", data)
     assert note.title == "empty"
     assert note.etag == etag(data)
 
 
 def test_broken_front_matter_is_a_fault_and_the_body_is_read() -> None:
-    note = note_parser.parse("a.md", b"---\ntags: [a\n---\n# Body\n\ntext\n")
+    note = parsing.parse("a.md", b"---\ntags: [a\n---\n# Body\n\ntext\n")
     assert note.body.title == "Body"
     assert len(note.faults) == 1
     assert note.meta.tags == ()
 
 
 def test_what_is_not_utf8_is_read_and_not_writable() -> None:
-    note = note_parser.parse("a.md", b"caf\xe9 text\n")
+    note = parsing.parse("a.md", b"caf\xe9 text\n")
     assert "caf\ufffd text" in note.text
     assert not note.writable
-    wide = note_parser.parse("b.md", "# Größe\n".encode("utf-16"))
+    wide = parsing.parse("b.md", "# Größe\n".encode("utf-16"))
     assert wide.title == "Größe"
     assert not wide.writable
 
 
 def test_a_binary_file_is_unreadable() -> None:
     with pytest.raises(UnreadableNote, match="NUL"):
-        note_parser.parse("a.md", b"PNG\0\0")
+        parsing.parse("a.md", b"PNG\0\0")
 
 
 @given(st.binary(max_size=200))
 def test_any_bytes_are_a_note_or_unreadable(data: bytes) -> None:
     try:
-        note = note_parser.parse("x.md", data)
+        note = parsing.parse("x.md", data)
     except UnreadableNote:
         return
     assert note.size == len(data)
     if note.writable:
-        assert note_parser.edited(data, lambda text: text) == data
+        assert parsing.edited(data, lambda text: text) == data
 
 
 @given(st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=100))
 def test_an_edit_gets_the_text_and_gives_the_bytes(text: str) -> None:
-    assert note_parser.edited(b"\xef\xbb\xbfold", lambda _: text) == b"\xef\xbb\xbf" + text.encode()
-    assert note_parser.encoded(text) == text.encode()
+    assert parsing.edited(b"\xef\xbb\xbfold", lambda _: text) == b"\xef\xbb\xbf" + text.encode()
+    assert parsing.encoded(text) == text.encode()
 
 
 def test_an_edit_of_a_file_that_is_not_utf8_is_refused_unless_it_changes_nothing() -> None:
     data = b"caf\xe9\n"
-    assert note_parser.edited(data, lambda text: text) == data
+    assert parsing.edited(data, lambda text: text) == data
     with pytest.raises(UnreadableNote):
-        note_parser.edited(data, lambda text: text + "x")
+        parsing.edited(data, lambda text: text + "x")
 
 
 @pytest.mark.parametrize("text", ["a\0", "\ud800"])
 def test_text_that_could_not_be_read_again_is_bad_input(text: str) -> None:
     with pytest.raises(BadInput):
-        note_parser.edited(b"a", lambda _: text)
+        parsing.edited(b"a", lambda _: text)
 
 
 @pytest.mark.parametrize(
@@ -145,4 +145,4 @@ def test_text_that_could_not_be_read_again_is_bad_input(text: str) -> None:
     ],
 )
 def test_a_note_without_a_heading_is_titled_by_its_first_sentence(text: str, title: str) -> None:
-    assert note_parser.parse("facts/slug-bd92.md", text.encode()).title == title
+    assert parsing.parse("facts/slug-bd92.md", text.encode()).title == title

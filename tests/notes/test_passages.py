@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_bank.notes.note import Passage, Section
+from memory_bank.notes.note import NotePassage, NoteSection
 from memory_bank.notes.passages import _LONG, passages
 
 SIZE = 80
@@ -17,9 +17,9 @@ WHOLE = SIZE * _LONG  # a block or line up to here is not cut
 NEWLINE = re.compile(r"\r\n|\r|\n")
 
 
-def section(text: str, line: int = 1) -> Section:
+def section(text: str, line: int = 1) -> NoteSection:
     """Make a section of a text."""
-    return Section(("H",), 1, line, line + len(NEWLINE.findall(text)), 0, text)
+    return NoteSection(("H",), 1, line, line + len(NEWLINE.findall(text)), 0, text)
 
 
 def cut(text: str, size: int = SIZE) -> list[str]:
@@ -29,7 +29,7 @@ def cut(text: str, size: int = SIZE) -> list[str]:
     return [passage.text for passage in found]
 
 
-def check_lines(text: str, found: tuple[Passage, ...]) -> None:
+def check_lines(text: str, found: tuple[NotePassage, ...]) -> None:
     """Assert that each passage stands on its lines, in order."""
     lines = NEWLINE.split(text)
     for passage in found:
@@ -41,7 +41,7 @@ def check_lines(text: str, found: tuple[Passage, ...]) -> None:
 
 def test_a_short_section_is_one_passage() -> None:
     text = "\r\n# Head\r\n\r\n    code\rmore\n\n"
-    assert passages(section(text, 3)) == (Passage(4, 8, "# Head\n\n    code\nmore"),)
+    assert passages(section(text, 3)) == (NotePassage(4, 8, "# Head\n\n    code\nmore"),)
     assert len(cut("x" * 100)) == 1
     assert len(cut(f"{'x' * 48}\n\n{'y' * 48}\n\n\n")) == 2
     assert cut("\n \n") == []

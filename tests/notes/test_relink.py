@@ -10,16 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_bank.errors import BadInput
-from memory_bank.notes.link_parser import locate_links
-from memory_bank.notes.note import Link
+from memory_bank.base.errors import BadInput
+from memory_bank.notes.links import locate_links
+from memory_bank.notes.note import NoteLink
 from memory_bank.notes.relink import relink
 
 ODD = Path(__file__).parents[2].parent / "shared" / "odd"
 ODD_FILES = sorted(path for path in ODD.rglob("*") if path.suffix in (".md", ".markdown"))
 
 
-def to(new: str, old: str = "a") -> Callable[[Link], str | None]:
+def to(new: str, old: str = "a") -> Callable[[NoteLink], str | None]:
     """Rename the note `old`, with or without `.md`."""
     return lambda link: new if link.target.removesuffix(".md") == old else None
 
@@ -102,7 +102,7 @@ def test_wikilinks_in_front_matter_change_and_comments_stay() -> None:
 def test_links_have_their_lines_and_kinds() -> None:
     seen: list[tuple[str, int]] = []
 
-    def note(link: Link) -> None:
+    def note(link: NoteLink) -> None:
         seen.append((link.kind, link.line))
 
     relink("---\r\nup: '[[a]]'\r\n---\r\n\r\n[[a]] [a](a)\r\n![[a]]", note)

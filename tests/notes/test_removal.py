@@ -9,9 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memory_bank.errors import Conflict, UnreadableNote
+from memory_bank.base.errors import Conflict, UnreadableNote
+from memory_bank.base.removed_text import RemovedText
 from memory_bank.notes import files, removal
-from memory_bank.removed_text import RemovedText
 
 REMOVED = RemovedText("marigold")
 PIECES = st.lists(
@@ -105,8 +105,8 @@ def test_files_of_git_and_of_the_index_are_left_out(folder: Path) -> None:
 def test_the_folders_of_a_removed_version_are_removed(folder: Path) -> None:
     put(folder, ".trash/1/a/b.md", b"")
     put(folder, "a/b.md", b"")
-    removal.remove(folder, ".trash/1/a/b.md")
-    removal.remove(folder, "a/b.md")
+    removal.remove_file(folder, ".trash/1/a/b.md")
+    removal.remove_file(folder, "a/b.md")
     assert sorted(path.name for path in folder.rglob("*")) == [".trash", "a"]
 
 

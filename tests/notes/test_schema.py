@@ -12,9 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory_bank.errors import BadInput
-from memory_bank.notes import schema
-from memory_bank.notes.frontmatter import metadata, set_keys, split
+from memory_bank.base import dates
+from memory_bank.base.errors import BadInput
+from memory_bank.notes import identity, schema
+from memory_bank.notes.front_matter import metadata, set_keys, split
 from memory_bank.notes.note import Entity, Meta
 
 
@@ -106,8 +107,8 @@ class TestReadMeta:
     def test_dates(self, block: str, created: str | None, updated: str | None) -> None:
         """Every usual key and shape."""
         meta = read(block)
-        assert (meta.created_at and schema.iso(meta.created_at)) == created
-        assert (meta.updated_at and schema.iso(meta.updated_at)) == updated
+        assert (meta.created_at and dates.iso(meta.created_at)) == created
+        assert (meta.updated_at and dates.iso(meta.updated_at)) == updated
         assert not meta.extra
 
     def test_second_key_is_kept(self) -> None:
@@ -283,11 +284,11 @@ class TestDates:
     )  # fmt: skip
     def test_read(self, value: object, wanted: str) -> None:
         """All of it is UTC."""
-        moment = schema.to_datetime(value)
+        moment = dates.to_datetime(value)
         assert moment is not None
         assert moment.tzinfo is UTC
-        assert schema.iso(moment) == wanted
-        assert schema.to_datetime(wanted) == moment.replace(microsecond=0)
+        assert dates.iso(moment) == wanted
+        assert dates.to_datetime(wanted) == moment.replace(microsecond=0)
 
     @pytest.mark.parametrize(
         "value",
@@ -296,16 +297,16 @@ class TestDates:
     )  # fmt: skip
     def test_no_date(self, value: object) -> None:
         """What isn't a date is none."""
-        assert schema.to_datetime(value) is None
+        assert dates.to_datetime(value) is None
 
     @given(st.datetimes(timezones=st.timezones()) | st.datetimes())
     def test_round_trip(self, moment: datetime) -> None:
         """Our own text is read back, to the second."""
         if 1 < moment.year < 9999:  # a zone may lead out of what Python can hold
-            text = schema.iso(moment)
-            back = schema.to_datetime(text)
+            text = dates.iso(moment)
+            back = dates.to_datetime(text)
             assert back is not None
-            assert schema.iso(back) == text
+            assert dates.iso(back) == text
 
 
 class TestHashes:
@@ -314,23 +315,23 @@ class TestHashes:
     def test_normalise(self) -> None:
         """What looks the same is the same."""
         content = "\r\n \t\r\n  E\u0301  \r\n\rb\t\n\n"
-        assert schema.normalise(content) == "  É\n\nb"
-        assert schema.content_hash(content) == schema.content_hash("  É\n\nb\n")
-        assert schema.content_hash("a") != schema.content_hash("b")
-        assert len(schema.content_hash("")) == 64
+        assert identity.normalise(content) == "  É\n\nb"
+        assert identity.content_hash(content) == identity.content_hash("  É\n\nb\n")
+        assert identity.content_hash("a") != identity.content_hash("b")
+        assert len(identity.content_hash("")) == 64
 
     @given(st.text())
     def test_again(self, content: str) -> None:
         """Normalised content is normal."""
-        assert schema.normalise(schema.normalise(content)) == schema.normalise(content)
+        assert identity.normalise(identity.normalise(content)) == identity.normalise(content)
 
     def test_note_id(self) -> None:
         """Twelve hex digits of content and time."""
         moment = datetime(2026, 11, 21, 10, tzinfo=UTC)
-        found = schema.note_id("x", moment)
+        found = identity.note_id("x", moment)
         assert (len(found), int(found, 16) >= 0) == (12, True)
-        assert found == schema.note_id("x", moment.astimezone(timezone(timedelta(hours=1))))
-        assert found != schema.note_id("x", moment + timedelta(seconds=1))
+        assert found == identity.note_id("x", moment.astimezone(timezone(timedelta(hours=1))))
+        assert found != identity.note_id("x", moment + timedelta(seconds=1))
 
 
 class TestSlug:
@@ -357,19 +358,19 @@ class TestSlug:
     )  # fmt: skip
     def test_examples(self, text: str, wanted: str) -> None:
         """Letters and digits of every script stay."""
-        assert schema.slug(text) == wanted
+        assert identity.slug(text) == wanted
 
     @given(st.text(max_size=300), st.integers(8, 80))
     def test_any(self, text: str, limit: int) -> None:
         """Within both limits, NFC, and a slug's slug is itself."""
-        found = schema.slug(text, limit)
+        found = identity.slug(text, limit)
         assert found
         assert len(found) <= limit
         assert len(found.encode()) <= 150
         assert unicodedata.is_normalized("NFC", found)
         assert not found.startswith("-")
         assert not found.endswith("-")
-        assert schema.slug(found, limit) == found
+        assert identity.slug(found, limit) == found
 
     @pytest.mark.parametrize(
         ("kind", "folder"),

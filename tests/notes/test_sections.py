@@ -16,7 +16,7 @@ from markdown_it import MarkdownIt
 from markdown_it.common.utils import mdTrim
 
 from memory_bank.notes.blocks import InlineBlock, parse_blocks
-from memory_bank.notes.inline_text import plain_text
+from memory_bank.notes.inline import plain_text
 from memory_bank.notes.note import Body
 from memory_bank.notes.sections import read_body
 

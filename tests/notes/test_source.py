@@ -8,18 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank.config import Settings
-from memory_bank.errors import NoBank
-from memory_bank.index.index import Index
-from memory_bank.layout import Layout
-from memory_bank.manifest import documents, link_table
-from memory_bank.notes.included import IncludedRoot
-from memory_bank.notes.roots import Root, Roots
+from memory_bank.base.documents import Document, Span
+from memory_bank.base.errors import NoBank
+from memory_bank.base.paths import Layout
+from memory_bank.base.setting_sections import Memory
+from memory_bank.base.settings import Settings
+from memory_bank.notes.other_roots import IncludedRoot
+from memory_bank.notes.roots import NoteRoot, Roots
 from memory_bank.notes.source import NotesSource
-from memory_bank.retrievers.base import Question, Scope
 from memory_bank.search.engine import Engine
-from memory_bank.setting_sections import Memory
-from memory_bank.source import Document, Span
+from memory_bank.search.index.index import Index
+from memory_bank.search.manifest import documents, links
+from memory_bank.search.retrievers.base import Question, Scope
 
 SETTINGS = Settings(memory=Memory(embedder="none"))
 
@@ -43,7 +43,7 @@ def records(bank: Path) -> Path:
 
 def including(bank: Path, paths: list[str]) -> NotesSource:
     included = IncludedRoot(bank.parent, paths, bank=".memories")
-    return NotesSource(Roots(Root(bank), ".memories/", included), max_bytes=10**6)
+    return NotesSource(Roots(NoteRoot(bank), ".memories/", included), max_bytes=10**6)
 
 
 @pytest.fixture
@@ -79,7 +79,7 @@ def test_links_lead_across_folders(index: Index) -> None:
     index.indexer.sync()
     rows = documents.documents(index.manifest, [1, 2, 3])
     numbers = {row.key: number for number, row in rows.items()}
-    linking = link_table.incoming(index.manifest, numbers["docs/adr/0001-postgres.md"])
+    linking = links.incoming(index.manifest, numbers["docs/adr/0001-postgres.md"])
     assert {rows[row.source].key for row in linking} == {"queue.md", "docs/adr/0002-redis.md"}
 
 

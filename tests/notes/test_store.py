@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank import layout
-from memory_bank.errors import (
+from memory_bank.base import paths
+from memory_bank.base.errors import (
     BadInput,
     BadName,
     Conflict,
@@ -23,13 +23,13 @@ from memory_bank.errors import (
 )
 from memory_bank.notes import files
 from memory_bank.notes.identity import etag
-from memory_bank.notes.journal import Change
+from memory_bank.notes.journal import JournalEntry
 from memory_bank.notes.store import Store
 
 
 @pytest.fixture
 def store(folder: Path) -> Store:
-    return Store(layout.at(folder))
+    return Store(paths.at(folder))
 
 
 def test_a_note_is_created_once(store: Store, folder: Path) -> None:
@@ -273,7 +273,7 @@ def test_a_trash_that_leads_out_of_the_bank_is_refused(
     with pytest.raises(StorageFailed, match="symbolic link"):
         store.delete("a.md")
     with pytest.raises(StorageFailed, match="symbolic link"), store.writing():
-        store.apply([Change("a.md", b"b", etag(b"a"))])
+        store.apply([JournalEntry("a.md", b"b", etag(b"a"))])
     assert store.read_bytes("a.md") == b"a"
     assert os.listdir(tmp_path / "outside") == []
 
@@ -288,7 +288,7 @@ def test_nothing_is_written_outside_the_bank(
         lambda: store.create(path, "x"),
         lambda: store.change(path, lambda _: "x"),
         lambda: store.delete(path),
-        lambda: store.apply([Change(path, b"x", files.ABSENT)]),
+        lambda: store.apply([JournalEntry(path, b"x", files.ABSENT)]),
         lambda: store.read_bytes(path),
     ):
         with pytest.raises(BadName):

@@ -24,32 +24,24 @@ from typing import Any
 
 import tantivy  # noqa: F401  (loaded before the fork, like all that the work needs)
 
-from memory_bank import (
-    Bank,
-    append,
-    delete,
-    doctor,
-    edit,
-    merge,
-    open_bank,
-    recall,
-    remember,
-    rename,
-    restore,
-    set_status,
-    sqlite,
-    stat_signature,
-)
-from memory_bank.embedders import hashing
-from memory_bank.retrievers.keyword import keyword_index
-from memory_bank.retrievers.vectors import snapshot, vector_index
+from memory_bank.bank.bank import Bank, open_bank
+from memory_bank.base import filenames, sqlite
+from memory_bank.memory.edit import append, edit, set_status
+from memory_bank.memory.move_and_merge import merge, rename
+from memory_bank.memory.recall import recall
+from memory_bank.memory.remember import remember
+from memory_bank.memory.trash import delete, restore
+from memory_bank.review.doctor import doctor
+from memory_bank.search.embedders import hashing
+from memory_bank.search.retrievers.keyword import index
+from memory_bank.search.retrievers.vectors import reader, vector_index
 
 SETTINGS = {"memory.embedder": "hashing"}
 FILES = ("fsync", "link", "replace", "rename", "unlink", "mkdir", "rmdir", "ftruncate", "open")
 PATHS = ("replace", "rename", "unlink", "mkdir", "rmdir", "write_text", "write_bytes")
 WRAPPED: list[tuple[Any, tuple[str, ...]]] = [
     (os, FILES), (Path, PATHS), (shutil, ("copy2",)),
-    (keyword_index.KeywordIndex, ("put", "commit")), (snapshot, ("_write",)),
+    (index.KeywordIndex, ("put", "commit")), (reader, ("_write",)),
 ]  # fmt: skip
 STATEMENTS = ("BEGIN", "COMMIT", "PRAGMA journal_mode", "PRAGMA user_version =")
 
@@ -137,7 +129,7 @@ def _before(owner: Any, name: str, step: Callable[[], None]) -> None:
 def work(folder: str, name: str, number: int, age: str) -> int:
     """Do a piece of work and return how many steps it took, if it comes to that."""
     vector_index._RECENT_MOST = 1  # vectors are published at once
-    stat_signature._RACY_NS = AGES[age]
+    filenames._RACY_NS = AGES[age]
     with open_bank(folder, settings=SETTINGS) as bank:
         if name not in FROM_NOTHING:
             bank.sync()

@@ -17,9 +17,11 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from memory_bank import Bank, compress, open_bank, store_observation
-from memory_bank.actions.session_state import opened
-from memory_bank.sessions.model import Event, Session
+from memory_bank.bank.bank import Bank, open_bank
+from memory_bank.sessions.compress import compress
+from memory_bank.sessions.records import Event, Session
+from memory_bank.sessions.sessions import store_observation
+from memory_bank.sessions.state import opened
 from tests.sessions.sessions_of import START
 
 SETTINGS = {

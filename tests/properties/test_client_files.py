@@ -9,9 +9,9 @@ from collections.abc import Iterable
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from memory_bank.actions.clients.json_file import JsonFile
-from memory_bank.actions.clients.toml_file import TomlFile
-from memory_bank.errors import BadInput
+from memory_bank.agents.json_file import JsonFile
+from memory_bank.agents.toml_file import TomlFile
+from memory_bank.base.errors import BadInput
 
 JSONC = JsonFile(comments=True, trailing_commas=True)
 TOML = TomlFile()

@@ -10,11 +10,11 @@ from tempfile import TemporaryDirectory
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory_bank.filenames import outside
-from memory_bank.notes.included import IncludedRoot
-from memory_bank.notes.roots import Root, Roots
+from memory_bank.base.documents import Document
+from memory_bank.base.filenames import outside
+from memory_bank.notes.other_roots import IncludedRoot
+from memory_bank.notes.roots import NoteRoot, Roots
 from memory_bank.notes.source import NotesSource
-from memory_bank.source import Document
 
 FOLDERS = (
     "",
@@ -57,7 +57,7 @@ def test_what_is_included(made: set[tuple[str, str]], included: list[str]) -> No
                 file.parent.mkdir(parents=True, exist_ok=True)
                 file.write_text("ours")
         root = IncludedRoot(project, wanted, bank=".memories")
-        roots = Roots(Root(project / ".memories"), ".memories/", root)
+        roots = Roots(NoteRoot(project / ".memories"), ".memories/", root)
         source = NotesSource(roots, max_bytes=1000)
         found = source.scan().signatures
         assert {roots.file(key) for key in found} == expected(project, wanted)

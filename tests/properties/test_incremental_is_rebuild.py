@@ -15,21 +15,15 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
 
-from memory_bank import (
-    append,
-    delete,
-    edit,
-    merge,
-    open_bank,
-    recall,
-    remember,
-    rename,
-    restore,
-    set_status,
-)
-from memory_bank.actions.maintenance import compare
-from memory_bank.errors import MemoryBankError
-from memory_bank.notes.decoding import decode
+from memory_bank.bank.bank import open_bank
+from memory_bank.base.errors import MemoryBankError
+from memory_bank.memory.edit import append, edit, set_status
+from memory_bank.memory.maintenance import compare
+from memory_bank.memory.move_and_merge import merge, rename
+from memory_bank.memory.recall import recall
+from memory_bank.memory.remember import remember
+from memory_bank.memory.trash import delete, restore
+from memory_bank.notes.characters import decode
 from memory_bank.search import candidates
 
 NAMES = st.sampled_from(

@@ -14,10 +14,13 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank import open_bank, recall, trash
-from memory_bank.actions.maintenance import compare, described
-from memory_bank.manifest.manifest import GONE, PENDING
-from memory_bank.retrievers.vectors import vector_index
+from memory_bank.bank.bank import open_bank
+from memory_bank.base.repairs import described
+from memory_bank.memory.maintenance import compare
+from memory_bank.memory.recall import recall
+from memory_bank.memory.trash import trash
+from memory_bank.search.manifest.manifest import GONE, PENDING
+from memory_bank.search.retrievers.vectors import vector_index
 from tests import forked
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="forks, and kills by SIGKILL")

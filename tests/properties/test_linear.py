@@ -13,17 +13,16 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank import layout
-from memory_bank.errors import MemoryBankError
-from memory_bank.manifest.document_writer import _entries
-from memory_bank.notes import frontmatter, note_parser, relink
-from memory_bank.notes.name_forms import of_file
-from memory_bank.notes.names import key
+from memory_bank.base import paths
+from memory_bank.base.documents import UNDATED, Document, Span, lines_between
+from memory_bank.base.errors import MemoryBankError
+from memory_bank.notes import front_matter, parsing, relink
+from memory_bank.notes.names import key, of_file
 from memory_bank.notes.source import document_of
-from memory_bank.retrievers.keyword.analyzer import cleaned, grams, identifier_parts
-from memory_bank.retrievers.vectors.passage_text import text_of
 from memory_bank.search import query, snippets
-from memory_bank.source import UNDATED, Document, Span, lines_between
+from memory_bank.search.manifest.writer import _entries
+from memory_bank.search.retrievers.keyword.analyzer import cleaned, grams, identifier_parts
+from memory_bank.search.retrievers.vectors.index import text_of
 
 from .hostile import TEXTS
 
@@ -37,7 +36,7 @@ CHANGES = {"title": "x y", "tags": ["a", "b"], "k": "v", "a": None, "created": N
 
 def read(text: str) -> None:
     """Do what indexing does, but for the libraries that keep the words."""
-    note = note_parser.parse("folder/note.md", text.encode())
+    note = parsing.parse("folder/note.md", text.encode())
     made = document_of(note, UNDATED, ".memories/", "")
     assert given(made) < 100 * len(text) + 10_000, "what is indexed must not outgrow the text"
 
@@ -53,7 +52,7 @@ def given(made: Document) -> int:
 
 def edit(text: str) -> None:
     with suppress(MemoryBankError):
-        frontmatter.set_keys(text, CHANGES)
+        front_matter.set_keys(text, CHANGES)
 
 
 def move(text: str) -> None:
@@ -112,7 +111,7 @@ def test_a_query_of_a_megabyte_is_read_at_once(unit: str) -> None:
 
 @pytest.mark.parametrize("unit", ["./", ".", "a.", "a:1", "\\", "\u0301\u0327", "../"])
 def test_a_name_of_a_megabyte_is_read_at_once(folder: Path, unit: str) -> None:
-    place = layout.at(folder)
+    place = paths.at(folder)
 
     def ask(text: str) -> None:
         of_file(text, place)

@@ -7,11 +7,11 @@ from collections import Counter
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory_bank.notes.merging.body_merge import merge
-from memory_bank.notes.merging.differences import hunks
+from memory_bank.notes.merging.body import merge
 from memory_bank.notes.merging.line_merge import merge as merge_lines
+from memory_bank.notes.merging.lines import hunks
 from memory_bank.notes.merging.note_merge import merge as merge_notes
-from memory_bank.notes.merging.parts import Conflict, Part
+from memory_bank.notes.merging.notes import ConflictingChange, Part
 
 KINDS = ("text {}.", "- item {}", "| cell {} |", "    code {}", "> quote {}")
 LINES = st.sampled_from(["", "## A", "## B", "### C", "one", "two", "- x", "- y", "```", "| r |"])
@@ -63,7 +63,7 @@ def outside(parts: list[Part]) -> list[str]:
 
 
 def everything(parts: list[Part]) -> set[str]:
-    inside = [part for part in parts if isinstance(part, Conflict)]
+    inside = [part for part in parts if isinstance(part, ConflictingChange)]
     return {
         *outside(parts),
         *(line for one in inside for side in one for line in side),

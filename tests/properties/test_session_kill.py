@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank import compress, list_sessions, open_bank, show_session
-from memory_bank.actions.session_state import opened
+from memory_bank.bank.bank import open_bank
+from memory_bank.sessions.compress import compress
+from memory_bank.sessions.listing import list_sessions, show_session
+from memory_bank.sessions.state import opened
 from tests.properties.session_workers import SETTINGS
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="forks, and kills by SIGKILL")

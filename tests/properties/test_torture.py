@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank.notes import atomic_exchange
-from memory_bank.notes.folders import Entry
+from memory_bank.notes import files
+from memory_bank.notes.folders import FolderEntry
 from tests.benchmarks import torture
 from tests.benchmarks.torture import Verdict, judge
 from tests.benchmarks.writers import Log
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="forks, kills an
 def root(tmp_path: Path) -> Path:
     for name in ("one", "other"):
         (tmp_path / name).touch()
-    if not atomic_exchange.exchange(Entry(tmp_path / "one"), Entry(tmp_path / "other")):
+    if not files.exchange(FolderEntry(tmp_path / "one"), FolderEntry(tmp_path / "other")):
         pytest.skip("files can't be exchanged on this file system")
     root = tmp_path.resolve() / "bank"
     root.mkdir()

@@ -11,17 +11,30 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank import Bank, append, open_bank, recall, show, update
-from memory_bank.actions.maintenance import compare
-from memory_bank.errors import Conflict, NoteNotFound
+from memory_bank.bank.bank import Bank, open_bank
+from memory_bank.base.errors import Conflict, NoteNotFound
+from memory_bank.memory.edit import append, update
+from memory_bank.memory.maintenance import compare
+from memory_bank.memory.recall import recall
+from memory_bank.memory.show import show
 from tests import forked
 
 Opening = Callable[..., Bank]
 
 START = """
 import sys
-from memory_bank import append, delete, open_bank, recall, rename, restore, show, update
-from memory_bank.errors import Busy, Conflict, NoteExists, NoteNotFound
+from memory_bank.bank.bank import open_bank
+from memory_bank import append
+from memory_bank import delete
+from memory_bank import recall
+from memory_bank import rename
+from memory_bank import restore
+from memory_bank import show
+from memory_bank import update
+from memory_bank.base.errors import Busy
+from memory_bank.base.errors import Conflict
+from memory_bank.base.errors import NoteExists
+from memory_bank.base.errors import NoteNotFound
 with open_bank(sys.argv[1], settings={"memory.embedder": "none"}) as bank:
     who, count = sys.argv[2], int(sys.argv[3])
     bank.catch_up()

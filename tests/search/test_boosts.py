@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_bank.activity.access import NEVER, Access
+from memory_bank.base.setting_sections import Memory
 from memory_bank.search import boosts
-from memory_bank.setting_sections import Memory
+from memory_bank.search.hits import NEVER, Access
 
 DAY = 86400.0
 NOW = 1_800_000_000.0

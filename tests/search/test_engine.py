@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank import Bank, open_bank, recall
-from memory_bank.errors import BadInput
-from memory_bank.retrievers.base import Question, Scope
+from memory_bank.bank.bank import Bank, open_bank
+from memory_bank.base.errors import BadInput
+from memory_bank.memory.recall import recall
+from memory_bank.search.retrievers.base import Question, Scope
 
 Fill = Callable[[dict[str, str]], Bank]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from memory_bank.retrievers.base import Match, Matches
-from memory_bank.search.fusion import Ranked, by_ranks
+from memory_bank.search.boosts import Ranked, by_ranks
+from memory_bank.search.retrievers.base import Match, Matches
 
 
 def ranked(name: str, *rows: int) -> Ranked:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_bank.search.likelihood import LEAST, STRONG, likelihood
+from memory_bank.search.ranking import LEAST, STRONG, likelihood
 
 
 @given(st.floats(0, 3), st.floats(0, 3), st.integers(0, 64), st.booleans())

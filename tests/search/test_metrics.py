@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_bank.search import metrics
+from memory_bank.search import measures
 
 NAMES = st.sampled_from("abcdefghijklmnop")
 ANSWERS = st.lists(NAMES, unique=True, max_size=14)
@@ -17,28 +17,28 @@ GRADES = st.dictionaries(NAMES, st.integers(0, 3), min_size=1)
 
 def test_recall_is_the_share_of_what_is_relevant() -> None:
     grades = {"a": 1, "b": 2, "c": 1, "unjudged": 0}
-    assert metrics.recall_at(["x", "a", "b"], grades, 1) == 0
-    assert metrics.recall_at(["x", "a", "b"], grades, 2) == pytest.approx(1 / 3)
-    assert metrics.recall_at(["x", "a", "b"], grades, 5) == pytest.approx(2 / 3)
-    assert metrics.recall_at(["unjudged"], grades, 5) == 0
+    assert measures.recall_at(["x", "a", "b"], grades, 1) == 0
+    assert measures.recall_at(["x", "a", "b"], grades, 2) == pytest.approx(1 / 3)
+    assert measures.recall_at(["x", "a", "b"], grades, 5) == pytest.approx(2 / 3)
+    assert measures.recall_at(["unjudged"], grades, 5) == 0
 
 
 def test_ndcg_by_hand_with_grades() -> None:
     # gains 3, 0, 2 at ranks 1 to 3: 3/1 + 0 + 2/2 = 4; at best 3, 2, 1: 3 + 2/log2(3) + 1/2
-    found = metrics.ndcg_at(["a", "x", "b"], {"a": 3, "b": 2, "c": 1}, 10)
+    found = measures.ndcg_at(["a", "x", "b"], {"a": 3, "b": 2, "c": 1}, 10)
     assert found == pytest.approx(4 / (3 + 2 / 1.5849625 + 0.5))
 
 
 def test_ndcg_by_hand_without_grades() -> None:
-    assert metrics.ndcg_at(["x", "a"], {"a": 1}, 10) == pytest.approx(1 / 1.5849625)
-    assert metrics.ndcg_at(["a", "b"], {"a": 1, "b": 1}, 10) == 1
-    assert metrics.ndcg_at([*"123456789", "a"], {"a": 1}, 10) == pytest.approx(0.2890648)
-    assert metrics.ndcg_at([*"1234567890", "a"], {"a": 1}, 10) == 0
+    assert measures.ndcg_at(["x", "a"], {"a": 1}, 10) == pytest.approx(1 / 1.5849625)
+    assert measures.ndcg_at(["a", "b"], {"a": 1, "b": 1}, 10) == 1
+    assert measures.ndcg_at([*"123456789", "a"], {"a": 1}, 10) == pytest.approx(0.2890648)
+    assert measures.ndcg_at([*"1234567890", "a"], {"a": 1}, 10) == 0
 
 
 def test_reciprocal_rank_takes_the_first() -> None:
-    assert metrics.reciprocal_rank(["x", "y", "b", "a"], {"a": 2, "b": 1}) == pytest.approx(1 / 3)
-    assert metrics.reciprocal_rank(["x"], {"a": 1}) == 0
+    assert measures.reciprocal_rank(["x", "y", "b", "a"], {"a": 2, "b": 1}) == pytest.approx(1 / 3)
+    assert measures.reciprocal_rank(["x"], {"a": 1}) == 0
 
 
 @given(ANSWERS, GRADES)
@@ -52,7 +52,7 @@ def test_ndcg_equals_the_sum_of_what_each_rank_adds(
 
     best = worth(sorted(grades, key=lambda name: -grades[name])[:10])
     expected = worth(found[:10]) / best if best else 0
-    assert isclose(metrics.ndcg_at(found, grades, 10), expected, abs_tol=1e-12)
+    assert isclose(measures.ndcg_at(found, grades, 10), expected, abs_tol=1e-12)
 
 
 @given(ANSWERS, GRADES)
@@ -60,18 +60,18 @@ def test_every_measure_is_a_share_and_best_for_the_best_order(
     found: list[str], grades: dict[str, int]
 ) -> None:
     relevant = sorted((n for n in grades if grades[n]), key=lambda name: -grades[name])
-    ours, best = metrics.measure(found, grades), metrics.measure(relevant, grades)
-    assert list(ours) == list(metrics.NAMES)
+    ours, best = measures.measure(found, grades), measures.measure(relevant, grades)
+    assert list(ours) == list(measures.NAMES)
     assert all(0 <= ours[name] <= best[name] + 1e-12 <= 1 + 2e-12 for name in ours)
 
 
 @given(ANSWERS, GRADES)
 def test_recall_never_falls_with_depth(found: list[str], grades: dict[str, int]) -> None:
-    values = [metrics.recall_at(found, grades, depth) for depth in range(1, 16)]
+    values = [measures.recall_at(found, grades, depth) for depth in range(1, 16)]
     assert values == sorted(values)
 
 
 def test_the_mean_gives_every_answer_the_same_weight() -> None:
-    answers = [metrics.measure(["a"], {"a": 1}), metrics.measure(["x"], {"a": 1, "b": 1})]
-    assert metrics.mean(answers)["recall@5"] == 0.5
-    assert metrics.mean([]) == dict.fromkeys(metrics.NAMES, 0.0)
+    answers = [measures.measure(["a"], {"a": 1}), measures.measure(["x"], {"a": 1, "b": 1})]
+    assert measures.mean(answers)["recall@5"] == 0.5
+    assert measures.mean([]) == dict.fromkeys(measures.NAMES, 0.0)

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_bank.errors import BadInput
-from memory_bank.search.periods import moment, period
+from memory_bank.base.errors import BadInput
+from memory_bank.search.times import moment, period_of
 
 NOW = datetime(2026, 5, 8, 12, 0, tzinfo=UTC)
 
@@ -64,7 +64,7 @@ def test_moments(text: str, wanted: str) -> None:
     ],
 )
 def test_periods(text: str, start: str, end: str) -> None:
-    found = period(text, NOW)
+    found = period_of(text, NOW)
     assert found.end is not None
     assert (found.start.isoformat(), found.end.isoformat()) == (
         f"{start}T00:00:00+00:00", f"{end}T00:00:00+00:00",
@@ -78,10 +78,10 @@ def test_periods(text: str, start: str, end: str) -> None:
 )  # fmt: skip
 def test_what_is_no_time_says_how_to_write_one(text: str) -> None:
     with pytest.raises(BadInput, match="is no time"):
-        period(text, NOW)
+        period_of(text, NOW)
 
 
 @given(st.text("last in q1 may 3 days", max_size=20))
 def test_any_text_is_a_time_or_refused(text: str) -> None:
     with suppress(BadInput):
-        period(text, NOW)
+        period_of(text, NOW)

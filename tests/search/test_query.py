@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_bank.manifest.filters import Condition
+from memory_bank.search.manifest.filters import Condition
 from memory_bank.search.query import conditions, parse
 
 NOW = datetime(2026, 5, 8, 12, 0, tzinfo=UTC)

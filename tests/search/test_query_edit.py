@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from memory_bank.search.query_edit import (
-    Written,
+from memory_bank.search.query import (
+    WrittenCondition,
     can_be_written,
     with_condition,
     without,
@@ -69,4 +69,4 @@ def test_values_with_signs_of_the_language_can_not_be_written() -> None:
     assert [can_be_written(one) for one in ("a", "a b", 'a"b', "a,b", " ")] == [
         *(True, True, False, False, False)
     ]
-    assert Written("tag", "a,b", False, 0, 1).values == ["a", "b"]
+    assert WrittenCondition("tag", "a,b", False, 0, 1).values == ["a", "b"]

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_bank.manifest.neighbourhood import Context
-from memory_bank.retrievers.base import Match, Matches, Scale
+from memory_bank.search.manifest.graph import DocumentRelations
 from memory_bank.search.ranking import ADJACENT, EXPECTED, NOTES, Evidence, rank
+from memory_bank.search.retrievers.base import Match, Matches, Scale
 
-ALONE = Context()
+ALONE = DocumentRelations()
 MATCHES = st.lists(
     st.tuples(st.integers(1, 30), st.floats(0.01, 50), st.integers(1, 200)),
     unique_by=lambda match: match[0],
@@ -87,7 +87,7 @@ def test_meaning_weighs_more_where_the_best_are_code() -> None:
 
 def test_an_answer_is_lifted_by_the_question_that_it_follows() -> None:
     found = words((1, 1, 5.0), (2, 2, 1.0), (3, 3, 1.0))
-    after = Context(following={1: 2}, spans={1: (1, 1), 2: (2, 2)})
+    after = DocumentRelations(following={1: 2}, spans={1: (1, 1), 2: (2, 2)})
     ranking = rank(Evidence(lexical=found, mean_words=10.0), after, prose)
     assert ranking.scores[2] > ranking.scores[3]
     assert "neighbours" in {reason.source for reason in ranking.reasons(2)}
@@ -95,7 +95,7 @@ def test_an_answer_is_lifted_by_the_question_that_it_follows() -> None:
 
 def test_the_notes_of_a_session_that_matches_are_lifted() -> None:
     found = words((1, 1, 5.0), (2, 2, 1.0), (3, 3, 1.0))
-    around = Context(container={1: "one", 2: "one", 3: "two"})
+    around = DocumentRelations(container={1: "one", 2: "one", 3: "two"})
     ranking = rank(Evidence(lexical=found), around, prose)
     assert ranking.scores[2] > ranking.scores[3]
 
@@ -104,7 +104,9 @@ def test_in_a_sequence_the_note_with_the_name_in_its_title_comes_first() -> None
     found = words((1, 1, 5.0), (2, 2, 5.0), (3, 3, 5.0))
     evidence = Evidence(lexical=found, mean_words=10.0, titled={2: 1.0, 3: 0.5})
     spans = {note: (note, note) for note in (1, 2, 3)}
-    ring = Context(following={1: 2, 2: 3, 3: 1}, spans=spans)  # all have the same beside them
+    ring = DocumentRelations(
+        following={1: 2, 2: 3, 3: 1}, spans=spans
+    )  # all have the same beside them
     ranking = rank(evidence, ring, prose)
     assert ranking.scores[2] > ranking.scores[3] > ranking.scores[1]
     assert sum(reason.score for reason in ranking.reasons(2)) == pytest.approx(ranking.scores[2])
@@ -120,7 +122,7 @@ def test_a_passage_is_lifted_by_one_beside_it_in_its_note_that_matches_as_well()
 
 def test_the_shortest_note_of_a_sequence_does_not_win_by_its_shortness() -> None:
     notes = Matches.of([Match(1, 1, 5.0, 4), Match(2, 2, 4.9, 40)])
-    after = Context(following={1: 2}, spans={1: (1, 1), 2: (2, 2)})
+    after = DocumentRelations(following={1: 2}, spans={1: (1, 1), 2: (2, 2)})
     alone, linked = (rank(Evidence(notes=notes), around, prose).scores for around in (ALONE, after))
     assert alone[1] > alone[2]
     assert linked[2] > linked[1]

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memory_bank.search.time_words import find, kind_asked, subjectless, without
+from memory_bank.search.times import find, kind_asked, subjectless, without
 
 NOW = datetime(2026, 11, 22, 12, 30, tzinfo=UTC)
 

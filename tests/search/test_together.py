@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank import Bank
-from memory_bank.retrievers.base import Question
-from memory_bank.search.together import WordCounts, rarities, together, words_of
+from memory_bank.bank.bank import Bank
+from memory_bank.search.retrievers.base import Question
+from memory_bank.search.score_calibration import WordCounts, rarities, together, words_of
 
 
 def test_a_word_that_is_rare_in_one_index_only_is_common() -> None:

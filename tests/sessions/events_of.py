@@ -6,9 +6,10 @@ import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from memory_bank.sessions.compression import Draft, compress
-from memory_bank.sessions.model import Event, Prompt
-from memory_bank.setting_sections import Compression
+from memory_bank.base.setting_sections import CompressionSettings
+from memory_bank.sessions.compression import compress
+from memory_bank.sessions.compression.drafts import Draft
+from memory_bank.sessions.records import Event, Prompt
 
 BEGUN = datetime(2026, 11, 22, 10, tzinfo=UTC)
 ROOT = Path("/repo")
@@ -63,7 +64,7 @@ class Work:
     def drafts(self) -> list[Draft]:
         """Return the observations that rules make of it."""
         made = compress(
-            self.events, prompts=self.prompts, settings=Compression(), project_root=ROOT
+            self.events, prompts=self.prompts, settings=CompressionSettings(), project_root=ROOT
         )
         assert made.mode_used == "local"
         taken = [number for one in made.drafts for number in one.event_ids]

@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta
 
 from hypothesis import strategies as st
 
-from memory_bank.sessions.model import GitState, Observation, Prompt, Session, Summary
+from memory_bank.base.setting_sections import OBSERVATION_TYPES
 from memory_bank.sessions.note_format import summary_id
-from memory_bank.setting_sections import OBSERVATION_TYPES
+from memory_bank.sessions.records import GitState, Observation, Prompt, Session, Summary
 from tests.properties import hostile
 
 START = datetime(2026, 11, 22, 10, tzinfo=UTC)

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank.errors import BadInput
-from memory_bank.sessions.compression import Compressed, command, compress
-from memory_bank.sessions.model import Event, Prompt
-from memory_bank.setting_sections import Compression
+from memory_bank.base.errors import BadInput
+from memory_bank.base.setting_sections import CompressionSettings
+from memory_bank.sessions.compression import compress, program
+from memory_bank.sessions.compression.drafts import Compressed
+from memory_bank.sessions.records import Event, Prompt
 
 WHEN = datetime(2026, 11, 22, 10, tzinfo=UTC)
 EDIT = Event(7, "s", "Edit", '{"file_path": "/p/src/job.py", "old_string": "a", "new_string": "b"}',
@@ -23,7 +24,9 @@ RUN = Event(
 
 
 def test_none_keeps_each_event_with_all_its_text() -> None:
-    made = compress([EDIT, RUN], prompts=(), settings=Compression(mode="none"), project_root=None)
+    made = compress(
+        [EDIT, RUN], prompts=(), settings=CompressionSettings(mode="none"), project_root=None
+    )
     edit, run = made.drafts
     assert (made.mode_used, made.fallback_reason) == ("none", "")
     assert (edit.title, edit.files_modified) == ("Edit: /p/src/job.py", ("/p/src/job.py",))
@@ -49,7 +52,7 @@ def script(folder: Path, text: str) -> str:
 
 
 def asked(command: str) -> Compressed:
-    settings = Compression(mode="command", command=command, model="m1")
+    settings = CompressionSettings(mode="command", command=command, model="m1")
     prompts = [Prompt("s", 2, "Please do it", WHEN)]
     return compress([EDIT, RUN], prompts=prompts, settings=settings, project_root=Path("/p"))
 
@@ -93,7 +96,7 @@ def test_a_program_makes_the_observations(tmp_path: Path) -> None:
 def test_a_program_that_fails_leaves_it_to_the_rules(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, reason: str
 ) -> None:
-    monkeypatch.setattr(command, "SECONDS", 0.5 if "sleep" in text else 30)
+    monkeypatch.setattr(program, "SECONDS", 0.5 if "sleep" in text else 30)
     made = asked(script(tmp_path, text))
     assert made.mode_used == "local"
     assert reason in made.fallback_reason
@@ -126,7 +129,7 @@ def test_the_clients_model_makes_the_observations() -> None:
         given.append((prompt, most))
         return f"Here you are:\n```json\n{json.dumps(ANSWER)}\n```\n"
 
-    settings = Compression(mode="client")
+    settings = CompressionSettings(mode="client")
     made = compress([EDIT], prompts=(), settings=settings, project_root=None, sample=sample)
     assert (made.mode_used, len(made.drafts)) == ("client", 2)
     assert "/p/src/job.py" in given[0][0]

@@ -6,16 +6,10 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory_bank.frontends.fencing import Quotes
-from memory_bank.sessions.context_text import (
-    REQUEST,
-    ChangedNote,
-    Contents,
-    ContextRow,
-    context_text,
-)
-from memory_bank.setting_sections import Context
-from memory_bank.tokens import estimate
+from memory_bank.base.setting_sections import ContextSettings
+from memory_bank.base.text import Quotes
+from memory_bank.base.tokens import estimate
+from memory_bank.sessions.context import REQUEST, ChangedNote, Contents, ContextRow, context_text
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 LEAST = 100
@@ -153,7 +147,7 @@ def test_the_budget_is_never_exceeded(
 
 
 def test_the_default_budget_holds_the_default_number_of_observations() -> None:
-    limits = Context()
+    limits = ContextSettings()
     title = "Retry the payment job three times before it is given up (job.py)"
     rows = tuple(row(n, title, n) for n in range(limits.observation_limit + limits.session_limit))
     text = context_text(Contents("shop", NOW, rows), limits.max_tokens, Quotes().quote)

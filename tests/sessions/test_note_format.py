@@ -7,9 +7,11 @@ from dataclasses import replace
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from memory_bank.notes import merge_conflicts, note_parser
-from memory_bank.sessions.model import Session
-from memory_bank.sessions.note_format import parse, render, settled
+from memory_bank.notes import parsing
+from memory_bank.notes.merging import conflicts
+from memory_bank.sessions.note_format import render, settled
+from memory_bank.sessions.note_reading import parse
+from memory_bank.sessions.records import Session
 from tests.sessions.sessions_of import (
     LONG,
     OBSERVATION,
@@ -95,8 +97,8 @@ def test_any_session_reads_back_and_its_texts_are_nothing_but_text(session: Sess
     text = render(session)
     wanted = replace(settled(session), path=PATH)
     assert read(text) == wanted
-    assert merge_conflicts.find(text) == []
-    note = note_parser.parse(PATH, text.encode())
+    assert conflicts.find(text) == []
+    note = parsing.parse(PATH, text.encode())
     work = [*session.observations, *([session.summary] if session.summary else [])]
     assert set(note.body.blocks) == {one.id for one in work}
     assert note.body.tags == ()
@@ -117,7 +119,7 @@ def test_a_long_text_reads_back(text: str) -> None:
 
 
 def test_files_are_typed_links() -> None:
-    note = note_parser.parse(PATH, render(SESSION).encode())
+    note = parsing.parse(PATH, render(SESSION).encode())
     assert [(link.type, link.target) for link in note.body.links] == [
         ("reads", "src/pay.py"),
         ("modifies", "src/job.py"),
@@ -135,7 +137,7 @@ def test_a_path_out_of_the_project_or_an_odd_one_is_text(path: str) -> None:
     one = replace(OBSERVATION, files_read=(path, "src/a b.py"), files_modified=())
     text = render(replace(SESSION, summary=None, observations=(one,)))
     assert read(text).observations[0].files_read == (path, "src/a b.py")
-    links = note_parser.parse(PATH, text.encode()).body.links
+    links = parsing.parse(PATH, text.encode()).body.links
     assert [link.target for link in links] == ["src/a b.py"]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from memory_bank.notes.blocks import NEWLINE
-from memory_bank.sessions import note_parts, note_text
+from memory_bank.sessions import note_reading, note_text
 from memory_bank.sessions.note_format import settled_observation
 from memory_bank.sessions.note_reading import _targets
 from tests.properties.hostile import TEXTS
@@ -30,9 +30,9 @@ def test_any_text_is_written_and_read_in_time() -> None:
             )
         )
         for one in (text, " ".join(text.split("\n")), text + "^obs-aaaaaa"):
-            part = note_parts.Part("obs-aaaaaa", "", tuple(NEWLINE.split(one)), 0, 0, 0)
-            note_parts.read(part, note_parts.OBSERVATION_KEYS)
-            note_parts._heading(f"## {one}\n", 0, len(one) + 4)
+            part = note_reading.NotePart("obs-aaaaaa", "", tuple(NEWLINE.split(one)), 0, 0, 0)
+            note_reading.read_part(part, note_reading.OBSERVATION_KEYS)
+            note_reading._heading(f"## {one}\n", 0, len(one) + 4)
         if (took := time.process_time() - began) > MOST:
             slow[name] = took
     assert slow == {}

@@ -6,21 +6,21 @@ import subprocess
 import sys
 import time
 
-from memory_bank import (
-    Bank,
-    end_session,
-    start_session,
-    store_observation,
-    store_prompt,
-    subscribe,
-)
-from memory_bank.actions.session_state import opened
-from memory_bank.sessions.notifications import (
+from memory_bank.bank.bank import Bank
+from memory_bank.sessions.events import (
     HELD,
     ObservationStored,
     SessionEnded,
     SessionStarted,
+    subscribe,
 )
+from memory_bank.sessions.sessions import (
+    end_session,
+    start_session,
+    store_observation,
+    store_prompt,
+)
+from memory_bank.sessions.state import opened
 
 
 def test_subscribers_are_told_of_new_sessions_observations_and_ends(bank: Bank) -> None:

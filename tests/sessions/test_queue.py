@@ -15,11 +15,12 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank.errors import BadInput, Busy, StorageFailed
-from memory_bank.removed_text import RemovedText
-from memory_bank.sessions.model import Event, GitState, Prompt, Session
-from memory_bank.sessions.queue import EventQueue, NewEvent, NewPrompt, NewSession
-from memory_bank.tokens import estimate
+from memory_bank.base.errors import BadInput, Busy, StorageFailed
+from memory_bank.base.removed_text import RemovedText
+from memory_bank.base.tokens import estimate
+from memory_bank.sessions.queue import EventQueue
+from memory_bank.sessions.queue_rows import NewEvent, NewPrompt, NewSession
+from memory_bank.sessions.records import Event, GitState, Prompt, Session
 
 NOW = datetime(2026, 11, 22, 10, 0, 0, 123456, tzinfo=UTC)
 GIT = GitState("1a2b", "main", "9f8e")
@@ -255,9 +256,11 @@ def test_threads_with_queues_of_their_own_lose_nothing(tmp_path: Path) -> None:
 KILLED = """
 import sys
 from pathlib import Path
-from memory_bank.removed_text import RemovedText
-from memory_bank.sessions.queue import EventQueue, NewEvent, NewSession
-from memory_bank.tokens import estimate
+from memory_bank.sessions.queue import EventQueue
+from memory_bank.sessions.queue_rows import NewEvent
+from memory_bank.sessions.queue_rows import NewSession
+from memory_bank.base.removed_text import RemovedText
+from memory_bank.base.tokens import estimate
 queue = EventQueue(Path(sys.argv[1]))
 for number in range(100000):
     queue.capture(NewSession("s", "shop"), event=NewEvent("Bash", key=str(number)))

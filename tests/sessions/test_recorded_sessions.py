@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from memory_bank.base.setting_sections import CompressionSettings
+from memory_bank.base.tokens import estimate
 from memory_bank.sessions.compression import compress
-from memory_bank.setting_sections import Compression
-from memory_bank.tokens import estimate
 
 from .transcripts_of import PROJECTS, session
 
@@ -40,7 +40,7 @@ TYPES = {
 @pytest.mark.parametrize("client", PROJECTS)
 def test_a_recorded_session_is_told_in_few_words(client: str) -> None:
     events, prompts, root = session(client)
-    made = compress(events, prompts=prompts, settings=Compression(), project_root=root)
+    made = compress(events, prompts=prompts, settings=CompressionSettings(), project_root=root)
     drafts = made.drafts
     assert 28 <= len(events) <= 100
     assert {path for one in drafts for path in one.files_modified} == {*CHANGED[client].split()}
@@ -63,4 +63,6 @@ def test_a_recorded_session_is_told_in_few_words(client: str) -> None:
     )
     assert sum(one.discovery_tokens for one in drafts) == before
     assert after < before / 3
-    assert compress(events, prompts=prompts, settings=Compression(), project_root=root) == made
+    assert (
+        compress(events, prompts=prompts, settings=CompressionSettings(), project_root=root) == made
+    )

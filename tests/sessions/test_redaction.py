@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from memory_bank.notes import secrets
+from memory_bank.notes.secrets import secrets
 from memory_bank.sessions.redaction import redact, redact_id, redact_json, redact_value
 
 TOKEN = "gh" + "p_" + "a8Kd03mXq7Lw2ZpR5tYv9NcB1sFhJ6uE4gTo"

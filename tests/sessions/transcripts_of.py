@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from memory_bank.sessions.model import Event, Prompt
-from memory_bank.sessions.transcripts import CLIENTS, reader
-from memory_bank.sessions.transcripts.base import Step, TranscriptCall, TranscriptPrompt
+from memory_bank.agents.clients.base import Step, TranscriptCall, TranscriptPrompt
+from memory_bank.agents.transcript_readers import CLIENTS, reader
+from memory_bank.sessions.records import Event, Prompt
 
 FOLDER = Path(__file__).parent / "transcripts"
 PROJECTS = {"claude-code": "shop", "codex": "minidown", "gemini": "ring", "copilot": "sync", "opencode": "slug"}  # fmt: skip
@@ -39,7 +39,7 @@ def session(client: str) -> tuple[list[Event], list[Prompt], Path]:
 def _steps(client: str, root: Path) -> list[Step]:
     file = FOLDER / f"{client}.jsonl"
     if client in CLIENTS:
-        return reader(client).read(file).steps
+        return reader(client).read_transcript(file).steps
     lines = [json.loads(line) for line in file.read_text().splitlines()]
     return list(_copilot(lines) if client == "copilot" else _opencode(lines))
 

@@ -13,12 +13,12 @@ from uuid import uuid4
 import pytest
 
 from memory_bank.shared.engine import (
-    Engine,
     Head,
     Position,
     Publication,
     PublishedNote,
     PublishedPassage,
+    SharedEngine,
     open_engine,
 )
 from memory_bank.shared.postgres.postgres import Postgres
@@ -99,7 +99,7 @@ def database_of(url: str) -> str:
 
 def opened(url: str, **options: Any) -> Postgres:
     """Connect to a shared index."""
-    engine: Engine = open_engine(url, **options)
+    engine: SharedEngine = open_engine(url, **options)
     assert isinstance(engine, Postgres)
     return engine
 
@@ -130,7 +130,9 @@ def passage(
     )  # fmt: skip
 
 
-def publish(engine: Engine, repo: str, commit: str, texts: Mapping[str, str], **head: Any) -> None:
+def publish(
+    engine: SharedEngine, repo: str, commit: str, texts: Mapping[str, str], **head: Any
+) -> None:
     """Publish notes of one passage each, by path, as the difference to what is there."""
     known = engine.known(repo, BANK)
     positions = engine.positions(repo, BANK, [*known.notes])

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import psycopg
 import pytest
 
-from memory_bank.errors import BadInput, SharedUnavailable
+from memory_bank.base.errors import BadInput, SharedUnavailable
 from memory_bank.shared.engine import Where
 from memory_bank.shared.word_weights import number_of
 from tests.shared.conftest import BANK, as_role, database_of, every_row, opened, publish, run_sql

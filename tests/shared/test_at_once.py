@@ -6,9 +6,10 @@ import threading
 import time
 from pathlib import Path
 
-from memory_bank import open_bank, recall
-from memory_bank.actions.recall import Recalled
-from memory_bank.errors import Conflict
+from memory_bank.bank.bank import open_bank
+from memory_bank.base.errors import Conflict
+from memory_bank.memory.hits import Recalled
+from memory_bank.memory.recall import recall
 from tests.shared.conftest import opened, publish
 
 _NOTES = 8

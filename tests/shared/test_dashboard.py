@@ -11,8 +11,8 @@ from urllib.parse import quote
 import httpx2
 import pytest
 
-from memory_bank import open_bank
-from memory_bank.actions.publish import publish
+from memory_bank.bank.bank import open_bank
+from memory_bank.shared.publish import publish
 from tests.conftest import run_git as git
 from tests.frontends.web.conftest import Dashboard, Look, chromium, look, serving
 from tests.frontends.web.payloads import FORBIDDEN, PAYLOADS

@@ -19,10 +19,10 @@ from uuid import uuid4
 import psycopg
 import pytest
 
-from memory_bank import open_bank
-from memory_bank.actions import shared_index
-from memory_bank.actions.publish import publish
-from memory_bank.errors import SharedUnavailable
+from memory_bank.bank.bank import open_bank
+from memory_bank.base.errors import SharedUnavailable
+from memory_bank.shared import administration
+from memory_bank.shared.publish import publish
 from tests import forked
 from tests.conftest import run_git as git
 from tests.shared.conftest import opened, run_sql
@@ -52,7 +52,7 @@ def published_twice(shop: Path, url: str) -> dict[str, set[str]]:
         engine.administration.drop()
     states = {}
     with open_bank(shop, settings=settings(url)) as bank:
-        shared_index.make(bank.settings)
+        administration.make(bank.settings)
         for word in ("early", "late"):
             texts = {
                 f"facts__n{n}": f"# N{n}\n\nline {word} {n}\n\ntext {word}\n" for n in range(NOTES)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from memory_bank.errors import BadInput, Conflict, SharedUnavailable
+from memory_bank.base.errors import BadInput, Conflict, SharedUnavailable
 from memory_bank.shared.engine import AskedWord, Head, Position, Publication, Where
 from memory_bank.shared.postgres.postgres import Postgres
 from memory_bank.shared.word_weights import asked_words, number_of, question_words

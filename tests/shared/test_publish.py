@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from memory_bank import Bank, open_bank
-from memory_bank.actions import publish as publishing
-from memory_bank.actions import shared_index
-from memory_bank.actions.publish import publish, unpublish
-from memory_bank.errors import BadInput, Conflict, SharedUnavailable
+from memory_bank.bank.bank import Bank, open_bank
+from memory_bank.base.errors import BadInput, Conflict, SharedUnavailable
+from memory_bank.shared import administration, export
+from memory_bank.shared import publish as publishing
+from memory_bank.shared.addresses import address
 from memory_bank.shared.engine import AskedWord, Where
-from memory_bank.shared.web_addresses import address
+from memory_bank.shared.publish import publish, unpublish
 from memory_bank.shared.word_weights import number_of
 from tests.conftest import run_git as git
 from tests.shared.conftest import as_role, every_row, opened
@@ -36,7 +36,7 @@ def index(empty_database: str, folder: Path) -> str:
     with opened(empty_database) as engine:
         engine.administration.drop()
     with open_bank(folder, settings=settings(empty_database)) as bank:
-        shared_index.make(bank.settings)
+        administration.make(bank.settings)
     return empty_database
 
 
@@ -103,7 +103,7 @@ def test_a_commit_is_published_with_what_an_answer_needs(bank: Bank, index: str)
 
 def test_meaning_is_published_as_the_bank_has_it(bank: Bank, index: str) -> None:
     publish(bank)
-    from memory_bank.embedders import hashing
+    from memory_bank.search.embedders import hashing
 
     embedder = hashing.load(bank.settings)
     vector = embedder.embed(["Whoosh is pure Python and easy to install."], "query")[0].tolist()
@@ -252,7 +252,7 @@ def test_a_publisher_that_loses_repeats(
     bank: Bank, shop: Path, index: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     later = commit(shop, facts__later="# Later\n\nlater\n")
-    real = publishing.collected
+    real = export.collected
     first = [True]
 
     def meanwhile(*args: Any, **kwargs: Any) -> Any:

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank import Bank, ask, open_bank, recall
-from memory_bank.actions import shared_index
-from memory_bank.actions.publish import publish
-from memory_bank.actions.recall_at import recall_at
-from memory_bank.errors import BadInput
-from memory_bank.shared import conversation
+from memory_bank.bank.bank import Bank, open_bank
+from memory_bank.base.errors import BadInput
+from memory_bank.memory.ask import ask
+from memory_bank.memory.recall import recall, recall_at
+from memory_bank.shared import administration, conversation
+from memory_bank.shared.publish import publish
 from tests.conftest import run_git as git
 from tests.shared.conftest import as_role, opened
 
@@ -63,7 +63,7 @@ def index(empty_database: str, repositories: dict[str, Path]) -> str:
         engine.administration.drop()
     for folder in repositories.values():
         with open_bank(folder, settings=settings(empty_database)) as bank:
-            shared_index.make(bank.settings)
+            administration.make(bank.settings)
             publish(bank)
     return empty_database
 
@@ -286,7 +286,7 @@ def test_words_that_stand_together_in_the_question_rank_higher_where_they_do(
     index: str, repositories: dict[str, Path]
 ) -> None:
     from memory_bank.shared.engine import Where
-    from memory_bank.shared.nearness import nearness
+    from memory_bank.shared.word_weights import nearness
 
     pairs, rarities = [("advisori", "lock")], {"advisori": 2.0, "lock": 1.0}
     with opened(index) as engine:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from memory_bank.errors import BadSetting, SharedUnavailable
+from memory_bank.base.errors import BadSetting, SharedUnavailable
+from memory_bank.shared.addresses import is_local, secured, shown
 from memory_bank.shared.engine import open_engine
-from memory_bank.shared.server_url import is_local, secured, shown
 
 PASSWORD = "hunter2-geheim"  # noqa: S105
 

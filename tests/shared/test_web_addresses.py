@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memory_bank.shared.web_addresses import address, problem_of, remote_of
+from memory_bank.shared.addresses import address, problem_of, remote_of
 
 NO_CI: dict[str, str] = {}
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memory_bank.actions.ask_results import NoteResult, file_of, line_of
 from memory_bank.frontends.cli.console import place
+from memory_bank.memory.ask_results import NoteResult, file_of, line_of
 
 if TYPE_CHECKING:
-    from memory_bank.actions.ask_results import Answer, Result
     from memory_bank.frontends.cli.call import Call
+    from memory_bank.memory.ask_results import Answer, Result
+
 
 _INDENT = "   "
+
 _WORDS = {"test_guard": "test", "coupled_file": "coupled file"}
 """Kinds as a person calls them."""
 

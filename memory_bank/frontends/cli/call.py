@@ -8,26 +8,29 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from memory_bank import actions
-from memory_bank.errors import BadInput, NoBank
+from memory_bank.base.errors import BadInput, NoBank
+from memory_bank.base.records import plain, with_former_names
+from memory_bank.base.repairs import Reports
 from memory_bank.frontends.cli.console import Console, place
 from memory_bank.frontends.cli.progress import Bars, Report
-from memory_bank.frontends.rendering import plain, with_former_names
-from memory_bank.repairs import Reports
 
 if TYPE_CHECKING:
-    from memory_bank.bank import Bank
-    from memory_bank.codebase import Codebase
-    from memory_bank.config import Settings
+    from memory_bank.bank.bank import Bank
+    from memory_bank.base.settings import Settings
+    from memory_bank.code.codebase import Codebase
+
 
 FOUND, NOTHING, FAILED = 0, 1, 3
 """Exit codes: found or done; nothing found; failed."""
+
 FINDINGS = 1
 """Exit code of a check that has findings."""
 
 SHARED = "shared_"
 """Start of the reasons why the shared index was not searched."""
+
 _PENDING = "vectors_pending"
+
 _FALLBACKS = {
     "embeddings_disabled": "embeddings are off",
     _PENDING: "some vectors are not computed yet, `memory-bank sync` computes them",
@@ -94,7 +97,7 @@ class Call:
     @contextmanager
     def open(self, opened: Callable[..., Bank] | None = None) -> Iterator[Bank]:
         """Open the bank, by another function than `open_bank` if wanted; close it at the end."""
-        from memory_bank.bank import Conditions, open_bank
+        from memory_bank.bank.bank import Conditions, open_bank
 
         conditions = Conditions(self.progress, repairs=self._repairs, notices=self._notices)
         try:
@@ -129,7 +132,7 @@ class Call:
     @contextmanager
     def open_code(self) -> Iterator[Codebase]:
         """Open the code of the work tree, and close it at the end; no bank is needed."""
-        from memory_bank.codebase import open_codebase
+        from memory_bank.code.codebase import open_codebase
 
         try:
             code = open_codebase(bank=self.named_bank)
@@ -145,7 +148,7 @@ class Call:
 
     def settings(self) -> Settings:
         """Return the bank's settings; outside a bank the user's."""
-        from memory_bank.config import load
+        from memory_bank.base.settings import load
 
         try:
             with self.open() as bank:
@@ -177,8 +180,10 @@ class Call:
 
     def show_repaired(self, repaired: Sequence[str]) -> None:
         """Print repairs as part of the answer."""
+        from memory_bank.base import repairs
+
         if repaired:
-            self.console.line(("repaired: ", "good"), actions.maintenance.described(repaired))
+            self.console.line(("repaired: ", "good"), repairs.described(repaired))
 
     def remark(self, text: str) -> None:
         """Print a remark on stderr."""
@@ -216,8 +221,10 @@ class Call:
 
     def _print_reports(self) -> None:
         """Print repairs and notices on stderr."""
+        from memory_bank.base import repairs
+
         if repaired := self._repairs.take():
-            self.stderr.labelled("repaired: ", "dim", actions.maintenance.described(repaired))
+            self.stderr.labelled("repaired: ", "dim", repairs.described(repaired))
         for notice in self._notices.take():
             self.remark(notice)
 

@@ -9,11 +9,11 @@ from memory_bank.frontends.cli.call import Call
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from memory_bank.actions.edit import Written
-    from memory_bank.actions.linked_notes import LinkShown
+    from memory_bank.bank.links import LinkShown
+    from memory_bank.memory.edit import WrittenNote
 
 
-def show_written(call: Call, done: Written, verb: str = "changed") -> None:
+def show_written(call: Call, done: WrittenNote, verb: str = "changed") -> None:
     """Print whether a note was changed, and any warning."""
     call.console.line(f"{verb if done.changed else 'unchanged'} ", (call.place(done.path), "place"))
     call.warn(done.warning)

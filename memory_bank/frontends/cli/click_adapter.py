@@ -8,7 +8,7 @@ import click
 from click.exceptions import Exit
 from click.shell_completion import shell_complete
 
-from memory_bank.errors import MemoryBankError
+from memory_bank.base.errors import MemoryBankError
 from memory_bank.frontends.cli.call import BadUsage
 from memory_bank.frontends.cli.root import PROGRAM, root
 
@@ -16,7 +16,7 @@ COMPLETE = "_MEMORY_BANK_COMPLETE"
 """The environment variable by which a shell asks for completions."""
 
 
-class Failed(MemoryBankError):
+class ClickFailed(MemoryBankError):
     """An error of click other than wrong usage."""
 
 
@@ -45,7 +45,7 @@ def invoke(args: list[str]) -> int:
         hint = "write `--` before a text that starts with '-'" if dashed else f"see `{path} -h`"
         raise BadUsage(message, hint) from error
     except click.ClickException as error:
-        raise Failed(error.format_message()) from error
+        raise ClickFailed(error.format_message()) from error
     return code if isinstance(code, int) else 0
 
 

@@ -7,17 +7,18 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memory_bank.errors import NoBank
+from memory_bank.base.errors import NoBank
+from memory_bank.base.records import count, named, resolved_to
 from memory_bank.frontends.cli.console import place
-from memory_bank.frontends.rendering import count, named, resolved_to
 
 if TYPE_CHECKING:
-    from memory_bank.actions.citing_notes import CitingNote
-    from memory_bank.actions.coupling import CoupledFile
-    from memory_bank.actions.symbols import CallShown
-    from memory_bank.actions.tests_for import GuardShown
-    from memory_bank.bank import Bank
+    from memory_bank.bank.bank import Bank
+    from memory_bank.code.citing_notes import CitingNote
+    from memory_bank.code.coupling import CoupledFile
+    from memory_bank.code.symbols import CallShown
+    from memory_bank.code.tests_for import GuardShown
     from memory_bank.frontends.cli.call import Call
+
 
 _INDENT = "  "
 
@@ -41,7 +42,7 @@ def given_path(given: str) -> str:
     return str(here.absolute()) if here.is_file() else given
 
 
-class CodeView:
+class CodeAnswerView:
     """Print the parts of one answer about code."""
 
     def __init__(self, call: Call, root: Path) -> None:

@@ -10,16 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from memory_bank import actions
-from memory_bank.errors import MemoryBankError
+from memory_bank.base.errors import MemoryBankError
 from memory_bank.frontends.cli.call import Call
 from memory_bank.frontends.cli.help import Command, Example
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
+
 _BANK = "memory_bank.bank"
+
 _JSON = "memory_bank.json"
+
 ALLOW_SECRET = "memory_bank.allow_secret"  # noqa: S105  (the name of an option)
 
 
@@ -78,9 +80,11 @@ def _banks(_: click.Context, __: click.Parameter, start: str) -> list[Completion
     """Return the names of banks that start with a text, and let the shell add folders."""
     from click.shell_completion import CompletionItem  # start-up
 
+    from memory_bank.base import paths
+
     found: Sequence[str] = ()
     with suppress(MemoryBankError):  # a shell can't show errors during completion
-        found = [one.name for one in actions.banks.banks() if one.name.startswith(start)]
+        found = [one.name for one in paths.banks() if one.name.startswith(start)]
     return [*map(CompletionItem, found), CompletionItem(start, type="dir")]
 
 
@@ -89,8 +93,10 @@ def named_bank(ctx: click.Context) -> str | None:
 
     It may be given by the name of a bank. Raises BadSetting.
     """
+    from memory_bank.base import paths
+
     given = ctx.meta.get(_BANK) or os.environ.get("MEMORY_BANK") or None
-    return actions.banks.path_of(given) if given else None
+    return paths.path_of(given) if given else None
 
 
 def _keep(key: str) -> Callable[[click.Context, click.Parameter, object], None]:

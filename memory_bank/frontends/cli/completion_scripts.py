@@ -33,6 +33,7 @@ _BASH = """\
 complete -o nosort -F %(complete_func)s %(prog_name)s 2> /dev/null ||
     complete -F %(complete_func)s %(prog_name)s
 """
+
 _ZSH = """\
 #compdef %(prog_name)s
 
@@ -66,6 +67,7 @@ else
     compdef %(complete_func)s %(prog_name)s
 fi
 """
+
 _FISH = """\
 function %(complete_func)s
     set -l line (commandline -cp | string collect)
@@ -84,6 +86,7 @@ end
 
 complete --no-files --command %(prog_name)s --arguments "(%(complete_func)s)"
 """
+
 _SPACE = re.compile(r"\s+")
 
 

@@ -9,13 +9,14 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, TextIO
 from unicodedata import combining, east_asian_width
 
-from memory_bank.errors import StorageFailed
-from memory_bank.frontends.rendering import document, named, one_line, visible
+from memory_bank.base.errors import StorageFailed
+from memory_bank.base.records import document, named, one_line, visible
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from rich.console import Console as RichConsole
+
 
 Piece = str | tuple[str, str]
 """A text, or a text and the name of its style."""
@@ -30,10 +31,14 @@ _STYLES = {
     "tag": "35",
     "match": "1;33",
 }
+
 _NARROW, _BROAD, _UNKNOWN = 40, 100, 80
+
 _USUAL_ROWS = 24
+
 _MODERN = frozenset(["WT_SESSION", "TERM", "TERM_PROGRAM", "ANSICON"])
 """Variables that consoles with colours set on Windows."""
+
 _LEAST = 4
 """Columns below which the start of a text is not worth printing."""
 

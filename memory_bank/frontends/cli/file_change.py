@@ -7,21 +7,27 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memory_bank.errors import BadInput
+from memory_bank.base.errors import BadInput
 from memory_bank.frontends.cli.console import place
 from memory_bank.frontends.cli.text_input import interactive
 
 if TYPE_CHECKING:
-    from memory_bank.actions.clients.hook_install import HookChange
-    from memory_bank.actions.clients.install import Change
+    from memory_bank.agents.hook_install import HookChange
+    from memory_bank.agents.install import ConfigChange
     from memory_bank.frontends.cli.call import Call
+
 
 _HEADERS = 2
 """Header lines of a unified diff."""
 
 
 def made(
-    call: Call, change: Change | HookChange, write: Callable[[], None], *, yes: bool, look: str
+    call: Call,
+    change: ConfigChange | HookChange,
+    write: Callable[[], None],
+    *,
+    yes: bool,
+    look: str,
 ) -> bool:
     """Make a change by `write` if the user agrees; tell whether it was made.
 
@@ -44,7 +50,7 @@ def made(
     return True
 
 
-def show(call: Call, change: Change | HookChange) -> None:
+def show(call: Call, change: ConfigChange | HookChange) -> None:
     """Print the lines that change: to stderr on a terminal, which is asked next."""
     from difflib import unified_diff  # start-up: the list of commands shows no change
 
@@ -57,7 +63,7 @@ def show(call: Call, change: Change | HookChange) -> None:
     console.flush()
 
 
-def outcome(call: Call, change: Change | HookChange) -> None:
+def outcome(call: Call, change: ConfigChange | HookChange) -> None:
     """Say which file was written, or removed."""
     verb = "removed " if change.after is None else "wrote "
     call.console.line(verb, (place(change.file), "place"))

@@ -10,16 +10,20 @@ from typing import Any
 
 import click
 
+from memory_bank.base.errors import did_you_mean, similar_names
 from memory_bank.frontends.cli.console import Console
-from memory_bank.similar_names import did_you_mean, similar_names
 
 Example = tuple[str, str]
 """A command line, and what it is for."""
+
 Row = tuple[str, str]
 
 _LONG = "memory_bank.long_help"
+
 _INDENT = 2
+
 _NARROWEST, _WIDEST = 50, 80
+
 _NAMES = 26
 """Columns of the longest option name that has its help on the same line."""
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from memory_bank.errors import MemoryBankError
-from memory_bank.hints import Hint
+from memory_bank.base.errors import Hint, MemoryBankError
 
 HINTS = {
     Hint.MAKE_BANK: "run `memory-bank init` in your project",

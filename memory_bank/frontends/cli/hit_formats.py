@@ -6,17 +6,20 @@ import re
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from memory_bank.base.records import one_line
 from memory_bank.frontends.cli import hit_places
 from memory_bank.frontends.cli.hits_view import WEAKER, headed
-from memory_bank.frontends.rendering import one_line
 
 if TYPE_CHECKING:
-    from memory_bank.actions.recall import Recalled
     from memory_bank.frontends.cli.call import Call
+    from memory_bank.memory.hits import Recalled
+
 
 _MARKUP = re.compile(r"[\\`*_{}\[\]<>#!|~&$]")
+
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """The first characters of a cell that spreadsheets compute."""
+
 _COLUMNS = (
     "path", "line", "title", "heading", "type", "status", "tags", "created_at",
     "relevance_score", "weak", "snippet", "repository", "url",

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from memory_bank.frontends.rendering import named
+from memory_bank.base.records import named
 
 if TYPE_CHECKING:
-    from memory_bank.actions.recall import RecalledNote
+    from memory_bank.bank.hits import RecalledNote
     from memory_bank.frontends.cli.call import Call
 
 

@@ -5,29 +5,34 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from memory_bank import actions
+from memory_bank.base.records import one_line, visible
 from memory_bank.frontends.cli import hit_places
 from memory_bank.frontends.cli.console import Piece, cells, cut
-from memory_bank.frontends.rendering import one_line, visible
 
 if TYPE_CHECKING:
-    from memory_bank.actions.explain_query import ReadQuery
-    from memory_bank.actions.recall import Recalled, RecalledNote
+    from memory_bank.bank.hits import RecalledNote
     from memory_bank.frontends.cli.call import Call
+    from memory_bank.memory.hits import ReadQuery, Recalled
+
 
 WEAKER = "Weaker matches"
+
 _INDENT = "   "
+
 _PROMPTS = 2
 """Rows of a screen for the command line and for the next prompt."""
+
 _MOST_LINES = 4
 """Most lines of a snippet that is shown on a terminal."""
+
 _SCROLLING = 2
 """Lines of each snippet if the answer is longer than the screen anyway."""
+
 _LEAST_ABOUT = 12
 """Columns below which a hit's type, date and tags are left out on a terminal."""
 
 
-class Shown(NamedTuple):
+class ShownFields(NamedTuple):
     """What of each hit is shown beside its place, title and snippet."""
 
     read: ReadQuery
@@ -35,7 +40,7 @@ class Shown(NamedTuple):
     also: bool = False
 
 
-def show(call: Call, answer: Recalled, shown: Shown) -> None:
+def show(call: Call, answer: Recalled, shown: ShownFields) -> None:
     """Print the hits of an answer, best first."""
     if shown.explain:
         mode = answer.mode_used
@@ -54,7 +59,7 @@ def show(call: Call, answer: Recalled, shown: Shown) -> None:
 class _Hit:
     """A hit, and the lines of its snippet."""
 
-    def __init__(self, call: Call, rank: int, note: RecalledNote, shown: Shown) -> None:
+    def __init__(self, call: Call, rank: int, note: RecalledNote, shown: ShownFields) -> None:
         self.console = call.console
         self.call, self.rank, self.note, self.shown = call, rank, note, shown
         text = visible(note.snippet.replace("\r\n", "\n"))
@@ -119,11 +124,13 @@ class _Hit:
 
     def _snippet_lines(self) -> list[str]:
         """Return the lines of the snippet with most words of the query."""
+        from memory_bank.memory import hits
+
         lines = self.snippet
         if self.lines >= len(lines):
             return lines
         words = self.shown.read.words
-        matches = [len(actions.explain_query.matching_words(line, words)) for line in lines]
+        matches = [len(hits.matching_words(line, words)) for line in lines]
         starts = range(len(lines) - self.lines + 1)
         start = max(starts, key=lambda one: sum(matches[one : one + self.lines]))
         kept = lines[start : start + self.lines]
@@ -138,17 +145,19 @@ class _Hit:
 
     def _marked(self, text: str, style: str = "") -> list[Piece]:
         """Return a text as pieces, of which those that match the query are highlighted."""
+        from memory_bank.memory import hits
+
         if not self.console.coloured:
             return [(text, style)]
         pieces: list[Piece] = []
         last = 0
-        for start, end in actions.explain_query.matching_words(text, self.shown.read.words):
+        for start, end in hits.matching_words(text, self.shown.read.words):
             pieces += [(text[last:start], style), (text[start:end], "match")]
             last = end
         return [*pieces, (text[last:], style)]
 
 
-def _fit(call: Call, answer: Recalled, hits: Sequence[_Hit], shown: Shown) -> None:
+def _fit(call: Call, answer: Recalled, hits: Sequence[_Hit], shown: ShownFields) -> None:
     """Shorten the snippets so that the answer fits the screen, the last ones most."""
     remarks = sum(1 + len(notice) // call.console.columns for notice in answer.notices)
     remarks += (not answer.answered) + any(hit.note.weak for hit in hits)

@@ -9,15 +9,20 @@ from memory_bank.frontends.cli.call import Call
 from memory_bank.frontends.cli.console import cells, cut
 
 if TYPE_CHECKING:
-    from memory_bank.actions.index_rows import IndexRow
-    from memory_bank.actions.observation_details import Details
+    from memory_bank.sessions.get_observations import Details
+    from memory_bank.sessions.observation_rows import IndexRow
+
 
 _GAP = "  "
+
 _MINUTE = len("2026-11-22T10:20")
+
 _SHORTEST = 16
 """Columns of the shortest cut title; with less room the line is wrapped instead."""
+
 _WIDEST_ID = 24
 """Columns of a longer id, whose line is wrapped, are not kept free in other lines."""
+
 _SUMMARY = ("request", "investigated", "learned", "completed", "next_steps", "notes")
 
 

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from itertools import pairwise
 from types import FrameType
 
-from memory_bank.errors import (
+from memory_bank.base.errors import (
     BadInput,
     FileNotFound,
     MemoryBankError,
@@ -19,14 +19,16 @@ from memory_bank.errors import (
     SymbolNotFound,
     exhausted,
 )
+from memory_bank.base.records import failure
 from memory_bank.frontends.cli import click_adapter
 from memory_bank.frontends.cli.call import Interrupted
 from memory_bank.frontends.cli.console import Console, prepare_streams
 from memory_bank.frontends.cli.hints import hint_of
-from memory_bank.frontends.rendering import failure
 
 _INTERRUPTED = 130
+
 _FAILED = 3
+
 _CODES: tuple[tuple[type[BaseException], int], ...] = (
     (BadInput, 2),
     (NoteNotFound, 1),

@@ -7,17 +7,18 @@ from typing import Any
 
 import click
 
-from memory_bank.agents import agent_name
-from memory_bank.frontends.cli import shell_completion as completing
+from memory_bank.base.text import agent_name
+from memory_bank.frontends.cli import shell_completion
 from memory_bank.frontends.cli.command import ALLOW_SECRET
 
 Function = Callable[..., Any]
+
 Decorator = Callable[[Function], Function]
 
 
 def note(name: str = "name", **settings: Any) -> Decorator:  # noqa: ANN401  (click's)
     """Take a note's name."""
-    return click.argument(name, shell_complete=completing.notes, **settings)
+    return click.argument(name, shell_complete=shell_completion.notes, **settings)
 
 
 def notes(name: str = "names", metavar: str = "NAME...") -> Decorator:
@@ -37,7 +38,7 @@ def tags(what: str) -> Decorator:
         metavar="A,B",
         multiple=True,
         callback=_split,
-        shell_complete=completing.tags,
+        shell_complete=shell_completion.tags,
         help=what,
     )
 
@@ -45,7 +46,7 @@ def tags(what: str) -> Decorator:
 def kind(what: str) -> Decorator:
     """Take a note's type."""
     return click.option(
-        "--type", "kind", metavar="TYPE", shell_complete=completing.types, help=what
+        "--type", "kind", metavar="TYPE", shell_complete=shell_completion.types, help=what
     )
 
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from memory_bank.actions.provenance import Source
+    from memory_bank.trust.provenance import TextSource
+
 
 COLUMNS = ("trust", "commit", "date", "author", "agent", "request")
+
 _COMMIT = 10
 """Digits of an abbreviated commit."""
 
 
-def cells(source: Source) -> tuple[str, ...]:
+def cells(source: TextSource) -> tuple[str, ...]:
     """Return the cells of COLUMNS."""
     request = f"#{source.pull_request}" if source.pull_request else ""
     return (

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from shlex import join
 from types import MappingProxyType
 
-from memory_bank.similar_names import similar_names
+from memory_bank.base.errors import similar_names
 
 _WORDS = {
     "recall": "fetch find grep query",
@@ -33,12 +33,16 @@ _WORDS = {
     "-h": "commands help man usage",
     "--version": "version",
 }
+
 _NAMES: Mapping[str, str] = MappingProxyType(
     {word: name for name, words in _WORDS.items() for word in words.split()}
 )
+
 _SAME_ARGUMENTS = frozenset(["recall", "remember", "show", "edit", "rm", "mv", "append", "links"])
 """Commands whose arguments are those that the other programs take."""
+
 _SIMILAR = 0.75
+
 _LONGEST = 60
 """Characters of the longest arguments that are repeated in a message."""
 

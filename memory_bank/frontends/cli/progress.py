@@ -11,6 +11,7 @@ from memory_bank.frontends.cli.console import Console
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
+
 _DELAY = 1.0
 """Seconds before the first bar is drawn."""
 

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from memory_bank import actions
+from memory_bank.base.records import plain
+from memory_bank.base.setting_sections import BANK, Search
 from memory_bank.frontends.cli import hit_formats, hit_places, text_input
 from memory_bank.frontends.cli.call import FOUND, NOTHING, Call
 from memory_bank.frontends.cli.change_view import show_written
-from memory_bank.frontends.cli.hits_view import Shown, show
+from memory_bank.frontends.cli.hits_view import ShownFields, show
 from memory_bank.frontends.cli.note_editor import in_editor
-from memory_bank.frontends.rendering import plain
-from memory_bank.setting_sections import BANK, Search
 
 if TYPE_CHECKING:
-    from memory_bank.actions.recall import Recalled
-    from memory_bank.bank import Bank
+    from memory_bank.bank.bank import Bank
+    from memory_bank.memory.hits import Recalled
+
 
 _ON_SCREEN = 5
 """Notes in an answer on a terminal, unless a setting or an option says otherwise."""
@@ -41,6 +41,8 @@ def answer(
     **options: Any,  # noqa: ANN401  (named as the action's parameters)
 ) -> int:
     """Search the bank, print the results, and return the exit code."""
+    from memory_bank.memory import hits, recall
+
     _check(call, form, interactive=interactive)
     if interactive and rev is not None:
         raise call.usage_error("--interactive can't be combined with --at")
@@ -49,9 +51,7 @@ def answer(
     call.json = call.json or form == "json"
     text = " ".join(query)
     with call.open() as bank:
-        search = (
-            actions.recall.recall if rev is None else partial(actions.recall_at.recall_at, rev=rev)
-        )
+        search = recall.recall if rev is None else partial(recall.recall_at, rev=rev)
         found = search(
             bank,
             query=text,
@@ -62,14 +62,14 @@ def answer(
             **options,
         )
         dated = options["since"] is not None or options["before"] is not None
-        read = actions.explain_query.read_query(bank, text, times=not dated)
+        read = hits.read_query(bank, text, times=not dated)
     found = found._replace(notes=tuple(sorted(found.notes, key=attrgetter("weak"))))
     if call.json:
         call.document({**_fields(found), **({"read_as": read} if explain else {})})
     elif form is not None:
         hit_formats.FORMATS[form](call, found)
     else:
-        show(call, found, Shown(read, explain=explain, also=also))
+        show(call, found, ShownFields(read, explain=explain, also=also))
     _remark(call, found)
     if interactive and found.notes:
         _open_one(call, found)

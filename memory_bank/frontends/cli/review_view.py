@@ -6,37 +6,44 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from memory_bank.actions.lint import SEVERITIES
+from memory_bank.bank.findings import SEVERITIES
+from memory_bank.base.records import count, one_line
 from memory_bank.frontends.cli.console import Piece
-from memory_bank.frontends.rendering import count, one_line
 
 if TYPE_CHECKING:
-    from memory_bank.actions.review_report import (
+    from memory_bank.frontends.cli.call import Call
+    from memory_bank.notes.compare.note_change import (
         ClaimChange,
         KeyChange,
         LinkChange,
         NoteChange,
-        Review,
-        ReviewFinding,
         SectionChange,
         TextSpan,
     )
-    from memory_bank.frontends.cli.call import Call
+    from memory_bank.review.report import Review, ReviewFinding
+
 
 _FINDINGS = 100
 """Number of new findings that are shown unless all are."""
+
 _FIRST = 12
 """Number of claims of a note that are shown unless all are."""
+
 _CONTEXT = 40
 """Number of characters of unchanged text that are shown on each side of a change."""
+
 _LONGEST = 600
 """Length of a claim that was added or removed beyond which it is cut."""
+
 _STYLES = {"error": "bad", "warning": "warn", "info": "dim"}
+
 _KINDS = {"added": ("+ ", "good"), "removed": ("- ", "bad"), "changed": ("~ ", "warn")}
+
 _RICH = {
     "bold": "bold", "dim": "dim", "place": "cyan", "good": "green", "bad": "red", "warn": "yellow",
     "match": "bold yellow", "tag": "magenta",
 }  # fmt: skip
+
 _MORE = " (--all shows them)"
 
 Line = Sequence[Piece]

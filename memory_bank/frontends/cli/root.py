@@ -8,13 +8,16 @@ from types import ModuleType
 
 import click
 
-from memory_bank import __version__, plugins
+from memory_bank.base import plugins
+from memory_bank.base.version import __version__
 from memory_bank.frontends.cli.command import shared_options
 from memory_bank.frontends.cli.console import Console
 from memory_bank.frontends.cli.help import Group, Row
 
 KIND = "frontends.cli.commands"
+
 PROGRAM = "memory-bank"
+
 _GROUPS = (
     "Start",
     "Write",
@@ -27,6 +30,7 @@ _GROUPS = (
     "Share",
     "Look after",
 )
+
 _COLUMN, _NAMES = 12, 15
 
 _WHY = """
@@ -39,6 +43,7 @@ Every command works in any folder of the project. Answers go to stdout, remarks 
 stderr; with --json both are JSON. Exit codes: 0 found or done, 1 nothing found, 2 wrong usage,
 3 failed, 130 interrupted. Colours are used only on a terminal, and never with NO_COLOR.
 """
+
 _EXAMPLES = (
     ("memory-bank init", "make a bank in this project"),
     ('memory-bank remember "We use tantivy: Whoosh is dead" --type decision', "write it down"),
@@ -47,7 +52,7 @@ _EXAMPLES = (
 )
 
 
-class Root(Group):
+class RootGroup(Group):
     """The group of all commands."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  (click's)
@@ -96,7 +101,7 @@ def _show_version(ctx: click.Context, _: click.Parameter, asked: bool) -> None: 
         ctx.exit()
 
 
-def root() -> Root:
+def root() -> RootGroup:
     """Make the root command."""
     version = click.Option(
         ["--version"],
@@ -106,7 +111,7 @@ def root() -> Root:
         callback=_show_version,
         help="Show the version",
     )
-    return Root(
+    return RootGroup(
         PROGRAM,
         help="Project memory as Markdown files in your own git repository.",
         why=_WHY,

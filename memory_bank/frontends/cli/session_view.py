@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from memory_bank.frontends.rendering import count, one_line
+from memory_bank.base.records import count, one_line
 
 if TYPE_CHECKING:
-    from memory_bank.actions.session_listing import SessionRows, SessionShown
-    from memory_bank.actions.sessions import Observation, Summary
-    from memory_bank.actions.transcripts import ImportedSessions
+    from memory_bank.agents.transcripts import ImportedSessions
     from memory_bank.frontends.cli.call import Call
+    from memory_bank.sessions.listing import SessionRows, SessionShown
+    from memory_bank.sessions.records import Observation, Summary
+
 
 _MINUTE = 16
 """Characters of a time down to the minute."""
+
 _ID = 12
+
 _DAMAGED = ("not JSON", "line too long")
 """Reasons to leave out a line of a transcript that a person may want to look at."""
+
 _PARTS = ("request", "investigated", "learned", "completed", "next_steps", "notes")
 
 

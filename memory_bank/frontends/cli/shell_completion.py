@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memory_bank import actions
-from memory_bank.errors import MemoryBankError
+from memory_bank.base.errors import MemoryBankError
+from memory_bank.base.setting_sections import OBSERVATION_TYPES
 from memory_bank.frontends.cli.command import named_bank
-from memory_bank.setting_sections import OBSERVATION_TYPES
 
 if TYPE_CHECKING:
-    from memory_bank.bank import Bank
+    from memory_bank.bank.bank import Bank
+
 
 _TYPES = (
     "plan", "journal", "fact", "observation", "reflection",
@@ -23,18 +23,24 @@ _TYPES = (
 
 def notes(ctx: click.Context, _: click.Parameter, start: str) -> list[str]:
     """Return the note names that start with a text."""
-    return _known(ctx, start, actions.listing.known_names)
+    from memory_bank.memory import show
+
+    return _known(ctx, start, show.known_names)
 
 
 def trashed(ctx: click.Context, _: click.Parameter, start: str) -> list[str]:
     """Return the names of deleted notes that start with a text."""
-    return _known(ctx, start, actions.trash.known_names)
+    from memory_bank.memory import trash
+
+    return _known(ctx, start, trash.known_names)
 
 
 def tags(ctx: click.Context, _: click.Parameter, start: str) -> list[str]:
     """Return lists of tags, in which the last tag is completed."""
+    from memory_bank.memory import show
+
     done, comma, last = start.rpartition(",")
-    return [f"{done}{comma}{tag}" for tag in _known(ctx, last, actions.listing.known_tags)]
+    return [f"{done}{comma}{tag}" for tag in _known(ctx, last, show.known_tags)]
 
 
 def types(_: click.Context, __: click.Parameter, start: str) -> list[str]:
@@ -50,22 +56,25 @@ def observation_types(_: click.Context, __: click.Parameter, start: str) -> list
 
 def observations(ctx: click.Context, _: click.Parameter, start: str) -> list[str]:
     """Return the ids of the newest observations that start with a text."""
-    return _known(ctx, start, actions.observations.known_ids)
+    from memory_bank.sessions.observations import known_ids
+
+    return _known(ctx, start, known_ids)
 
 
 def symbols(ctx: click.Context, _: click.Parameter, start: str) -> list[str]:
     """Return the names of symbols that start with a text, from the table as it is."""
-    from memory_bank.codebase import open_codebase
+    from memory_bank.code.codebase import open_codebase
+    from memory_bank.code.symbols import known_names
 
     try:
         with open_codebase(bank=named_bank(ctx)) as code:
-            return _starting(actions.symbols.known_names(code, start), start)
+            return _starting(known_names(code, start), start)
     except MemoryBankError:
         return []
 
 
 def _known(ctx: click.Context, start: str, names: Callable[[Bank], Iterable[str]]) -> list[str]:
-    from memory_bank.bank import open_bank
+    from memory_bank.bank.bank import open_bank
 
     try:
         with open_bank(named_bank(ctx)) as bank:

@@ -6,9 +6,13 @@ import re
 from typing import NamedTuple
 
 _ESCAPED_IN = {'"': '"\\$`\n', "'": ""}
+
 _ESCAPED_IN_FISH = {'"': '"\\$\n', "'": "'\\"}
+
 _SPECIAL = re.compile(r"(?![\w@%+=:,./-])[\x00-\x7f]")
+
 _BLANKS = " \t\n"
+
 _SPECIAL_IN_DOUBLE = re.compile(r'["\\$`]')
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from memory_bank.errors import BadInput, MemoryBankError
+from memory_bank.base.errors import BadInput, MemoryBankError
 from memory_bank.frontends.cli.console import Console
 
 

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 from memory_bank.frontends.cli.call import FOUND, NOTHING, Call
 
 if TYPE_CHECKING:
-    from memory_bank.actions.trash import Trashed
+    from memory_bank.memory.trash import TrashedNote
+
 
 _TO_THE_SECOND = 14
 """Digits of a version that usually tell it from all others of a note."""
 
 
-def show_trash(call: Call, found: Sequence[Trashed], nothing: str) -> int:
+def show_trash(call: Call, found: Sequence[TrashedNote], nothing: str) -> int:
     """Print deleted notes with the versions that restore takes; return the exit code."""
     if call.json:
         call.document({"result_count": len(found), "trash": found})
@@ -30,7 +31,7 @@ def show_trash(call: Call, found: Sequence[Trashed], nothing: str) -> int:
     return FOUND if found else NOTHING
 
 
-def _when(note: Trashed) -> str:
+def _when(note: TrashedNote) -> str:
     """Return when a note was deleted, in local time."""
     if not note.deleted_at:
         return "-"
@@ -38,7 +39,7 @@ def _when(note: Trashed) -> str:
     return moment.astimezone().isoformat(" ", "minutes")
 
 
-def _short(note: Trashed, found: Sequence[Trashed]) -> str:
+def _short(note: TrashedNote, found: Sequence[TrashedNote]) -> str:
     """Return the first digits of a version that no other version of the note starts with."""
     short = note.version[:_TO_THE_SECOND]
     same = [other for other in found if other.path == note.path and other.version.startswith(short)]

@@ -1,1 +1,1 @@
-"""What front-ends that are reached over HTTP share: addresses, host names, limits, the server."""
+"""What all HTTP servers share."""

@@ -2,23 +2,161 @@
 
 from __future__ import annotations
 
+import errno
 import ipaddress
+import os
+import re
+import secrets
+import socket
+import stat
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from hmac import compare_digest
+from pathlib import Path
 from typing import NamedTuple
 
 import anyio
 import uvicorn
 from starlette.types import ASGIApp
 
-from memory_bank.actions.access_token import Token
-from memory_bank.frontends.http.addresses import listen, parsed
+from memory_bank.base import paths
+from memory_bank.base.errors import BadInput, Hint, NoteExists, StorageFailed
 from memory_bank.frontends.http.connections import Limits, Server, protocol
 from memory_bank.frontends.http.hosts import own_names, url_host
+from memory_bank.notes import files
+
+_BYTES = 32
+
+_SHORTEST = 16
+
+_MOST = 4096
+
+_OTHERS = 0o077
+
+_SHAPE = re.compile(rb"[!-~]{%d,}" % _SHORTEST)
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A bearer token and its file."""
+
+    value: bytes = field(repr=False)
+    file: Path | None = None
+    """None if it ends with the process."""
+    made: bool = True
+    """Whether it is new."""
+
+
+def new_token() -> Token:
+    """Return a token that is in no file."""
+    return Token(_value())
+
+
+def token(file: Path | None = None) -> Token:
+    """Return the token of a file; create a private file with a new token if there is none.
+
+    The default file is the user's, for all banks. Raises BadInput if others can read the file or
+    it contains no valid token, StorageFailed if it can't be read or created.
+    """
+    file = file or paths.user_folder("state") / "http-token"
+    made = not os.path.lexists(file)
+    if made:
+        _make(file)
+    return Token(_read(file), file, made)
+
+
+def _make(file: Path) -> None:
+    try:
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise files.failed("make", file.parent, error) from error
+    with suppress(NoteExists):  # another server was faster: its token is used
+        files.replace(file, _value() + b"\n", files.ABSENT, mode=0o600)
+
+
+def _value() -> bytes:
+    return secrets.token_urlsafe(_BYTES).encode()
+
+
+def _read(file: Path) -> bytes:
+    try:
+        with file.open("rb") as stream:
+            _check_private(file, os.fstat(stream.fileno()))
+            value = stream.read(_MOST).strip()
+    except OSError as error:
+        raise files.failed("read", file, error) from error
+    if not _SHAPE.fullmatch(value):
+        raise BadInput(
+            f"{file} has no token: one line of at least {_SHORTEST} ASCII characters",
+            "remove the file to get a new token",
+        )
+    return value
+
+
+def _check_private(file: Path, found: os.stat_result) -> None:
+    """Raise BadInput if somebody else could know the token."""
+    if not stat.S_ISREG(found.st_mode):
+        raise StorageFailed(f"{file} is not a regular file", Hint.NAME_ANOTHER_FILE)
+    if os.name == "nt":  # pragma: no cover  (there the folder's rights count)
+        return
+    if found.st_uid not in {os.geteuid(), 0}:
+        raise BadInput(f"{file} belongs to somebody else", Hint.NAME_ANOTHER_FILE)
+    if found.st_mode & _OTHERS:
+        raise BadInput(
+            f"others can read {file}",
+            "remove it to get a new token; `chmod 600` is enough if nobody has read it",
+        )
+
+
+def listen(address: str) -> socket.socket:
+    """Return a socket that is bound to HOST:PORT; raise BadInput."""
+    host, port = parsed(address)
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except (socket.gaierror, UnicodeError) as error:
+        raise BadInput(f"there is no host {host!r}", "give an address of this machine") from error
+    family, kind, protocol, _, place = min(found, key=lambda one: one[0] != socket.AF_INET)
+    listener = socket.socket(family, kind, protocol)
+    try:
+        if os.name == "posix":  # on Windows the option lets two servers share a port
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(place)
+        listener.listen()
+    except OSError as error:
+        listener.close()
+        raise _refused(host, port, error) from error
+    return listener
+
+
+def parsed(address: str) -> tuple[str, int]:
+    """Return the host, without brackets, and the port of HOST:PORT; raise BadInput."""
+    host, colon, port = address.rpartition(":")
+    bare = host.removeprefix("[").removesuffix("]")
+    if not (colon and host and port.isdecimal() and port.isascii() and int(port) < 2**16):
+        raise BadInput(f"{address!r} is not HOST:PORT", "for example 127.0.0.1:8765, or [::1]:8765")
+    if ":" in bare and host == bare:
+        raise BadInput(
+            f"{address!r}: an IPv6 address needs brackets",
+            "write [{bare}]:{port}",
+            bare=bare,
+            port=str(port),
+        )
+    return bare, int(port)
+
+
+def _refused(host: str, port: int, error: OSError) -> BadInput:
+    if error.errno == errno.EADDRINUSE:
+        hint = "choose another with --http HOST:PORT; port 0 is any free one"
+        return BadInput(f"port {port} of {host} is in use", hint)
+    if error.errno == errno.EADDRNOTAVAIL:
+        return BadInput(f"{host} is not an address of this machine", "for example 127.0.0.1")
+    return BadInput(f"can't listen on {host}:{port}: {error.strerror}", "choose another port")
+
 
 _SHUTDOWN_SECONDS = 3
 """Seconds that a stopping server waits for running requests."""
+
 LIMITS = Limits()
 
 
@@ -33,7 +171,7 @@ class Endpoint:
     """Whether other machines can reach it."""
 
 
-class Guard(NamedTuple):
+class RequestGuard(NamedTuple):
     """Whom an application answers."""
 
     names: Sequence[str]
@@ -42,7 +180,7 @@ class Guard(NamedTuple):
 
 
 def serve(
-    application: Callable[[Guard], ASGIApp],
+    application: Callable[[RequestGuard], ASGIApp],
     address: str,
     path: str,
     *,
@@ -61,7 +199,7 @@ def serve(
         host, port = listener.getsockname()[:2]
         remote = not ipaddress.ip_address(host).is_loopback
         secret = token(remote)
-        app = application(Guard(own_names(parsed(address)[0], host, hosts), secret))
+        app = application(RequestGuard(own_names(parsed(address)[0], host, hosts), secret))
         on_start(Endpoint(f"http://{url_host(host)}:{port}{path}", secret, remote))
         server = Server(_config(app, limits))
         try:

@@ -12,9 +12,13 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+
 _HOST = rb"(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::([1-9][0-9]{0,4}))?"
+
 _NAMED = re.compile(_HOST)
+
 _ORIGIN = re.compile(rb"https?://" + _HOST)
+
 _LAST_PORT = 65535
 
 

@@ -13,15 +13,18 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
-from memory_bank import layout
-from memory_bank.errors import MemoryBankError
-from memory_bank.serving.shared_bank import SharedBank
+from memory_bank.base import paths
+from memory_bank.base.errors import MemoryBankError
+from memory_bank.frontends.serving.shared_bank import SharedBank
 
 _END = r"""[^\s'",;:()\\]*"""
+
 _ABSOLUTE = re.compile(
     rf"""(?<![\w/\\.:~…])(?:/(?=[^\s/]){_END}|[A-Za-z]:(?:[/\\]+[^\s'",;:()/\\]+)+)"""
 )
+
 _OURS = ("problem", "polling", "git", "hooks", "bank", "index")
+
 _LISTED = ("unindexed", "faults")
 
 Value = TypeVar("Value")
@@ -70,7 +73,7 @@ def _changed(value: Any, **changes: object) -> Any:  # noqa: ANN401  (a record o
 def _roots() -> list[str]:
     """Return the folders that messages may name and whose paths may contain spaces."""
     folders = [Path.home(), Path(tempfile.gettempdir())]
-    folders += [layout.user_folder(kind) for kind in ("data", "state", "cache")]
+    folders += [paths.user_folder(kind) for kind in ("data", "state", "cache")]
     found = {str(folder) for folder in folders if folder != Path(folder.anchor)}
     return sorted(found, key=len, reverse=True)
 

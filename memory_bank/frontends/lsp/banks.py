@@ -1,4 +1,4 @@
-"""The banks of an editor's folders and files, each opened once, when it is first needed."""
+"""The banks and work trees of an editor's files, each opened once, when it is first needed."""
 
 from __future__ import annotations
 
@@ -10,24 +10,27 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memory_bank import layout
-from memory_bank.errors import BadName, BadSetting, NoBank
-from memory_bank.serving.background import Background
-from memory_bank.serving.shared_bank import SharedBank
+from memory_bank.base import paths
+from memory_bank.base.errors import BadName, BadSetting, MemoryBankError, NoBank, NoRepository
+from memory_bank.frontends.serving.serving_background import Background
+from memory_bank.frontends.serving.shared_bank import SharedBank, SharedCode
 
 if TYPE_CHECKING:
-    from memory_bank.actions.editor.problems import Finding
-    from memory_bank.actions.maintenance import Changed
+    from memory_bank.bank.findings import Finding
+    from memory_bank.code.codebase import Codebase
+    from memory_bank.memory.maintenance import ChangedPaths
 
-_AGAIN = 2.0
+
+_BANK_AGAIN = 2.0
 """Seconds after which a folder without a bank is searched again."""
+
 _log = logging.getLogger(__name__)
 
 
 class OpenBank:
     """A bank, the work in its background, and what its rules found last."""
 
-    def __init__(self, root: Path, changed: Callable[[OpenBank, Changed], None]) -> None:
+    def __init__(self, root: Path, changed: Callable[[OpenBank, ChangedPaths], None]) -> None:
         """Open nothing yet; `changed` is called with each batch of changed notes."""
         self.root = root
         self.shared = SharedBank(str(root))
@@ -55,7 +58,9 @@ class OpenBank:
 class Banks:
     """The banks in which an editor's files are. Its methods may be called from any thread."""
 
-    def __init__(self, named: str | None, changed: Callable[[OpenBank, Changed], None]) -> None:
+    def __init__(
+        self, named: str | None, changed: Callable[[OpenBank, ChangedPaths], None]
+    ) -> None:
         """Use the bank at `named` for all files, or the bank of each file's folder."""
         self._named = named
         self._changed = changed
@@ -89,7 +94,7 @@ class Banks:
 
     def _private(self, file: Path) -> OpenBank | None:
         """Return the open bank to which a note of a session belongs, which is elsewhere."""
-        state = layout.user_folder("state")
+        state = paths.user_folder("state")
         if not file.is_relative_to(state):
             return None
         return next(
@@ -99,13 +104,67 @@ class Banks:
     def _root(self, folder: Path) -> Path | None:
         """Return the root of the bank of a folder; None if there is none."""
         searched, root = self._found.get(folder, (float("-inf"), None))
-        if time.monotonic() - searched < _AGAIN or (root is not None and root.is_dir()):
+        if time.monotonic() - searched < _BANK_AGAIN or (root is not None and root.is_dir()):
             return root
         try:
-            root = layout.locate(self._named, start=folder).root
+            root = paths.locate(self._named, start=folder).root
         except (NoBank, BadName, BadSetting, OSError) as error:
             root = None
             if not isinstance(error, NoBank) and folder not in self._found:
                 _log.warning("%s: %s", folder, error)
         self._found[folder] = (time.monotonic(), root)
         return root
+
+
+_CODE_AGAIN = 5.0
+"""Seconds after which a folder outside of work trees is searched again."""
+
+
+class Codebases:
+    """The code of the work trees in which an editor's files are; for any thread."""
+
+    def __init__(self) -> None:
+        """Open nothing yet."""
+        self._lock = threading.Lock()
+        self._open: dict[Path, SharedCode] = {}
+        self._found: dict[Path, tuple[float, Path | None]] = {}
+        """The root of the work tree by folder, and when it was searched."""
+
+    def of(self, file: Path) -> SharedCode | None:
+        """Return the code of a file's work tree; None outside of work trees."""
+        folder = file.parent
+        with self._lock:
+            searched, root = self._found.get(folder, (float("-inf"), None))
+            if root is None and time.monotonic() - searched >= _CODE_AGAIN:
+                root = self._opened(folder)
+                self._found[folder] = (time.monotonic(), root)
+            return self._open[root] if root else None
+
+    def close(self) -> None:
+        """Close all code."""
+        with self._lock:
+            for one in self._open.values():
+                one.close()
+
+    def _opened(self, folder: Path) -> Path | None:
+        """Open the work tree of a folder, unless it is open, and return its root."""
+        made = SharedCode(partial(_open, folder), searched=False)
+        try:
+            root = made.code.root
+        except NoRepository:
+            return None
+        except (MemoryBankError, OSError) as error:
+            _log.warning("%s: %s", folder, error)
+            return None
+        if root in self._open:
+            made.close()
+        else:
+            made.start()
+            self._open[root] = made
+        return root
+
+
+def _open(folder: Path, embeds: Callable[[], bool]) -> Codebase:
+    from memory_bank.code.codebase import open_codebase  # start-up: the first answer needs none
+
+    return open_codebase(folder, embeds=embeds)

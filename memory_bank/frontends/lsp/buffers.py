@@ -1,21 +1,110 @@
-"""The files that are open in the editor, kept as the editor's changes leave them."""
+"""The files that are open in the editor, and positions in their texts."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+import re
+import time
+from bisect import bisect_right
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 
 from lsprotocol.types import (
     ClientCapabilities,
     DidChangeTextDocumentParams,
+    Position,
+    Range,
     TextDocumentContentChangePartial,
     TextDocumentItem,
 )
 from pygls.uris import from_fs_path, to_fs_path
 
-from memory_bank.filenames import NOTE_SUFFIXES
-from memory_bank.frontends.lsp.positions import UTF16, Positions
+from memory_bank.base.filenames import NOTE_SUFFIXES
+
+SHOW_REFERENCES = "memoryBank.showReferences"
+"""A command of the editor: it shows places."""
+
+ADD_NOTE = "memoryBank.addNote"
+"""A command of the server: it makes a note on a symbol."""
+
+
+class Clock:
+    """Tells for each symbol whether a hover counts as an access: once in a while."""
+
+    def __init__(self, seconds: float = 60.0, now: Callable[[], float] = time.monotonic) -> None:
+        """Let at most one access of a symbol count in so many seconds; kept in memory only."""
+        self._seconds = seconds
+        self._now = now
+        self._counted: dict[str, float] = {}
+
+    def due(self, symbol: str) -> bool:
+        """Tell whether an access counts now; if so, the next ones wait."""
+        now = self._now()
+        if now - self._counted.get(symbol, float("-inf")) < self._seconds:
+            return False
+        kept = {one: then for one, then in self._counted.items() if now - then < self._seconds}
+        self._counted = {**kept, symbol: now}
+        return True
+
+
+_BREAK = re.compile(r"\r\n|\n|\r")
+
+UTF8, UTF16, UTF32 = "utf-8", "utf-16", "utf-32"
+
+
+class Positions:
+    """The lines of a text: they end with LF, CRLF or CR only, as the protocol says."""
+
+    def __init__(self, text: str, encoding: str = UTF16) -> None:
+        """Take a text, and the encoding whose code units the client counts."""
+        self._text = text
+        self._encoding = encoding
+        self._starts = [0, *(found.end() for found in _BREAK.finditer(text))]
+        self._ends = [*(found.start() for found in _BREAK.finditer(text)), len(text)]
+
+    def position(self, offset: int) -> Position:
+        """Return the position of an offset; one beyond the text is its end."""
+        offset = min(max(offset, 0), len(self._text))
+        line = bisect_right(self._starts, offset) - 1
+        start = self._starts[line]
+        return Position(line, self._units(self._text[start : min(offset, self._ends[line])]))
+
+    def range(self, start: int, end: int) -> Range:
+        """Return the range between two offsets."""
+        return Range(self.position(start), self.position(end))
+
+    def offset(self, position: Position) -> int:
+        """Return the offset of a position; one behind its line's end is that end."""
+        if position.line >= len(self._starts):
+            return len(self._text)
+        start, end = self._starts[position.line], self._ends[position.line]
+        line = self._text[start:end]
+        if line.isascii() or self._encoding == UTF32:
+            return start + min(position.character, len(line))
+        units = 0
+        for at, char in enumerate(line):
+            if units >= position.character:
+                return start + at
+            units += self._units(char)
+        return end
+
+    def line_start(self, line: int) -> Position:
+        """Return the position of the start of a line, which is 1-based."""
+        return Position(min(max(line, 1), len(self._starts)) - 1, 0)
+
+    def _units(self, text: str) -> int:
+        if text.isascii() or self._encoding == UTF32:
+            return len(text)
+        if self._encoding == UTF8:
+            return len(text.encode(errors="surrogatepass"))
+        return len(text) + sum(char > "\uffff" for char in text)
+
+
+@lru_cache(8)
+def positions(text: str, encoding: str) -> Positions:
+    """Return the lines of a text; those of the last texts are kept."""
+    return Positions(text, encoding)
 
 
 class Buffer:

@@ -28,17 +28,17 @@ from lsprotocol.types import (
     WorkspaceEditClientCapabilities,
 )
 
-from memory_bank.actions.editor import goals, problems, rename
-from memory_bank.actions.editor.rename import Edit, Renaming
-from memory_bank.errors import BadInput
-from memory_bank.frontends.fencing import one_line
-from memory_bank.frontends.lsp.asked import Asked
+from memory_bank.base.errors import BadInput
+from memory_bank.base.text import one_line
 from memory_bank.frontends.lsp.buffers import file_at
+from memory_bank.frontends.lsp.editor import link_targets, problems, rename
+from memory_bank.frontends.lsp.editor.rename import OffsetEdit, Renaming
+from memory_bank.frontends.lsp.request import FileRequest
 
 _MAX_FIXES = 20
 
 
-def prepare(asked: Asked, params: PrepareRenameParams) -> PrepareRenamePlaceholder | None:
+def prepare(asked: FileRequest, params: PrepareRenameParams) -> PrepareRenamePlaceholder | None:
     """Return what a rename at the cursor changes, and its present name."""
     if not asked.path:
         return None
@@ -48,7 +48,7 @@ def prepare(asked: Asked, params: PrepareRenameParams) -> PrepareRenamePlacehold
     return PrepareRenamePlaceholder(asked.range(what.start, what.end), one_line(what.name))
 
 
-def renamed(asked: Asked, params: RenameParams) -> WorkspaceEdit | None:
+def renamed(asked: FileRequest, params: RenameParams) -> WorkspaceEdit | None:
     """Return the edits that rename the note or heading at the cursor; raise MemoryBankError."""
     offset = asked.offset(params.position)
     what = rename.renameable(asked.texts, asked.path, offset) if asked.path else None
@@ -59,19 +59,19 @@ def renamed(asked: Asked, params: RenameParams) -> WorkspaceEdit | None:
     return _workspace_edit(asked, rename.rename(asked.texts, what, params.new_name))
 
 
-def moved(asked: Asked, files: Sequence[FileRename]) -> WorkspaceEdit | None:
+def moved(asked: FileRequest, files: Sequence[FileRename]) -> WorkspaceEdit | None:
     """Return the edits of links for notes or folders that the editor is about to move."""
     moves = _moves(asked, files)
     edits = tuple(rename.moved(asked.texts, moves)) if moves else ()
     return _workspace_edit(asked, Renaming(edits)) if edits else None
 
 
-def record(asked: Asked, files: Sequence[FileRename]) -> None:
+def record(asked: FileRequest, files: Sequence[FileRename]) -> None:
     """Record the moves of notes, so that their counts of accesses stay theirs."""
     rename.record(asked.bank, _moves(asked, files))
 
 
-def _moves(asked: Asked, files: Sequence[FileRename]) -> dict[str, str]:
+def _moves(asked: FileRequest, files: Sequence[FileRename]) -> dict[str, str]:
     found: dict[str, str] = {}
     for one in files:
         old, new = file_at(one.old_uri), file_at(one.new_uri)
@@ -80,7 +80,7 @@ def _moves(asked: Asked, files: Sequence[FileRename]) -> dict[str, str]:
     return found
 
 
-def code_actions(asked: Asked, params: CodeActionParams) -> list[CodeAction]:
+def code_actions(asked: FileRequest, params: CodeActionParams) -> list[CodeAction]:
     """Return the fixes of the problems in a range of a note."""
     if not asked.path:
         return []
@@ -93,7 +93,7 @@ def code_actions(asked: Asked, params: CodeActionParams) -> list[CodeAction]:
             kind=CodeActionKind.QuickFix,
             diagnostics=_of_rule(params.context.diagnostics, fix.rule),
             edit=_workspace_edit(
-                asked, Renaming((Edit(asked.path, fix.start, fix.end, fix.text),))
+                asked, Renaming((OffsetEdit(asked.path, fix.start, fix.end, fix.text),))
             ),
         )
         for fix in problems.fixes(asked.texts, asked.path, start, end, saved)[:_MAX_FIXES]
@@ -105,15 +105,15 @@ def _of_rule(diagnostics: Iterable[Diagnostic], rule: str) -> list[Diagnostic]:
     return [one for one in diagnostics if one.code == rule]
 
 
-def _new_notes(asked: Asked, start: int, end: int) -> list[CodeAction]:
+def _new_notes(asked: FileRequest, start: int, end: int) -> list[CodeAction]:
     """Return the actions that make a note of a wikilink's target that no note has."""
     note = asked.texts.note(asked.path)
     if note is None or not _can(asked, ResourceOperationKind.Create):
         return []
     found = []
-    for written, goal in goals.written_goals(asked.texts, asked.path, note):
+    for written, goal in link_targets.written_goals(asked.texts, asked.path, note):
         if written.first <= end and start <= written.last and written.link.kind == "wiki":
-            path = goals.new_note(asked.bank, goal)
+            path = link_targets.new_note(asked.bank, goal)
             if not path:
                 continue
             title = Path(path).stem
@@ -129,7 +129,7 @@ def _new_notes(asked: Asked, start: int, end: int) -> list[CodeAction]:
     return found
 
 
-def _workspace_edit(asked: Asked, renaming: Renaming) -> WorkspaceEdit:
+def _workspace_edit(asked: FileRequest, renaming: Renaming) -> WorkspaceEdit:
     """Return the edits, then the move of the file, in the form that the editor takes."""
     by_path: dict[str, list[TextEdit]] = {}
     for one in renaming.edits:
@@ -159,18 +159,18 @@ def _document_edit(uri: str, version: int | None, edits: Sequence[TextEdit]) -> 
     return TextDocumentEdit(OptionalVersionedTextDocumentIdentifier(uri, version), list(edits))
 
 
-def _can(asked: Asked, operation: ResourceOperationKind) -> bool:
+def _can(asked: FileRequest, operation: ResourceOperationKind) -> bool:
     """Tell whether the editor makes or moves files; Neovim 0.7 names only these operations."""
     takes = _takes(asked)
     return takes is not None and operation in (takes.resource_operations or ())
 
 
-def _takes_document_changes(asked: Asked) -> bool:
+def _takes_document_changes(asked: FileRequest) -> bool:
     takes = _takes(asked)
     return takes is not None and bool(takes.document_changes or takes.resource_operations)
 
 
-def _takes(asked: Asked) -> WorkspaceEditClientCapabilities | None:
+def _takes(asked: FileRequest) -> WorkspaceEditClientCapabilities | None:
     capabilities = asked.editor.capabilities.workspace
     return capabilities.workspace_edit if capabilities else None
 

@@ -6,15 +6,9 @@ from typing import Any
 
 from lsprotocol import types
 
-from memory_bank.frontends import lsp
-from memory_bank.frontends.lsp.buffers import file_at, is_note
-from memory_bank.frontends.lsp.clock import ADD_NOTE
-from memory_bank.frontends.lsp.server import (
-    CHANGE_SECONDS,
-    LIST_SECONDS,
-    NOTES,
-    NotesServer,
-)
+from memory_bank.frontends.lsp import changes, model_answers, navigation, source_code
+from memory_bank.frontends.lsp.buffers import ADD_NOTE, file_at, is_note
+from memory_bank.frontends.lsp.server import CHANGE_SECONDS, LIST_SECONDS, NOTES, NotesServer
 
 
 def built(named: str | None = None) -> NotesServer:
@@ -75,28 +69,28 @@ def _add_navigation(server: NotesServer) -> None:
     async def completion(params: types.CompletionParams) -> types.CompletionList | None:
         uri = params.text_document.uri
         return await server.ask(
-            uri, lambda asked: lsp.completion.complete(asked, params, server.codebases), None
+            uri, lambda asked: model_answers.complete(asked, params, server.codebases), None
         )
 
     @server.feature(types.TEXT_DOCUMENT_DEFINITION)
     async def definition(params: types.DefinitionParams) -> list[types.Location]:
         uri = params.text_document.uri
-        return await server.ask(uri, lambda asked: lsp.navigation.definition(asked, params), [])
+        return await server.ask(uri, lambda asked: navigation.definition(asked, params), [])
 
     @server.feature(types.TEXT_DOCUMENT_REFERENCES)
     async def references(params: types.ReferenceParams) -> list[types.Location]:
         uri = params.text_document.uri
         return await server.ask(
-            uri, lambda asked: lsp.navigation.references(asked, params), [], LIST_SECONDS
+            uri, lambda asked: navigation.references(asked, params), [], LIST_SECONDS
         )
 
     @server.feature(types.TEXT_DOCUMENT_HOVER)
     async def hover(params: types.HoverParams) -> types.Hover | None:
         uri = params.text_document.uri
         if is_note(uri):
-            return await server.ask(uri, lambda asked: lsp.navigation.hover(asked, params), None)
+            return await server.ask(uri, lambda asked: navigation.hover(asked, params), None)
         return await server.ask_code(
-            uri, lambda asked: lsp.source_code.hover(asked, params, server.clock), None
+            uri, lambda asked: source_code.hover(asked, params, server.clock), None
         )
 
     @server.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
@@ -104,18 +98,18 @@ def _add_navigation(server: NotesServer) -> None:
         params: types.DocumentSymbolParams,
     ) -> list[types.DocumentSymbol] | list[types.SymbolInformation]:
         uri = params.text_document.uri
-        return await server.ask(uri, lambda asked: lsp.navigation.symbols(asked, params), [])
+        return await server.ask(uri, lambda asked: navigation.symbols(asked, params), [])
 
     @server.feature(types.TEXT_DOCUMENT_DOCUMENT_LINK)
     async def links(params: types.DocumentLinkParams) -> list[types.DocumentLink]:
         uri = params.text_document.uri
-        return await server.ask(uri, lambda asked: lsp.navigation.links(asked, params), [])
+        return await server.ask(uri, lambda asked: navigation.links(asked, params), [])
 
     @server.feature(types.WORKSPACE_SYMBOL)
     async def search(params: types.WorkspaceSymbolParams) -> list[types.WorkspaceSymbol]:
         editor = server.editor()
         return await server.run(
-            lambda: lsp.navigation.workspace_symbols(server.banks.opened(), editor, params.query),
+            lambda: navigation.workspace_symbols(server.banks.opened(), editor, params.query),
             [],
         )
 
@@ -124,13 +118,13 @@ def _add_changes(server: NotesServer) -> None:
     @server.feature(types.TEXT_DOCUMENT_PREPARE_RENAME)
     async def prepare(params: types.PrepareRenameParams) -> types.PrepareRenamePlaceholder | None:
         uri = params.text_document.uri
-        return await server.ask(uri, lambda asked: lsp.changes.prepare(asked, params), None)
+        return await server.ask(uri, lambda asked: changes.prepare(asked, params), None)
 
     @server.feature(types.TEXT_DOCUMENT_RENAME, types.RenameOptions(prepare_provider=True))
     async def rename(params: types.RenameParams) -> types.WorkspaceEdit | None:
         uri = params.text_document.uri
         return await server.ask(
-            uri, lambda asked: lsp.changes.renamed(asked, params), None, CHANGE_SECONDS
+            uri, lambda asked: changes.renamed(asked, params), None, CHANGE_SECONDS
         )
 
     @server.feature(
@@ -141,14 +135,14 @@ def _add_changes(server: NotesServer) -> None:
             return None
         uri = params.files[0].old_uri
         return await server.ask(
-            uri, lambda asked: lsp.changes.moved(asked, params.files), None, CHANGE_SECONDS
+            uri, lambda asked: changes.moved(asked, params.files), None, CHANGE_SECONDS
         )
 
     @server.feature(types.WORKSPACE_DID_RENAME_FILES, types.FileOperationRegistrationOptions(NOTES))
     async def did_rename(params: types.RenameFilesParams) -> None:
         if params.files:
             uri = params.files[0].new_uri
-            await server.ask(uri, lambda asked: lsp.changes.record(asked, params.files), None)
+            await server.ask(uri, lambda asked: changes.record(asked, params.files), None)
 
     @server.feature(
         types.TEXT_DOCUMENT_CODE_ACTION,
@@ -158,9 +152,9 @@ def _add_changes(server: NotesServer) -> None:
         uri = params.text_document.uri
         if not is_note(uri):
             return await server.ask_code(
-                uri, lambda asked: lsp.source_code.code_actions(asked, params), []
+                uri, lambda asked: source_code.code_actions(asked, params), []
             )
-        return await server.ask(uri, lambda asked: lsp.changes.code_actions(asked, params), [])
+        return await server.ask(uri, lambda asked: changes.code_actions(asked, params), [])
 
 
 def _add_code(server: NotesServer) -> None:
@@ -169,12 +163,12 @@ def _add_code(server: NotesServer) -> None:
         uri = params.text_document.uri
         if is_note(uri):
             return []
-        return await server.ask_code(uri, lambda asked: lsp.source_code.lenses(asked, params), [])
+        return await server.ask_code(uri, lambda asked: source_code.lenses(asked, params), [])
 
     @server.command(ADD_NOTE)
     async def add_note(uri: str, qualified: str) -> None:
         made = await server.ask_code(
-            uri, lambda asked: lsp.source_code.add_note(asked, qualified), "", CHANGE_SECONDS
+            uri, lambda asked: source_code.add_note(asked, qualified), "", CHANGE_SECONDS
         )
         if not made:
             return

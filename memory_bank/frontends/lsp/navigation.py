@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -24,18 +25,73 @@ from lsprotocol.types import (
     WorkspaceSymbol,
 )
 
-from memory_bank.actions.editor import goals, outline, preview
-from memory_bank.actions.editor.goals import Goal
-from memory_bank.actions.editor.outline import Heading
-from memory_bank.actions.editor.texts import WrittenLink, file_of, link_at
-from memory_bank.frontends.fencing import one_line
-from memory_bank.frontends.lsp import markdown
-from memory_bank.frontends.lsp.asked import Asked
+from memory_bank.base.text import clean, one_line
 from memory_bank.frontends.lsp.banks import OpenBank
 from memory_bank.frontends.lsp.buffers import Editor
+from memory_bank.frontends.lsp.editor import link_targets, outline
+from memory_bank.frontends.lsp.editor.link_targets import LinkTarget, Preview
+from memory_bank.frontends.lsp.editor.outline import OutlineHeading
+from memory_bank.frontends.lsp.editor.texts import WrittenLink, file_of, link_at
+from memory_bank.frontends.lsp.request import FileRequest
+
+_SIGNS = re.compile(r"([\\`*_{}\[\]()<>#+!|~&$-])")
+
+_TICKS = re.compile(r"`+")
+
+_LANGUAGE = re.compile(r"\w*")
 
 
-def definition(asked: Asked, params: DefinitionParams) -> list[Location]:
+def of_preview(shown: Preview) -> str:
+    """Return a preview: the title, what the note is, and its first lines as code."""
+    about = [shown.type, shown.status, *(f"#{tag}" for tag in shown.tags)]
+    words = " · ".join(escaped(word) for word in about if word)
+    head = [f"**{escaped(shown.title)}**" + (f" — {words}" if words else "")]
+    if shown.path != shown.title:
+        head.append(code(shown.path))
+    if shown.heading:
+        head.append(f"§ {escaped(shown.heading)}")
+    head += [escaped(line) for line in _of_code(shown)]
+    more = "\n…" if shown.more else ""
+    body = fenced(shown.text + more, shown.language) if shown.text else ""
+    return "\n\n".join(filter(None, ("  \n".join(head), body)))
+
+
+def _of_code(shown: Preview) -> list[str]:
+    """Return a line for each thing that is said of the code that a note cites."""
+    stale = [f"stale: {shown.stale}"] if shown.stale else []
+    return [*stale, *(f"cited file changed: {one}" for one in shown.touched)]
+
+
+def plain(shown: Preview) -> str:
+    """Return a preview for an editor that shows no Markdown."""
+    about = " · ".join(word for word in (shown.type, shown.status, *shown.tags) if word)
+    head = (shown.title, shown.path if shown.path != shown.title else "", about, shown.heading)
+    return "\n".join(clean(part) for part in (*head, *_of_code(shown), shown.text) if part)
+
+
+def escaped(text: str) -> str:
+    """Return a text of a file on one line, without any sign of Markdown."""
+    return _SIGNS.sub(r"\\\1", one_line(text))
+
+
+def code(text: str) -> str:
+    """Return a text of a file as inline code."""
+    line = one_line(text)
+    ticks = "`" * (1 + max((len(run) for run in _TICKS.findall(line)), default=0))
+    pad = " " if line.startswith("`") or line.endswith("`") else ""
+    return f"{ticks}{pad}{line}{pad}{ticks}"
+
+
+def fenced(text: str, language: str = "") -> str:
+    """Return a text of a file as a block of code, whose fence the text can't end."""
+    shown = clean(text)
+    longest = max((len(run) for run in _TICKS.findall(shown)), default=0)
+    fence = "`" * max(3, longest + 1)
+    name = language if _LANGUAGE.fullmatch(language) else ""
+    return f"{fence}{name}\n{shown}\n{fence}"
+
+
+def definition(asked: FileRequest, params: DefinitionParams) -> list[Location]:
     """Return the place to which the link under the cursor leads, or each that it may mean."""
     found = _link(asked, params.position)
     if found is None:
@@ -47,7 +103,7 @@ def definition(asked: Asked, params: DefinitionParams) -> list[Location]:
     return [place] if place else []
 
 
-def references(asked: Asked, params: ReferenceParams) -> list[Location]:
+def references(asked: FileRequest, params: ReferenceParams) -> list[Location]:
     """Return the links to what is under the cursor.
 
     That is a link's goal, a heading or a block; before the text and on the title, it is the note.
@@ -56,39 +112,39 @@ def references(asked: Asked, params: ReferenceParams) -> list[Location]:
     if note is None:
         return []
     offset = asked.offset(params.position)
-    here = goals.part_at(note, offset)
-    goal, heading, block = Goal(asked.path), here.heading, here.block
+    here = link_targets.part_at(note, offset)
+    goal, heading, block = LinkTarget(asked.path), here.heading, here.block
     written = link_at(note, offset)
     if written:
-        goal = goals.goals(asked.texts, asked.path, [written.link])[0]
+        goal = link_targets.goals(asked.texts, asked.path, [written.link])[0]
         heading, block = written.link.heading, written.link.block
     elif not here.known:
         return []
     if not (goal.path or goal.ghost):
         return []
-    found = goals.references(asked.texts, goal, heading=heading, block=block)
+    found = link_targets.references(asked.texts, goal, heading=heading, block=block)
     places = [asked.location(*place) for place in found]
     if params.context.include_declaration and (place := _place(asked, goal)):
         places.insert(0, place)
     return places
 
 
-def hover(asked: Asked, params: HoverParams) -> Hover | None:
+def hover(asked: FileRequest, params: HoverParams) -> Hover | None:
     """Return the preview of the goal of the link under the cursor."""
     found = _link(asked, params.position)
     if found is None:
         return None
     written, goal = found
-    shown = preview.preview(asked.texts, goal, written.link)
+    shown = link_targets.preview(asked.texts, goal, written.link)
     area = asked.range(written.first, written.last)
     if shown is None:
         if not goal.problem:
             return None
-        return Hover(markup(asked, markdown.escaped(goal.problem), goal.problem), area)
-    return Hover(markup(asked, markdown.of_preview(shown), markdown.plain(shown)), area)
+        return Hover(markup(asked, escaped(goal.problem), goal.problem), area)
+    return Hover(markup(asked, of_preview(shown), plain(shown)), area)
 
 
-def markup(asked: Asked, as_markdown: str, as_plain: str) -> MarkupContent:
+def markup(asked: FileRequest, as_markdown: str, as_plain: str) -> MarkupContent:
     """Return a hover's text in a format that the editor shows."""
     documents = asked.editor.capabilities.text_document
     wanted = documents.hover.content_format if documents and documents.hover else None
@@ -98,7 +154,7 @@ def markup(asked: Asked, as_markdown: str, as_plain: str) -> MarkupContent:
 
 
 def symbols(
-    asked: Asked, _: DocumentSymbolParams
+    asked: FileRequest, _: DocumentSymbolParams
 ) -> list[DocumentSymbol] | list[SymbolInformation]:
     """Return the headings of a note, as a tree if the editor shows one."""
     note = asked.texts.note(asked.path) if asked.path else None
@@ -112,7 +168,7 @@ def symbols(
     return _flat(asked, found, "")
 
 
-def links(asked: Asked, _: DocumentLinkParams) -> list[DocumentLink]:
+def links(asked: FileRequest, _: DocumentLinkParams) -> list[DocumentLink]:
     """Return the links of a note that lead to a file."""
     note = asked.texts.note(asked.path) if asked.path else None
     if note is None:
@@ -123,7 +179,7 @@ def links(asked: Asked, _: DocumentLinkParams) -> list[DocumentLink]:
             target=_target(asked, goal),
             tooltip=one_line(goal.path or Path(goal.file).name),
         )
-        for written, goal in goals.written_goals(asked.texts, asked.path, note)
+        for written, goal in link_targets.written_goals(asked.texts, asked.path, note)
         if goal.file
     ]
 
@@ -146,21 +202,21 @@ def workspace_symbols(
     ]
 
 
-def _link(asked: Asked, position: Position) -> tuple[WrittenLink, Goal] | None:
+def _link(asked: FileRequest, position: Position) -> tuple[WrittenLink, LinkTarget] | None:
     note = asked.texts.note(asked.path) if asked.path else None
     written = link_at(note, asked.offset(position)) if note else None
     if written is None:
         return None
-    return written, goals.goals(asked.texts, asked.path, [written.link])[0]
+    return written, link_targets.goals(asked.texts, asked.path, [written.link])[0]
 
 
-def _place(asked: Asked, goal: Goal) -> Location | None:
+def _place(asked: FileRequest, goal: LinkTarget) -> Location | None:
     if not goal.file:
         return None
     return Location(asked.uri_of(goal.file), _line_range(goal.line))
 
 
-def _target(asked: Asked, goal: Goal) -> str:
+def _target(asked: FileRequest, goal: LinkTarget) -> str:
     fragment = f"#L{goal.line}" if goal.line > 1 else ""
     return asked.uri_of(goal.file) + fragment
 
@@ -169,7 +225,7 @@ def _line_range(line: int) -> Range:
     return Range(Position(line - 1, 0), Position(line - 1, 0))
 
 
-def _symbol(asked: Asked, heading: Heading) -> DocumentSymbol:
+def _symbol(asked: FileRequest, heading: OutlineHeading) -> DocumentSymbol:
     return DocumentSymbol(
         name=one_line(heading.name),
         kind=SymbolKind.String,
@@ -179,7 +235,9 @@ def _symbol(asked: Asked, heading: Heading) -> DocumentSymbol:
     )
 
 
-def _flat(asked: Asked, headings: Sequence[Heading], above: str) -> list[SymbolInformation]:
+def _flat(
+    asked: FileRequest, headings: Sequence[OutlineHeading], above: str
+) -> list[SymbolInformation]:
     found = []
     for one in headings:
         place = Location(asked.uri(asked.path), asked.range(one.start, one.end))

@@ -21,35 +21,43 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 
-from memory_bank import __version__
-from memory_bank.errors import MemoryBankError, NoBank, exhausted
-from memory_bank.frontends import lsp
-from memory_bank.frontends.lsp.banks import Banks, OpenBank
-from memory_bank.frontends.lsp.buffers import Buffers, Editor, file_at, is_note
-from memory_bank.frontends.lsp.clock import Clock
-from memory_bank.frontends.lsp.codebases import Codebases
-from memory_bank.frontends.stdio import claim
+from memory_bank.base.errors import MemoryBankError, NoBank, exhausted
+from memory_bank.base.version import __version__
+from memory_bank.frontends.lsp import model_answers, request, source_code
+from memory_bank.frontends.lsp.banks import Banks, Codebases, OpenBank
+from memory_bank.frontends.lsp.buffers import Buffers, Clock, Editor, file_at, is_note
+from memory_bank.frontends.mcp.transports import claim
 
 if TYPE_CHECKING:
-    from memory_bank.actions.maintenance import Changed
-    from memory_bank.frontends.lsp.asked import Asked
+    from memory_bank.frontends.lsp.request import FileRequest
     from memory_bank.frontends.lsp.source_code import AskedCode
+    from memory_bank.memory.maintenance import ChangedPaths
+
 
 READ_SECONDS = 2.0
 """Seconds after which a request that changes nothing is answered with nothing."""
+
 LIST_SECONDS = 10.0
 """Seconds that a list may take for which a person asked."""
+
 CHANGE_SECONDS = 30.0
 """Seconds that a rename, or a new note, may take."""
+
 _TYPING_SECONDS = 0.2
 """Seconds without a key before the problems of a text are searched."""
+
 _RULES_SECONDS = 0.5
 """Seconds after a change of the files before all rules run."""
+
 _RULES_SHARE = 10
 """The rules run for at most one part in so many of the time."""
+
 _RULES_PAUSE = 60.0
+
 _CLOSE_SECONDS = 2.0
+
 _THREADS = 4
+
 NOTES = [
     types.FileOperationFilter(types.FileOperationPattern(glob, matches=kind), "file")
     for glob, kind in (
@@ -60,10 +68,11 @@ NOTES = [
 """Files and folders whose moves the editor reports."""
 
 Answer = TypeVar("Answer")
+
 _log = logging.getLogger(__name__)
 
 
-class Refused(JsonRpcException):
+class RefusedRequest(JsonRpcException):
     """A request that can't be done; the editor shows the message."""
 
     CODE = types.LSPErrorCodes.RequestFailed.value
@@ -94,7 +103,7 @@ class NotesServer(LanguageServer):
     async def ask(
         self,
         uri: str,
-        answer: Callable[[Asked], Answer],
+        answer: Callable[[FileRequest], Answer],
         empty: Answer,
         seconds: float = READ_SECONDS,
     ) -> Answer:
@@ -109,7 +118,7 @@ class NotesServer(LanguageServer):
             opened = self.banks.of(Path(file)) if file else None
             if opened is None:
                 return empty
-            return answer(lsp.asked.Asked(opened, editor, os.path.normpath(file)))
+            return answer(request.FileRequest(opened, editor, os.path.normpath(file)))
 
         return await self.run(work, empty, seconds)
 
@@ -131,7 +140,7 @@ class NotesServer(LanguageServer):
                 return empty
             shared.asked()
             opened = self.banks.of(Path(file))
-            asked.append(lsp.source_code.AskedCode(shared, opened, editor, file))
+            asked.append(source_code.AskedCode(shared, opened, editor, file))
             return answer(asked[0])
 
         found = await self.run(work, empty, seconds)
@@ -154,7 +163,7 @@ class NotesServer(LanguageServer):
             if running is not None:
                 running.add_done_callback(_ignore)
             if seconds == CHANGE_SECONDS:
-                raise Refused("the notes are still being indexed; try again") from None
+                raise RefusedRequest("the notes are still being indexed; try again") from None
             return empty
         except NoBank:
             return empty
@@ -164,7 +173,7 @@ class NotesServer(LanguageServer):
                 raise
             message = f"{known.message}; {known.hint}" if known.hint else known.message
             if seconds == CHANGE_SECONDS:
-                raise Refused(message) from error
+                raise RefusedRequest(message) from error
             _log.warning("%s: %s", known.code, message)
             return empty
 
@@ -214,7 +223,7 @@ class NotesServer(LanguageServer):
             await asyncio.sleep(seconds)
             try:
                 await work()
-            except Refused as error:
+            except RefusedRequest as error:
                 _log.warning("%s", error.message)
 
         task = asyncio.get_running_loop().create_task(delayed())
@@ -239,15 +248,15 @@ class NotesServer(LanguageServer):
             )
 
     @staticmethod
-    def _problems(asked: Asked) -> list[types.Diagnostic]:
-        return lsp.diagnostics.of_note(asked)
+    def _problems(asked: FileRequest) -> list[types.Diagnostic]:
+        return model_answers.of_note(asked)
 
-    def _changed(self, opened: OpenBank, changed: Changed) -> None:
+    def _changed(self, opened: OpenBank, changed: ChangedPaths) -> None:
         """Be told of changed notes, by a thread."""
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._bank_changed, opened, changed)
 
-    def _bank_changed(self, opened: OpenBank, changed: Changed) -> None:
+    def _bank_changed(self, opened: OpenBank, changed: ChangedPaths) -> None:
         for uri in self.buffers.uris():
             self.check(uri)
         workspace = self.client_capabilities.workspace
@@ -266,7 +275,7 @@ class NotesServer(LanguageServer):
         while opened in self._stale:
             began = time.monotonic()
             paths, self._stale[opened] = self._stale[opened], set()
-            await self.run(lambda: lsp.diagnostics.find(opened), None, 600)
+            await self.run(lambda: model_answers.find(opened), None, 600)
             for uri in self.buffers.uris():
                 self.check(uri, 0)
             for path in paths:
@@ -305,7 +314,7 @@ def serve_stdio(server: NotesServer) -> int:
     return server.exit_code
 
 
-def _open(asked: Asked) -> None:
+def _open(asked: FileRequest) -> None:
     """Ask nothing: the bank has been opened for it."""
 
 
@@ -316,7 +325,7 @@ def _update(asked: AskedCode) -> None:
 def _is_fault(record: logging.LogRecord) -> bool:
     """Tell whether a log record is about a fault: a refusal is the editor's to show."""
     error = record.exc_info[1] if record.exc_info else None
-    return record.levelno >= logging.ERROR and not isinstance(error, Refused)
+    return record.levelno >= logging.ERROR and not isinstance(error, RefusedRequest)
 
 
 def _ignore(done: asyncio.Future[Any]) -> None:

@@ -24,18 +24,23 @@ from lsprotocol.types import (
     Range,
 )
 
-from memory_bank.actions.citing_notes import CitingNote
-from memory_bank.actions.editor import source_file, symbol_context, symbol_note
-from memory_bank.actions.editor.symbol_context import SymbolContext
-from memory_bank.actions.editor.texts import file_of
-from memory_bank.bank import Bank
-from memory_bank.frontends.fencing import one_line
-from memory_bank.frontends.lsp import markdown
+from memory_bank.bank.bank import Bank
+from memory_bank.base.text import one_line
+from memory_bank.code.citing_notes import CitingNote
+from memory_bank.frontends.lsp import navigation
 from memory_bank.frontends.lsp.banks import OpenBank
-from memory_bank.frontends.lsp.buffers import Editor
-from memory_bank.frontends.lsp.clock import ADD_NOTE, SHOW_REFERENCES, Clock
-from memory_bank.frontends.lsp.positions import Positions, positions
-from memory_bank.serving.shared_code import SharedCode
+from memory_bank.frontends.lsp.buffers import (
+    ADD_NOTE,
+    SHOW_REFERENCES,
+    Clock,
+    Editor,
+    Positions,
+    positions,
+)
+from memory_bank.frontends.lsp.editor import symbols
+from memory_bank.frontends.lsp.editor.symbols import SymbolContext
+from memory_bank.frontends.lsp.editor.texts import file_of
+from memory_bank.frontends.serving.shared_bank import SharedCode
 
 _UNITS = ((1, 60, "m"), (60, 1440, "h"), (1440, 86_400, "d"), (43_200, 525_600, "mo"))
 """Minutes of a unit, minutes below which it is used, and its sign."""
@@ -52,7 +57,7 @@ class AskedCode:
         self.editor = editor
         self.file = file
         self.bank: Bank | None = opened.shared.bank() if opened else None
-        self.path = symbol_context.below_tree(shared.code, file)
+        self.path = symbols.below_tree(shared.code, file)
         self.after: list[Callable[[], object]] = []
         """What is left to do after the answer."""
 
@@ -74,16 +79,16 @@ def hover(asked: AskedCode, params: HoverParams, clock: Clock) -> Hover | None:
     if not asked.path or not asked.text:
         return None
     offset = asked.lines.offset(params.position)
-    word, start, end = source_file.word_at(asked.text, offset)
+    word, start, end = symbols.word_at(asked.text, offset)
     line = params.position.line + 1
     with code.lock:
-        one = symbol_context.pointed(code, asked.path, asked.text, line, word)
+        one = symbols.pointed(code, asked.path, asked.text, line, word)
         if one is None:
             return None
-    cited = symbol_context.cited(code, asked.bank, one.path)
+    cited = symbols.cited(code, asked.bank, one.path)
     with code.lock:
         coupled = asked.shared.coupled(one.path)
-        found = symbol_context.context(code, one, cited, coupled)
+        found = symbols.context(code, one, cited, coupled)
     if found.id and clock.due(found.id):
         asked.after.append(lambda: code.count_access([found.id]))
     return Hover(_markup(asked, found), asked.lines.range(start, end))
@@ -91,12 +96,12 @@ def hover(asked: AskedCode, params: HoverParams, clock: Clock) -> Hover | None:
 
 def lenses(asked: AskedCode, _: CodeLensParams) -> list[CodeLens]:
     """Return the number of notes that cite the file, and each of its symbols."""
-    file = source_file.parsed(asked.path, asked.text) if asked.path else None
+    file = symbols.parsed(asked.path, asked.text) if asked.path else None
     if file is None or asked.bank is None:
         return []
     code = asked.shared.code
-    notes = symbol_context.cited(code, asked.bank, asked.path)
-    cited = symbol_context.cited_names(code, asked.path, notes)
+    notes = symbols.cited(code, asked.bank, asked.path)
+    cited = symbols.cited_names(code, asked.path, notes)
     places = {one.symbol.qualified: (one.start, one.end) for one in _places(asked)}
     return [
         _lens(asked, asked.bank, asked.lines.range(*places.get(name, (0, 0))), found)
@@ -106,11 +111,11 @@ def lenses(asked: AskedCode, _: CodeLensParams) -> list[CodeLens]:
 
 def code_actions(asked: AskedCode, params: CodeActionParams) -> list[CodeAction]:
     """Return the action that makes a note on the symbol at the cursor."""
-    file = source_file.parsed(asked.path, asked.text) if asked.path else None
+    file = symbols.parsed(asked.path, asked.text) if asked.path else None
     if file is None or asked.bank is None:
         return []
     line = params.range.start.line + 1
-    symbol = next(iter(source_file.around(file, line)), None)
+    symbol = next(iter(symbols.around(file, line)), None)
     if symbol is None:
         return []
     uri = asked.editor.buffers[asked.file].uri
@@ -123,17 +128,17 @@ def add_note(asked: AskedCode, qualified: str) -> str:
     """Make a note on a symbol, and return the URI of its file; empty without a bank."""
     if asked.bank is None or not asked.path:
         return ""
-    path = symbol_context.below_project(asked.shared.code, asked.bank, asked.path)
-    return asked.editor.uri_of(symbol_note.create(asked.bank, path, qualified))
+    path = symbols.below_project(asked.shared.code, asked.bank, asked.path)
+    return asked.editor.uri_of(symbols.create(asked.bank, path, qualified))
 
 
 def of_symbol(found: SymbolContext, now: float) -> str:
     """Return the hover of a symbol; its context, if there is any, is below a rule."""
-    parts = [f"## {markdown.code(found.name)}"]
+    parts = [f"## {navigation.code(found.name)}"]
     if found.purpose:
-        parts.append(f"**Purpose:** {markdown.escaped(found.purpose)}")
+        parts.append(f"**Purpose:** {navigation.escaped(found.purpose)}")
     if found.calls:
-        calls = ", ".join(one if one == "…" else markdown.code(one) for one in found.calls)
+        calls = ", ".join(one if one == "…" else navigation.code(one) for one in found.calls)
         parts.append(f"**Dependencies:** calls, by name: {calls}")
     context = "  \n".join(_context(found, now))
     if context:
@@ -144,15 +149,15 @@ def of_symbol(found: SymbolContext, now: float) -> str:
 def _context(found: SymbolContext, now: float) -> list[str]:
     lines = []
     if found.note:
-        sentence = markdown.escaped(_short(found.note.sentence))
+        sentence = navigation.escaped(_short(found.note.sentence))
         lines.append(f'📝 *"{sentence}"* ({ago(now - _seconds(found.note.created_at))})')
     if found.coupled:
-        name = markdown.escaped(Path(found.coupled.file).name)
+        name = navigation.escaped(Path(found.coupled.file).name)
         share = f"{found.coupled.confidence:.0%}"
         lines.append(f"⚠️ *Co-changes with {name} ({share}, {found.coupled.risk})*")
     if found.guards:
         count = len(found.guards)
-        names = ", ".join(markdown.escaped(_short(one)) for one in found.guards[:3])
+        names = ", ".join(navigation.escaped(_short(one)) for one in found.guards[:3])
         lines.append(f"🧪 *{count} test guard{'s' if count > 1 else ''}: {names}*")
     return lines
 
@@ -185,9 +190,9 @@ def _markup(asked: AskedCode, found: SymbolContext) -> MarkupContent:
     return MarkupContent(MarkupKind.Markdown, text)
 
 
-def _places(asked: AskedCode) -> Sequence[source_file.Place]:
-    file = source_file.parsed(asked.path, asked.text)
-    return source_file.places(file, asked.text) if file else ()
+def _places(asked: AskedCode) -> Sequence[symbols.SymbolPlace]:
+    file = symbols.parsed(asked.path, asked.text)
+    return symbols.places(file, asked.text) if file else ()
 
 
 def _lens(asked: AskedCode, bank: Bank, area: Range, found: Sequence[CitingNote]) -> CodeLens:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from memory_bank.actions.ask_results import Answer, NoteResult, Result, file_of, line_of
-from memory_bank.actions.explain_symbol import ExplainedSymbol
-from memory_bank.frontends.fencing import Quotes, one_line
-from memory_bank.frontends.rendering import count
+from memory_bank.base.records import count
+from memory_bank.base.text import Quotes, one_line
+from memory_bank.code.explain_symbol import ExplainedSymbol
+from memory_bank.memory.ask_results import Answer, NoteResult, Result, file_of, line_of
 
 if TYPE_CHECKING:
-    from memory_bank.actions.blast_radius import BlastRadius
+    from memory_bank.code.blast_radius import BlastRadius
+
 
 _MOST_TITLE = 100
 

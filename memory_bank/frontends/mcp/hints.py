@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping
 
+from memory_bank.base.errors import Hint
 from memory_bank.frontends.mcp.served import first_of
-from memory_bank.hints import Hint
 
 _READ_AGAIN = "read it again with `read_memory`"
+
 _HINTS = {
     Hint.MAKE_BANK: ("run `memory-bank init` in your project",),
     Hint.MAKE_OR_NAME_BANK: (

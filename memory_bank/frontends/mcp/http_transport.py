@@ -14,14 +14,19 @@ from starlette.middleware.authentication import AuthenticationMiddleware
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from memory_bank.actions.access_token import token
-from memory_bank.frontends.http.bodies import Bodies
-from memory_bank.frontends.http.connections import Limits
-from memory_bank.frontends.http.endpoint import LIMITS, Endpoint, Guard, same_secret, serve
+from memory_bank.frontends.http.connections import Bodies, Limits
+from memory_bank.frontends.http.endpoint import (
+    LIMITS,
+    Endpoint,
+    RequestGuard,
+    same_secret,
+    serve,
+    token,
+)
 from memory_bank.frontends.http.hosts import Hosts
 from memory_bank.frontends.http.path_redaction import PathRedaction
 from memory_bank.frontends.mcp.server import MemoryServer
-from memory_bank.frontends.mcp.sessions import Messages, Sessions
+from memory_bank.frontends.mcp.sessions import Messages, SessionLimit
 
 PATH = "/mcp"
 
@@ -63,7 +68,7 @@ def serve_http(
         server.shared.close()
 
 
-def application(server: MemoryServer, guard: Guard, limits: Limits = LIMITS) -> Starlette:
+def application(server: MemoryServer, guard: RequestGuard, limits: Limits = LIMITS) -> Starlette:
     """Return the ASGI application of a server, with its middleware."""
     low = server._lowlevel_server  # noqa: SLF001  (the SDK's public way asks for an OAuth issuer)
     server.hide = PathRedaction(server.shared)
@@ -74,7 +79,7 @@ def application(server: MemoryServer, guard: Guard, limits: Limits = LIMITS) -> 
         max_request_body_size=limits.body_bytes,
         max_sessions=None,  # limited by Sessions
     )
-    guarded = Messages(Sessions(manager.handle_request, limits.sessions))
+    guarded = Messages(SessionLimit(manager.handle_request, limits.sessions))
     endpoint: ASGIApp = Bodies(guarded, limits.body_bytes)
     middleware = [Middleware(Hosts, names=guard.names)]
     if guard.token:

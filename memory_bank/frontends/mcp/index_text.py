@@ -6,24 +6,29 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from memory_bank.frontends.fencing import Quotes, one_line
-from memory_bank.frontends.rendering import count
+from memory_bank.base.records import count
+from memory_bank.base.text import Quotes, one_line
 
 if TYPE_CHECKING:
-    from memory_bank.actions.index_rows import IndexRow
-    from memory_bank.actions.observation_details import Details, Observations
-    from memory_bank.actions.observations import Index
-    from memory_bank.actions.timeline import Timeline
+    from memory_bank.sessions.get_observations import Details, Observations
+    from memory_bank.sessions.observation_rows import IndexRow
+    from memory_bank.sessions.observations import ObservationRows
+    from memory_bank.sessions.timeline import Timeline
+
 
 STEPS = (
     "1. search(query) returns IDs. 2. timeline(anchor=ID) returns what happened around one."
     " 3. get_observations(ids=[...]) returns the full details of those you chose."
 )
+
 _TITLE = 60
 """Most characters of a title in a row."""
+
 _MINUTE = len("2026-11-22T10:20")
+
 _COMMIT = 12
 """Digits of an abbreviated commit."""
+
 _SUMMARY = ("request", "investigated", "learned", "completed", "next_steps", "notes")
 
 
@@ -39,7 +44,7 @@ def workflow(answer: Workflow, _: Quotes) -> str:
     return answer.steps
 
 
-def index(answer: Index, quotes: Quotes) -> str:
+def index(answer: ObservationRows, quotes: Quotes) -> str:
     """Show a row for each result."""
     notices = [f"Notice: {quotes.inside(one_line(notice))}" for notice in answer.notices]
     problem = _problem(quotes, answer.problem)

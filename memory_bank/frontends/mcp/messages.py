@@ -22,14 +22,14 @@ from pydantic_core import from_json
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class InvalidMessage:
     """An invalid message."""
 
     answer: JSONRPCError
     """The error for the sender."""
 
 
-def message_of(data: bytes) -> JSONRPCMessage | Refused:
+def message_of(data: bytes) -> JSONRPCMessage | InvalidMessage:
     """Parse one message from UTF-8 bytes.
 
     Refused as invalid JSON (-32700), besides what JSON forbids: halves of surrogate pairs, NaN and
@@ -53,10 +53,10 @@ def message_of(data: bytes) -> JSONRPCMessage | Refused:
     return message
 
 
-def refused(code: int, reason: str, request: RequestId | None = None) -> Refused:
+def refused(code: int, reason: str, request: RequestId | None = None) -> InvalidMessage:
     """Return the error answer to an invalid message."""
     error = ErrorData(code=code, message=reason)
-    return Refused(JSONRPCError(jsonrpc="2.0", id=request, error=error))
+    return InvalidMessage(JSONRPCError(jsonrpc="2.0", id=request, error=error))
 
 
 def text_of(message: JSONRPCMessage) -> str:

@@ -9,11 +9,7 @@ from urllib.parse import quote
 
 from mcp.server.context import ServerRequestContext
 from mcp.server.session import ServerSession
-from mcp.server.subscriptions import (
-    InMemorySubscriptionBus,
-    ResourcesListChanged,
-    ResourceUpdated,
-)
+from mcp.server.subscriptions import InMemorySubscriptionBus, ResourcesListChanged, ResourceUpdated
 from mcp_types import (
     EmptyResult,
     LoggingLevel,
@@ -25,16 +21,22 @@ from mcp_types import (
 )
 
 if TYPE_CHECKING:
-    from memory_bank.actions.maintenance import Changed
-    from memory_bank.actions.session_events import Notification
+    from memory_bank.memory.maintenance import ChangedPaths
+    from memory_bank.sessions.events import Notification
+
 
 NOTE, TAGS, RECENT = "memory://note/", "memory://tags", "memory://recent"
+
 SESSIONS = "memory://sessions"
+
 LOGGER = "memory-bank.sessions"
 """The logger of messages about sessions."""
+
 _LEVEL: LoggingLevel = "info"
+
 _SHOWN = frozenset({"debug", "info"})
 """Levels at which a client is sent messages of our level."""
+
 _MOST_SUBSCRIBED = 1000
 
 
@@ -110,7 +112,7 @@ class Changes:
             for message in messages if connection not in self._quiet else ():
                 await session.send_notification(message)
 
-    async def publish(self, changed: Changed) -> None:
+    async def publish(self, changed: ChangedPaths) -> None:
         """Notify all subscribers of these changes."""
         paths = (*changed.added, *changed.removed, *changed.changed)
         if not paths:

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from memory_bank.frontends.fencing import Quotes, one_line
-from memory_bank.frontends.rendering import count
+from memory_bank.base.records import count
+from memory_bank.base.text import Quotes, one_line
 
 if TYPE_CHECKING:
-    from memory_bank.actions.provenance import NoteBlame, NoteLog, Source
+    from memory_bank.trust.provenance import NoteBlame, NoteLog, TextSource
+
 
 _COMMIT = 10
+
 _DAY = 10
+
 _MOST = 500
 """Most rows of an answer."""
 
@@ -40,7 +43,7 @@ def blame(found: NoteBlame, quotes: Quotes) -> str:
     return _answer(quotes, f"Trust: {found.trust}.", found.path, rows, found.limits)
 
 
-def _source(source: Source) -> str:
+def _source(source: TextSource) -> str:
     parts = (
         source.trust,
         source.commit[:_COMMIT],

@@ -10,23 +10,23 @@ from urllib.parse import unquote
 from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
 from mcp_types import Resource, ResourceTemplate
 
-from memory_bank import actions
-from memory_bank.errors import BadInput, MemoryBankError, NoteNotFound
-from memory_bank.frontends.fencing import Quotes, one_line
+from memory_bank.base.errors import BadInput, Hint, MemoryBankError, NoteNotFound
+from memory_bank.base.records import document
+from memory_bank.base.text import Quotes, one_line
 from memory_bank.frontends.mcp import text
 from memory_bank.frontends.mcp.notifications import NOTE, RECENT, SESSIONS, TAGS, uri_of
 from memory_bank.frontends.mcp.structure import structured
 from memory_bank.frontends.mcp.tool import failed
-from memory_bank.frontends.rendering import document
-from memory_bank.hints import Hint
 
 if TYPE_CHECKING:
-    from memory_bank.actions.session_events import Happened
-    from memory_bank.actions.session_listing import SessionRow
-    from memory_bank.bank import Bank
-    from memory_bank.serving.shared_bank import SharedBank
+    from memory_bank.bank.bank import Bank
+    from memory_bank.frontends.serving.shared_bank import SharedBank
+    from memory_bank.sessions.events import Happened
+    from memory_bank.sessions.listing import SessionRow
+
 
 _JSON, _MARKDOWN = "application/json", "text/markdown"
+
 _NEWEST = 20
 """Notes that are listed as resources: the most recently changed."""
 
@@ -37,6 +37,7 @@ TEMPLATE = ResourceTemplate(
     description="A whole note, quoted. The path is relative to the bank, as in answers.",
     mime_type=_MARKDOWN,
 )
+
 _FIXED = (
     Resource(
         uri=RECENT,
@@ -84,8 +85,10 @@ def listed(shared: SharedBank) -> list[Resource]:
 
     Names and titles of notes are quoted, as all text of notes.
     """
+    from memory_bank.memory import show
+
     try:
-        notes = actions.listing.list_notes(shared.bank(), _NEWEST).notes
+        notes = show.list_notes(shared.bank(), _NEWEST).notes
     except MemoryBankError:
         return list(_FIXED)
     quotes = Quotes()
@@ -120,22 +123,22 @@ def read(
 
 
 def _read(bank: Bank, uri: str) -> tuple[str, str]:
+    from memory_bank.memory import show
+    from memory_bank.sessions import listing
+    from memory_bank.sessions.events import recent
+
     quotes = Quotes()
     if uri == TAGS:
-        counts = actions.listing.tag_counts(bank)
+        counts = show.tag_counts(bank)
         return document(structured(quotes, _Tags(len(counts), counts)), indent=None), _JSON
     if uri == RECENT:
-        return document(
-            structured(quotes, actions.listing.list_notes(bank, _NEWEST)), indent=None
-        ), _JSON
+        return document(structured(quotes, show.list_notes(bank, _NEWEST)), indent=None), _JSON
     if uri == SESSIONS:
-        rows = actions.session_listing.list_sessions(bank, _NEWEST).sessions
-        events = actions.session_events.recent(bank, _NEWEST)
+        rows = listing.list_sessions(bank, _NEWEST).sessions
+        events = recent(bank, _NEWEST)
         return document(structured(quotes, _Sessions(len(rows), rows, events)), indent=None), _JSON
     if uri.startswith(NOTE):
-        return text.read(
-            actions.listing.show(bank, unquote(uri.removeprefix(NOTE))), quotes
-        ), _MARKDOWN
+        return text.read(show.show(bank, unquote(uri.removeprefix(NOTE))), quotes), _MARKDOWN
     raise NoteNotFound(
         f"there is no resource {uri[:200]!r}", f"{NOTE}PATH, {TAGS}, {RECENT} or {SESSIONS}"
     )

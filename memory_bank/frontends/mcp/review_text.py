@@ -5,23 +5,27 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from memory_bank.frontends.fencing import Quotes, one_line
-from memory_bank.frontends.rendering import count
+from memory_bank.base.records import count
+from memory_bank.base.text import Quotes, one_line
 
 if TYPE_CHECKING:
-    from memory_bank.actions.review_report import (
+    from memory_bank.notes.compare.note_change import (
         ClaimChange,
         NoteChange,
-        Review,
         SectionChange,
         TextSpan,
     )
+    from memory_bank.review.report import Review
+
 
 _FINDINGS = 40
+
 _NOTES = 40
 """Number of findings and of notes that are shown."""
+
 _CLAIMS = 10
 """Number of claims of a note that are shown."""
+
 _LONGEST = 300
 """Length beyond which a claim is cut."""
 

@@ -14,10 +14,11 @@ from anyio import fail_after
 from mcp.server.session import ServerSession
 from mcp.shared.exceptions import MCPDeprecationWarning, MCPError
 
-from memory_bank.serving.shared_bank import FOLDER_SECONDS
+from memory_bank.frontends.serving.shared_bank import FOLDER_SECONDS
 
 ASKED_AFTER = frozenset({"notifications/initialized", "notifications/roots/list_changed"})
 """Messages of a client after which it is asked."""
+
 _MOST = 100
 
 _log = logging.getLogger(__name__)

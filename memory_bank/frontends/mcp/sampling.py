@@ -11,11 +11,12 @@ from mcp.server.mcpserver import Context
 from mcp.shared.exceptions import MCPDeprecationWarning, MCPError
 from mcp_types import SamplingMessage, TextContent
 
-from memory_bank.errors import Busy
-from memory_bank.frontends.fencing import one_line
+from memory_bank.base.errors import Busy
+from memory_bank.base.text import one_line
 
 SECONDS = 120.0
 """Time limit of an answer, for which a person may be asked."""
+
 _MOST_REASON = 200
 
 

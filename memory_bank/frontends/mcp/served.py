@@ -9,6 +9,7 @@ import re
 from collections.abc import Container, Sequence
 
 _TOOL = re.compile(r"`(__IMPORTANT|[a-z]+(?:_[a-z]+)*)`")
+
 _SENTENCE_END = re.compile(r"(?<=[.?!])\s+")
 
 

@@ -33,22 +33,24 @@ from mcp_types import (
     UnsubscribeRequestParams,
 )
 
-from memory_bank import __version__
-from memory_bank.errors import exhausted
+from memory_bank.base.errors import exhausted
+from memory_bank.base.version import __version__
 from memory_bank.frontends.mcp import prompts, resources, roots, stdio_transport
 from memory_bank.frontends.mcp.instructions import instructions
 from memory_bank.frontends.mcp.notifications import Changes
 from memory_bank.frontends.mcp.tool import failed
 from memory_bank.frontends.mcp.toolbox import Toolbox
-from memory_bank.serving.background import Background
-from memory_bank.serving.shared_bank import SharedBank
+from memory_bank.frontends.serving.serving_background import Background
+from memory_bank.frontends.serving.shared_bank import SharedBank
 
 if TYPE_CHECKING:
-    from memory_bank.actions.maintenance import Changed
-    from memory_bank.actions.session_events import Notification
+    from memory_bank.memory.maintenance import ChangedPaths
+    from memory_bank.sessions.events import Notification
+
 
 _SIGNAL_SECONDS = 2.0
 """Seconds that a signal waits for a running call; even a kill would lose nothing."""
+
 _FAULT = "{} failed by an error of the server, which is logged on its stderr"
 
 
@@ -191,7 +193,7 @@ async def _background(server: MCPServer[Any]) -> AsyncIterator[Background]:
     background = Background(own.shared, own.toolbox.listed)
     async with BlockingPortal() as portal:
 
-        def publish(changed: Changed) -> None:
+        def publish(changed: ChangedPaths) -> None:
             with suppress(RuntimeError):  # the server stops
                 portal.start_task_soon(own.changes.publish, changed)
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from memory_bank.actions.context import Injected
-    from memory_bank.actions.sessions import Ended, Started, StoredObservation
-    from memory_bank.frontends.fencing import Quotes
+    from memory_bank.base.text import Quotes
+    from memory_bank.sessions.context import Injected
+    from memory_bank.sessions.sessions import Ended, Started, StoredObservation
+
 
 _HEADS = {
     "new": "Started a new session",

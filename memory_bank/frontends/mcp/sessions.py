@@ -13,11 +13,14 @@ from mcp_types import INTERNAL_ERROR, JSONRPCRequest
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from memory_bank.frontends.mcp.messages import Refused, message_of, refused, text_of
+from memory_bank.frontends.mcp.messages import InvalidMessage, message_of, refused, text_of
 
 _ID = MCP_SESSION_ID_HEADER.encode()
+
 _GONE = 404
+
 _FAILED = 400
+
 _JSON = "application/json"
 
 
@@ -39,7 +42,7 @@ class Messages:
         if body["type"] != "http.request" or body.get("more_body"):
             return None  # the client disconnected
         message = message_of(body.get("body", b""))
-        if isinstance(message, Refused):
+        if isinstance(message, InvalidMessage):
             response = Response(text_of(message.answer), _FAILED, media_type=_JSON)
             return await response(scope, receive, send)
         rest = [body]
@@ -60,7 +63,7 @@ class _Session:
     """Whether a request followed `initialize`."""
 
 
-class Sessions:
+class SessionLimit:
     """A middleware that limits the sessions: a new one ends the one idle for longest.
 
     Sessions without a request after `initialize` end before all others.

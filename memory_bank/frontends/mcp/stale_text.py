@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from memory_bank.frontends.fencing import Quotes, one_line
-from memory_bank.frontends.rendering import count
+from memory_bank.base.records import count
+from memory_bank.base.text import Quotes, one_line
 
 if TYPE_CHECKING:
-    from memory_bank.actions.confirm import Confirmation
-    from memory_bank.actions.stale import Citation, StaleReport
+    from memory_bank.memory.confirm import Confirmation
+    from memory_bank.trust.stale_report import Citation, StaleReport
+
 
 _MOST = 50
 """Number of citations that are shown."""
+
 _COMMITS = 3
 """Number of commits of a citation that are shown."""
+
 _ID, _DAY = 12, 10
 
 

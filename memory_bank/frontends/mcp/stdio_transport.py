@@ -16,8 +16,8 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from mcp.shared.message import SessionMessage
 from mcp_types import PARSE_ERROR, JSONRPCMessage
 
-from memory_bank.frontends.mcp.messages import Refused, message_of, refused, text_of
-from memory_bank.frontends.stdio import claim
+from memory_bank.frontends.mcp.messages import InvalidMessage, message_of, refused, text_of
+from memory_bank.frontends.mcp.transports import claim
 
 MAX_LINE = 32 * 2**20
 """Bytes of the longest message: enough for a note of 10 MB with `\\uXXXX` escapes."""
@@ -49,7 +49,7 @@ async def _receive(
     async with arrived, outgoing:
         with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):  # the server ended
             while (message := await to_thread.run_sync(_next, lines)) is not None:
-                if isinstance(message, Refused):
+                if isinstance(message, InvalidMessage):
                     await outgoing.send(SessionMessage(message.answer))
                 else:
                     await arrived.send(SessionMessage(message))
@@ -62,7 +62,7 @@ async def _send(answers: BinaryIO, leaving: MemoryObjectReceiveStream[SessionMes
                 await to_thread.run_sync(_write, answers, text_of(message.message))
 
 
-def _next(lines: BinaryIO) -> JSONRPCMessage | Refused | None:
+def _next(lines: BinaryIO) -> JSONRPCMessage | InvalidMessage | None:
     """Return the next message; None at the end. Empty lines are skipped."""
     while line := lines.readline(MAX_LINE + 1):
         if len(line) > MAX_LINE:

@@ -9,8 +9,8 @@ import re
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from memory_bank.frontends.fencing import Quotes
-from memory_bank.frontends.rendering import fields_of, fields_shown, plain, schema
+from memory_bank.base.records import fields_of, fields_shown, plain, schema
+from memory_bank.base.text import Quotes
 
 _OURS = frozenset(
     {
@@ -20,7 +20,9 @@ _OURS = frozenset(
     }
 )
 """Fields whose text comes from this program. Any other text is quoted."""
+
 _WORD = re.compile(r"[\w.:+-]*")
+
 NOTICE = "notice"
 """The field that explains the quotes."""
 

@@ -5,21 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from memory_bank.frontends.fencing import Quotes, one_line
-from memory_bank.frontends.rendering import count, resolved_to, unclear
+from memory_bank.base.records import count, resolved_to, unclear
+from memory_bank.base.text import Quotes, one_line
 
 if TYPE_CHECKING:
-    from memory_bank.actions.blast_radius import AffectedSymbol, BlastRadius
-    from memory_bank.actions.citing_notes import CitingNote
-    from memory_bank.actions.coupling import CoupledFile
-    from memory_bank.actions.explain_symbol import ExplainedSymbol
-    from memory_bank.actions.symbols import CallShown, SymbolDetails
-    from memory_bank.actions.tests_for import GuardShown
+    from memory_bank.code.blast_radius import AffectedSymbol, BlastRadius
+    from memory_bank.code.citing_notes import CitingNote
+    from memory_bank.code.coupling import CoupledFile
+    from memory_bank.code.explain_symbol import ExplainedSymbol
+    from memory_bank.code.symbols import CallShown, SymbolDetails
+    from memory_bank.code.tests_for import GuardShown
+
 
 _DAY = 10
 """Characters of the date in a timestamp."""
+
 _MOST_DOC = 1500
 """Most characters of a doc comment."""
+
 _MOST_CALLERS = 5
 """Most callers that are named of each symbol of a file."""
 

@@ -6,39 +6,47 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from memory_bank import actions
-from memory_bank.frontends.fencing import Quotes, one_line
-from memory_bank.frontends.rendering import count
+from memory_bank.base.records import count
+from memory_bank.base.text import Quotes, one_line
 
 if TYPE_CHECKING:
-    from memory_bank.actions.doctor import Health
-    from memory_bank.actions.edit import Written
-    from memory_bank.actions.linked_notes import LinkShown
-    from memory_bank.actions.listing import Listing, SeveralShown, Shown, ShownSection
-    from memory_bank.actions.maintenance import SyncReport
-    from memory_bank.actions.move_and_merge import Merged, Renamed
-    from memory_bank.actions.recall import Origin, Recalled, RecalledNote
-    from memory_bank.actions.remember import Remembered
-    from memory_bank.actions.stats import Stats
-    from memory_bank.actions.trash import Trashed
+    from memory_bank.bank.hits import Origin, RecalledNote
+    from memory_bank.bank.links import LinkShown
     from memory_bank.frontends.mcp.tools.bank import Restored
+    from memory_bank.memory.edit import WrittenNote
+    from memory_bank.memory.hits import Recalled
+    from memory_bank.memory.move_and_merge import Merged, Renamed
+    from memory_bank.memory.overview import Stats
+    from memory_bank.memory.remember import Remembered
+    from memory_bank.memory.show import Listing, SeveralShown, ShownNote, ShownSection
+    from memory_bank.memory.trash import TrashedNote
+    from memory_bank.review.doctor import BankHealth
+    from memory_bank.search.index.changes import SyncReport
+
 
 _WHOLE = 800
 """Characters of the longest section that is shown whole; of weaker matches, snippets are."""
+
 _WHOLE_ELSEWHERE = 4000
 """The same of a note of another repository, which no tool reads."""
+
 _ALSO = 120
+
 _ETAG = 16
 """Digits of an abbreviated etag."""
+
 _DAY = 10
 """Characters of the date in a timestamp."""
+
 _MOST = 20
 """Most lines of a list."""
+
 _FALLBACKS = {
     "embeddings_disabled": "embeddings are off",
     "vectors_pending": "some vectors are not computed yet",
     "embedder_unavailable": "the embedder is not available",
 }
+
 _SPANS = ((365, "year"), (30, "month"), (7, "week"), (1, "day"))
 
 
@@ -98,16 +106,18 @@ def remembered(done: Remembered, quotes: Quotes) -> str:
     return _answer_text(quotes, head + _warning(done.warning), quotes.quote("", about))
 
 
-def written(done: Written, quotes: Quotes) -> str:
+def written(done: WrittenNote, quotes: Quotes) -> str:
     """Say which note was changed."""
     verb = "Changed." if done.changed else "Nothing to change."
     note = _note(quotes, path=done.path, etag=done.etag[:_ETAG])
     return _answer_text(quotes, verb + _warning(done.warning), note)
 
 
-def read(found: Shown | ShownSection | SeveralShown, quotes: Quotes) -> str:
+def read(found: ShownNote | ShownSection | SeveralShown, quotes: Quotes) -> str:
     """Show notes or sections, each as a quote, and which names are no notes."""
-    if not isinstance(found, actions.listing.SeveralShown):
+    from memory_bank.memory import show
+
+    if not isinstance(found, show.SeveralShown):
         return _answer_text(quotes, "", *_quoted(found, quotes))
     quoted = [part for note in found.notes for part in _quoted(note, quotes)]
     missing = _lines("", [f"{one.name}: {one.reason}" for one in found.missing])
@@ -134,7 +144,7 @@ def renamed(done: Renamed, quotes: Quotes) -> str:
     return _answer_text(quotes, head, moved, *relinked, *_broken(quotes, done.broken_links))
 
 
-def trashed(done: Trashed, quotes: Quotes) -> str:
+def trashed(done: TrashedNote, quotes: Quotes) -> str:
     """Say that a note is in the trash, and how to restore it."""
     head = "Moved to the trash; restore_memory brings it back."
     return _answer_text(quotes, head, _note(quotes, path=done.path))
@@ -176,7 +186,7 @@ def synced(report: SyncReport, quotes: Quotes) -> str:
     return _answer_text(quotes, head, _problem(quotes, report.problem))
 
 
-def health(found: Health, quotes: Quotes) -> str:
+def health(found: BankHealth, quotes: Quotes) -> str:
     """Show the problems of a bank; text of notes is quoted."""
     lines = [
         *(
@@ -212,7 +222,7 @@ def age(moment: str) -> str:
     return count(days // span, word) if span else "today"
 
 
-def author(note: Shown | RecalledNote) -> str:
+def author(note: ShownNote | RecalledNote) -> str:
     """Return the recorded author of a note, and the agents known to have changed it."""
     source = "person" if note.source_type == "manual" else note.source_type
     wrote = f"{source} {note.source_agent}".strip()
@@ -249,9 +259,11 @@ def _problem(quotes: Quotes, problem: str | None) -> str:
     return f"Incomplete: {quotes.inside(one_line(problem))}" if problem else ""
 
 
-def _quoted(note: Shown | ShownSection, quotes: Quotes) -> list[str]:
+def _quoted(note: ShownNote | ShownSection, quotes: Quotes) -> list[str]:
     """Quote a whole note and its faults, or a section."""
-    if isinstance(note, actions.listing.ShownSection):
+    from memory_bank.memory import show
+
+    if isinstance(note, show.ShownSection):
         about = {"path": note.path, "line": note.line, "etag": note.etag[:_ETAG]}
         return [quotes.quote(note.content, {**about, "stale": note.stale})]
     about = {
@@ -343,7 +355,7 @@ def _broken(quotes: Quotes, links: Sequence[LinkShown] | None) -> list[str]:
     return [quotes.quote(_lines("", places), what)] if places else []
 
 
-def _unwritable(note: Shown) -> str:
+def _unwritable(note: ShownNote) -> str:
     if note.writable:
         return ""
     reason = "it is only included from the project" if note.included else "it is not valid UTF-8"

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 
 from mcp_types import Tool
 
-from memory_bank.actions.embedding import count_tokens
+from memory_bank.bank.embedder import count_tokens
 from memory_bank.frontends.mcp.toolbox import Toolbox
 
 LIMIT = 3500
 """Most tokens of the default toolsets, counting every listed field."""
+
 METHOD = "counted with Llama 2's tokenizer; newer models need fewer"
+
 _MODEL_FIELDS = ("name", "description", "inputSchema")
 """Fields that agents' programs give to their model; the others are for the programs."""
 

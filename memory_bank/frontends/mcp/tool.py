@@ -16,31 +16,35 @@ from mcp.server.mcpserver.utilities.func_metadata import FuncMetadata, func_meta
 from mcp_types import CallToolResult, ContentBlock, TextContent, Tool, ToolAnnotations
 from pydantic import ValidationError
 
-from memory_bank import actions
-from memory_bank.agents import agent_name
-from memory_bank.errors import MemoryBankError
-from memory_bank.frontends.fencing import Quotes, clean, one_line
+from memory_bank.base.errors import Hint, MemoryBankError
+from memory_bank.base.records import document, failure
+from memory_bank.base.text import Quotes, agent_name, clean, one_line
 from memory_bank.frontends.http.path_redaction import without_paths
 from memory_bank.frontends.mcp.hints import hints
 from memory_bank.frontends.mcp.sampling import sampler
 from memory_bank.frontends.mcp.served import worded
 from memory_bank.frontends.mcp.structure import NOTICE, structured, structured_schema
-from memory_bank.frontends.rendering import document, failure
-from memory_bank.hints import Hint
-from memory_bank.serving.progress import reporting_to
-from memory_bank.serving.shared_bank import SharedBank
+from memory_bank.frontends.serving.background import reporting_to
+from memory_bank.frontends.serving.shared_bank import SharedBank
 
 if TYPE_CHECKING:
-    from memory_bank.bank import Bank
-    from memory_bank.codebase import Codebase
+    from memory_bank.bank.bank import Bank
+    from memory_bank.code.codebase import Codebase
+
 
 _CALL = "call"
 """The parameter of a tool's function that is not an argument of the tool."""
+
 _MOST_WRONG = 5
+
 _SHOWN = 60
+
 _OMITTED = frozenset(["title", "anyOf", "maxLength", "maxItems", "minItems", "minimum", "maximum"])
+
 _LONGEST_MESSAGE = 600
+
 _CAPITAL = re.compile("[A-Z]")
+
 _SPELLINGS = {
     "tags_filter": ("tags",),
     "filter_tags": ("tags",),
@@ -56,7 +60,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class ToolContext:
     """The context of one tool call: its bank and its agent."""
 
     shared: SharedBank
@@ -184,7 +188,7 @@ class BankTool:
         given = self._checked(arguments)
         params = context.session.client_params
         agent = agent_name(params.client_info.name) if params else ""
-        call = Call(shared, agent, sampler(context))
+        call = ToolContext(shared, agent, sampler(context))
         with reporting_to(partial(_report, context)):  # the thread inherits it
             return await to_thread.run_sync(self._answer, call, given, hide)
 
@@ -224,8 +228,10 @@ class BankTool:
             raise ToolError(f"{self.name}: invalid arguments: {reason}") from error
 
     def _answer(
-        self, call: Call, given: Mapping[str, Any], hide: Callable[[str], str]
+        self, call: ToolContext, given: Mapping[str, Any], hide: Callable[[str], str]
     ) -> CallToolResult:
+        from memory_bank.base import repairs
+
         quotes = Quotes()
         try:
             value = self._function(call, **given)
@@ -237,7 +243,7 @@ class BankTool:
         if self._spec.then and (then := worded(self._spec.then(value), self._served())):
             text += f"\n{then}"
         if repaired:
-            text += f"\nRepaired: {actions.maintenance.described(repaired)}."
+            text += f"\nRepaired: {repairs.described(repaired)}."
         notices = call.shared.take_notices()
         text += "".join(f"\nNotice: {notice}." for notice in notices)
         content: list[ContentBlock] = [TextContent(type="text", text=text)]

@@ -7,21 +7,24 @@ from functools import cached_property
 
 from mcp_types import Tool
 
-from memory_bank import plugins
-from memory_bank.errors import BadInput
+from memory_bank.base import plugins
+from memory_bank.base.errors import BadInput, Hint
 from memory_bank.frontends.mcp.hints import hints
 from memory_bank.frontends.mcp.tool import BankTool, tools_of
-from memory_bank.hints import Hint
 
 KIND = "frontends.mcp.tools"
+
 DEFAULT = ("store", "bank", "sessions", "code")
 """The default toolsets."""
+
 CORE = "core"
 """The toolset with the most used tools of all others."""
+
 _CORE_TOOLS = (
     "recall", "remember", "read_memory", "edit_memory", "session_note", "search", "timeline",
     "get_observations",
 )  # fmt: skip
+
 _EARLY = {
     "recall": ("store", False), "remember": ("store", True),
     "search_linked_memories": ("bank", False),
@@ -30,6 +33,7 @@ _EARLY = {
 }  # fmt: skip
 """Tools that instructions and the list of prompts depend on, which are told before tools are
 loaded: the toolset of each, and whether it writes."""
+
 _FORMER = {"upkeep": "maintenance"}
 """Former names, which work for one more version."""
 

@@ -1,1 +1,1 @@
-"""The dashboard: what is in a bank, as pages for a browser."""
+"""The dashboard."""

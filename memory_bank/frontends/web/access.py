@@ -1,20 +1,26 @@
-"""The token of a dashboard, and the cookie that stands for it.
+"""Who may use a dashboard: its token and cookie, and the tokens of its forms (CSRF).
 
 A browser sends no token with the address that a person opens. So the address has it once, as
 `/?token=…`; the answer sets a cookie, and leads to the address without it.
+
+A token is signed with a secret of the process, and bound to a cookie that scripts can't read and
+that browsers send to this site only. Each token has its own salt, so that no two pages have the
+same one and compression shows nothing of it.
 """
 
 from __future__ import annotations
 
 import hmac
+import secrets
+from urllib.parse import parse_qsl
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from memory_bank.actions.access_token import Token
-from memory_bank.frontends.http.endpoint import same_secret
+from memory_bank.frontends.http.endpoint import Token, same_secret
 
-FIELD = "token"
+TOKEN_FIELD = "token"  # noqa: S105  (the name of a field)
+
 _YEAR = 365 * 86400
 
 
@@ -28,10 +34,10 @@ def may_enter(request: Request, token: bytes) -> bool:
 
 def entered(request: Request, token: Token) -> Response | None:
     """Return the answer to an address with the right token; None for any other."""
-    given = request.query_params.get(FIELD)
+    given = request.query_params.get(TOKEN_FIELD)
     if request.method != "GET" or given is None or not same_secret(given, token.value):
         return None
-    rest = request.url.remove_query_params(FIELD)
+    rest = request.url.remove_query_params(TOKEN_FIELD)
     # an address that begins with two slashes would lead to another host
     where = "/" + rest.path.lstrip("/") + (f"?{rest.query}" if rest.query else "")
     response = RedirectResponse(where, 303)
@@ -61,3 +67,56 @@ def _cookie_name(request: Request) -> str:
 def _cookie(token: bytes) -> bytes:
     """Return the cookie's value, from which nobody learns the token."""
     return hmac.new(token, b"memory-bank dashboard", "sha256").hexdigest().encode()
+
+
+BROWSER_COOKIE = "memory_bank_browser"
+
+CSRF_FIELD = "csrf_token"
+
+HEADER = "x-csrf-token"
+
+_FORM = "application/x-www-form-urlencoded"
+
+_SALT = 8
+
+
+def new_browser() -> str:
+    """Return a random value for the cookie of a browser."""
+    return secrets.token_urlsafe(24)
+
+
+def remember(response: Response, browser: str) -> None:
+    """Set the cookie of a browser."""
+    response.set_cookie(BROWSER_COOKIE, browser, httponly=True, samesite="strict")
+
+
+def token(secret: bytes, browser: str) -> str:
+    """Return a new token for the forms of a page."""
+    salt = secrets.token_hex(_SALT)
+    return f"{salt}.{_signature(secret, browser, salt)}"
+
+
+def form_of(body: bytes, kind: str) -> dict[str, str]:
+    """Return the fields of a form, of several of one name the last; empty for any other body."""
+    if kind.partition(";")[0].strip().lower() != _FORM:
+        return {}
+    return dict(parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True))
+
+
+def is_ours(request: Request, form: dict[str, str], secret: bytes) -> bool:
+    """Tell whether a request comes from a page of this server."""
+    browser = request.cookies.get(BROWSER_COOKIE, "")
+    given = request.headers.get(HEADER) or form.get(CSRF_FIELD, "")
+    salt, _, signature = given.partition(".")
+    expected = _signature(secret, browser, salt)
+    same = hmac.compare_digest(signature.encode(), expected.encode())
+    return bool(browser) and same and _same_origin(request)
+
+
+def _same_origin(request: Request) -> bool:
+    """Tell what the browser says of the page that sent a request; old browsers say nothing."""
+    return request.headers.get("sec-fetch-site", "same-origin") in {"same-origin", "none"}
+
+
+def _signature(secret: bytes, browser: str, salt: str) -> str:
+    return hmac.new(secret, f"{salt}.{browser}".encode(), "sha256").hexdigest()

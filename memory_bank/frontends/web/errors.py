@@ -8,11 +8,10 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
-from memory_bank import errors
-from memory_bank.errors import MemoryBankError
+from memory_bank.base import errors
+from memory_bank.base.errors import MemoryBankError
 from memory_bank.frontends.web import access
-from memory_bank.frontends.web.hints import HINTS
-from memory_bank.frontends.web.site import Site
+from memory_bank.frontends.web.site import HINTS, Site
 
 STATUS: dict[type[Exception], int] = {
     errors.BadInput: 400,
@@ -34,10 +33,12 @@ STATUS: dict[type[Exception], int] = {
     errors.Exhausted: 503,
 }
 """The status of each class of errors; a subclass has that of its nearest base."""
+
 _NEXT = {
     404: "go to the start page, or search",
     405: "go back, and use the links and buttons of the page",
 }
+
 _FAULT = "The server made a mistake, which is logged where it was started"
 
 

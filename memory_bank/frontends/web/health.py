@@ -10,16 +10,18 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from memory_bank import actions
-from memory_bank.errors import MemoryBankError, exhausted
-from memory_bank.serving.background import Background
-from memory_bank.serving.shared_bank import SharedBank
+from memory_bank.base.errors import MemoryBankError, exhausted
+from memory_bank.frontends.serving.serving_background import Background
+from memory_bank.frontends.serving.shared_bank import SharedBank
+from memory_bank.review import lint
 
 if TYPE_CHECKING:
-    from memory_bank.actions.lint import Finding
+    from memory_bank.bank.findings import Finding
+
 
 _SHARE = 10
 """The rules run for at most one part in so many of the time."""
+
 _OLD = 600.0
 """Seconds after which they run again even if no note has changed: code changes, too."""
 
@@ -38,7 +40,7 @@ class Checked(NamedTuple):
     """Why there are none; empty if the rules have run."""
 
 
-class Health:
+class RuleRuns:
     """Runs the rules when they are asked for and something changed, one run at a time."""
 
     def __init__(self, shared: SharedBank, background: Background) -> None:
@@ -71,7 +73,7 @@ class Health:
         try:
             self._shared.bank()  # opened first: two that make the index would disturb each other
             with self._shared.another(embeds=False) as bank:
-                found = actions.lint.lint(bank)
+                found = lint.lint(bank)
         except MemoryBankError as error:
             problem = error.message
         except Exception as error:  # noqa: BLE001  (the outermost frame of a thread)

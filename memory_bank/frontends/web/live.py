@@ -9,28 +9,34 @@ from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from memory_bank.actions.session_timeline import SESSION_FOLDER
-from memory_bank.frontends.rendering import document
-from memory_bank.serving.background import Background
+from memory_bank.base.records import document
+from memory_bank.frontends.serving.serving_background import Background
+from memory_bank.sessions.days import SESSION_FOLDER
 
 if TYPE_CHECKING:
-    from memory_bank.actions.maintenance import Changed
-    from memory_bank.actions.session_events import Notification
+    from memory_bank.memory.maintenance import ChangedPaths
+    from memory_bank.sessions.events import Notification
+
 
 NOTES, SESSIONS, INDEX = "notes", "sessions", "index"
+
 MOST_READERS = 32
 """Browsers that are told at the same time."""
+
 MOST_NAMED = 100
 """Changes that one message names; of more, and if a reader is slow, it says only their kinds."""
+
 _HEARTBEAT = 15.0
 """Seconds without a change after which a sign of life is sent, so that dead connections end."""
+
 _GATHER = 0.15
 """Seconds in which changes become one message."""
+
 _RETRY = 3000
 """Milliseconds before a browser connects again."""
 
 
-class Change(NamedTuple):
+class BankChange(NamedTuple):
     """Something that changed."""
 
     kind: str
@@ -47,7 +53,7 @@ class Live:
     def __init__(self, background: Background) -> None:
         """Listen from now on."""
         self._lock = threading.Lock()
-        self._readers: set[Reader] = set()
+        self._readers: set[BrowserStream] = set()
         self._counts = {NOTES: 0, SESSIONS: 0, INDEX: 0}
         self._run = secrets.token_hex(4)
         background.listen(self._notes_changed)
@@ -60,7 +66,7 @@ class Live:
 
     async def messages(self, stopping: asyncio.Event) -> AsyncIterator[str]:
         """Yield the messages of one reader, until the server stops."""
-        reader = Reader()
+        reader = BrowserStream()
         with self._lock:
             self._readers.add(reader)
             state = {"run": self._run, **self._counts}
@@ -81,15 +87,15 @@ class Live:
             with self._lock:
                 self._readers.discard(reader)
 
-    def _notes_changed(self, changed: Changed) -> None:
+    def _notes_changed(self, changed: ChangedPaths) -> None:
         named = {"added": changed.added, "changed": changed.changed, "removed": changed.removed}
-        found = [Change(NOTES, path, what) for what, paths in named.items() for path in paths]
-        self._tell([*found, Change(INDEX, "", "synced")])
+        found = [BankChange(NOTES, path, what) for what, paths in named.items() for path in paths]
+        self._tell([*found, BankChange(INDEX, "", "synced")])
 
     def _sessions_changed(self, news: Sequence[Notification]) -> None:
-        self._tell([Change(SESSIONS, one.session_id, one.kind) for one in news])
+        self._tell([BankChange(SESSIONS, one.session_id, one.kind) for one in news])
 
-    def _tell(self, found: Sequence[Change]) -> None:
+    def _tell(self, found: Sequence[BankChange]) -> None:
         with self._lock:
             for kind in _kinds(found):
                 self._counts[kind] += 1
@@ -98,17 +104,17 @@ class Live:
             reader.put(found)
 
 
-class Reader:
+class BrowserStream:
     """What waits for one browser; it is made in the loop of the server."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._wake = asyncio.Event()
         self._lock = threading.Lock()
-        self._found: list[Change] = []
+        self._found: list[BankChange] = []
         self._cut: set[str] = set()
 
-    def put(self, found: Sequence[Change]) -> None:
+    def put(self, found: Sequence[BankChange]) -> None:
         """Add changes, from any thread; what is too much is kept as kinds only."""
         with self._lock:
             self._found += found
@@ -118,7 +124,7 @@ class Reader:
         with suppress(RuntimeError):  # the server has just stopped
             self._loop.call_soon_threadsafe(self._wake.set)
 
-    def take(self) -> tuple[list[Change], set[str]]:
+    def take(self) -> tuple[list[BankChange], set[str]]:
         """Return what waits: changes, and the kinds of those that are not named."""
         with self._lock:
             found, cut = self._found, self._cut
@@ -144,7 +150,7 @@ class Reader:
             await asyncio.wait_for(stopping.wait(), _GATHER)
 
 
-def _kinds(found: Iterable[Change]) -> set[str]:
+def _kinds(found: Iterable[BankChange]) -> set[str]:
     """Return the kinds of changes; the notes of sessions are of both."""
     kinds = {one.kind for one in found}
     if any(one.kind == NOTES and one.name.startswith(SESSION_FOLDER) for one in found):
@@ -152,7 +158,7 @@ def _kinds(found: Iterable[Change]) -> set[str]:
     return kinds
 
 
-def _told(found: Sequence[Change], *, cut: set[str]) -> dict[str, object]:
+def _told(found: Sequence[BankChange], *, cut: set[str]) -> dict[str, object]:
     named = list(dict.fromkeys(found))
     return {
         "kinds": sorted(_kinds(found) | cut),

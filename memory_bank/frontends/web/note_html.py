@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from functools import cache
-from typing import Any, NamedTuple
-from urllib.parse import quote
+from typing import Any, Final, NamedTuple
+from urllib.parse import quote, unquote
 
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
@@ -20,27 +20,129 @@ from markdown_it.token import Token
 from markdown_it.utils import OptionsDict
 from markupsafe import Markup, escape
 
-from memory_bank.actions.note_view import Goals
-from memory_bank.frontends.rendering import visible
-from memory_bank.frontends.web import note_links
-from memory_bank.frontends.web.note_links import slug
+from memory_bank.base.records import visible
+from memory_bank.frontends.web.templating import quoted
+from memory_bank.memory.note_view import Goals, LinkedPlace
+
+_PAGES = frozenset({"history", "standing", "edit"})
+"""Pages of a note: another note in a folder of its name may have such a name, too."""
+
+_SCHEMES = frozenset({"http", "https", "mailto"})
+
+_SCHEME = re.compile(r"\s*([a-zA-Z][a-zA-Z0-9+.-]*):")
+
+_LINE = re.compile(r"L[1-9]\d*")
+
+_NOT_IN_SLUG = re.compile(r"[^\w\- ]")
+
+_NOTE: Final = "note"
+
+_GHOST: Final = "ghost"
+
+_SIGN = Markup('<span class="hidden-text"> ({})</span></a>')
+
+_NOTHING = "there is no note or file of this name"
+
+
+def slug(heading: str) -> str:
+    """Return the anchor of a heading, as code hosts make it."""
+    return _NOT_IN_SLUG.sub("", heading.strip().lower()).replace(" ", "-")
+
+
+def place_of(goal: LinkedPlace) -> str:
+    """Return the address of a goal: of a note, of a file, else of the notes that name it."""
+    if goal.file:
+        line = _LINE.match(goal.heading)
+        return f"/code/{quoted(goal.file)}" + (f"#{line[0]}" if line else "")
+    if goal.kind != _NOTE:
+        return namers_of(goal)
+    path = url_of(goal.name)
+    inside = f"^{goal.block}" if goal.block else slug(goal.heading.rpartition("#")[2])
+    return f"/notes/{quoted(path)}" + (f"#{quote(inside)}" if inside else "")
+
+
+def namers_of(goal: LinkedPlace) -> str:
+    """Return the address of the list of notes that name a file, a symbol or a ghost."""
+    return f"/notes?cites={quote(goal.name.encode('utf-8', 'surrogateescape'), safe='')}"
+
+
+def url_of(path: str) -> str:
+    """Return the part of an address that names a note: its path, as a rule without `.md`."""
+    short = path.removesuffix(".md")
+    return path if short.rpartition("/")[2] in _PAGES else short
+
+
+def is_allowed(url: str) -> bool:
+    """Tell whether a link may lead to an address: one of few schemes, or a relative one."""
+    if url.lstrip().startswith(("//", "/\\", "\\")):
+        return False
+    found = _SCHEME.match(url)
+    return found is None or found[1].lower() in _SCHEMES
+
+
+def wikilink(inside: str, goals: Goals) -> Markup:
+    """Return the link `[[inside]]`."""
+    goal, words = goals.wiki(inside)
+    if goal is None:
+        return Markup('<span class="soft">[[{}]]</span>').format(inside)
+    if goal.title and "|" not in inside and not goal.heading:
+        words = goal.title
+    after = Markup("</a>")
+    if goal.kind == _GHOST:
+        why = goal.problem or _NOTHING
+        after = _SIGN.format(why)
+    elif goal.problem:
+        after = Markup('</a> <span class="soft small">({})</span>').format(goal.problem)
+    return _to(goal) + Markup("{}").format(words) + after
+
+
+def opened(href: str, goals: Goals) -> Markup:
+    """Return the start of the link to an address that is allowed."""
+    if _SCHEME.match(href):
+        return Markup('<a class="external" href="{}" rel="noreferrer noopener">').format(href)
+    path, _, fragment = href.partition("#")
+    goal = goals.markdown(unquote(path), unquote(fragment))
+    if goal is None:
+        return Markup('<a href="#{}">').format(quote(slug(unquote(fragment))))
+    return _to(goal)
+
+
+def _to(goal: LinkedPlace) -> Markup:
+    kinds = {_NOTE: "inside", _GHOST: _GHOST}
+    if goal.kind == _NOTE:
+        title = goal.problem or goal.name
+    elif goal.kind == _GHOST:
+        title = goal.problem or f"{goal.name}: {_NOTHING}"
+    else:
+        title = f"{goal.kind} {goal.name}"
+    kind = kinds.get(goal.kind, "cited")
+    return Markup('<a class="{}" href="{}" title="{}">').format(kind, place_of(goal), title)
+
 
 _LONGEST = 300_000
 """Characters of a text that is rendered; of a longer one, only its source is shown."""
+
 _MOST_MARKS = 10_000
+
 _MOST_IN_PARAGRAPH = 500
 """Characters that may start a link, code or stress: the parser's time grows with their square."""
+
 _MARKS = "[`<*_"
+
 _NESTING = 100
+
 _WIKILINK = re.compile(r"!?\[\[([^\[\]\n]+)\]\]")
+
 _BLOCK_ID = re.compile(r"(?:^|(?<=\s))\^([\w-]+)[ \t]*\Z")
+
 _TASK = re.compile(r"\[([ xX])\](?=\s)")
+
 _NEWLINE = re.compile(r"\r\n?")
 
 Env = MutableMapping[str, Any]
 
 
-class Heading(NamedTuple):
+class ContentsHeading(NamedTuple):
     """A heading of a note, for its table of contents."""
 
     level: int
@@ -52,7 +154,7 @@ class Rendered(NamedTuple):
     """A note's text as HTML."""
 
     html: Markup
-    headings: tuple[Heading, ...]
+    headings: tuple[ContentsHeading, ...]
     too_long: bool = False
 
 
@@ -80,7 +182,7 @@ def render(text: str, goals: Goals, *, title: str = "", line: int = 1) -> Render
 def _parser() -> MarkdownIt:
     made = MarkdownIt("commonmark", {"html": False, "maxNesting": _NESTING})
     made.enable(["table", "strikethrough"])
-    made.validateLink = note_links.is_allowed  # type: ignore[method-assign]
+    made.validateLink = is_allowed  # type: ignore[method-assign]
     made.inline.ruler.before("link", "wikilink", _wikilink)
     made.core.ruler.before("inline", "limit", _limited)
     made.core.ruler.push("note", _adjusted)
@@ -135,12 +237,12 @@ def _without_title(tokens: list[Token], title: str) -> list[Token]:
     return tokens[3:] if same else tokens
 
 
-def _headings(tokens: Sequence[Token], *, headed: bool) -> tuple[Heading, ...]:
+def _headings(tokens: Sequence[Token], *, headed: bool) -> tuple[ContentsHeading, ...]:
     """Give each heading its anchor, its level below the page's title, and its section's line.
 
     The first section starts with the text, also if blank lines stand before its heading.
     """
-    found: list[Heading] = []
+    found: list[ContentsHeading] = []
     used: dict[str, int] = {}
     last = 1
     for number, token in enumerate(tokens):
@@ -156,7 +258,7 @@ def _headings(tokens: Sequence[Token], *, headed: bool) -> tuple[Heading, ...]:
         line = token.map[0] if token.map and not (headed and number == 0) else 0
         close = tokens[number + 2]
         close.tag, close.meta = token.tag, {"line": line, "anchor": anchor}
-        found.append(Heading(level, text, anchor))
+        found.append(ContentsHeading(level, text, anchor))
     return tuple(found)
 
 
@@ -188,7 +290,7 @@ def _image(token: Token, env: Env) -> Markup:
     """Show a picture as a link: nothing is loaded from elsewhere."""
     address = str(token.attrGet("src") or "")
     words = _plain(token) or address
-    return note_links.opened(address, env["goals"]) + Markup("picture: {}</a>").format(words)
+    return opened(address, env["goals"]) + Markup("picture: {}</a>").format(words)
 
 
 def _task(token: Token, _: Env) -> Markup:
@@ -198,15 +300,18 @@ def _task(token: Token, _: Env) -> Markup:
 
 
 _TABLE = Markup('<div class="scroll" role="region" aria-label="Table" tabindex="0"><table>\n')
+
 _CODE = Markup('<pre tabindex="0"><code>{}</code></pre>\n')
 """A block that scrolls can be reached with the keyboard."""
+
 _BLOCK = Markup('<span class="soft small" id="^{0}">^{0}</span>')
+
 _RULES: Mapping[str, Callable[[Token, Env], Markup]] = {
     "text": lambda one, _: escape(one.content),
     "code_inline": lambda one, _: Markup("<code>{}</code>").format(one.content),
     "heading_close": _heading_close,
-    "link_open": lambda one, env: note_links.opened(str(one.attrGet("href") or ""), env["goals"]),
-    "wikilink": lambda one, env: note_links.wikilink(one.content, env["goals"]),
+    "link_open": lambda one, env: opened(str(one.attrGet("href") or ""), env["goals"]),
+    "wikilink": lambda one, env: wikilink(one.content, env["goals"]),
     "image": _image,
     "task": _task,
     "block_id": lambda one, _: _BLOCK.format(one.content),

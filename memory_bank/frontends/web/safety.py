@@ -6,19 +6,19 @@ from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from memory_bank.actions.access_token import Token
-from memory_bank.frontends.http.bodies import Bodies
-from memory_bank.frontends.http.endpoint import LIMITS, Guard
+from memory_bank.frontends.http.connections import Bodies
+from memory_bank.frontends.http.endpoint import LIMITS, RequestGuard, Token
 from memory_bank.frontends.http.hosts import Hosts
-from memory_bank.frontends.web import access, csrf
+from memory_bank.frontends.web import access
 from memory_bank.frontends.web.errors import ErrorPages
+from memory_bank.frontends.web.export.folder import StaticFiles
 from memory_bank.frontends.web.site import Site
-from memory_bank.frontends.web.static_files import StaticFiles
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
     "font-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
+
 HEADERS = {
     "Content-Security-Policy": POLICY,
     "X-Content-Type-Options": "nosniff",
@@ -27,10 +27,11 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
 }
+
 _READS = frozenset({"GET", "HEAD"})
 
 
-def guarded(app: ASGIApp, guard: Guard, pages: ErrorPages, site: Site) -> ASGIApp:
+def guarded(app: ASGIApp, guard: RequestGuard, pages: ErrorPages, site: Site) -> ASGIApp:
     """Return an application behind all of its guards."""
     inner: ASGIApp = Forms(app, pages, secret=site.secret, write=site.write)
     inner = Bodies(inner, LIMITS.body_bytes)
@@ -100,8 +101,8 @@ class Forms:
             await refusal(scope, receive, send)
             return
         message = await receive()  # the whole body: `Bodies` has read it
-        form = csrf.form_of(message.get("body", b""), request.headers.get("content-type", ""))
-        if not csrf.is_ours(request, form, self._secret):
+        form = access.form_of(message.get("body", b""), request.headers.get("content-type", ""))
+        if not access.is_ours(request, form, self._secret):
             hint = "load the page again, then repeat; the dashboard may have been started anew"
             refusal = await self._pages.refusal(
                 request, 403, "The form is not from this dashboard", hint

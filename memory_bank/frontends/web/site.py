@@ -1,4 +1,4 @@
-"""What every page of the dashboard has: the bank, the templates, the menu."""
+"""What every page of the dashboard has: the bank, the templates, the menu, fields and hints."""
 
 from __future__ import annotations
 
@@ -13,22 +13,26 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
-from memory_bank import actions, plugins
-from memory_bank.errors import MemoryBankError
+from memory_bank.base import plugins
+from memory_bank.base.errors import Hint, MemoryBankError
 from memory_bank.frontends.http.path_redaction import PathRedaction
-from memory_bank.frontends.web import csrf, templating
-from memory_bank.frontends.web.health import Health
-from memory_bank.frontends.web.static_files import StaticFiles
-from memory_bank.serving.background import Background
-from memory_bank.serving.shared_bank import SharedBank
+from memory_bank.frontends.serving.serving_background import Background
+from memory_bank.frontends.serving.shared_bank import SharedBank
+from memory_bank.frontends.web import access, templating
+from memory_bank.frontends.web.export.folder import StaticFiles
+from memory_bank.frontends.web.health import RuleRuns
+from memory_bank.memory import overview
+from memory_bank.sessions import state
 
 if TYPE_CHECKING:
-    from memory_bank.bank import Bank
-    from memory_bank.codebase import Codebase
+    from memory_bank.bank.bank import Bank
+    from memory_bank.code.codebase import Codebase
+
 
 KIND = "frontends.web.pages"
 
 Value = TypeVar("Value")
+
 Arguments = ParamSpec("Arguments")
 
 
@@ -61,7 +65,7 @@ class Site:
         self.write = write
         self.background = Background(shared)
         """Watches the files; pages that change by themselves listen to it."""
-        self.health = Health(shared, self.background)
+        self.health = RuleRuns(shared, self.background)
         self.static = StaticFiles()
         self.hide: Callable[[str], str] = PathRedaction(shared)
         """Filters our own messages: paths of this machine are redacted."""
@@ -80,7 +84,7 @@ class Site:
         """
         try:
             with suppress(MemoryBankError):  # without a bank: requests try again
-                actions.overview.overview(self.shared.bank())
+                overview.overview(self.shared.bank())
         finally:
             self.background.start()
         self.health.latest()
@@ -123,20 +127,20 @@ class Site:
 
         A template that extends `layout` is a whole page; where htmx asks, it is only the content.
         """
-        browser = request.cookies.get(csrf.COOKIE) or csrf.new_browser()
+        browser = request.cookies.get(access.BROWSER_COOKIE) or access.new_browser()
         found = {
             "title": title,
             "layout": "part.html" if _is_part(request) else "layout.html",
             "menu": self._menu(request.url.path),
             "write": self.write,
             "exported": self.exported,
-            "csrf": csrf.token(self.secret, browser) if self.write else "",
+            "csrf": access.token(self.secret, browser) if self.write else "",
             **values,
         }
         text = await to_thread.run_sync(self._rendered, template, found)
         response = HTMLResponse(text, status, headers={"Vary": "HX-Request"})
-        if self.write and csrf.COOKIE not in request.cookies:
-            csrf.remember(response, browser)
+        if self.write and access.BROWSER_COOKIE not in request.cookies:
+            access.remember(response, browser)
         return response
 
     async def bare_page(self, template: str, *, status: int) -> Response:
@@ -156,7 +160,7 @@ class Site:
 
     @cached_property
     def _known_project(self) -> str:
-        return actions.session_state.project_of(self.shared.bank())
+        return state.project_of(self.shared.bank())
 
     def _menu(self, path: str) -> list[MenuEntry]:
         listed = sorted((one for one in self._pages if one.PLACE is not None), key=_place)
@@ -176,3 +180,23 @@ def _place(page: Any) -> int:  # noqa: ANN401  (a module)
 
 def _within(path: str, home: str) -> bool:
     return path == home or (home != "/" and path.startswith(f"{home}/"))
+
+
+_DIGITS = 9
+"""More digits are not read: Python refuses to read thousands of them."""
+
+
+def number_in(given: str, default: int, most: int = 10**_DIGITS) -> int:
+    """Return the whole number that a field has, at most `most`; the default for anything else."""
+    if not given.isascii() or not given.isdigit():
+        return default
+    return min(int(given), most) if len(given) <= _DIGITS else most
+
+
+HINTS = {
+    Hint.LIST_NOTES: "search for it, or follow a link from the start page",
+    Hint.SEARCH_IDS: "search for it, or look for it among the sessions",
+    Hint.READ_AGAIN: "load the note again",
+    Hint.READ_AND_REPEAT: "load the note again, then repeat the change on what it says now",
+}
+"""Hints that name a page; all others are shown unchanged."""

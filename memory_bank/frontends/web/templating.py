@@ -10,9 +10,10 @@ from urllib.parse import quote
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from memory_bank.frontends.rendering import count, visible
+from memory_bank.base.records import count, visible
 
 _UNITS = (("minute", 60), ("hour", 3600), ("day", 86400))
+
 _DATED = 30 * 86400
 """Age in seconds from which a date is shown instead."""
 

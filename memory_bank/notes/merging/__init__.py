@@ -1,1 +1,1 @@
-"""Three-way merge of note texts: front matter by key, body by section."""
+"""Merge three versions of a note."""

@@ -5,21 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from memory_bank.notes import frontmatter, merge_conflicts
-from memory_bank.notes.block_positions import BlockError
-from memory_bank.notes.frontmatter import Split
+from memory_bank.notes import front_matter
+from memory_bank.notes.blocks import BlockError
+from memory_bank.notes.front_matter import Split
 from memory_bank.notes.identity import normalise
-from memory_bank.notes.merging import (
-    body_merge,
-    file_form,
-    front_matter_merge,
-    key_values,
-    line_counts,
-    line_merge,
-    parts,
-)
-from memory_bank.notes.merging.file_form import Form
-from memory_bank.notes.merging.parts import Conflict, Labels, Part
+from memory_bank.notes.merging import body, conflicts, line_merge, lines, notes
+from memory_bank.notes.merging import front_matter as front_matter_merge
+from memory_bank.notes.merging import front_matter as key_values
+from memory_bank.notes.merging.notes import ConflictingChange, Form, Labels, Part
 
 _MOST_BYTES = 4_000_000
 """Larger files are left to git."""
@@ -58,20 +51,20 @@ def merge(base: bytes, ours: bytes, theirs: bytes, labels: Labels = Labels()) ->
     if max(map(len, (base, ours, theirs))) > _MOST_BYTES:
         raise CannotMerge("the file is too large")
     try:
-        texts = [file_form.read(data) for data in (base, ours, theirs)]
-    except file_form.NoText as error:
+        texts = [notes.read(data) for data in (base, ours, theirs)]
+    except notes.NoText as error:
         raise CannotMerge(str(error)) from error
-    if any(merge_conflicts.find(one.text) for one in texts):
+    if any(conflicts.find(one.text) for one in texts):
         raise CannotMerge("it has an unresolved conflict")
     forms = [one.form for one in texts]
-    form = file_form.merged(*forms)
+    form = notes.merged(*forms)
     newline = form.newline
     if any(one.newline == "" for one in forms):
         newline, form = "", form._replace(newline="")
     ends = ["" if newline == "" else one.form.newline or "" for one in texts]
-    lines = [file_form.lines(one.text, end) for one, end in zip(texts, ends, strict=True)]
+    lines = [notes.lines(one.text, end) for one, end in zip(texts, ends, strict=True)]
     read = ["".join(f"{line}\n" for line in some) for some in lines]
-    three = _Three(*map(frontmatter.split, read))
+    three = _Three(*map(front_matter.split, read))
     try:
         return _merged(three, form, labels, is_new=not base)
     except BlockError as error:
@@ -84,12 +77,12 @@ def keeps_all(base: bytes, ours: bytes, theirs: bytes, merged: bytes) -> bool:
     Raises UnicodeDecodeError.
     """
     texts = [data.decode().replace("\r\n", "\n") for data in (base, ours, theirs, merged)]
-    found, faults = frontmatter.metadata(frontmatter.split(texts[3]))
-    has_keys = any(frontmatter.split(text).opening for text in texts[1:3])
+    found, faults = front_matter.metadata(front_matter.split(texts[3]))
+    has_keys = any(front_matter.split(text).opening for text in texts[1:3])
     if faults or (has_keys and not found):
         return False
     old, mine, its, new = map(_lines, texts)
-    return line_counts.is_balanced(old, mine, its, new)
+    return lines.is_balanced(old, mine, its, new)
 
 
 def _merged(three: _Three, form: Form, labels: Labels, *, is_new: bool) -> MergedNote:
@@ -98,21 +91,21 @@ def _merged(three: _Three, form: Form, labels: Labels, *, is_new: bool) -> Merge
     two_ids = is_new and not _same_id(three)
     if two_ids and normalise(three.ours.body) != normalise(three.theirs.body):
         ours, theirs = (tuple(_lines("".join(side[:4]))) for side in three[1:])
-        whole = Conflict(ours, theirs)
+        whole = ConflictingChange(ours, theirs)
         return MergedNote(_written([whole], form, labels), 1, are_two_notes=True)
     found = [*_head(three, are_two_notes=two_ids), *_body(three, are_two_notes=two_ids)]
-    return MergedNote(_written(found, form, labels), parts.count(found))
+    return MergedNote(_written(found, form, labels), notes.count(found))
 
 
 def _check(side: Split) -> None:
     """Raise BlockError for front matter that can't be read."""
-    found, faults = frontmatter.metadata(side)
+    found, faults = front_matter.metadata(side)
     if faults and not found:
         raise BlockError(faults[0].reason)
 
 
 def _values(side: Split) -> dict[str, object]:
-    return frontmatter.metadata(side)[0]
+    return front_matter.metadata(side)[0]
 
 
 def _same_id(three: _Three) -> bool:
@@ -131,7 +124,7 @@ def _head(three: _Three, *, are_two_notes: bool) -> list[Part]:
     base, ours, theirs = (side.block for side in three)
     if formats == {"toml"}:
         block = line_merge.merge(_lines(base), _lines(ours), _lines(theirs))
-        if not parts.count(block):
+        if not notes.count(block):
             text = "".join(f"{part}\n" for part in block)
             _check(Split("+++\n", text, "+++\n", "", "toml"))
     else:
@@ -149,7 +142,7 @@ def _body(three: _Three, *, are_two_notes: bool) -> list[Part]:
         keys = [[*_values(side).items()] if side.format != "none" else [] for side in three[1:]]
         older = three.ours if key_values.older(keys[0], keys[1]) else three.theirs
         return [*_lines(older.body)]
-    return body_merge.merge(*(_lines(side.body) for side in three))
+    return body.merge(*(_lines(side.body) for side in three))
 
 
 def _lines(text: str) -> list[str]:
@@ -162,7 +155,7 @@ def _written(found: Sequence[Part], form: Form, labels: Labels) -> bytes:
     mixed = form.newline == "" and any(
         isinstance(part, str) and part.endswith("\r") for part in found
     )
-    lines = list(parts.rendered(found, labels, "\r" if mixed else ""))
+    lines = list(notes.rendered(found, labels, "\r" if mixed else ""))
     text = newline.join(lines)
-    ends = form.ended is not False or (bool(found) and isinstance(found[-1], Conflict))
+    ends = form.ended is not False or (bool(found) and isinstance(found[-1], ConflictingChange))
     return form.mark + f"{text}{newline if lines and ends else ''}".encode()

@@ -6,12 +6,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
-from memory_bank.errors import MemoryBankError
-from memory_bank.sessions.compression import answers, client, command, local, unchanged
-from memory_bank.sessions.compression.drafts import Compressed as Compressed
-from memory_bank.sessions.compression.drafts import Draft as Draft
-from memory_bank.sessions.model import Event, Prompt
-from memory_bank.setting_sections import Compression
+from memory_bank.base.errors import MemoryBankError
+from memory_bank.base.setting_sections import CompressionSettings
+from memory_bank.sessions.compression import client, command, local, program, unchanged
+from memory_bank.sessions.compression.drafts import Compressed
+from memory_bank.sessions.records import Event, Prompt
 
 Sample: TypeAlias = Callable[[str, int], str]
 """Asks a client's model: a prompt and the most tokens of its answer, to the answer.
@@ -24,7 +23,7 @@ def compress(
     events: Sequence[Event],
     *,
     prompts: Sequence[Prompt],
-    settings: Compression,
+    settings: CompressionSettings,
     project_root: Path | None,
     sample: Sample | None = None,
 ) -> Compressed:
@@ -38,14 +37,14 @@ def compress(
         return Compressed(unchanged.drafts(events, project_root), "none")
     if settings.mode != "local" and events:
         project = project_root.name if project_root else ""
-        question = answers.question(events, prompts, settings.model, project)
+        question = command.question(events, prompts, settings.model, project)
         try:
             if settings.mode == "command":
-                answer = command.ask(settings.command, question)
+                answer = program.ask(settings.command, question)
             else:
                 answer = _asked(sample, client.prompt(question))
-            return Compressed(answers.drafts(answer, events, project_root), settings.mode)
-        except answers.Failed as error:
+            return Compressed(command.drafts(answer, events, project_root), settings.mode)
+        except command.NoObservations as error:
             reason = str(error)
         except MemoryBankError as error:
             reason = error.message
@@ -54,5 +53,5 @@ def compress(
 
 def _asked(sample: Sample | None, prompt: str) -> str:
     if sample is None:
-        raise answers.Failed("no client is there that offers its model")
+        raise command.NoObservations("no client is there that offers its model")
     return sample(prompt, client.MOST_TOKENS)

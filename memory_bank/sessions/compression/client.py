@@ -6,10 +6,11 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from memory_bank.setting_sections import OBSERVATION_TYPES
+from memory_bank.base.setting_sections import OBSERVATION_TYPES
 
 MOST_TOKENS = 4000
 """Most tokens of an answer."""
+
 _FORM = {
     "observations": [
         {

@@ -1,96 +1,172 @@
-"""Compression mode `command`: a program of the user makes observations of events."""
+"""What a program or a model is asked, and how its answer becomes observations."""
 
 from __future__ import annotations
 
 import json
-import os
-import shlex
-import signal
-import subprocess
-import tempfile
-from collections.abc import Mapping
-from contextlib import suppress
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from threading import Event, Timer
-from typing import IO, Any
+from typing import Any
 
-from memory_bank.sessions.compression.answers import MOST_ANSWER, Failed
-from memory_bank.sessions.compression.drafts import cut
+from memory_bank.base.setting_sections import OBSERVATION_TYPES
+from memory_bank.base.tokens import estimate
+from memory_bank.sessions.compression.definitions import Paths
+from memory_bank.sessions.compression.drafts import Draft, draft
+from memory_bank.sessions.compression.tool_calls import read
+from memory_bank.sessions.records import Event, Prompt
 
-SECONDS = 120.0
-"""Time limit of the program."""
-_MOST_REASON = 200
-_BYTES = 4
-"""Most bytes of a character."""
+MOST_ANSWER = 2_000_000
+"""Characters of an answer."""
+
+_MOST = 200
+
+_TEXTS = ("title", "subtitle", "narrative")
+
+_LISTS = ("facts", "concepts", "files_read", "files_modified")
+
+_NARRATIVE = 8000
 
 
-def ask(command: str, question: Mapping[str, Any]) -> str:
-    """Return what a program prints that reads a question as JSON; raise Failed if it fails.
+class NoObservations(Exception):
+    """A program or a model gave no observations; the message says why."""
 
-    It is started without a shell, in the home folder: a relative path must not run a file of the
-    project.
+
+def question(
+    events: Sequence[Event], prompts: Sequence[Prompt], model: str, project: str
+) -> dict[str, Any]:
+    """Return what is asked, as JSON can hold it."""
+    return {
+        "schema_version": "1.0",
+        "session_id": events[0].session_id if events else "",
+        "project": project,
+        "model": model,
+        "prompts": [
+            {"prompt_number": one.prompt_number, "prompt_text": one.prompt_text,
+             "created_at": one.created_at.isoformat()}
+            for one in prompts
+        ],
+        "events": [
+            {"id": one.id, "tool_name": one.tool_name, "tool_input": _value(one.tool_input),
+             "tool_output": _value(one.tool_output), "prompt_number": one.prompt_number,
+             "created_at": one.created_at.isoformat(), "failed": one.failed, "cwd": one.cwd}
+            for one in events
+        ],
+    }  # fmt: skip
+
+
+def _value(text: str) -> Any:  # noqa: ANN401 - what JSON can hold
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+
+
+def drafts(answer: str, events: Sequence[Event], root: Path | None) -> tuple[Draft, ...]:
+    """Return the observations of an answer; raise Failed if it isn't in the right form.
+
+    A file that the events changed and the answer doesn't name is added to the last observation; so
+    are the tokens of events that no observation names.
     """
+    found = list(_drafts(_observations(answer), events))
+    left = {one.id: one for one in events}
+    for one in found:
+        for number in one.event_ids:
+            left.pop(number, None)
+    named = {path for one in found for path in one.files_modified}
+    paths = Paths(root)
+    calls = map(read, events)
+    changed = [
+        paths.shown(path, call.event.cwd)
+        for call in calls
+        for change in call.changes
+        for path in filter(None, (change.path, change.moved_to))
+    ]
+    missing = [path for path in dict.fromkeys(changed) if path not in named]
+    last = found[-1]
+    found[-1] = draft(
+        last.obs_type,
+        last.title,
+        last.created_at,
+        subtitle=last.subtitle,
+        facts=last.facts,
+        narrative=last.narrative,
+        concepts=last.concepts,
+        files_read=last.files_read,
+        files_modified=(*last.files_modified, *missing),
+        prompt_number=last.prompt_number,
+        discovery_tokens=last.discovery_tokens + sum(map(_tokens, left.values())),
+        event_ids=(*last.event_ids, *left),
+        most_narrative=_NARRATIVE,
+    )
+    return tuple(found)
+
+
+def _observations(answer: str) -> list[Any]:
+    """Return the list of an answer, which a model may have put into a fence or a sentence."""
+    text = answer.strip()
+    start = re.search(r"[\[{]", text)
     try:
-        words = shlex.split(command, posix=os.name == "posix")
-    except ValueError as error:
-        raise Failed(f"compression.command can't be read: {error}") from None
-    if not words:
-        raise Failed("compression.command is not set")
-    with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as errors:
-        given.write(json.dumps(question, ensure_ascii=False).encode(errors="replace"))
-        given.seek(0)
-        answer, code, late = _run(words, given, errors)
-        errors.seek(0)
-        said = cut(errors.read(8000).decode(errors="replace"), _MOST_REASON)
-    name = cut(Path(words[0]).name, 60)
-    if late:
-        raise Failed(f"{name} took longer than {SECONDS:g} s")
-    if len(answer) > MOST_ANSWER * _BYTES:
-        raise Failed(f"{name} printed more than {MOST_ANSWER:,} characters")
-    if code:
-        raise Failed(f"{name} ended with exit code {code}" + (f": {said}" if said else ""))
-    return answer.decode(errors="replace")
+        value, _ = json.JSONDecoder().raw_decode(text, start.start() if start else 0)
+    except (ValueError, RecursionError):
+        raise NoObservations("the answer is no JSON") from None
+    found = value.get("observations") if isinstance(value, dict) else value
+    if not isinstance(found, list) or not found:
+        raise NoObservations("the answer has no observations")
+    if len(found) > _MOST:
+        raise NoObservations(f"the answer has more than {_MOST} observations")
+    return found
 
 
-def _run(words: list[str], given: IO[bytes], errors: IO[bytes]) -> tuple[bytes, int, bool]:
-    """Return what a program printed, its exit code, and whether it was stopped for its time."""
-    late = Event()
-
-    def stop() -> None:
-        late.set()
-        _stop(process)
-
-    try:
-        process = subprocess.Popen(  # noqa: S603 - the user's own setting, without a shell
-            words,
-            stdin=given,
-            stdout=subprocess.PIPE,
-            stderr=errors,
-            cwd=Path.home(),
-            start_new_session=True,
+def _drafts(found: list[Any], events: Sequence[Event]) -> Iterator[Draft]:
+    by_id = {one.id: one for one in events}
+    for number, one in enumerate(found, 1):
+        if not isinstance(one, dict):
+            raise NoObservations(f"observation {number} of the answer is no object")
+        texts = {name: _text(one, name, number) for name in _TEXTS}
+        lists = {name: _list(one, name, number) for name in _LISTS}
+        obs_type = str(one.get("obs_type") or one.get("type") or "").strip().casefold()
+        if not texts["title"]:
+            raise NoObservations(f"observation {number} of the answer has no title")
+        if obs_type not in OBSERVATION_TYPES:
+            raise NoObservations(f"observation {number} of the answer has no known obs_type")
+        ids = one.get("event_ids")
+        own = [by_id.pop(i) for i in (ids if isinstance(ids, list) else ()) if _known(i, by_id)]
+        last = max(own or events, key=lambda event: event.created_at)
+        prompt = one.get("prompt_number")
+        yield draft(
+            obs_type,
+            texts["title"],
+            last.created_at,
+            subtitle=texts["subtitle"],
+            facts=lists["facts"],
+            narrative=texts["narrative"],
+            concepts=lists["concepts"],
+            files_read=lists["files_read"],
+            files_modified=lists["files_modified"],
+            prompt_number=prompt if type(prompt) is int and prompt > 0 else last.prompt_number,
+            discovery_tokens=sum(map(_tokens, own)),
+            event_ids=[event.id for event in own],
+            most_narrative=_NARRATIVE,
         )
-    except (OSError, ValueError, RuntimeError) as error:
-        raise Failed(f"{cut(words[0], 60)} can't be started: {error}") from None
-    with process:
-        timer = Timer(SECONDS, stop)
-        timer.daemon = True
-        timer.start()
-        try:
-            assert process.stdout is not None  # noqa: S101  (narrows the type)
-            answer = process.stdout.read(MOST_ANSWER * _BYTES + 1)
-            if len(answer) > MOST_ANSWER * _BYTES:
-                _stop(process)
-            process.wait()
-        finally:
-            timer.cancel()
-            _stop(process)
-    return answer, process.returncode, late.is_set()
 
 
-def _stop(process: subprocess.Popen[bytes]) -> None:
-    """Stop a program and all that it started."""
-    with suppress(OSError):
-        if os.name == "posix":
-            os.killpg(process.pid, signal.SIGKILL)
-        else:
-            process.kill()
+def _known(number: object, by_id: Mapping[int, Event]) -> bool:
+    return type(number) is int and number in by_id
+
+
+def _text(one: Mapping[str, Any], name: str, number: int) -> str:
+    value = one.get(name) or ""
+    if not isinstance(value, str):
+        raise NoObservations(f"{name} of observation {number} of the answer is no text")
+    return value.strip()
+
+
+def _list(one: Mapping[str, Any], name: str, number: int) -> list[str]:
+    value = one.get(name) or []
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise NoObservations(f"{name} of observation {number} of the answer is no list of texts")
+    return value
+
+
+def _tokens(event: Event) -> int:
+    return estimate(event.tool_input) + estimate(event.tool_output)

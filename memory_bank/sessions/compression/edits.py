@@ -1,32 +1,133 @@
-"""What changed in a file, told in words: names added, text replaced, a rename, a new layout."""
+"""Changes of files as edits, patches and diffs describe them, told in words."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from typing import Literal, NamedTuple
 
-from memory_bank.sessions.compression.changes import Action, FileChange, between
-from memory_bank.sessions.compression.definitions import FileKind, Name, kind_of, names
+from memory_bank.sessions.compression.definitions import DefinedName, FileKind, kind_of, names
+
+_MOST_LINES = 20_000
+
+_BEGIN = "*** Begin Patch"
+
+Action = Literal["add", "update", "delete", "move"]
+
+_MARKS: tuple[tuple[str, Action], ...] = (
+    ("*** Add File: ", "add"),
+    ("*** Update File: ", "update"),
+    ("*** Delete File: ", "delete"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FileChange:
+    """What one call of a tool did to one file."""
+
+    path: str
+    """As the tool was given it."""
+    action: Action
+    removed: tuple[str, ...] = ()
+    added: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()
+    """Lines of the text around that stayed."""
+    moved_to: str = ""
+
+
+def between(path: str, old: str, new: str, action: Action = "update") -> FileChange:
+    """Return the change from one text to another: lines by their number of occurrences.
+
+    It takes linear time, which a shortest edit script doesn't.
+    """
+    before = list(islice(old.splitlines(), _MOST_LINES))
+    after = list(islice(new.splitlines(), _MOST_LINES))
+    extra, missing = Counter(after), Counter(before)
+    extra.subtract(before)
+    missing.subtract(after)
+    removed, added = _taken(before, missing), _taken(after, extra)
+    gone = Counter(removed)
+    kept = [line for line in before if line.strip() and not _take(gone, line)]
+    return FileChange(path, action, tuple(removed), tuple(added), tuple(kept))
+
+
+def _taken(lines: list[str], counts: Counter[str]) -> list[str]:
+    return [line for line in lines if _take(counts, line)]
+
+
+def _take(counts: Counter[str], line: str) -> bool:
+    if counts[line] <= 0:
+        return False
+    counts[line] -= 1
+    return True
+
+
+def of_lines(path: str, lines: list[str], action: Action = "update") -> FileChange:
+    """Return the change that the lines of a diff say: `-` removed, `+` added, blank kept."""
+    removed = [line[1:] for line in lines if line.startswith("-")]
+    added = [line[1:] for line in lines if line.startswith("+")]
+    last = max((at for at, line in enumerate(lines) if line.startswith(("-", "+"))), default=-1)
+    kept = [line[1:] for line in lines[: last + 1] if line.startswith(" ") and line.strip()]
+    kept += [line[2:].strip() for line in lines if line.startswith("@@") and line[2:].strip(" @")]
+    change = between(path, "\n".join(removed), "\n".join(added), action)
+    return FileChange(path, action, change.removed, change.added, tuple(kept) + change.kept)
+
+
+def is_patch(text: str) -> bool:
+    """Tell whether a text has a patch in the form of `apply_patch`."""
+    return _BEGIN in text
+
+
+def of_patch(text: str) -> Iterator[FileChange]:
+    """Yield the changes of a patch in the form of `apply_patch`."""
+    path, action, moved, lines = "", _MARKS[1][1], "", list[str]()
+    for line in islice(text[text.find(_BEGIN) :].splitlines()[1:], _MOST_LINES):
+        mark = next((found for found in _MARKS if line.startswith(found[0])), None)
+        if mark or line.startswith("*** End Patch"):
+            if path:
+                yield _patched(path, action, moved, lines)
+            path, moved, lines = "", "", []
+            if mark is None:
+                return
+            path, action = line[len(mark[0]) :].strip(), mark[1]
+        elif line.startswith("*** Move to: "):
+            moved = line[len("*** Move to: ") :].strip()
+        else:
+            lines.append(line)
+    if path:
+        yield _patched(path, action, moved, lines)
+
+
+def _patched(path: str, action: Action, moved: str, lines: list[str]) -> FileChange:
+    change = of_lines(path, lines, "move" if moved else action)
+    return FileChange(path, change.action, change.removed, change.added, change.kept, moved)
+
 
 Sort = Literal["new", "gone", "moved", "renamed", "layout", "comments", "names", "lines", "unknown"]
+
 _WORDS = re.compile(r"[A-Za-z_$][\w$]*|\d+|\s+|.", re.DOTALL)
+
 _WORD = re.compile(r"[A-Za-z_$][\w$-]*")
+
 _COMMENT = re.compile(
     r"\s*(?:#(?!!|\[|include|define|if|endif)|//|/\*|\*(?:\s|/|$)|--\s|<!--|\"\"\"|''')"
 )
+
 _IMPORT = re.compile(
     r"\s*(?:import\b|from\s+\S+\s+import\b|use\s+[\w:]+|require\b|#include\b|using\s+\w|(?:const|let|var) .{1,80}= require\()"
 )
+
 _TRIFLE = re.compile(
     r"[\s{}()\[\];,:]*$|\s*(?:else|end|pass|return|break|continue|then|fi|done|do|try)\b:?;?\s*$"
 )
+
 _MOST_NAMES, _MOST_PAIRS, _SHORT, _MOST_WORDS = 4, 3, 60, 4000
 
 
-class Change(NamedTuple):
+class WordedChange(NamedTuple):
     """A change of a file in words."""
 
     path: str
@@ -36,8 +137,8 @@ class Change(NamedTuple):
     """What was done, as an order: `Add retry()`; without the path, but for a new or removed file."""
     facts: tuple[str, ...]
     """What was done, as statements: `adds retry()`."""
-    added: tuple[Name, ...] = ()
-    removed: tuple[Name, ...] = ()
+    added: tuple[DefinedName, ...] = ()
+    removed: tuple[DefinedName, ...] = ()
     renamed: tuple[str, str] = ("", "")
 
 
@@ -61,7 +162,7 @@ def merged(path: str, changes: Sequence[FileChange]) -> FileChange:
     return FileChange(path, action, net.removed, net.added, kept, moved)
 
 
-def described(change: FileChange) -> Change:
+def described(change: FileChange) -> WordedChange:
     """Tell a change of a file in words."""
     path, kind = change.path, kind_of(change.path)
     new = _unique(names(path, change.added))
@@ -73,37 +174,39 @@ def described(change: FileChange) -> Change:
     if change.action == "delete":
         told = f", which defined {listed(removed)}" if removed else ""
         gone = (f"removes {path}",)
-        return Change(path, kind, "gone", f"Remove {path}{told}", gone, (), removed)
+        return WordedChange(path, kind, "gone", f"Remove {path}{told}", gone, (), removed)
     if change.action == "move" and change.moved_to:
         more = _lines(change, kind, added, removed, new).facts if change.added else ()
         facts = (f"moves {path} to {change.moved_to}", *more)
         title = f"Move {path} to {change.moved_to}"
-        return Change(change.moved_to, kind, "moved", title, facts, added, removed)
+        return WordedChange(change.moved_to, kind, "moved", title, facts, added, removed)
     return _update(change, kind, added, removed, new)
 
 
 def _update(
     change: FileChange,
     kind: FileKind,
-    added: tuple[Name, ...],
-    removed: tuple[Name, ...],
-    new: tuple[Name, ...],
-) -> Change:
+    added: tuple[DefinedName, ...],
+    removed: tuple[DefinedName, ...],
+    new: tuple[DefinedName, ...],
+) -> WordedChange:
     """Describe a change of a file that stays."""
     path = change.path
     if not change.added and not change.removed:
-        return Change(path, kind, "unknown", "", ())
+        return WordedChange(path, kind, "unknown", "", ())
     pair = renamed(change.removed, change.added)
     if pair:
         told = f"{pair[0]} to {pair[1]}"
         title, facts = f"Rename {told}", (f"renames {told}",)
-        return Change(path, kind, "renamed", title, facts, added, removed, pair)
+        return WordedChange(path, kind, "renamed", title, facts, added, removed, pair)
     if _bare(change.removed) == _bare(change.added):
-        return Change(path, kind, "layout", "Change only the layout", ("changes only the layout",))
+        return WordedChange(
+            path, kind, "layout", "Change only the layout", ("changes only the layout",)
+        )
     return _lines(change, kind, added, removed, new)
 
 
-def _new_file(change: FileChange, kind: FileKind, added: tuple[Name, ...]) -> Change:
+def _new_file(change: FileChange, kind: FileKind, added: tuple[DefinedName, ...]) -> WordedChange:
     path = change.path
     if added:
         told, facts = f" with {listed(added)}", (f"new file with {listed(added, 8)}",)
@@ -113,16 +216,16 @@ def _new_file(change: FileChange, kind: FileKind, added: tuple[Name, ...]) -> Ch
         facts = (
             f"new file of {len(change.added)} lines" + (f", first {_quoted(line)}" if line else ""),
         )
-    return Change(path, kind, "new", f"Create {path}{told}", facts, added)
+    return WordedChange(path, kind, "new", f"Create {path}{told}", facts, added)
 
 
 def _lines(
     change: FileChange,
     kind: FileKind,
-    added: tuple[Name, ...],
-    removed: tuple[Name, ...],
-    new: tuple[Name, ...],
-) -> Change:
+    added: tuple[DefinedName, ...],
+    removed: tuple[DefinedName, ...],
+    new: tuple[DefinedName, ...],
+) -> WordedChange:
     """Describe changed lines: by names they define, else by their text."""
     facts, within = list[str](), _within(change)
     same = [name for name in new if name not in added]
@@ -145,14 +248,14 @@ def _lines(
         _COMMENT.match(line) or _TRIFLE.match(line) for line in (*change.added, *change.removed)
     ):
         sort = "comments" if kind in ("code", "test") else sort
-    return Change(change.path, kind, sort, title, tuple(facts), added, removed)
+    return WordedChange(change.path, kind, sort, title, tuple(facts), added, removed)
 
 
 def _title(
     kind: FileKind,
-    added: tuple[Name, ...],
-    removed: tuple[Name, ...],
-    same: list[Name],
+    added: tuple[DefinedName, ...],
+    removed: tuple[DefinedName, ...],
+    same: list[DefinedName],
     facts: list[str],
     within: str,
 ) -> str:
@@ -258,7 +361,7 @@ def _quoted(text: str) -> str:
     return f"“{line if len(line) <= _SHORT else line[: _SHORT - 1].rstrip() + '…'}”"
 
 
-def listed(found: Sequence[Name], most: int = _MOST_NAMES) -> str:
+def listed(found: Sequence[DefinedName], most: int = _MOST_NAMES) -> str:
     """Return names as a list of words: `a(), b() and 2 more`; a kind is said once in a row."""
     shown, last = list[str](), ""
     for name in found[:most]:
@@ -272,5 +375,5 @@ def listed(found: Sequence[Name], most: int = _MOST_NAMES) -> str:
     return " and ".join(filter(None, (", ".join(shown[:-1]), shown[-1]))) if shown else ""
 
 
-def _unique(found: Iterable[Name]) -> tuple[Name, ...]:
+def _unique(found: Iterable[DefinedName]) -> tuple[DefinedName, ...]:
     return tuple(Counter(islice(found, 500)))

@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple
+
+from memory_bank.sessions.compression import shell
+from memory_bank.sessions.compression.definitions import Paths, names
+from memory_bank.sessions.compression.drafts import Happening, cut
+from memory_bank.sessions.compression.edits import listed
+from memory_bank.sessions.compression.tool_calls import ToolCall
 
 _COUNTS = tuple(
     re.compile(text, re.MULTILINE)
@@ -37,31 +44,38 @@ _COUNTS = tuple(
         r"^✖ \d+ problems? \((?P<failed>\d+) errors?",
     )
 )  # fmt: skip
+
 _GO_FAILED, _GO_PASSED = (
     re.compile(r"^\s*--- FAIL: ", re.MULTILINE),
     re.compile(r"^ok\s+\S+\s", re.MULTILINE),
 )
+
 _GOOD = re.compile(
     r"^(?:All checks passed!|Success: no issues found|(?:\[INFO\] )?BUILD SUCCESS(?:FUL)?\b|  congratulations :\)"
     r"|\d+ files? already formatted)",
     re.MULTILINE,
 )
 """Summary lines without a number of tests."""
+
 _BAD = re.compile(
     r"(?<![\w./-])(?:errors?|fail(?:ed|ures?|ing|s)?|panicked|traceback|interrupted|not ok)(?![\w/-]|\.\w)"
     r"|\bcode [1-9]|^make\S*: \*\*\*|[✖✗✘×]",
     re.IGNORECASE | re.MULTILINE,
 )
+
 _NONE = re.compile(
     r"\b(?:0|no) (?:tests? )?(?:errors?|fail\w*)|\b(?:errors?|fail\w*)(?:\s?[:=]\s{0,9}| )0\b",
     re.IGNORECASE,
 )
 """Words of a failure; counts of none."""
+
 _ONE_PASSES = re.compile(
     r"^\s*(?:[✔✓√]|PASS(?:ED)? |ok\b|--- PASS: ).*$|^.* (?:PASSED|\.\.\. ok)\b.*$", re.MULTILINE
 )
 """A line of one test that passed, whose name may have any word."""
+
 _PATH = r"(?P<where>(?:[A-Za-z]:)?[^\s:()'\"]{1,200}?"
+
 _SIGNS = tuple(
     (score, re.compile(text))
     for score, text in (
@@ -89,21 +103,27 @@ _SIGNS = tuple(
         (3, r"(?i)(?P<message>.{0,120}\b(?:errors?|failed|failure|exception|fatal|cannot|could not|can't|unable to|invalid|undefined|unknown|denied|refused|timed out|conflict)\b.{0,120})$"),
     )
 )  # fmt: skip
+
 _SUREST = 6
+
 _QUICK = re.compile(
     r"(?i)error|fail|assert|expect|panic|not found|exception|fatal|exit|not ok|denied|no such|recogni|cannot|could not|can't"
     r"|unable|invalid|undefined|unknown|refused|timed|conflict|received|left:|right:|timeout|interrupt|[✕✗×●✘]|\.go:\d|:\d+: [A-Z]+\d"
 )
+
 _PLACE = re.compile(
     r"\s*(?:File \"(?P<file>[^\"]{1,300})\", line (?P<line>\d+)|--> (?P<rust>\S{1,300}:\d+))"
 )
+
 _RUNS = re.compile(r"Traceback \(most recent call last\)|^\s*at .{0,200}:\d+:\d+\)?$", re.MULTILINE)
+
 _SURELY = re.compile(
     r"^(?:Traceback \(most recent call last\)|error(?:\[E\d+\])?: |npm (?:ERR!|error) |make(?:\[\d+\])?: \*\*\*|fatal: "
     r"|FAIL\s|FAILED\b|FAILURES!|ERRORS!|=+ (?:FAILURES|ERRORS) =+|--- FAIL: |BUILD FAILED|FAILURE: |\[ERROR\] BUILD FAILURE|.{1,80}: command not found|.{1,120}: error TS\d+"
     r"|panic: |(?:[\w./-]{1,120}): No such file or directory|.{1,120}:\d+:\d+: (?:fatal )?error: |.{0,40}SyntaxError: )",
     re.MULTILINE,
 )
+
 _LEAST_LINE, _MOST_LINE, _MOST_LINES, _MOST_KEPT = 2, 400, 6000, 6
 
 
@@ -123,7 +143,7 @@ class Tests(NamedTuple):
         return ", ".join(filter(None, parts))
 
 
-class Problem(NamedTuple):
+class FirstError(NamedTuple):
     """The first error of an output."""
 
     message: str
@@ -160,7 +180,7 @@ def says_failure(output: str) -> bool:
     return bool(_SURELY.search(output))
 
 
-def problem(output: str) -> Problem:
+def problem(output: str) -> FirstError:
     """Return the error that says most, the earliest of them, and the lines that matter."""
     best, message, where, place = 0, "", "", ""
     kept = dict[str, int]()
@@ -180,7 +200,7 @@ def problem(output: str) -> Problem:
     if not where:
         where = place
     lines = [line for line, score in kept.items() if score >= min(best, _SUREST)][:_MOST_KEPT]
-    return Problem(message or last[:240], where, tuple(lines or filter(None, [last[:240]])))
+    return FirstError(message or last[:240], where, tuple(lines or filter(None, [last[:240]])))
 
 
 def _judged(line: str) -> tuple[int, str, str]:
@@ -200,3 +220,125 @@ def _lines(output: str) -> Iterator[str]:
     if len(lines) > _MOST_LINES:
         lines = lines[: _MOST_LINES // 3] + lines[-2 * _MOST_LINES // 3 :]
     return (line[:_MOST_LINE].rstrip() for line in lines)
+
+
+_FOUND = re.compile(r"^([^\s:\x00]{1,300}\.\w{1,8})(?::\d+[:\s]|$)", re.MULTILINE)
+
+_NUMBERED = re.compile(r"^\s{0,8}\d+(?:→|\t|: |\|)", re.MULTILINE)
+
+_MOST_FOUND, _MOST_FACTS, _MOST_TOLD = 4, 6, 1000
+
+_PROGRESS = re.compile(
+    r"^(?:\s*$|[#=>*.-]{3,}|\s*\d+%|Downloading|Collecting|Requirement already|\s*Using cached|remote: |\[\d+/\d+\])"
+)
+
+
+def add(item: Happening, calls: Sequence[ToolCall], paths: Paths, *, alone: bool) -> None:
+    """Add the files that calls read and, if nothing else was done, what they showed."""
+    facts = list[str]()
+    for call in calls:
+        read, fact = _look(call, paths)
+        item.reads += read
+        if call.failed and call.kind == "command":
+            item.facts.append(failure_fact(call, Tests(0, 0)))
+        elif fact:
+            facts.append(fact)
+    if alone:
+        item.facts += list(dict.fromkeys(facts))[:_MOST_FACTS]
+
+
+def _look(call: ToolCall, paths: Paths) -> tuple[list[str], str]:
+    """Return the files that a call read, and what it showed."""
+    read, fact, cwd = list[str](), "", call.event.cwd
+    if call.kind == "read" and call.path and not call.failed:
+        read = [paths.shown(call.path, cwd)]
+        fact = _defines(read[0], call.output)
+    elif call.kind == "command":
+        steps = shell.steps(call.command)
+        shown = () if call.failed else (path for step in steps for path in shell.reads(step))
+        read = [paths.shown(path, cwd) for path in shown]
+        wanted = next(filter(None, map(_pattern, steps)), "")
+        if wanted:
+            fact = _search(wanted, call.output, paths, cwd)
+        elif len(read) == 1:
+            fact = _defines(read[0], call.output)
+    elif call.kind == "search":
+        fact = _search(call.words or call.path, call.output, paths, cwd)
+    elif call.kind == "fetch":
+        fact = ": ".join(filter(None, (cut(call.words, 100), cut(call.output, 120))))
+    elif call.kind == "other":
+        asked = cut(call.words or call.event.tool_input, 80)
+        fact = f"{call.event.tool_name} of {asked}: {cut(call.output, 100)}"
+    return read, fact
+
+
+def _pattern(step: shell.SimpleCommand) -> str:
+    """Return what a command searches for."""
+    if step.program in ("grep", "rg", "ag", "egrep", "fgrep", "git-grep"):
+        words = [word for word in step.words if not word.startswith("-")]
+        first = 2 if step.program == "git-grep" else 1
+        return words[first] if len(words) > first else ""
+    return ""
+
+
+def _defines(path: str, text: str) -> str:
+    """Say what a file that was read defines."""
+    shown = _NUMBERED.sub("", text[:60_000])
+    found = tuple(dict.fromkeys(islice(names(path, shown.splitlines()[:1500]), 40)))
+    return f"{path} has {listed(found, 5)}" if found else ""
+
+
+def _search(wanted: str, output: str, paths: Paths, cwd: str) -> str:
+    """Say where a search found something."""
+    found = list(dict.fromkeys(match[1] for match in islice(_FOUND.finditer(output), 400)))
+    shown = [paths.shown(path, cwd) for path in found[:_MOST_FOUND]]
+    more = f" and {len(found) - len(shown)} more" if len(found) > len(shown) else ""
+    if not output.strip() or re.match(r"(?i)no (?:files|matches)", output.strip()):
+        return f"“{cut(wanted, 80)}” is found nowhere"
+    return f"“{cut(wanted, 80)}” is found in {', '.join(shown)}{more}" if shown else ""
+
+
+def failure_fact(call: ToolCall, counts: Tests) -> str:
+    """Name a command that failed, with what it said."""
+    code = f" with exit code {call.exit_code}" if call.exit_code else ""
+    told = counts.shown or problem(call.output).message
+    return f"`{cut(call.command, 160)}` fails{code}" + (f": {cut(told, 120)}" if told else "")
+
+
+def ran(item: Happening, call: ToolCall, shown: str, counts: Tests | None) -> None:
+    """Add a command that succeeded to an item, which gets its title from the first."""
+    if counts is not None:
+        told = counts.shown or result(call.output)
+        line = f"{shown} passes" + (f": {told}" if told else "")
+    else:
+        told = result(call.output)
+        line = f"Run {shown}" + (f": {told}" if told else "")
+    item.title = item.title or line
+    item.facts.append(
+        f"`{shown}`" + (" passes" if counts is not None else "") + (f": {told}" if told else "")
+    )
+
+
+def result(output: str) -> str:
+    """Return the line of an output that says its result: the last one that isn't progress."""
+    lines = [line for line in output.splitlines()[-200:] if not _PROGRESS.match(line)]
+    chosen = next(
+        (
+            line
+            for line in lines
+            if re.match(
+                r"(?i)success|created|built|installed|added|updated|done|total|ok\b", line.strip()
+            )
+        ),
+        "",
+    )
+    return cut(chosen or (lines[-1] if lines else ""), 120)
+
+
+def agent(call: ToolCall) -> tuple[str, str]:
+    """Return the title and the text of what a subagent found."""
+    about = str(call.arguments.get("description") or call.words or "a subagent's task")
+    told = call.output.strip()
+    first = re.split(r"(?<=[.!?])\s|\n", told.lstrip("#*- "), maxsplit=1)[0] if told else ""
+    title = f"{cut(about, 50)}: {first}" if first else f"Have a subagent do: {about}"
+    return title, told[:_MOST_TOLD]

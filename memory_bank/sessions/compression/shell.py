@@ -1,4 +1,4 @@
-"""Command lines of a shell: their simple commands, and the files that they read and change."""
+"""Command lines of a shell: their commands, the programs that test and build, their files."""
 
 from __future__ import annotations
 
@@ -16,31 +16,39 @@ _TOKEN = re.compile(
     r"|(?P<word>(?:'[^']*'|\"(?:[^\"\\]|\\.)*\"|\\.|\$(?!\()|[^\s;&|<>()'\"\\$])+)|(?P<odd>.)",
     re.DOTALL,
 )
+
 _MOST, _MOST_STEPS, _LONGEST = 60_000, 200, 400
+
 _ASSIGNED = re.compile(r"[A-Za-z_]\w{0,60}=")
+
 _WRAPPERS = {
     "sudo": 0, "time": 0, "nohup": 0, "env": 0, "command": 0, "exec": 0, "xargs": 0, "then": 0, "do": 0,
     "else": 0, "timeout": 1, "nice": 0, "stdbuf": 0, "if": 0, "!": 0, "{": 0, "while": 0,
 }  # fmt: skip
 """Words before a command, with the number of their own arguments."""
+
 _FILTERS = frozenset(
     "tail head grep cat tee less more sed awk sort uniq wc tr cut jq column rg".split()
 )
+
 _READERS = frozenset(
     "cat head tail less more nl bat batcat sed awk wc type get-content gc od xxd hexdump strings jq diff".split()
 )
+
 _SEEKERS = frozenset(
     "ls find fd grep rg ag egrep fgrep tree git-grep git-log git-diff git-show git-status git-branch git-blame git-remote"
     " git-rev-parse git-ls-files git-stash-list pwd cd echo printf which whereis type env printenv date du df stat file test"
     " [ true : sleep wait sort uniq cut tr export set source . pushd popd select-string get-childitem dir id whoami uname"
     " ps jobs history clear ".split()
 )
+
 _GIT_FLAGS = frozenset(["-C", "-c", "--git-dir", "--work-tree"])
+
 _SCRIPT_FIRST = frozenset(["sed", "awk", "jq", "grep", "rg", "egrep", "fgrep", "ag"])
 
 
 @dataclass(slots=True)
-class Step:
+class SimpleCommand:
     """A simple command: its words without quotes, and where its output goes."""
 
     words: list[str] = field(default_factory=list)
@@ -103,11 +111,11 @@ class Write(NamedTuple):
     moved_to: str = ""
 
 
-def steps(command: str) -> list[Step]:
+def steps(command: str) -> list[SimpleCommand]:
     """Return the simple commands of a command line; a text that is no shell gives odd words."""
     command = command[:_MOST]
-    made, step, at, target = list[Step](), Step(), 0, ""
-    waiting = list[tuple[Step, str]]()
+    made, step, at, target = list[SimpleCommand](), SimpleCommand(), 0, ""
+    waiting = list[tuple[SimpleCommand, str]]()
     while at < len(command) and len(made) < _MOST_STEPS:
         found = _TOKEN.match(command, at)
         if found is None:
@@ -124,27 +132,27 @@ def steps(command: str) -> list[Step]:
             if step.words or step.outputs:
                 step.behind = text == "&"
                 made.append(step)
-            step, target = Step(before=text, folder=_folder(step)), ""
+            step, target = SimpleCommand(before=text, folder=_folder(step)), ""
             if text == "\n" and waiting:
                 at = _here(command, at, waiting)
     return [*made, step] if step.words or step.outputs else made
 
 
-def _folder(step: Step) -> str:
+def _folder(step: SimpleCommand) -> str:
     """Return the folder in which the next command runs."""
     if step.program != "cd" or len(step.words) < 2:  # noqa: PLR2004 - `cd` and its folder
         return step.folder
     return _below(step, step.words[1])
 
 
-def _below(step: Step, path: str) -> str:
+def _below(step: SimpleCommand, path: str) -> str:
     """Return a path of a command below the folder at the start."""
     if not step.folder or path.startswith(("/", "~")) or path[1:2] == ":":
         return path
     return f"{step.folder.rstrip('/')}/{path}"
 
 
-def _place(step: Step, word: str, target: str) -> None:
+def _place(step: SimpleCommand, word: str, target: str) -> None:
     if target.startswith(">"):
         step.outputs.append(word)
         step.appends |= target == ">>"
@@ -154,7 +162,7 @@ def _place(step: Step, word: str, target: str) -> None:
         step.words.append(word)
 
 
-def _here(command: str, at: int, waiting: list[tuple[Step, str]]) -> int:
+def _here(command: str, at: int, waiting: list[tuple[SimpleCommand, str]]) -> int:
     """Take the here-documents that begin at a position; return where they end."""
     for step, mark in waiting:
         end = re.compile(rf"^\t*{re.escape(mark)}[ \t]*$", re.MULTILINE).search(command, at)
@@ -176,14 +184,14 @@ def unquoted(word: str) -> str:
     )
 
 
-def writes(step: Step) -> Iterator[Write]:
+def writes(step: SimpleCommand) -> Iterator[Write]:
     """Yield the files that a command changes, as far as its words say so."""
     for one in _writes(step):
         moved = _below(step, one.moved_to) if one.moved_to else ""
         yield one._replace(path=_below(step, one.path), moved_to=moved)
 
 
-def _writes(step: Step) -> Iterator[Write]:
+def _writes(step: SimpleCommand) -> Iterator[Write]:
     for path in step.outputs:
         if _is_file(path):
             yield Write(path, "add" if step.here and not step.appends else "update", step.here)
@@ -199,7 +207,7 @@ def _writes(step: Step) -> Iterator[Write]:
         yield from _named(program, step, [word for word in words if _is_file(word)])
 
 
-def _named(program: str, step: Step, files: list[str]) -> Iterator[Write]:
+def _named(program: str, step: SimpleCommand, files: list[str]) -> Iterator[Write]:
     """Yield the files that are arguments of a command that changes files."""
     if program == "tee":
         yield from (Write(path, "add" if step.here else "update", step.here) for path in files)
@@ -244,7 +252,7 @@ def _is_file(path: str) -> bool:
     return bool(path) and not re.match(r"/dev/|[&$*-]|\d+$|https?:", path) and len(path) < _LONGEST
 
 
-def reads(step: Step) -> Iterator[str]:
+def reads(step: SimpleCommand) -> Iterator[str]:
     """Yield the files that a command shows."""
     yield from (_below(step, path) for path in step.inputs if _is_file(path))
     if step.program in _READERS:
@@ -256,7 +264,7 @@ def reads(step: Step) -> Iterator[str]:
                 yield _below(step, word)
 
 
-def only_looks(found: list[Step]) -> bool:
+def only_looks(found: list[SimpleCommand]) -> bool:
     """Tell whether commands only read, search or list, and change nothing."""
     return bool(found) and all(
         (step.program in _READERS or step.program in _SEEKERS) and not list(writes(step))
@@ -264,7 +272,7 @@ def only_looks(found: list[Step]) -> bool:
     )
 
 
-def tells(found: list[Step], step: Step) -> bool:
+def tells(found: list[SimpleCommand], step: SimpleCommand) -> bool:
     """Tell whether commands have the exit code 0 only if one of them has it.
 
     No pipe, `||`, `;` or other command hides its code; that of `timeout` may be its own.
@@ -274,7 +282,7 @@ def tells(found: list[Step], step: Step) -> bool:
     return not wrapped and all(one.before in ("&&", ")") for one in found[at + 1 :])
 
 
-def filters(found: list[Step], step: Step) -> list[str]:
+def filters(found: list[SimpleCommand], step: SimpleCommand) -> list[str]:
     """Return the programs that the output of a command goes through."""
     at = next(number for number, one in enumerate(found) if one is step)
     rest = itertools.takewhile(lambda one: one.piped, found[at + 1 :])
@@ -306,7 +314,7 @@ def _after_flags(words: list[str]) -> list[str]:
     return words[at:]
 
 
-def option(step: Step, *names: str) -> list[str]:
+def option(step: SimpleCommand, *names: str) -> list[str]:
     """Return the values of an option, as of `-m` in `git commit -am "…" -m "…"`."""
     found, words = list[str](), step.words
     for at, word in enumerate(words):
@@ -315,3 +323,107 @@ def option(step: Step, *names: str) -> list[str]:
         else:
             found += [word[len(name) + 1 :] for name in names if word.startswith(f"{name}=")]
     return found
+
+
+_STARTERS = {
+    "uv": ("run",), "poetry": ("run",), "pipenv": ("run",), "hatch": ("run",), "pdm": ("run",), "rye": ("run",),
+    "bundle": ("exec",), "npx": (), "bunx": (), "pnpx": (), "docker": ("compose", "exec", "run"), "dotenv": (),
+    "cross-env": (), "coverage": ("run",), "xvfb-run": (), "watch": (),
+}  # fmt: skip
+"""Programs that start another one, with their words before it."""
+
+_TWO_WORDS = frozenset(
+    "npm yarn pnpm bun cargo go make mvn mvnw gradle gradlew dotnet rake just task mix deno swift node ruff bazel composer"
+    " flutter dart sbt lein stack cabal zig nx turbo terraform docker kubectl pip alembic prisma rails php manage.py".split()
+)
+
+_CHECKS = re.compile(
+    r"(?:py\.?test|unittest|nose2?|tox|nox|jest|vitest|mocha|ava|tap|karma|cypress|playwright|rspec|minitest|phpunit|pest|ctest"
+    r"|ruff|mypy|pyright|flake8|pylint|black|isort|eslint|tsc|prettier|biome|clippy|golangci-lint|shellcheck|rubocop|stylelint"
+    r"|gcc|g\+\+|clang|javac|rustc|cmake|ninja|webpack|vite|rollup|esbuild|next)\b"
+    r"|\S+ (?:run )?(?:test|tests|t|check|lint|build|typecheck|vet|clippy|compile|package|verify|ci|fmt|spec|e2e|validate|plan)\b"
+    r"|make\b|manage\.py test|rails test"
+)
+
+_ONE_SUMMARY = frozenset(
+    "pytest py.test unittest jest vitest mocha ava rspec phpunit pest node deno bun ctest rails mix".split()
+)
+"""Runners with one summary line for all tests; others have one for each package or target."""
+
+_KEEP_THE_END = frozenset(["tail", "tee", "cat", "less", "more", "nl"])
+
+
+class ProgramRun(NamedTuple):
+    """What a command line runs: its program, and the words that choose what of it."""
+
+    runner: str
+    targets: frozenset[str]
+    check: bool
+    """Whether it tests, builds or checks the project."""
+    sure: bool = True
+    """Whether the exit code of the command line is 0 only if it, and all its checks, passed."""
+    selected: bool = False
+    """Whether the output may lack what says that a part of it failed."""
+
+
+def run_of(steps: list[SimpleCommand]) -> ProgramRun:
+    """Return what the last command runs that isn't only looking at something."""
+    real = [step for step in steps if not only_looks([step])] or steps
+    if not real:
+        return ProgramRun("", frozenset(), check=False)
+    runs = [(_run(step), step) for step in real]
+    checks = [(run, step) for run, step in runs if run.check] or runs[-1:]
+    return checks[-1][0]._replace(
+        sure=all(tells(steps, step) for _, step in checks),
+        selected=any(_selected(run, filters(steps, step)) for run, step in checks),
+    )
+
+
+def _selected(run: ProgramRun, filters: list[str]) -> bool:
+    """Tell whether filters may hide a failure: `tail` keeps the end, where each runner names it."""
+    whole = run.runner.partition(" ")[0] in _ONE_SUMMARY
+    return not whole and any(one not in _KEEP_THE_END for one in filters)
+
+
+def _run(step: SimpleCommand) -> ProgramRun:
+    words = step.arguments
+    while words and (name := _name(words[0])) in _STARTERS and len(words) > 1:
+        rest = words[1:]
+        while rest and (rest[0] in _STARTERS[name] or rest[0].startswith("-")):
+            rest = rest[1:]
+        if not rest or (name == "docker" and "exec" not in words and "run" not in words):
+            break
+        words = rest
+    if len(words) > 2 and re.match(r"(?:python|py)[\d.]*$", _name(words[0])) and words[1] == "-m":  # noqa: PLR2004
+        words = words[2:]
+    elif (
+        len(words) > 1
+        and _name(words[0]) in ("python", "python3")
+        and words[1].endswith("manage.py")
+    ):
+        words = words[1:]
+    if not words:
+        return ProgramRun("", frozenset(), check=False)
+    name = _name(words[0])
+    if name == "node" and "--test" in words:
+        words = [name, "test", *(word for word in words[1:] if word != "--test")]
+    rest = [word for word in words[1:] if not word.startswith("-")]
+    if name in _TWO_WORDS and rest:
+        taken = 2 if rest[0] == "run" and len(rest) > 1 else 1
+        name, rest = " ".join([name, *rest[:taken]]), rest[taken:]
+    return ProgramRun(name, frozenset(rest), check=bool(_CHECKS.match(name)))
+
+
+def _name(word: str) -> str:
+    return word.replace("\\", "/").rpartition("/")[2].removesuffix(".exe")
+
+
+def covers(now: ProgramRun, then: ProgramRun, where: str) -> bool:
+    """Tell whether a run covers what an earlier one did, or the place where that failed."""
+    if now.runner != then.runner:
+        return False
+    if not now.targets or now.targets == then.targets:
+        return True
+    return any(where.startswith(target.removeprefix("./")) for target in now.targets) or (
+        bool(then.targets) and then.targets <= now.targets
+    )

@@ -10,11 +10,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
-from memory_bank.sessions.compression import changes
-from memory_bank.sessions.compression.changes import FileChange
-from memory_bank.sessions.model import Event
+from memory_bank.sessions.compression import edits
+from memory_bank.sessions.compression.edits import FileChange, between, of_patch
+from memory_bank.sessions.records import Event
 
 Kind = Literal["edit", "read", "search", "command", "plan", "agent", "fetch", "other"]
+
 _NAMES: dict[Kind, str] = {
     "read": "read view readfile openfile readmanyfiles notebookread viewimage fileread cat",
     "search": "grep glob grepsearch searchfilecontent findfiles filesearch codebasesearch"
@@ -30,23 +31,33 @@ _NAMES: dict[Kind, str] = {
     " searchreplace strreplacebasededittool delete deletefile afterfileedit savefile removefile"
     " multireplacestringinfile editnotebook filewrite fileedit",
 }
+
 _KINDS = {name: kind for kind, names in _NAMES.items() for name in names.split()}
+
 _PATHS = (
     "file_path", "filePath", "path", "notebook_path", "absolute_path", "filename", "target_file",
     "relative_path", "target_notebook", "filepath", "file", "uri", "relative_workspace_path",
     "dir_path", "targetFile",
 )  # fmt: skip
+
 _OLD = ("old_string", "oldString", "old_str", "old_text", "oldText", "old_source")
+
 _NEW = ("new_string", "newString", "new_str", "new_text", "newText", "new_source", "insert_text")
+
 _CONTENT = ("content", "file_text", "contents", "text", "code_edit", "code", "fileText")
+
 _COMMANDS = ("command", "cmd", "command_line", "script", "commandLine", "chars")
+
 _PATTERNS = ("pattern", "query", "regex", "search", "glob", "q", "prompt", "url", "description")
+
 _TEXTS = (
     "error", "stdout", "stderr", "output", "aggregated_output", "llmContent", "textResultForLlm",
     "content", "result", "text", "message", "file", "formatted_output", "returnDisplay", "matches",
     "filenames", "metadata",
 )  # fmt: skip
+
 _CODES = ("exit_code", "exitCode", "exit", "returncode", "code")
+
 _STATED = re.compile(
     r"^\s*(?:Error:\s*)?Exit code:? (-?\d{1,5})\b"
     r"|^Exit Code: (-?\d{1,5})[ \t]*$"
@@ -55,6 +66,7 @@ _STATED = re.compile(
     r"|\(exit code:? (-?\d{1,5})\)[ \t]*$",
     re.MULTILINE | re.IGNORECASE,
 )
+
 _WRAPPING = re.compile(
     r"^(?:Exit Code: -?\d+|Exit code:? -?\d+|Process exited with code -?\d+"
     r"|Process Group PGID: \d+|Background PIDs: .{0,80}|Directory: .{0,300}|Signal: .{0,40}"
@@ -63,6 +75,7 @@ _WRAPPING = re.compile(
     r"|(?:Stdout|Stderr|Error): \((?:none|empty)\)|Output:)[ \t]*$|^(?:Output|Stdout|Stderr): ",
     re.MULTILINE,
 )
+
 _MOST_TEXT, _DEEPEST = 400_000, 5
 
 
@@ -155,7 +168,7 @@ def read(event: Event) -> ToolCall:
     if name.startswith(("mcp_", "MCP:", "mcp-")):
         kind = "other"
     patch = _patch(arguments)
-    if changes.is_patch(patch):
+    if edits.is_patch(patch):
         kind = "edit"
     elif kind == "edit" and arguments.get("command") == "view":
         kind = "read"
@@ -219,14 +232,14 @@ def _status(step: Mapping[str, Any]) -> str:
 
 def _patch(arguments: Mapping[str, Any]) -> str:
     keys = ("patch", "patchText", "input", "patch_text", "diff", *_COMMANDS)
-    return next((text for key in keys if changes.is_patch(text := _first(arguments, (key,)))), "")
+    return next((text for key in keys if edits.is_patch(text := _first(arguments, (key,)))), "")
 
 
 def _changes(call: ToolCall) -> Iterator[FileChange]:
     arguments, answer = call.arguments, call.answer
     patch = _patch(arguments)
     if patch:
-        yield from changes.of_patch(patch)
+        yield from of_patch(patch)
         return
     listed = arguments.get("changes") or (isinstance(answer, dict) and answer.get("changes"))
     if isinstance(listed, dict):
@@ -237,7 +250,7 @@ def _changes(call: ToolCall) -> Iterator[FileChange]:
         for edit in edits[:1000]:
             if isinstance(edit, dict):
                 path = _first(edit, _PATHS) or call.path
-                yield changes.between(path, _first(edit, _OLD), _first(edit, _NEW))
+                yield between(path, _first(edit, _OLD), _first(edit, _NEW))
     elif call.path:
         yield _change(call)
 
@@ -251,20 +264,20 @@ def _change(call: ToolCall) -> FileChange:
     lines = _hunks(answer.get("structuredPatch"))
     old, new = _first(arguments, _OLD), _first(arguments, _NEW)
     if old or new:
-        change = changes.between(path, old, new, "update" if old else _written(call, "update"))
-        around = changes.of_lines(path, lines).kept  # the function may be above the edited text
+        change = edits.between(path, old, new, "update" if old else _written(call, "update"))
+        around = edits.of_lines(path, lines).kept  # the function may be above the edited text
         return replace(change, kept=around + change.kept)
     whole = _first(arguments, _CONTENT)
     action = _written(call, "add")
     before = answer.get("originalFile")
     if isinstance(before, str):
-        return changes.between(path, before, whole, action)
+        return edits.between(path, before, whole, action)
     if lines and action == "update":
-        return changes.of_lines(path, lines, action)
-    return changes.between(path, "", whole, action)
+        return edits.of_lines(path, lines, action)
+    return edits.between(path, "", whole, action)
 
 
-def _written(call: ToolCall, unsaid: changes.Action) -> changes.Action:
+def _written(call: ToolCall, unsaid: edits.Action) -> edits.Action:
     """Tell whether a file was new, if the client says so."""
     answer = call.answer if isinstance(call.answer, dict) else {}
     shown = answer.get("returnDisplay")
@@ -296,9 +309,7 @@ def _listed(listed: Mapping[str, Any]) -> Iterator[FileChange]:
         diff = _first(change, ("unified_diff", "diff", "content"))
         if kind in ("add", "delete") and not diff.startswith(("@@", "---")):
             sides = ("", diff) if kind == "add" else (diff, "")
-            yield changes.between(path, *sides, "add" if kind == "add" else "delete")
+            yield edits.between(path, *sides, "add" if kind == "add" else "delete")
         else:
-            found = changes.of_lines(
-                path, diff.splitlines()[:20_000], "move" if moved else "update"
-            )
+            found = edits.of_lines(path, diff.splitlines()[:20_000], "move" if moved else "update")
             yield replace(found, moved_to=moved)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from memory_bank.base.tokens import estimate
+from memory_bank.sessions.compression.definitions import Paths
 from memory_bank.sessions.compression.drafts import Draft, cut, draft
-from memory_bank.sessions.compression.paths import Paths
 from memory_bank.sessions.compression.tool_calls import ToolCall, read
-from memory_bank.sessions.model import Event
-from memory_bank.tokens import estimate
+from memory_bank.sessions.records import Event
 
 _MOST = 100_000
 """Characters of the text of one event."""

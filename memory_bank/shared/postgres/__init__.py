@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from memory_bank.errors import SharedUnavailable
+from memory_bank.base.errors import SharedUnavailable
 from memory_bank.shared.engine import NOT_INSTALLED
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ def load() -> None:
                 "run: pip install 'markdown-memory-bank[shared]'",
                 NOT_INSTALLED,
             )
-    from memory_bank.shared.postgres import connection, postgres  # noqa: F401
 
 
 def connect(url: str, *, seconds: float = 0.0) -> Postgres:

@@ -7,28 +7,25 @@ from typing import LiteralString, NamedTuple
 
 from psycopg import errors, sql
 
-from memory_bank.errors import BadInput
+from memory_bank.base.errors import BadInput
 from memory_bank.shared.engine import IndexInfo
 from memory_bank.shared.postgres.connection import Connection, guarded, identifier
-from memory_bank.shared.postgres.schema import (
-    MOST_DIMENSIONS,
-    READ,
-    VERSION,
-    WRITTEN,
-    statements,
-)
+from memory_bank.shared.postgres.schema import MOST_DIMENSIONS, READ, VERSION, WRITTEN, statements
 
 _LOCK = "SELECT pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtext('memory_bank tables'))"
+
 _EXTENSION = """
 SELECT quote_ident(n.nspname), e.extversion FROM pg_extension AS e
 JOIN pg_namespace AS n ON n.oid = e.extnamespace WHERE e.extname = 'vector'
 """
+
 _OLDEST = (0, 8)
 """Version of pgvector from which a scan of vectors goes on until enough of them pass a filter."""
+
 _HOW = "the server needs the package of pgvector 0.8 or later"
 
 
-class Access(NamedTuple):
+class RoleAccess(NamedTuple):
     """Who may do what."""
 
     role: str
@@ -172,7 +169,7 @@ class Administration:
             number = self._known(repo) if remove else self._repository(repo)
             return self._connection.execute(text, (number, team)).rowcount > 0
 
-    def access(self) -> list[Access]:
+    def access(self) -> list[RoleAccess]:
         """Return who may do what, by role; nothing for a role that is not the owner."""
         text = (
             "SELECT role, 'publish', name, '' FROM memory_bank.publishers JOIN"
@@ -182,7 +179,7 @@ class Administration:
         )
         try:
             with self._connection.transaction():
-                return [Access(*row) for row in self._connection.execute(text)]
+                return [RoleAccess(*row) for row in self._connection.execute(text)]
         except errors.InsufficientPrivilege:
             return []
 

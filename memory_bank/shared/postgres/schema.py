@@ -7,20 +7,25 @@ from collections.abc import Mapping, Sequence
 from memory_bank.shared.word_weights import DIMENSIONS
 
 SCHEMA = "memory_bank"
+
 VERSION = 1
 """Version of the tables that this program reads and writes."""
+
 BITS = 40
 """A passage has, for readers, the number `repo * 2^BITS + row`, a note likewise: a row that a
 publisher numbers itself is never taken for one of another repository."""
+
 MOST_COMPARED = 20_000
 """Number of passages up to which all of a scope are compared. Beyond it, the index of vectors is
 asked, and of words only the rarer ones choose passages, of which no more than this are compared: a
 question of words that most passages have would read them all."""
+
 MOST_DIMENSIONS = 4000
 """Maximum number of components of a vector that an index of pgvector can have."""
 
 READ = ("meta", "repositories", "teams", "heads", "notes", "passages", "frequencies")
 """Tables that a role with a grant may read; row-level security says which rows."""
+
 WRITTEN = ("heads", "notes", "passages", "frequencies")
 """Tables that a publishing role may change; row-level security says which rows."""
 
@@ -221,6 +226,7 @@ CREATE POLICY removing ON memory_bank.{table} FOR DELETE
 """
     for table in WRITTEN
 )
+
 _CLOSED = """
 ALTER TABLE memory_bank.publishers ENABLE ROW LEVEL SECURITY;
 ALTER TABLE memory_bank.grants ENABLE ROW LEVEL SECURITY;

@@ -7,27 +7,24 @@ from typing import Any, NamedTuple
 
 from pgvector import HalfVector, SparseVector
 
-from memory_bank.shared.engine import (
-    AskedWord,
-    Head,
-    Position,
-    SharedMatch,
-    SharedPassage,
-    Where,
-)
+from memory_bank.shared.engine import AskedWord, Head, Position, SharedMatch, SharedPassage, Where
 from memory_bank.shared.postgres.connection import Connection
 from memory_bank.shared.postgres.schema import BITS, MOST_COMPARED
 from memory_bank.shared.word_weights import DIMENSIONS
 
 _MOST_CHOSEN = 5000
 """Number of passages that the words that choose passages may have together."""
+
 _EFFORT = 100
 """Candidates that the index of vectors keeps, at least (`hnsw.ef_search`)."""
+
 _MOST_EFFORT = 1000
+
 _MOST_SCANNED = 100_000
 """Maximum number of passages that the index of vectors gives until enough meet the conditions."""
 
 _ROW = f'(p.repo << {BITS}) + p."row"'
+
 _NOTE = f"(p.repo << {BITS}) + p.note"
 
 _OF_BANKS = """
@@ -40,18 +37,22 @@ AND (%(teams)s::text[] IS NULL OR EXISTS (SELECT FROM memory_bank.teams AS t
     WHERE t.repo = r.repo AND t.team = ANY(%(teams)s)))
 AND r.name <> %(without)s
 """
+
 _HEADS = f"""
 SELECT r.name, h.bank, h.commit, h.committed, h.published, h.web, h.notes, h.passages,
     ARRAY(SELECT team FROM memory_bank.teams AS t WHERE t.repo = r.repo ORDER BY team)
 {_OF_BANKS}
 ORDER BY r.name, h.bank
 """
+
 _SIZES = f"SELECT r.repo, sum(h.passages) {_OF_BANKS} GROUP BY r.repo ORDER BY r.repo"
+
 _BY_WORDS = """
 SELECT w.number, w.of_note, w.score, w.words FROM memory_bank.by_words(%(rare)s::integer[],
     %(asked)s::{vector}.sparsevec, %(most)s, %(repos)s::bigint[], %(types)s::text[],
     %(tags)s::text[], %(since)s::float8, %(before)s::float8, %(hidden)s) AS w
 """
+
 _MEETING = """
 p.vector IS NOT NULL
 AND (%(repos)s::bigint[] IS NULL OR p.repo = ANY(%(repos)s))
@@ -61,7 +62,9 @@ AND (%(since)s::float8 IS NULL OR greatest(p.created, p.updated) >= %(since)s)
 AND (%(before)s::float8 IS NULL OR p.created < %(before)s)
 AND (%(hidden)s OR NOT p.hidden)
 """
+
 _DISTANCE = "OPERATOR({vector}.<=>) %(asked)s::{vector}.halfvec"
+
 _ALL = f"""
 WITH found AS MATERIALIZED (
     SELECT {_ROW} AS "row", {_NOTE} AS note, 1 - (p.vector {_DISTANCE}) AS score, p.length
@@ -69,10 +72,12 @@ WITH found AS MATERIALIZED (
 )
 SELECT "row", note, score, length FROM found ORDER BY score DESC, "row" LIMIT %(most)s
 """
+
 _BY_INDEX = f"""
 SELECT {_ROW}, {_NOTE}, 1 - (p.vector {_DISTANCE}), p.length FROM memory_bank.passages AS p
 WHERE {_MEETING} ORDER BY p.vector {_DISTANCE} LIMIT %(most)s
 """
+
 _PASSAGES = f"""
 SELECT {_ROW}, {_NOTE}, r.name, p.bank, h.commit, h.committed, h.web,
     ARRAY(SELECT team FROM memory_bank.teams AS t WHERE t.repo = p.repo ORDER BY team),
@@ -90,7 +95,7 @@ AND p."row" = a.number & {2**BITS - 1}
 """
 
 
-class Scope(NamedTuple):
+class SharedScope(NamedTuple):
     """The banks that meet the conditions on repositories and teams."""
 
     repos: list[int] | None
@@ -104,12 +109,12 @@ def heads(connection: Connection, where: Where) -> list[Head]:
     return [Head._make([*rest, tuple(teams)]) for *rest, teams in rows]
 
 
-def scope_of(connection: Connection, where: Where) -> Scope:
+def scope_of(connection: Connection, where: Where) -> SharedScope:
     """Return where passages may be found."""
     found = connection.execute(_SIZES, _of_banks(where)).fetchall()
     passages = sum(int(count) for _, count in found)
     bounded = where.repos or where.teams or where.without_repo or passages <= MOST_COMPARED
-    return Scope([repo for repo, _ in found] if bounded else None, passages)
+    return SharedScope([repo for repo, _ in found] if bounded else None, passages)
 
 
 def frequencies(connection: Connection, words: Collection[int]) -> dict[int, int]:
@@ -204,7 +209,7 @@ def _is_plain(one: object) -> bool:
     return all(isinstance(value, str) for value in values)
 
 
-def _rare(asked: Sequence[AskedWord], scope: Scope) -> list[int]:
+def _rare(asked: Sequence[AskedWord], scope: SharedScope) -> list[int]:
     """Return the words of which a passage must have one: the rarest, as many as are cheap."""
     if scope.passages <= MOST_COMPARED:
         return [one.number for one in asked]
@@ -226,7 +231,7 @@ def _of_banks(where: Where) -> dict[str, Any]:
     }
 
 
-def _conditions(where: Where, scope: Scope) -> dict[str, Any]:
+def _conditions(where: Where, scope: SharedScope) -> dict[str, Any]:
     return {
         "repos": scope.repos,
         "types": [one.casefold() for one in where.types] or None,

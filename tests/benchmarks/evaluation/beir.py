@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from math import isfinite
 from pathlib import Path
 
-from memory_bank.errors import BadInput
-from memory_bank.qrels import Qrels, objects, text_of
+from memory_bank.base.errors import BadInput
+from memory_bank.search.measures import Qrels, objects, text_of
 from tests.benchmarks.evaluation.source import Text
 
 CORPUS, QUERIES = "corpus.jsonl", "queries.jsonl"

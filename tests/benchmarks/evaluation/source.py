@@ -10,15 +10,15 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from memory_bank.config import Settings
-from memory_bank.index.index import Index
-from memory_bank.layout import Layout
+from memory_bank.base.documents import Document, Passage, Read, Scan, Section, Span, lines_between
+from memory_bank.base.paths import Layout
+from memory_bank.base.settings import Settings
 from memory_bank.notes import note
 from memory_bank.notes.passages import passages
-from memory_bank.retrievers.base import Scope
 from memory_bank.search.engine import Engine
+from memory_bank.search.index.index import Index
 from memory_bank.search.query import parse
-from memory_bank.source import Document, Passage, Read, Scan, Section, Span, lines_between
+from memory_bank.search.retrievers.base import Scope
 
 Search = Callable[[str, str, int], list[str]]
 """Takes a question, a mode and a number of documents; returns their names, the best first."""
@@ -66,7 +66,7 @@ class TestCollection:
         if one is None:
             return None
         lines = Section(1, one.body.count("\n") + 2)
-        whole = note.Section((), 0, lines.line, lines.end_line, 0, one.body)
+        whole = note.NoteSection((), 0, lines.line, lines.end_line, 0, one.body)
         found = tuple(Passage(*place, 0) for place in passages(whole))
         return Document(key, self._hashes[key], one.title, found, sections=(lines,))
 

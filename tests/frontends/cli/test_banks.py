@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank.config import user_file
+from memory_bank.base.settings import user_file
 
 from .conftest import Run
 

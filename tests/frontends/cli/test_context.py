@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.actions.test_context import observation, write
 from tests.frontends.cli.conftest import Run
+from tests.sessions.test_context import observation, write
 
 
 def test_the_context_is_printed_with_the_options_of_a_request(mb: Run, project: Path) -> None:

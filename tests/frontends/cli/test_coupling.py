@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.frontends.cli.conftest import Run
-from tests.repo.history_builder import Made, make
+from tests.git.history_builder import Made, make
 
 
 @pytest.fixture

@@ -5,15 +5,15 @@ from types import SimpleNamespace
 
 import pytest
 
-from memory_bank import plugins
-from memory_bank.embedders import minilm
+from memory_bank.base import plugins
+from memory_bank.search.embedders import minilm
 
 from .conftest import Run
 
 
 def test_list(mb: Run) -> None:
     found = mb("embedder", "list", "--json").json["embedders"]
-    assert [one["name"] for one in found] == plugins.names("embedders")
+    assert [one["name"] for one in found] == plugins.names("search.embedders")
     assert [one["name"] for one in found if one["active"]] == ["static"]
     by_name = {one["name"]: one for one in found}
     assert by_name["static"]["ready"]
@@ -87,11 +87,11 @@ def test_try_one(mb: Run) -> None:
 
 
 def test_one_without_sense_is_told(mb: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    from memory_bank.actions import embedding
+    from memory_bank.bank import embedder
 
     tried = SimpleNamespace(
         embedder="odd", dimension=2, load_seconds=0.1, query_seconds=0.1,
         texts_per_second=1.0, related=0.1, unrelated=0.2, verified=None,
     )  # fmt: skip
-    monkeypatch.setattr(embedding, "embedder_test", lambda *_: tried)
+    monkeypatch.setattr(embedder, "embedder_test", lambda *_: tried)
     assert "does not capture meaning" in mb("embedder", "test").err

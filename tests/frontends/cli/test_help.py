@@ -3,7 +3,7 @@ from __future__ import annotations
 import click
 import pytest
 
-from memory_bank import plugins
+from memory_bank.base import plugins
 from memory_bank.frontends.cli.help import Group, Helped
 from memory_bank.frontends.cli.root import root
 

@@ -6,9 +6,9 @@ import re
 
 import click
 
+from memory_bank.base.errors import Hint
 from memory_bank.frontends.cli.hints import HINTS, hint_text
 from memory_bank.frontends.cli.root import root
-from memory_bank.hints import Hint
 
 
 def test_hints_name_commands_that_there_are() -> None:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank import open_bank
-from memory_bank.actions.clients import HOOK_NAMES, hook_registry, program
-from memory_bank.frontends.hooks import main
+from memory_bank.agents import hook, hook_clients, program
+from memory_bank.agents.editor import HOOK_NAMES
+from memory_bank.bank.bank import open_bank
 from memory_bank.sessions.queue import EventQueue
 from memory_bank.sessions.queue_rows import NewSession
 
@@ -29,13 +29,13 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def file_of(client: str) -> Path:
-    return program.user_file(hook_registry.find(client))
+    return program.user_file(hook_clients.find(client))
 
 
 def test_the_events_that_are_installed_are_those_that_are_understood() -> None:
-    assert tuple(client.name for client in hook_registry.CLIENTS) == HOOK_NAMES
-    for client in hook_registry.CLIENTS:
-        module = main.load(client.name)
+    assert tuple(client.name for client in hook_clients.CLIENTS) == HOOK_NAMES
+    for client in hook_clients.CLIENTS:
+        module = hook.load(client.name)
         assert module
         assert client.events == tuple(module.EVENTS)
         assert set(client.short) <= set(client.events)
@@ -46,7 +46,7 @@ def test_the_events_that_are_installed_are_those_that_are_understood() -> None:
 def test_install_and_uninstall_leave_what_was_there(
     mb: Run, project: Path, client: str, scope: str
 ) -> None:
-    one = hook_registry.find(client)
+    one = hook_clients.find(client)
     file = file_of(client) if scope == "user" else project / one.project_file
     options = ("--client", client, "--scope", scope, "--yes")
     assert mb("hooks", "install", *options).code == 0

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank import plugins
-from memory_bank.repo import git_process
+from memory_bank.base import plugins
+from memory_bank.git import process
+from tests.code import hostile
 from tests.frontends.cli.conftest import Run
-from tests.repo import hostile
 
 COMMANDS = (
     "init --include src", "import --help", "recall tantivy", "recall tantivy --since 7d --json", "recall tantivy --at HEAD", "recall tantivy --at staged", "notes", "show facts/bm25",
@@ -35,7 +35,7 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="the programs are shell 
 
 @pytest.fixture(autouse=True)
 def heard(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(git_process.State, "timed_out", False)
+    monkeypatch.setattr(process.TimeoutState, "timed_out", False)
 
 
 def test_no_command_starts_a_program_that_the_repository_names(
@@ -63,7 +63,7 @@ def test_a_git_that_hangs_costs_a_command_its_limit_once_and_doctor_says_so(
     hanging.write_text("#!/bin/sh\nsleep 60\n")
     hanging.chmod(0o755)
     monkeypatch.setenv("PATH", str(hanging.parent), prepend=os.pathsep)
-    monkeypatch.setattr(git_process, "LIMIT", 1.0)
+    monkeypatch.setattr(process, "LIMIT", 1.0)
     start = time.monotonic()
     assert mb("recall", "tantivy", "--mode", "lexical").code == 0
     assert mb("remember", "kestrels hover", "--name", "facts/kestrel").code == 0

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 import pytest
 
-from memory_bank import errors
+from memory_bank.base import errors
 from memory_bank.frontends.cli import click_adapter, other_names, root
 from memory_bank.frontends.cli.main import run
 
@@ -35,7 +35,7 @@ CODES = {
     errors.EmbedderUnavailable("m", "h"): 3,
     errors.SharedUnavailable("m", "h"): 3,
     errors.Exhausted("m", "h"): 3,
-    click_adapter.Failed("m"): 3,
+    click_adapter.ClickFailed("m"): 3,
     click.UsageError("m"): 2,
     click.ClickException("m"): 3,
     click.Abort(): 130,
@@ -49,7 +49,7 @@ def _raising(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
     def fail(*_: object) -> None:
         raise error
 
-    monkeypatch.setattr(root.Root, "invoke", fail)
+    monkeypatch.setattr(root.RootGroup, "invoke", fail)
 
 
 @pytest.mark.parametrize(("error", "code"), CODES.items(), ids=lambda v: type(v).__name__)

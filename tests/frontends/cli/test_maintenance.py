@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank.errors import Busy
-from memory_bank.index.backfill import Backfill
-from memory_bank.index.index import Index
+from memory_bank.base.errors import Busy
+from memory_bank.search.index.backfill import Backfill
+from memory_bank.search.index.index import Index
 
 from .conftest import Run, command, environment, plain_text
 
@@ -69,13 +69,13 @@ def test_an_interrupted_sync_says_that_its_work_is_kept_and_the_next_continues(
 
 
 def test_compare(mb: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    from memory_bank.actions import maintenance
+    from memory_bank.memory import maintenance
 
     mb("sync")
     answer = mb("sync", "--compare")
     assert (answer.code, answer.out) == (0, "the index equals a newly built one\n")
     assert mb("sync", "--compare", "--json").json["differences"] == []
-    different = maintenance.Comparison(3, ("notes: one is not there",))
+    different = maintenance.IndexComparison(3, ("notes: one is not there",))
     monkeypatch.setattr(maintenance, "compare", lambda *_: different)
     answer = mb("sync", "--compare")
     assert (answer.code, answer.out) == (3, "notes: one is not there\n")
@@ -197,13 +197,13 @@ def test_watch_tells_of_changes_until_it_is_told_to_stop(project: Path, number: 
 def test_a_bar_is_drawn_after_a_second_on_a_terminal_only(terminal: Run, real: Run) -> None:
     slow = (
         "import sys, time\n"
-        "from memory_bank.bank import Bank\n"
+        "from memory_bank.bank.bank import Bank\n"
         "from memory_bank.frontends.cli.main import run\n"
         "def sync(self, progress=None):\n"
         "    for done in range(1, 15):\n"
         "        time.sleep(0.1)\n"
         "        if progress: progress('embedding', done, 14)\n"
-        "    from memory_bank.index.report import SyncReport\n"
+        "    from memory_bank.search.index.changes import SyncReport\n"
         "    return SyncReport()\n"
         "Bank.sync = sync\n"
         "sys.exit(run(['sync']))\n"

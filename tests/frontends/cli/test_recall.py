@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from memory_bank import actions
-from memory_bank.actions.recall import Recalled
+from memory_bank.memory import recall
+from memory_bank.memory.hits import Recalled
 from tests.conftest import run_git as git
 
 from .conftest import Run, editor, plain_text
@@ -264,7 +264,7 @@ def test_a_hit_can_be_chosen_and_edited(
 
 
 def test_weaker_matches_are_set_apart(mb: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    find = actions.recall.recall
+    find = recall.recall
 
     def judged(*args: Any, weak_from: int = 1, **options: Any) -> Recalled:
         found = find(*args, **options)
@@ -272,13 +272,13 @@ def test_weaker_matches_are_set_apart(mb: Run, monkeypatch: pytest.MonkeyPatch) 
         return found._replace(notes=tuple(notes), answered=weak_from > 0)
 
     query = ("recall", "tantivy whoosh", "--no-count")
-    monkeypatch.setattr(actions.recall, "recall", judged)
+    monkeypatch.setattr(recall, "recall", judged)
     good, weaker = mb(*query).out.split("\n\nWeaker matches\n")
     assert good.startswith("1  ")
     assert weaker.startswith("2  ")
     assert "\n\nWeaker matches:\n\n2. [" in mb(*query, "--format", "md").out
     assert [note["weak"] for note in mb(*query, "--json").json["notes"]][:2] == [False, True]
-    monkeypatch.setattr(actions.recall, "recall", partial(judged, weak_from=0))
+    monkeypatch.setattr(recall, "recall", partial(judged, weak_from=0))
     answer = mb(*query)
     assert answer.out.startswith("Weaker matches\n1  ")
     assert (answer.code, answer.err) == (0, "nothing in the bank answers this\n")

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank import open_bank, store_observation, store_prompt
+from memory_bank.bank.bank import open_bank
+from memory_bank.sessions.sessions import store_observation, store_prompt
 from tests.frontends.cli.conftest import Run
 from tests.sessions.transcripts_of import FOLDER
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from lsprotocol import types
 
-from tests.frontends.lsp.editor import Editor
+from tests.frontends.lsp.client import Editor
 
 NOTES = {
     "src/index.py": "def build_index():\n    ...\n",

@@ -7,8 +7,8 @@ import pytest
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
+from tests.frontends.lsp.client import Editor, position, uri
 from tests.frontends.lsp.conftest import NOTES
-from tests.frontends.lsp.editor import Editor, position, uri
 
 TANTIVY = NOTES[".memories/decisions/tantivy.md"]
 

@@ -4,15 +4,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from memory_bank.actions.editor.preview import Preview
-from memory_bank.frontends.lsp import markdown
+from memory_bank.frontends.lsp import navigation
+from memory_bank.frontends.lsp.editor.link_targets import Preview
 
 HOSTILE = st.text(st.sampled_from("a `~*_[]()<>!#\\\n\u202e|-=&;{}$+^:/.1"), max_size=40)
 
 
 @given(HOSTILE, HOSTILE, HOSTILE)
 def test_nothing_of_a_note_becomes_markup(title: str, tag: str, text: str) -> None:
-    shown = markdown.of_preview(
+    shown = navigation.of_preview(
         Preview(title=f"t{title}", path=f"p{title}", type="x", tags=(tag,), heading=tag, text=text)
     )
     kinds = {token.type for token in MarkdownIt("commonmark", {"html": True}).parse(shown)}
@@ -27,5 +27,5 @@ def test_nothing_of_a_note_becomes_markup(title: str, tag: str, text: str) -> No
 
 
 def test_a_fence_is_longer_than_those_of_the_text() -> None:
-    assert markdown.fenced("````\nx", "md") == "`````md\n````\nx\n`````"
-    assert markdown.fenced("x", "a b") == "```\nx\n```"
+    assert navigation.fenced("````\nx", "md") == "`````md\n````\nx\n`````"
+    assert navigation.fenced("x", "a b") == "```\nx\n```"

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from lsprotocol import types
 
+from tests.frontends.lsp.client import Editor, position, uri
 from tests.frontends.lsp.conftest import NOTES
-from tests.frontends.lsp.editor import Editor, position, uri
 
 TANTIVY = NOTES[".memories/decisions/tantivy.md"]
 WHOOSH = NOTES[".memories/decisions/whoosh.md"]

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests.frontends.cli.conftest import command, environment
+from tests.frontends.lsp.client import position
 from tests.frontends.lsp.conftest import NOTES, make_project
-from tests.frontends.lsp.editor import position
 
 NEOVIM = shutil.which("nvim")
 _SCRIPT = """

@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lsprotocol import types
 
-from memory_bank.frontends.lsp.buffers import Buffers
-from memory_bank.frontends.lsp.positions import UTF8, UTF16, UTF32, Positions
+from memory_bank.frontends.lsp.buffers import UTF8, UTF16, UTF32, Buffers, Positions
 
 TEXTS = st.text(st.sampled_from("ab😀日\u2028\x0b\r\n"), max_size=30)
 CODECS = {UTF8: ("utf-8", 1), UTF16: ("utf-16-le", 2), UTF32: ("utf-32-le", 4)}

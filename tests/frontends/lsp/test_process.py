@@ -11,8 +11,8 @@ import pytest
 from lsprotocol import types
 
 from tests.frontends.cli.conftest import command, environment
+from tests.frontends.lsp.client import Editor, position, uri
 from tests.frontends.lsp.conftest import NOTES, make_project
-from tests.frontends.lsp.editor import Editor, position, uri
 
 Start = Callable[..., Editor]
 

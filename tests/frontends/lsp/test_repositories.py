@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from lsprotocol import types
 
-from tests.frontends.lsp.editor import Editor, position, uri
+from tests.frontends.lsp.client import Editor, position, uri
 
 CODE = 'def charge(amount):\n    """Charge an amount."""\n    return retry(amount)\n\n\ndef retry(amount):\n    return amount\n'
 NOTE = "# Charging\n\nSee [[pay.py#charge]] and [[other]].\n"

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.frontends.cli.conftest import command, environment
+from tests.frontends.lsp.client import position, uri
 from tests.frontends.lsp.conftest import NOTES, make_project
-from tests.frontends.lsp.editor import position, uri
 
 PAGE = Path(__file__).parents[3] / "docs" / "editors" / "session.md"
 _NOTE = ".memories/decisions/tantivy.md"

@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 from lsprotocol import types
 
-from memory_bank.actions.citing_notes import CitingNote
-from memory_bank.actions.editor.symbol_context import SymbolContext
-from memory_bank.codebase import open_codebase
-from memory_bank.frontends.lsp.clock import Clock
+from memory_bank.code.citing_notes import CitingNote
+from memory_bank.code.codebase import open_codebase
+from memory_bank.code.coupled import Coupled
+from memory_bank.frontends.lsp.buffers import Clock
+from memory_bank.frontends.lsp.editor.symbols import SymbolContext
 from memory_bank.frontends.lsp.source_code import ago, of_symbol
-from memory_bank.repo.coupling import Coupled
-from tests.frontends.lsp.editor import Editor, position, uri
+from tests.frontends.lsp.client import Editor, position, uri
 from tests.shop import FILES
 
 NOW = 1_800_000_000.0

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from tests.frontends.cli.conftest import command, environment
+from tests.frontends.lsp.client import position, uri
 from tests.frontends.lsp.conftest import NOTES, make_project
-from tests.frontends.lsp.editor import position, uri
 
 EXTENSION = Path(__file__).parents[3] / "docs" / "editors" / "vscode"
 STUB = Path(__file__).with_name("vscode_stub.js")

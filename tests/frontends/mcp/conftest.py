@@ -18,7 +18,7 @@ from mcp_types import CallToolResult, Implementation
 
 from memory_bank.frontends.mcp.server import MemoryServer, build
 from memory_bank.frontends.mcp.toolbox import DEFAULT, Toolbox
-from memory_bank.serving.shared_bank import SharedBank
+from memory_bank.frontends.serving.shared_bank import SharedBank
 from tests import forked
 from tests.frontends.cli.conftest import command, environment
 from tests.frontends.mcp.answers import unquoted

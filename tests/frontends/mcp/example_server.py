@@ -29,7 +29,7 @@ from mcp_types import (
 
 from memory_bank.frontends.http.endpoint import Endpoint
 from memory_bank.frontends.mcp.http_transport import serve_http
-from memory_bank.serving.shared_bank import SharedBank
+from memory_bank.frontends.serving.shared_bank import SharedBank
 
 PIXEL = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=="

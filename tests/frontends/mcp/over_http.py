@@ -24,8 +24,9 @@ import sys
 from memory_bank.frontends.http.connections import Limits
 from memory_bank.frontends.mcp.http_transport import serve_http
 from memory_bank.frontends.mcp.server import build
-from memory_bank.serving.shared_bank import SharedBank
-from memory_bank.frontends.mcp.toolbox import DEFAULT, Toolbox
+from memory_bank.frontends.mcp.toolbox import DEFAULT
+from memory_bank.frontends.mcp.toolbox import Toolbox
+from memory_bank.frontends.serving.shared_bank import SharedBank
 
 folder, limits = sys.argv[1], dict(one.split("=") for one in sys.argv[2:])
 kinds = {name: type(getattr(Limits(), name)) for name in limits}

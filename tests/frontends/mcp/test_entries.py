@@ -12,8 +12,8 @@ from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
 import memory_bank
-from memory_bank import open_bank
-from memory_bank.actions.clients.install import install
+from memory_bank.agents.install import install
+from memory_bank.bank.bank import open_bank
 
 
 def ask(command: str, args: list[str], cwd: Path) -> str:

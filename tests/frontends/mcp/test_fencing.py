@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_bank.errors import BadInput
-from memory_bank.frontends.fencing import Quotes, clean, named
-from memory_bank.frontends.rendering import hidden_again, unhidden
+from memory_bank.base.errors import BadInput
+from memory_bank.base.records import hidden_again, unhidden
+from memory_bank.base.text import Quotes, clean, named
 
 Make = Callable[..., Any]
 

@@ -8,7 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from memory_bank import forget, open_bank
+from memory_bank.bank.bank import open_bank
+from memory_bank.memory.forgetting.forget import forget
 
 TEXT = "Hippogriff 77"
 

@@ -9,12 +9,11 @@ from pathlib import Path
 import pytest
 
 import memory_bank
-from memory_bank import errors
-from memory_bank.errors import NoteNotFound
+from memory_bank.base import errors
+from memory_bank.base.errors import Hint, NoteNotFound
 from memory_bank.frontends.mcp.hints import hints
 from memory_bank.frontends.mcp.tool import failed
 from memory_bank.frontends.mcp.toolbox import Toolbox
-from memory_bank.hints import Hint
 from tests.frontends.mcp.conftest import Agent
 
 ERRORS = {name for name, kind in vars(errors).items() if isinstance(kind, type)}

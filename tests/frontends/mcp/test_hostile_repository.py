@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from tests.code import hostile
 from tests.frontends.mcp.conftest import Process
-from tests.repo import hostile
 
 
 @pytest.mark.skipif(os.name == "nt", reason="the programs are shell scripts")

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from memory_bank.actions.embedding import count_tokens
+from memory_bank.bank.embedder import count_tokens
+from memory_bank.base.tokens import estimate
 from memory_bank.frontends.mcp import token_cost
 from memory_bank.frontends.mcp.toolbox import Toolbox
-from memory_bank.tokens import estimate
 from tests.session_builder import observation, session, write
 
 Make = Callable[..., Any]

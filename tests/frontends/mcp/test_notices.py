@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from memory_bank.layout import LEFT_ALONE
+from memory_bank.base.paths import LEFT_ALONE
 
 from .conftest import Agent
 

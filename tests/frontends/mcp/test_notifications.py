@@ -18,9 +18,10 @@ from mcp_types import (
     ResourceUpdatedNotification,
 )
 
-from memory_bank import open_bank, start_session
-from memory_bank.actions.maintenance import SyncReport
-from memory_bank.serving.progress import tell
+from memory_bank.bank.bank import open_bank
+from memory_bank.frontends.serving.background import tell
+from memory_bank.search.index.changes import SyncReport
+from memory_bank.sessions.sessions import start_session
 from tests.frontends.mcp.answers import unquoted
 
 Make = Callable[..., Any]

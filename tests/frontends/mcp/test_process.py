@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from memory_bank import open_bank, recall
+from memory_bank.bank.bank import open_bank
+from memory_bank.memory.recall import recall
 from tests.frontends.mcp.conftest import line
 
 Start = Callable[..., Any]
@@ -194,7 +195,7 @@ def test_what_a_tool_prints_does_not_reach_the_client(process: Start, tmp_path: 
     plugin = tmp_path / "sitecustomize.py"
     plugin.write_text(
         "import os\n"
-        "import memory_bank.actions.recall as r\n"
+        "import memory_bank.memory.recall as r\n"
         "old = r.conditions\n"
         "def loud(*a, **k):\n"
         "    print('chatter', flush=True)\n"

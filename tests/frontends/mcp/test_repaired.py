@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from memory_bank import open_bank
+from memory_bank.bank.bank import open_bank
 
 from .conftest import Agent, Process
 

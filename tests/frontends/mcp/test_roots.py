@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank import init, open_bank, remember
+from memory_bank.bank.bank import open_bank
+from memory_bank.bank.setup import init
+from memory_bank.memory.remember import remember
 from tests.frontends.mcp.conftest import Process
 
 ROOTS = {"roots": {"listChanged": True}}

@@ -11,7 +11,9 @@ import pytest
 from mcp.shared.exceptions import MCPError
 from mcp_types import CreateMessageRequestParams, CreateMessageResult, TextContent
 
-from memory_bank import open_bank, show_session, store_observation, store_prompt
+from memory_bank.bank.bank import open_bank
+from memory_bank.sessions.listing import show_session
+from memory_bank.sessions.sessions import store_observation, store_prompt
 from tests.frontends.mcp.conftest import Agent
 
 Make = Callable[..., Agent]

@@ -10,14 +10,13 @@ from typing import Any
 
 import pytest
 
-from memory_bank.errors import NoteNotFound
+from memory_bank.base.errors import Hint, NoteNotFound
+from memory_bank.base.plugins import names
 from memory_bank.frontends.mcp.hints import hints
 from memory_bank.frontends.mcp.server import build
 from memory_bank.frontends.mcp.tool import failed
 from memory_bank.frontends.mcp.toolbox import CORE, DEFAULT, KIND, Toolbox
-from memory_bank.hints import Hint
-from memory_bank.plugins import names
-from memory_bank.serving.shared_bank import SharedBank
+from memory_bank.frontends.serving.shared_bank import SharedBank
 from tests.frontends.mcp.calls import CALLS
 from tests.frontends.mcp.conftest import Agent
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank.actions.capture import is_own
+from memory_bank.agents.capture import is_own
 from tests.frontends.mcp.answers import outside
 from tests.shop import FILES, write
 

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank import Bank, recall
-from memory_bank.frontends.fencing import Quotes
+from memory_bank.bank.bank import Bank
+from memory_bank.base.text import Quotes
 from memory_bank.frontends.mcp import text
+from memory_bank.memory.recall import recall
 
 
 def test_a_good_hit_is_shown_whole_and_a_weak_one_by_its_snippet(bank: Bank, project: Path) -> None:

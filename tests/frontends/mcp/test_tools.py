@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank import open_bank
+from memory_bank.bank.bank import open_bank
 from memory_bank.frontends.mcp import token_cost
 from memory_bank.frontends.mcp.toolbox import Toolbox
 from tests import forked
@@ -120,7 +120,7 @@ def test_recall_answers_as_of_a_revision(agent: Make, project: Path) -> None:
 def test_recall_keeps_to_tags_and_the_living(agent: Make, project: Path) -> None:
     assert agent("recall", query="tantivy", tags_filter=["architecture"])["result_count"] == 1
     with open_bank(project) as bank:
-        from memory_bank import set_status
+        from memory_bank.memory.edit import set_status
 
         set_status(bank, "bm25", "archived")
     found = agent("recall", query="scores a word by its rarity", mode="lexical")["notes"]

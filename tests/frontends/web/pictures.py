@@ -20,7 +20,7 @@ from typing import Any
 
 from playwright.sync_api import sync_playwright
 
-from memory_bank.sessions.model import Prompt, Summary
+from memory_bank.sessions.records import Prompt, Summary
 from tests.frontends.web.small_png import small
 from tests.session_builder import observation, session, write
 

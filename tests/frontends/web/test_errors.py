@@ -10,14 +10,13 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from memory_bank import errors
-from memory_bank.errors import MemoryBankError, NoteNotFound, SecretFound
-from memory_bank.frontends.http.endpoint import Guard
+from memory_bank.base import errors
+from memory_bank.base.errors import Hint, MemoryBankError, NoteNotFound, SecretFound
+from memory_bank.frontends.http.endpoint import RequestGuard
+from memory_bank.frontends.serving.shared_bank import SharedBank
 from memory_bank.frontends.web.app import application
 from memory_bank.frontends.web.errors import STATUS, status_of
 from memory_bank.frontends.web.site import Site
-from memory_bank.hints import Hint
-from memory_bank.serving.shared_bank import SharedBank
 
 KINDS = [
     kind
@@ -54,7 +53,7 @@ def routes(*pages: object) -> Sequence[Route]:
 def client(project: Path) -> TestClient:
     """Ask a dashboard with pages that fail, in this process."""
     site = Broken(SharedBank(str(project)))
-    app = application(site, Guard(["testserver"], None))
+    app = application(site, RequestGuard(["testserver"], None))
     return TestClient(app, raise_server_exceptions=False)
 
 
@@ -93,7 +92,7 @@ def test_memory_or_threads_that_run_out_are_a_plain_text(
             return [Route("/memory", memory), Route("/thread", thread)]
 
     site = Exhausted(SharedBank(str(project)))
-    client = TestClient(application(site, Guard(["testserver"], None)))
+    client = TestClient(application(site, RequestGuard(["testserver"], None)))
     for page in ("memory", "thread"):
         answer = client.get(f"/{page}")
         assert answer.status_code == 503

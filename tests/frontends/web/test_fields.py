@@ -5,7 +5,7 @@ from __future__ import annotations
 import httpx2
 import pytest
 
-from memory_bank.frontends.web.fields import number_in
+from memory_bank.frontends.web.site import number_in
 
 
 @pytest.mark.parametrize(

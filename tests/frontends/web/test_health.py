@@ -6,26 +6,27 @@ from pathlib import Path
 
 import pytest
 
+from memory_bank.frontends.serving.serving_background import Background
+from memory_bank.frontends.serving.shared_bank import SharedBank
+from memory_bank.frontends.web import health
 from memory_bank.frontends.web import health as module
-from memory_bank.frontends.web.health import Checked, Health
-from memory_bank.serving.background import Background
-from memory_bank.serving.shared_bank import SharedBank
+from memory_bank.frontends.web.health import Checked, RuleRuns
 
 
 @pytest.fixture
-def made(project: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Health]:
+def made(project: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], RuleRuns]:
     """Make what checks the project, without a pause between two runs."""
-    monkeypatch.setattr(module, "_SHARE", 0)
+    monkeypatch.setattr(health, "_SHARE", 0)
     monkeypatch.setenv("MEMORY_BANK_EMBEDDER", "none")
 
-    def made(path: Path = project) -> Health:
+    def made(path: Path = project) -> RuleRuns:
         shared = SharedBank(str(path))
-        return Health(shared, Background(shared))
+        return RuleRuns(shared, Background(shared))
 
     return made
 
 
-def waited(health: Health, wanted: Callable[[Checked], bool]) -> Checked:
+def waited(health: RuleRuns, wanted: Callable[[Checked], bool]) -> Checked:
     end = time.monotonic() + 30
     while (found := health.latest()) is None or not wanted(found):
         assert time.monotonic() < end, found
@@ -33,7 +34,7 @@ def waited(health: Health, wanted: Callable[[Checked], bool]) -> Checked:
     return found
 
 
-def test_nobody_waits_for_the_rules(made: Callable[[], Health]) -> None:
+def test_nobody_waits_for_the_rules(made: Callable[[], RuleRuns]) -> None:
     health = made()
     assert health.latest() is None
     found = waited(health, lambda one: True)
@@ -42,7 +43,7 @@ def test_nobody_waits_for_the_rules(made: Callable[[], Health]) -> None:
     assert health.latest() is found, "nothing has changed"
 
 
-def test_a_change_makes_them_run_again(made: Callable[[], Health], project: Path) -> None:
+def test_a_change_makes_them_run_again(made: Callable[[], RuleRuns], project: Path) -> None:
     health = made()
     waited(health, lambda one: True)
     (project / ".memories/facts/bad.md").write_text("# Bad\n\nSee [[bm25#no]].\n")
@@ -53,7 +54,7 @@ def test_a_change_makes_them_run_again(made: Callable[[], Health], project: Path
 
 
 def test_why_they_could_not_run_is_told(
-    made: Callable[..., Health], tmp_path: Path, project: Path
+    made: Callable[..., RuleRuns], tmp_path: Path, project: Path
 ) -> None:
     found = waited(made(tmp_path / "nothing"), lambda one: True)
     assert str(tmp_path / "nothing") in found.problem
@@ -61,7 +62,7 @@ def test_why_they_could_not_run_is_told(
 
 
 def test_they_run_for_a_small_part_of_the_time(
-    made: Callable[[], Health], monkeypatch: pytest.MonkeyPatch
+    made: Callable[[], RuleRuns], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "_SHARE", 10_000)
     health = made()

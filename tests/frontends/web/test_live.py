@@ -14,13 +14,13 @@ from typing import Any
 import httpx2
 import pytest
 
-from memory_bank import open_bank
-from memory_bank.actions.maintenance import Changed
-from memory_bank.actions.sessions import store_observation
+from memory_bank.bank.bank import open_bank
+from memory_bank.frontends.serving.serving_background import Background
+from memory_bank.frontends.serving.shared_bank import SharedBank
 from memory_bank.frontends.web import live
-from memory_bank.frontends.web.live import Live, Reader
-from memory_bank.serving.background import Background
-from memory_bank.serving.shared_bank import SharedBank
+from memory_bank.frontends.web.live import BrowserStream, Live
+from memory_bank.memory.maintenance import ChangedPaths
+from memory_bank.sessions.sessions import store_observation
 from tests.session_builder import observation, session, write
 
 from .conftest import Dashboard, Look, Serve
@@ -103,8 +103,8 @@ def hub(project: Path) -> Iterator[tuple[Live, Background]]:
     shared.close()
 
 
-def changed(*paths: str) -> Changed:
-    return Changed(changed=paths)
+def changed(*paths: str) -> ChangedPaths:
+    return ChangedPaths(changed=paths)
 
 
 async def parsed(messages: AsyncIterator[str]) -> dict[str, Any]:
@@ -168,12 +168,12 @@ def test_a_dead_connection_is_noticed_and_the_number_is_bounded(
 
 
 def test_a_slow_reader_keeps_little() -> None:
-    async def work() -> Reader:
-        return Reader()
+    async def work() -> BrowserStream:
+        return BrowserStream()
 
     reader = asyncio.run(work())
     for number in range(MANY):
-        reader.put([live.Change(live.NOTES, f"n{number}.md", "added")])
+        reader.put([live.BankChange(live.NOTES, f"n{number}.md", "added")])
     found, cut = reader.take()
     assert len(found) < live.MOST_NAMED
     assert cut == {live.NOTES}

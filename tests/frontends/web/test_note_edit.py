@@ -10,10 +10,10 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from memory_bank import Bank
-from memory_bank.actions.session_compression import compress_now
-from memory_bank.actions.session_listing import list_sessions
-from memory_bank.actions.sessions import store_observation
+from memory_bank.bank.bank import Bank
+from memory_bank.sessions.compress import compress_now
+from memory_bank.sessions.listing import list_sessions
+from memory_bank.sessions.sessions import store_observation
 
 from .conftest import Look, Serve
 from .payloads import PAYLOADS

@@ -6,14 +6,13 @@ import time
 
 import pytest
 
-from memory_bank.actions.note_view import Goal, Goals
-from memory_bank.frontends.web.note_html import render
-from memory_bank.frontends.web.note_links import is_allowed, place_of
+from memory_bank.frontends.web.note_html import is_allowed, place_of, render
+from memory_bank.memory.note_view import Goals, LinkedPlace
 
 NOTHING = Goals({})
 
 
-def html(text: str, **known: Goal) -> str:
+def html(text: str, **known: LinkedPlace) -> str:
     goals = Goals({("wiki", name, "", ""): goal for name, goal in known.items()})
     return str(render(text, goals).html)
 
@@ -74,7 +73,7 @@ def test_headings_have_anchors_and_levels_in_order() -> None:
 
 
 def test_a_wikilink_has_its_words_and_its_goal() -> None:
-    note = Goal("note", "a b/c.md", "The title")
+    note = LinkedPlace("note", "a b/c.md", "The title")
     assert '<a class="inside" href="/notes/a%20b/c" title="a b/c.md">The title</a>' in html(
         "[[c]]", c=note
     )
@@ -84,10 +83,10 @@ def test_a_wikilink_has_its_words_and_its_goal() -> None:
     assert "[[c]]" in html("`[[c]]`", c=note)
     assert place_of(note._replace(heading="A#In it")) == "/notes/a%20b/c#in-it"
     assert place_of(note._replace(block="id")) == "/notes/a%20b/c#%5Eid"
-    inside = Goal("symbol", "src/a b.py", heading="L3", file="sub/src/a b.py")
+    inside = LinkedPlace("symbol", "src/a b.py", heading="L3", file="sub/src/a b.py")
     assert place_of(inside) == "/code/sub/src/a%20b.py#L3"
     assert place_of(inside._replace(heading="f")) == "/code/sub/src/a%20b.py"
-    assert place_of(Goal("file", "src/a&b.py")) == "/notes?cites=src%2Fa%26b.py"
+    assert place_of(LinkedPlace("file", "src/a&b.py")) == "/notes?cites=src%2Fa%26b.py"
 
 
 @pytest.mark.parametrize("part", ["[", "[[", "![", "*a_", "`", "> ", "<a ", "[a](b ", "| "])

@@ -10,12 +10,13 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from memory_bank import actions
-from memory_bank.actions.review_report import Review
-from memory_bank.errors import BadInput
-from memory_bank.frontends.web.reviews import Range, Reviews
-from memory_bank.serving.background import Background
-from memory_bank.serving.shared_bank import SharedBank
+from memory_bank.base.errors import BadInput
+from memory_bank.frontends.serving.serving_background import Background
+from memory_bank.frontends.serving.shared_bank import SharedBank
+from memory_bank.frontends.web.pages.review import Range, Reviews
+from memory_bank.memory import maintenance
+from memory_bank.review import review
+from memory_bank.review.report import Review
 
 from .conftest import LOOKS, Look, Serve
 from .payloads import FORBIDDEN, PAYLOADS
@@ -147,14 +148,14 @@ def test_no_text_of_a_change_can_run(project: Path, git: Git, serve: Serve, look
 def test_two_who_ask_for_the_same_get_one_review(
     changed: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real, going, may_go = actions.review.review, threading.Event(), threading.Event()
+    real, going, may_go = review.review, threading.Event(), threading.Event()
 
     def slow(*words: object, **settings: object) -> Review:
         going.set()
         assert may_go.wait(10)
         return real(*words, **settings)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(actions.review, "review", slow)
+    monkeypatch.setattr(review, "review", slow)
     shared = SharedBank(str(changed))
     background = Background(shared)
     reviews = Reviews(shared, background)
@@ -169,7 +170,7 @@ def test_two_who_ask_for_the_same_get_one_review(
         assert await first is await third
         assert await reviews.of(Range("main..topic")) is await first
         assert reviews.made == 1
-        background._changed(actions.maintenance.Changed(changed=("facts/size.md",)))
+        background._changed(maintenance.ChangedPaths(changed=("facts/size.md",)))
         await reviews.of(Range("main..topic"))
         assert reviews.made == 2
         await reviews.of(Range(worktree=True))

@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from memory_bank.sessions.model import Prompt, Summary
+from memory_bank.sessions.records import Prompt, Summary
 from tests.session_builder import observation, session, write
 
 from .conftest import LOOKS, Look, Serve

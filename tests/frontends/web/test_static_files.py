@@ -7,8 +7,8 @@ import re
 import httpx2
 import pytest
 
-from memory_bank.errors import FileNotFound
-from memory_bank.frontends.web.static_files import StaticFiles
+from memory_bank.base.errors import FileNotFound
+from memory_bank.frontends.web.export.folder import StaticFiles
 
 FOLDER = importlib.resources.files("memory_bank.frontends.web") / "static"
 

@@ -1,1 +1,3 @@
 """The commands: one file each, named as the command is."""
+
+from __future__ import annotations

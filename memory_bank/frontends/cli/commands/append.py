@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from memory_bank import actions
 from memory_bank.frontends.cli import options, text_input
 from memory_bank.frontends.cli.call import Call
 from memory_bank.frontends.cli.change_view import show_written
@@ -31,9 +30,11 @@ def command(
     call: Call, *, name: str, text: str | None, if_match: str | None, agent: str | None
 ) -> int:
     """Add text at the end of a note."""
+    from memory_bank.memory import edit
+
     with call.open() as bank:
-        path = actions.edit.check_writable(bank, name)
+        path = edit.check_writable(bank, name)
         with text_input.given_or_edited(text) as content:
-            done = actions.edit.append(bank, path, content, if_match=if_match, agent=agent)
+            done = edit.append(bank, path, content, if_match=if_match, agent=agent)
     call.answer(done, lambda done: show_written(call, done))
     return 0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import click
 
-from memory_bank import actions
 from memory_bank.frontends.cli import options
 from memory_bank.frontends.cli.call import Call
 from memory_bank.frontends.cli.change_view import show_written
@@ -29,10 +28,12 @@ GROUP = "Organise"
 @click.option("--undo", is_flag=True, help="Make them active again")
 def command(call: Call, *, names: tuple[str, ...], undo: bool) -> int:
     """Exclude notes from results without deleting them."""
+    from memory_bank.memory import edit
+
     status = "active" if undo else "archived"
     with call.open() as bank:
         paths = dict.fromkeys(bank.find(name, exactly=True) for name in names)
-        done = [actions.edit.set_status(bank, path, status) for path in paths]
+        done = [edit.set_status(bank, path, status) for path in paths]
     if call.json:
         call.document({"status": status, "notes": done})
     for note in () if call.json else done:

@@ -7,18 +7,19 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memory_bank import actions
-from memory_bank.errors import NoBank, NoRepository
+from memory_bank.base.errors import NoBank, NoRepository
+from memory_bank.base.setting_sections import MODES
 from memory_bank.frontends.cli import options
 from memory_bank.frontends.cli.call import FOUND, NOTHING, Call
 from memory_bank.frontends.cli.command import as_command
-from memory_bank.setting_sections import MODES
 
 if TYPE_CHECKING:
-    from memory_bank.bank import Bank
-    from memory_bank.codebase import Codebase
+    from memory_bank.bank.bank import Bank
+    from memory_bank.code.codebase import Codebase
+
 
 GROUP = "Code"
+
 KINDS = ("symbols", "notes", "docs", "coupling", "tests")
 
 
@@ -56,10 +57,11 @@ def command(
 ) -> int:
     """Search notes, docs, code and tests with one question."""
     from memory_bank.frontends.cli.ask_view import show_results  # start-up: help needs no view
+    from memory_bank.memory import ask
 
     with ExitStack() as opened:
         bank, codebase = _opened(call, opened)
-        found = actions.ask.ask(
+        found = ask.ask(
             bank,
             codebase,
             " ".join(query),
@@ -79,6 +81,8 @@ def command(
 
 def _opened(call: Call, opened: ExitStack) -> tuple[Bank | None, Codebase | None]:
     """Open the bank and the code; raise NoBank if there is neither."""
+    from memory_bank.memory import ask
+
     bank, codebase, missing = None, None, None
     try:
         bank = opened.enter_context(call.open())
@@ -88,5 +92,5 @@ def _opened(call: Call, opened: ExitStack) -> tuple[Bank | None, Codebase | None
         codebase = opened.enter_context(call.open_code())
     except NoRepository as error:
         if missing is not None:
-            raise actions.ask.nothing_here(missing, error) from None
+            raise ask.nothing_here(missing, error) from None
     return bank, codebase

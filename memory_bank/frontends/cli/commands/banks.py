@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memory_bank import actions
-from memory_bank.errors import MemoryBankError
+from memory_bank.base.errors import MemoryBankError
+from memory_bank.base.records import named
 from memory_bank.frontends.cli.call import FOUND, NOTHING, Call
 from memory_bank.frontends.cli.command import as_command, shared_options
 from memory_bank.frontends.cli.console import place
 from memory_bank.frontends.cli.help import Group
-from memory_bank.frontends.rendering import named
 
 if TYPE_CHECKING:
-    from memory_bank.actions.banks import NamedBank
+    from memory_bank.base.paths import NamedBank
+
 
 GROUP = "Look after"
 
@@ -30,7 +30,9 @@ GROUP = "Look after"
 )
 def _list(call: Call) -> int:
     """List the banks that have a name."""
-    found = actions.banks.banks()
+    from memory_bank.base import paths
+
+    found = paths.banks()
     if call.json:
         call.document({"result_count": len(found), "banks": found})
     elif found:
@@ -66,18 +68,21 @@ def _remark(one: NamedBank) -> str:
 @click.argument("path", metavar="PATH", type=click.Path(file_okay=False))
 def _add(call: Call, *, name: str, path: str) -> int:
     """Name a folder of notes, or a project with a bank."""
+    from memory_bank.bank import banks
 
     def render(one: NamedBank) -> None:
         call.console.line(f"added {one.name}: ", (place(one.path), "place"))
         call.console.line("next: ", (f"memory-bank recall --bank {one.name} WORDS", "bold"))
 
-    call.answer(actions.banks.add(name, path), render)
+    call.answer(banks.add(name, path), render)
     return FOUND
 
 
 def _names(_: click.Context, __: click.Parameter, start: str) -> list[str]:
+    from memory_bank.base import paths
+
     try:
-        found = actions.banks.banks()
+        found = paths.banks()
     except MemoryBankError:
         return []  # a shell can't show errors during completion
     return [one.name for one in found if one.name.startswith(start) and not one.own]
@@ -91,13 +96,14 @@ def _names(_: click.Context, __: click.Parameter, start: str) -> list[str]:
 @click.argument("name", metavar="NAME", shell_complete=_names)
 def _remove(call: Call, *, name: str) -> int:
     """Forget the name of a bank; its folder stays."""
+    from memory_bank.bank import banks
 
     def render(one: NamedBank) -> None:
         call.console.line(
             f"removed the name {one.name}; the folder stays: ", (place(one.path), "place")
         )
 
-    call.answer(actions.banks.remove(name), render)
+    call.answer(banks.remove(name), render)
     return FOUND
 
 

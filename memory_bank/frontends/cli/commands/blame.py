@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memory_bank import actions
 from memory_bank.frontends.cli import options
 from memory_bank.frontends.cli.call import FOUND, Call
 from memory_bank.frontends.cli.command import as_command
 from memory_bank.frontends.cli.origin_view import COLUMNS, cells
 
 if TYPE_CHECKING:
-    from memory_bank.actions.provenance import NoteBlame
+    from memory_bank.trust.provenance import NoteBlame
+
 
 GROUP = "Review"
 
@@ -33,8 +33,10 @@ GROUP = "Review"
 @click.option("--lines", "by_line", is_flag=True, help="Show each line")
 def command(call: Call, *, name: str, by_line: bool) -> int:
     """Show where each section of a note comes from."""
+    from memory_bank.trust import provenance
+
     with call.open() as bank:
-        found = actions.provenance.blame(bank, name, by_line=by_line)
+        found = provenance.blame(bank, name, by_line=by_line)
     call.answer(found, lambda shown: _show(call, shown))
     for one in () if call.json else found.limits:
         call.warn(one)

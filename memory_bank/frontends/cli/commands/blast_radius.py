@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memory_bank import actions
 from memory_bank.frontends.cli import options
 from memory_bank.frontends.cli.call import FOUND, NOTHING, Call
-from memory_bank.frontends.cli.code_view import CodeView, bank_of, given_path
+from memory_bank.frontends.cli.code_view import CodeAnswerView, bank_of, given_path
 from memory_bank.frontends.cli.command import as_command
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from memory_bank.actions.blast_radius import BlastRadius
+    from memory_bank.code.blast_radius import BlastRadius
+
 
 GROUP = "Code"
 
@@ -38,8 +38,10 @@ GROUP = "Code"
 @options.limit(50, "Most of each kind; default: 50")
 def command(call: Call, *, file: str, query: str, limit: int) -> int:
     """Show what a change of a file may affect."""
+    from memory_bank.code import blast_radius
+
     with call.open_code() as code, bank_of(call) as bank:
-        found = actions.blast_radius.blast_radius(
+        found = blast_radius.blast_radius(
             code, given_path(file), bank, query=query, limit=limit, progress=call.progress
         )
         call.answer(found, lambda shown: _show(call, code.root, shown))
@@ -52,7 +54,7 @@ def command(call: Call, *, file: str, query: str, limit: int) -> int:
 
 
 def _show(call: Call, root: Path, found: BlastRadius) -> None:
-    view, console = CodeView(call, root), call.console
+    view, console = CodeAnswerView(call, root), call.console
     if view.heading(f"symbols of {found.file}", found.symbols):
         rows = [
             (

@@ -11,6 +11,7 @@ from memory_bank.frontends.cli.command import as_command
 GROUP = "Look after"
 
 _SHELLS = ("bash", "zsh", "fish")
+
 _NAMES = ("memory-bank", "mb")
 
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memory_bank import actions
-from memory_bank.errors import NoBank
+from memory_bank.base.errors import NoBank
 from memory_bank.frontends.cli.call import Call
 from memory_bank.frontends.cli.command import as_command
 from memory_bank.frontends.cli.console import place
@@ -18,14 +17,15 @@ from memory_bank.frontends.cli.help import no_such
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from memory_bank.actions.settings import Setting
-    from memory_bank.config import Settings
+    from memory_bank.bank.settings import Setting
+    from memory_bank.base.settings import Settings
+
 
 GROUP = "Look after"
 
 
 def _keys(_: click.Context, __: click.Parameter, start: str) -> list[str]:
-    from memory_bank.config import describe
+    from memory_bank.base.settings import describe
 
     return [name for s, k, *_ in describe() if (name := f"{s}.{k}").startswith(start)]
 
@@ -50,7 +50,8 @@ def _keys(_: click.Context, __: click.Parameter, start: str) -> list[str]:
 @click.option("--origin", is_flag=True, help="Show where a value is set instead of the value")
 def command(call: Call, *, key: tuple[str, ...], default: bool, origin: bool) -> int:
     """Show the settings, and which files to edit."""
-    from memory_bank.config import user_file
+    from memory_bank.bank.settings import settings_of
+    from memory_bank.base.settings import user_file
 
     if default and origin:
         raise call.usage_error("choose one: --default or --origin")
@@ -61,7 +62,7 @@ def command(call: Call, *, key: tuple[str, ...], default: bool, origin: bool) ->
         edit = f"{place(mine)} (this bank) or {edit}"
     if len(key) > 1 or key[:1] == ("set",) or (key and "=" in key[0]):
         raise call.usage_error(f"settings are changed in a file: edit {edit}")
-    found = actions.settings.settings_of(settings)
+    found = settings_of(settings)
     if key:
         found = (_one(call, found, key[0]),)
     if call.json:
@@ -82,7 +83,7 @@ def command(call: Call, *, key: tuple[str, ...], default: bool, origin: bool) ->
 
 def _loaded(call: Call) -> tuple[Settings, Path | None]:
     """Return the settings and the bank's file; outside a bank the user's settings."""
-    from memory_bank.config import load
+    from memory_bank.base.settings import load
 
     try:
         with call.open() as bank:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from memory_bank import actions
 from memory_bank.frontends.cli import options
 from memory_bank.frontends.cli.call import FOUND, Call
 from memory_bank.frontends.cli.command import as_command
@@ -27,10 +26,12 @@ GROUP = "Review"
 @options.agent
 def command(call: Call, *, names: tuple[str, ...], if_match: str | None, agent: str | None) -> int:
     """Say that notes are right for the current code."""
+    from memory_bank.memory import confirm
+
     if if_match and len(names) > 1:
         raise call.usage_error("--if-match is for one note")
     with call.open() as bank:
-        done = actions.confirm.confirm(bank, names, if_match=if_match, agent=agent)
+        done = confirm.confirm(bank, names, if_match=if_match, agent=agent)
     if call.json:
         call.document(done)
     for note in () if call.json else done.notes:

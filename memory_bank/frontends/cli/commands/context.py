@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memory_bank import actions
 from memory_bank.frontends.cli.call import Call
 from memory_bank.frontends.cli.command import as_command
 
 if TYPE_CHECKING:
-    from memory_bank.actions.context import Injected
+    from memory_bank.sessions.context import Injected
+
 
 GROUP = "Sessions"
 
@@ -49,8 +49,10 @@ def command(
     max_tokens: int | None,
 ) -> int:
     """Print what an agent is told when its session starts."""
+    from memory_bank.sessions import context
+
     with call.open() as bank:
-        found = actions.context.inject_context(
+        found = context.inject_context(
             bank,
             project,
             session_id,

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import click
 
-from memory_bank import actions
+from memory_bank.base.records import count, named
 from memory_bank.frontends.cli.call import FOUND, NOTHING, Call
 from memory_bank.frontends.cli.command import as_command
-from memory_bank.frontends.rendering import count, named
 
 GROUP = "Code"
 
@@ -34,11 +33,13 @@ GROUP = "Code"
 @click.option("--limit", metavar="N", type=int, default=10, help="Most files; default: 10")
 def command(call: Call, *, file: str, limit: int) -> int:
     """List the files that change with a file."""
+    from memory_bank.code import coupling
+
     with call.open_code() as codebase:
         here = Path(file)
         # a path is meant as the shell completes it, else as answers give it
         given = str(here.absolute()) if here.exists() else file
-        found = actions.coupling.coupling(codebase, given, limit)
+        found = coupling.coupling(codebase, given, limit)
     if call.json:
         call.document(found)
         return FOUND if found.files else NOTHING

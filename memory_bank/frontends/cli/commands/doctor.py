@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memory_bank import actions
+from memory_bank.base.records import count
 from memory_bank.frontends.cli import options
 from memory_bank.frontends.cli.call import FAILED, FINDINGS, FOUND, Call
 from memory_bank.frontends.cli.command import as_command
 from memory_bank.frontends.cli.console import Piece, place
-from memory_bank.frontends.rendering import count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from memory_bank.actions.doctor import CodeHealth, Health
+    from memory_bank.review.doctor import BankHealth, CodeHealth
+
 
 GROUP = "Look after"
 
@@ -42,18 +42,20 @@ _FIRST = 3
 @options.fail_on
 def command(call: Call, *, check: bool, fail_on: str | None) -> int:
     """List what is wrong with a bank, and repair its index."""
+    from memory_bank.review import doctor, lint
+
     if fail_on and not check:
         raise call.usage_error("--fail-on needs --check")
     with call.open() as bank:
-        health = actions.doctor.doctor(bank, call.progress)
+        health = doctor.doctor(bank, call.progress)
     call.answer(health, lambda health: _show(call, health))
     if check and (health.problem or health.waiting):
         return FAILED
-    failed = check and actions.lint.fails(health.worst, fail_on or "error")
+    failed = check and lint.fails(health.worst, fail_on or "error")
     return FINDINGS if failed else FOUND
 
 
-def _show(call: Call, health: Health) -> None:
+def _show(call: Call, health: BankHealth) -> None:
     console = call.console
     console.line(
         (place(health.bank), "bold"),
@@ -75,7 +77,7 @@ def _show(call: Call, health: Health) -> None:
         console.line(("all is well", "good"))
 
 
-def _show_state(call: Call, health: Health) -> None:
+def _show_state(call: Call, health: BankHealth) -> None:
     """Print what may keep the index from being complete."""
     console = call.console
     if health.waiting:
@@ -120,7 +122,7 @@ def _show_code(call: Call, code: CodeHealth) -> None:
         call.console.line(("history: ", "warn"), note)
 
 
-def _lists(call: Call, health: Health) -> dict[str, list[Sequence[Piece]]]:
+def _lists(call: Call, health: BankHealth) -> dict[str, list[Sequence[Piece]]]:
     """Return the problems by heading."""
 
     def at(path: str, line: int | None, message: str) -> Sequence[Piece]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import click
 
-from memory_bank import actions
 from memory_bank.frontends.cli import options, text_input
 from memory_bank.frontends.cli.call import Call
 from memory_bank.frontends.cli.change_view import show_written
@@ -50,12 +49,14 @@ def command(
     agent: str | None,
 ) -> int:
     """Change a part of a note, or open it in your editor."""
+    from memory_bank.memory import edit
+
     _check(call, old, section, new, count)
     with call.open() as bank:
         if new is None:
             done = in_editor(call, bank, name, if_match, agent)
         else:
-            done = actions.edit.edit(
+            done = edit.edit(
                 bank,
                 name,
                 text_input.given(new) or "",

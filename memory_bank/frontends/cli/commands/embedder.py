@@ -7,20 +7,21 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memory_bank import actions, plugins
+from memory_bank.base import plugins
 from memory_bank.frontends.cli.call import Call
 from memory_bank.frontends.cli.command import as_command
 from memory_bank.frontends.cli.help import Group
 from memory_bank.frontends.cli.hints import hint_text
 
 if TYPE_CHECKING:
-    from memory_bank.actions.embedding import Chosen, EmbedderShown, Tried
+    from memory_bank.bank.embedder import ChosenEmbedder, EmbedderShown, Tried
+
 
 GROUP = "Look after"
 
 
 def _names(_: click.Context, __: click.Parameter, start: str) -> list[str]:
-    return [name for name in plugins.names("embedders") if name.startswith(start)]
+    return [name for name in plugins.names("search.embedders") if name.startswith(start)]
 
 
 @as_command(
@@ -32,9 +33,10 @@ def _names(_: click.Context, __: click.Parameter, start: str) -> list[str]:
 )
 def _list(call: Call) -> int:
     """List the embedders and whether they can be used."""
+    from memory_bank.bank import embedder
+
     found = [
-        replace(one, hint=hint_text(one.hint))
-        for one in actions.embedding.embedder_list(call.settings())
+        replace(one, hint=hint_text(one.hint)) for one in embedder.embedder_list(call.settings())
     ]
     if call.json:
         call.console.document({"embedders": found})
@@ -62,12 +64,13 @@ def _state(one: EmbedderShown) -> str:
 @click.argument("name", shell_complete=_names)
 def _install(call: Call, *, name: str) -> int:
     """Download the weights of an embedder."""
+    from memory_bank.bank import embedder
 
     def report(message: str) -> None:
         call.stderr.line(message)
         call.stderr.flush()
 
-    where = actions.embedding.embedder_install(call.settings(), name, report)
+    where = embedder.embedder_install(call.settings(), name, report)
     if call.json:
         call.console.document({"embedder": name, "path": where})
     else:
@@ -87,8 +90,9 @@ def _install(call: Call, *, name: str) -> int:
 @click.argument("name", shell_complete=_names)
 def _use(call: Call, *, name: str) -> int:
     """Choose the embedder of this bank."""
+    from memory_bank.bank import embedder
 
-    def render(done: Chosen) -> None:
+    def render(done: ChosenEmbedder) -> None:
         verb = "now uses" if done.changed else "already uses"
         call.console.line(
             f"this bank {verb} ", (done.embedder, "bold"), f" ({call.place(done.file)})"
@@ -97,7 +101,7 @@ def _use(call: Call, *, name: str) -> int:
             call.console.line("next: ", ("memory-bank sync", "bold"))
 
     with call.open() as bank:
-        done = actions.embedding.embedder_use(bank, name)
+        done = embedder.embedder_use(bank, name)
     call.answer(done, render)
     if not call.json:
         call.warn(done.problem)
@@ -118,8 +122,10 @@ def _use(call: Call, *, name: str) -> int:
 @click.argument("name", required=False, shell_complete=_names)
 def _test(call: Call, *, name: str | None) -> int:
     """Test an embedder's files, speed and quality."""
+    from memory_bank.bank import embedder
+
     call.answer(
-        actions.embedding.embedder_test(call.settings(), name or ""),
+        embedder.embedder_test(call.settings(), name or ""),
         lambda tried: _show(call, tried),
     )
     return 0

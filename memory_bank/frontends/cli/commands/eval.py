@@ -8,20 +8,22 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from memory_bank import actions
+from memory_bank.base.records import count
 from memory_bank.frontends.cli import options
 from memory_bank.frontends.cli.call import FOUND, NOTHING, Call
 from memory_bank.frontends.cli.command import as_command
 from memory_bank.frontends.cli.console import place
-from memory_bank.frontends.rendering import count
 
 if TYPE_CHECKING:
-    from memory_bank.actions.evaluate import Above, Evaluation, Miss
+    from memory_bank.review.evaluate import Above, Evaluation, Miss
+
 
 GROUP = "Look after"
 
 _MODES = ("lexical", "semantic", "hybrid")
+
 _MOVED = "eval reads a file; for test collections in folders see docs/benchmarks.md"
+
 _INDENT = "   "
 
 
@@ -126,10 +128,12 @@ def _evaluate(
     split: str | None = None,
     **chosen: Any,  # noqa: ANN401  (named as the action's parameters)
 ) -> Evaluation:
+    from memory_bank.review import evaluate
+
     if split or (name and Path(name).is_dir()):
         raise call.usage_error(_MOVED)
     with call.open() as bank:
-        return actions.evaluate.evaluate(bank, name, progress=call.progress, **chosen)
+        return evaluate.evaluate(bank, name, progress=call.progress, **chosen)
 
 
 def _show(call: Call, found: Evaluation, most: int) -> None:

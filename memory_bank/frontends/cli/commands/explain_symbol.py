@@ -6,18 +6,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memory_bank import actions
-from memory_bank.frontends.cli import options
-from memory_bank.frontends.cli import shell_completion as completing
+from memory_bank.base.records import count, unclear
+from memory_bank.frontends.cli import options, shell_completion
 from memory_bank.frontends.cli.call import FOUND, Call
-from memory_bank.frontends.cli.code_view import CodeView, bank_of
+from memory_bank.frontends.cli.code_view import CodeAnswerView, bank_of
 from memory_bank.frontends.cli.command import as_command
-from memory_bank.frontends.rendering import count, unclear
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from memory_bank.actions.explain_symbol import ExplainedSymbol
+    from memory_bank.code.explain_symbol import ExplainedSymbol
+
 
 GROUP = "Code"
 
@@ -40,13 +39,15 @@ GROUP = "Code"
         ("memory-bank explain-symbol run --json | jq -r '.tests[].title'", "for a program"),
     ),
 )
-@click.argument("name", shell_complete=completing.symbols)
+@click.argument("name", shell_complete=shell_completion.symbols)
 @click.option("--query", metavar="TEXT", default="", help="Notes that answer it come first")
 @options.limit(20, "Most of each kind; default: 20")
 def command(call: Call, *, name: str, query: str, limit: int) -> int:
     """Show a symbol and its calls, tests, notes and commits."""
+    from memory_bank.code import explain_symbol
+
     with call.open_code() as code, bank_of(call) as bank:
-        found = actions.explain_symbol.explain_symbol(
+        found = explain_symbol.explain_symbol(
             code, name, bank, query=query, limit=limit, progress=call.progress
         )
         call.answer(found, lambda shown: _show(call, code.root, shown))
@@ -56,7 +57,7 @@ def command(call: Call, *, name: str, query: str, limit: int) -> int:
 
 
 def _show(call: Call, root: Path, found: ExplainedSymbol) -> None:
-    view, console, details = CodeView(call, root), call.console, found.details
+    view, console, details = CodeAnswerView(call, root), call.console, found.details
     one = details.symbol
     where = view.place(one.path, one.line)
     console.line((one.name, "bold"), f"  {one.kind}  ", (where, "place"), (f"  {one.id}", "dim"))

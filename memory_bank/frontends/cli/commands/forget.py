@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memory_bank import actions
-from memory_bank.errors import BadInput
+from memory_bank.base.errors import BadInput
+from memory_bank.base.records import count
 from memory_bank.frontends.cli.call import FOUND, NOTHING, Call
 from memory_bank.frontends.cli.command import as_command
 from memory_bank.frontends.cli.text_input import given, interactive
-from memory_bank.frontends.rendering import count
 
 if TYPE_CHECKING:
-    from memory_bank.actions.forget import Forgotten
-    from memory_bank.bank import Bank
+    from memory_bank.bank.bank import Bank
+    from memory_bank.memory.forgetting.forgotten import Forgotten
+
 
 GROUP = "Sessions"
 
@@ -56,7 +56,9 @@ def command(call: Call, *, what: str, as_text: bool, dry_run: bool, yes: bool) -
 
 
 def _forget(bank: Bank, what: str, *, as_text: bool, dry_run: bool) -> Forgotten:
-    return actions.forget.forget(bank, what, as_text=as_text, dry_run=dry_run)
+    from memory_bank.memory.forgetting import forget
+
+    return forget.forget(bank, what, as_text=as_text, dry_run=dry_run)
 
 
 def _agreed(call: Call, found: Forgotten) -> bool:

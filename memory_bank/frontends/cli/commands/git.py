@@ -5,14 +5,13 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING
 
-from memory_bank import actions
 from memory_bank.frontends.cli.call import FOUND, NOTHING, Call
 from memory_bank.frontends.cli.command import as_command, shared_options
 from memory_bank.frontends.cli.help import Group
 
 if TYPE_CHECKING:
-    from memory_bank.actions.git_resolve import Resolved
-    from memory_bank.actions.git_setup import GitSetup
+    from memory_bank.review.git_merges import GitSetup, Resolved
+
 
 GROUP = "Review"
 
@@ -32,8 +31,10 @@ GROUP = "Review"
 )
 def _install(call: Call) -> int:
     """Let git merge and show notes by section in this clone."""
+    from memory_bank.review import git_merges
+
     with call.open() as bank:
-        done = actions.git_setup.install(bank)
+        done = git_merges.install(bank)
     call.answer(done, lambda done: _show_change(call, done, "wrote", "all of it was set before"))
     return FOUND if done.is_set else NOTHING
 
@@ -47,8 +48,10 @@ def _install(call: Call) -> int:
 )
 def _uninstall(call: Call) -> int:
     """Remove what `git install` wrote."""
+    from memory_bank.review import git_merges
+
     with call.open() as bank:
-        done = actions.git_setup.uninstall(bank)
+        done = git_merges.uninstall(bank)
     call.answer(done, lambda done: _show_change(call, done, "removed", "nothing was set"))
     return FOUND
 
@@ -63,8 +66,10 @@ def _uninstall(call: Call) -> int:
 )
 def _check(call: Call) -> int:
     """Tell whether git merges and shows notes by section here."""
+    from memory_bank.review import git_merges
+
     with call.open() as bank:
-        found = actions.git_setup.check(bank)
+        found = git_merges.check(bank)
     call.answer(found, lambda found: _show(call, found))
     return FOUND if found.is_set else NOTHING
 
@@ -84,8 +89,10 @@ def _check(call: Call) -> int:
 )
 def _resolve(call: Call) -> int:
     """Finish conflicts of notes that need no decision."""
+    from memory_bank.review import git_merges
+
     with call.open() as bank:
-        found = actions.git_resolve.resolve(bank)
+        found = git_merges.resolve(bank)
     left = [one for one in found if one.outcome == "left"]
     call.answer({"result_count": len(found), "notes": found}, lambda _: _show_resolved(call, found))
     return NOTHING if left else FOUND

@@ -28,6 +28,6 @@ GROUP = "Agents"
 @click.argument("event", required=False, default="")
 def command(call: Call, *, client: str, event: str) -> int:  # noqa: ARG001
     """Answer one event of an agent's program."""
-    from memory_bank.frontends.hooks.main import run  # start-up: help loads each command
+    from memory_bank.agents.hook import run  # start-up: help loads each command
 
     return run([client, event])

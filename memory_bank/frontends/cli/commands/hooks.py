@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from memory_bank.actions.clients import HOOK_NAMES, SCOPES
+from memory_bank.agents.editor import HOOK_NAMES, SCOPES
 from memory_bank.frontends.cli import file_change
 from memory_bank.frontends.cli.call import NOTHING, Call
 from memory_bank.frontends.cli.command import as_command
@@ -15,7 +15,8 @@ from memory_bank.frontends.cli.console import Piece, place
 from memory_bank.frontends.cli.help import Group
 
 if TYPE_CHECKING:
-    from memory_bank.actions.clients.hook_install import HookChange, HookPlace, HookStatus
+    from memory_bank.agents.hook_install import HookChange, HookPlace, HookStatus
+
 
 GROUP = "Agents"
 
@@ -58,7 +59,7 @@ _SCOPE = "The project's file or your own [user]"
 @_shared
 def _install(call: Call, *, client: str, scope: str, yes: bool, dry_run: bool) -> int:
     """Let a program report its sessions."""
-    from memory_bank.actions.clients.hook_install import install
+    from memory_bank.agents.hook_install import install
 
     with call.open_if_there(needed=scope == "project") as bank:
         change = install(bank, client, scope=scope)
@@ -88,7 +89,7 @@ def _install(call: Call, *, client: str, scope: str, yes: bool, dry_run: bool) -
 @_shared
 def _uninstall(call: Call, *, client: str, scope: str, yes: bool, dry_run: bool) -> int:
     """Let a program no longer report its sessions."""
-    from memory_bank.actions.clients.hook_install import uninstall
+    from memory_bank.agents.hook_install import uninstall
 
     with call.open_if_there(needed=scope == "project") as bank:
         change = uninstall(bank, client, scope=scope)
@@ -114,7 +115,7 @@ def _uninstall(call: Call, *, client: str, scope: str, yes: bool, dry_run: bool)
 @click.option("--client", type=click.Choice(HOOK_NAMES), metavar="NAME", help=_CLIENT)
 def _status(call: Call, *, client: str | None) -> int:
     """Show which programs report their sessions."""
-    from memory_bank.actions.clients.hook_install import status
+    from memory_bank.agents.hook_install import status
 
     with call.open_if_there() as bank:
         found = status(bank, client or "")
@@ -164,7 +165,7 @@ def _answer(call: Call, change: HookChange, *, done: bool) -> None:
 
 
 def _made(call: Call, change: HookChange, *, yes: bool, dry_run: bool) -> bool:
-    from memory_bank.actions.clients.hook_install import write
+    from memory_bank.agents.hook_install import write
 
     if dry_run:
         if change.changed and not call.json:

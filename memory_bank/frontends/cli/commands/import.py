@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memory_bank import actions
+from memory_bank.base.records import count
 from memory_bank.frontends.cli import options
 from memory_bank.frontends.cli.call import FOUND, NOTHING, Call
 from memory_bank.frontends.cli.command import as_command
 from memory_bank.frontends.cli.help import Command
-from memory_bank.frontends.rendering import count
 
 if TYPE_CHECKING:
-    from memory_bank.actions.imports import Imported, ImportedNote
+    from memory_bank.memory.imports import Imported, ImportedNote
+
 
 GROUP = "Write"
 
@@ -24,14 +24,18 @@ class ImportCommand(Command):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002  (click's)
         """Write one line for each importer."""
+        from memory_bank.memory import imports
+
         formatter.write("\nKinds:\n")
         formatter.indent()
-        formatter.write_dl(list(actions.imports.summaries().items()))
+        formatter.write_dl(list(imports.summaries().items()))
         formatter.dedent()
 
 
 def _kinds(_: click.Context, __: click.Parameter, start: str) -> list[str]:
-    return [kind for kind in actions.imports.kinds() if kind.startswith(start)]
+    from memory_bank.memory import imports
+
+    return [kind for kind in imports.kinds() if kind.startswith(start)]
 
 
 @as_command(
@@ -58,8 +62,10 @@ def _kinds(_: click.Context, __: click.Parameter, start: str) -> list[str]:
 @options.allow_secret
 def command(call: Call, *, kind: str, path: str, into: str, dry_run: bool) -> int:
     """Import notes from another program."""
+    from memory_bank.memory import imports
+
     with call.open() as bank:
-        done = actions.imports.import_notes(bank, kind, path, into=into, dry_run=dry_run)
+        done = imports.import_notes(bank, kind, path, into=into, dry_run=dry_run)
     call.answer(done, lambda done: _show(call, done))
     return FOUND if done.notes else NOTHING
 

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memory_bank import actions
-from memory_bank.errors import BadInput
+from memory_bank.base.errors import BadInput
+from memory_bank.base.records import count, document, named
 from memory_bank.frontends.cli.call import Call
 from memory_bank.frontends.cli.command import as_command
 from memory_bank.frontends.cli.console import place
 from memory_bank.frontends.cli.text_input import interactive
-from memory_bank.frontends.rendering import count, document, named
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from memory_bank.actions.setup import Candidate, Made
+    from memory_bank.bank.setup import IncludeCandidate, MadeBank
+
 
 GROUP = "Start"
 
@@ -58,16 +58,18 @@ def command(
     call: Call, *, folder: str | None, user: str, include: tuple[str, ...], here: bool
 ) -> int:
     """Create a bank in a project, or one of your own."""
+    from memory_bank.bank import setup
+
     if user and folder:
         raise call.usage_error("give a folder or --user NAME, not both")
     if not (user or here):
         _check_enclosing(call, folder)
     asks = not (call.json or user or include) and interactive()
     if asks:
-        include = _chosen(call, actions.setup.candidates(folder))
-    made = actions.setup.init(folder, user=user, include=include)
+        include = _chosen(call, setup.candidates(folder))
+    made = setup.init(folder, user=user, include=include)
 
-    def render(made: Made) -> None:
+    def render(made: MadeBank) -> None:
         shown = place(made.bank)
         verb = "created" if made.created else "already exists:"
         call.console.line(f"{verb} ", (shown, "place"))
@@ -90,7 +92,9 @@ def command(
 
 def _check_enclosing(call: Call, folder: str | None) -> None:
     """Ask before a bank is made inside a project that has one."""
-    found = actions.setup.enclosing(folder)
+    from memory_bank.bank import setup
+
+    found = setup.enclosing(folder)
     if not found:
         return
     if call.json or not interactive():
@@ -104,11 +108,13 @@ def _check_enclosing(call: Call, folder: str | None) -> None:
         raise click.Abort
 
 
-def _chosen(call: Call, found: Sequence[Candidate]) -> tuple[str, ...]:
+def _chosen(call: Call, found: Sequence[IncludeCandidate]) -> tuple[str, ...]:
     """Ask which files and folders to include."""
+    from memory_bank.bank import setup
+
     chosen: list[str] = []
     for one in found:
-        if any(actions.setup.covers(path, one.path) for path in chosen):
+        if any(setup.covers(path, one.path) for path in chosen):
             continue
         call.stderr.flush()
         what = "" if one.path.endswith(".md") else f" ({count(one.notes, 'Markdown file')})"
@@ -118,7 +124,7 @@ def _chosen(call: Call, found: Sequence[Candidate]) -> tuple[str, ...]:
     return tuple(chosen)
 
 
-def _show_found(call: Call, made: Made, folder: str | None) -> None:
+def _show_found(call: Call, made: MadeBank, folder: str | None) -> None:
     """Say what could be included, and how."""
     paths = [one.path for one in made.found]
     at = f" {shlex.quote(place(folder))}" if folder else ""

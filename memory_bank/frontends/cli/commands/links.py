@@ -6,18 +6,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memory_bank import actions
-from memory_bank.frontends.cli import options
-from memory_bank.frontends.cli import shell_completion as completing
+from memory_bank.base.records import count, named
+from memory_bank.frontends.cli import options, shell_completion
 from memory_bank.frontends.cli.call import FOUND, NOTHING, Call
 from memory_bank.frontends.cli.command import as_command
-from memory_bank.frontends.rendering import count, named
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from memory_bank.actions.linked_notes import LinkShown
-    from memory_bank.bank import Bank
+    from memory_bank.bank.bank import Bank
+    from memory_bank.bank.links import LinkShown
+
 
 GROUP = "Find"
 
@@ -46,7 +45,7 @@ _GHOST = "ghost:"
 @click.option("--out", is_flag=True, help="Only links from it")
 @click.option("--ghosts", is_flag=True, help="Only ghosts: of this note, or of the whole bank")
 @click.option(
-    "--path", "other", metavar="OTHER", shell_complete=completing.notes, help="Path to a note"
+    "--path", "other", metavar="OTHER", shell_complete=shell_completion.notes, help="Path to a note"
 )
 @click.option("--related", is_flag=True, help="Notes that share neighbours with it")
 def command(
@@ -76,7 +75,9 @@ def command(
 
 
 def _links(call: Call, bank: Bank, name: str, wanted: tuple[bool, bool], *, ghosts: bool) -> int:
-    found = actions.navigate.links_of(bank, name)
+    from memory_bank.memory.links import links_of
+
+    found = links_of(bank, name)
     into = found.incoming if wanted[0] and not ghosts else ()
     out = [
         link
@@ -108,7 +109,9 @@ def _show(call: Call, link: LinkShown) -> None:
 
 
 def _all_ghosts(call: Call, bank: Bank) -> int:
-    found = actions.navigate.ghosts(bank)
+    from memory_bank.memory import links
+
+    found = links.ghosts(bank)
     if call.json:
         call.document({"result_count": len(found), "ghosts": found})
     elif not found:
@@ -120,7 +123,9 @@ def _all_ghosts(call: Call, bank: Bank) -> int:
 
 
 def _path(call: Call, bank: Bank, name: str, other: str) -> int:
-    steps = actions.navigate.path_between(bank, name, other)
+    from memory_bank.memory import links
+
+    steps = links.path_between(bank, name, other)
     if call.json:
         call.document({"result_count": len(steps), "steps": steps})
     elif not steps:
@@ -131,7 +136,9 @@ def _path(call: Call, bank: Bank, name: str, other: str) -> int:
 
 
 def _related(call: Call, bank: Bank, name: str) -> int:
-    found = actions.navigate.related(bank, name)
+    from memory_bank.memory import links
+
+    found = links.related(bank, name)
     if call.json:
         call.document({"result_count": len(found), "related": found})
     elif not found:

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memory_bank import actions
-from memory_bank.errors import NoBank
+from memory_bank.base.errors import NoBank
+from memory_bank.base.records import count
 from memory_bank.frontends.cli import options
 from memory_bank.frontends.cli.call import FINDINGS, FOUND, Call
 from memory_bank.frontends.cli.command import as_command
 from memory_bank.frontends.cli.console import place
-from memory_bank.frontends.rendering import count
 
 if TYPE_CHECKING:
-    from memory_bank.actions.lint import Finding
-    from memory_bank.actions.lint_fixes import Fixed
-    from memory_bank.bank import Bank
+    from memory_bank.bank.bank import Bank
+    from memory_bank.bank.findings import Finding
+    from memory_bank.review.lint import Fixed
+
 
 GROUP = "Review"
 
@@ -28,9 +28,10 @@ _STYLES = {"error": "bad", "warning": "warn", "info": "dim"}
 
 
 def _rules(_: click.Context, __: click.Parameter, start: str) -> list[str]:
-    from memory_bank.config import Settings
+    from memory_bank.base.settings import Settings
+    from memory_bank.review import lint
 
-    return [one.rule for one in actions.lint.listed(Settings()) if one.rule.startswith(start)]
+    return [one.rule for one in lint.listed(Settings()) if one.rule.startswith(start)]
 
 
 @as_command(
@@ -71,6 +72,8 @@ def command(
     listing: bool,
 ) -> int:
     """Find problems in notes by rules, and fix some."""
+    from memory_bank.review import lint
+
     run = _Run(call, paths, rules, no_index=no_index)
     try:
         with call.open() as bank:
@@ -87,7 +90,7 @@ def command(
         found, fixed = run.without_bank(), None
     _show(call, run, found, fixed)
     worst = found[0].severity if found else None
-    return FINDINGS if actions.lint.fails(worst, fail_on or "error") else FOUND
+    return FINDINGS if lint.fails(worst, fail_on or "error") else FOUND
 
 
 class _Run:
@@ -105,29 +108,32 @@ class _Run:
 
     def in_bank(self, bank: Bank, *, fix: bool) -> tuple[tuple[Finding, ...], Fixed | None]:
         """Return the findings in a bank, after what can be fixed is fixed."""
+        from memory_bank.review import lint
+
         names = self.paths or ((str(bank.layout.root),) if self.no_index else ())
-        chosen = actions.lint.choose(bank, names)
+        chosen = lint.choose(bank, names)
         self.others = {os.path.relpath(file): file for file in chosen.others}
 
         def notes() -> tuple[Finding, ...]:
             if self.no_index:
                 files = [(path, bank.roots.file(path)) for path in chosen.notes]
-                return actions.lint.in_files(files, bank.settings, self.rules)
+                return lint.in_files(files, bank.settings, self.rules)
             if names and not chosen.notes:
                 return ()
-            return actions.lint.lint(bank, frozenset(chosen.notes) if names else None, self.rules)
+            return lint.lint(bank, frozenset(chosen.notes) if names else None, self.rules)
 
-        fixed = actions.lint_fixes.fix(bank, notes) if fix else None
-        others = actions.lint.in_files(self.others.items(), bank.settings, self.rules)
+        fixed = lint.fix(bank, notes) if fix else None
+        others = lint.in_files(self.others.items(), bank.settings, self.rules)
         return tuple(sorted((*notes(), *others), key=_order)), fixed
 
     def without_bank(self) -> tuple[Finding, ...]:
         """Return the findings in files outside any bank."""
-        from memory_bank.config import load
+        from memory_bank.base.settings import load
+        from memory_bank.review import lint
 
-        chosen = actions.lint.choose(None, self.paths)
+        chosen = lint.choose(None, self.paths)
         self.others = {os.path.relpath(file): file for file in chosen.others}
-        return actions.lint.in_files(self.others.items(), load(), self.rules)
+        return lint.in_files(self.others.items(), load(), self.rules)
 
     def place(self, one: Finding) -> str:
         """Return where a finding is, as seen from the working directory."""
@@ -137,7 +143,9 @@ class _Run:
 
 
 def _order(one: Finding) -> tuple[int, str, int, int]:
-    return actions.lint.SEVERITIES.index(one.severity), one.path, one.line, one.column or 0
+    from memory_bank.bank import findings
+
+    return findings.SEVERITIES.index(one.severity), one.path, one.line, one.column or 0
 
 
 def _show(call: Call, run: _Run, found: tuple[Finding, ...], fixed: Fixed | None) -> None:
@@ -161,9 +169,10 @@ def _show(call: Call, run: _Run, found: tuple[Finding, ...], fixed: Fixed | None
 
 
 def _list(call: Call, bank: Bank | None) -> int:
-    from memory_bank.config import load
+    from memory_bank.base.settings import load
+    from memory_bank.review import lint
 
-    found = actions.lint.listed(bank.settings if bank else load())
+    found = lint.listed(bank.settings if bank else load())
     if call.json:
         call.document({"rules": found})
         return FOUND

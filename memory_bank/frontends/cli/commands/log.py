@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from memory_bank import actions
 from memory_bank.frontends.cli import options
 from memory_bank.frontends.cli.call import FOUND, NOTHING, Call
 from memory_bank.frontends.cli.command import as_command
 from memory_bank.frontends.cli.origin_view import COLUMNS, cells
 
 if TYPE_CHECKING:
-    from memory_bank.actions.provenance import NoteLog
+    from memory_bank.trust.provenance import NoteLog
+
 
 GROUP = "Review"
 
@@ -32,8 +32,10 @@ GROUP = "Review"
 @options.limit(50, "Most commits; default: 50")
 def command(call: Call, *, name: str, limit: int) -> int:
     """List the commits that changed a note."""
+    from memory_bank.trust import provenance
+
     with call.open() as bank:
-        found = actions.provenance.log(bank, name, limit)
+        found = provenance.log(bank, name, limit)
     call.answer(found, lambda shown: _show(call, shown))
     for one in () if call.json else found.limits:
         call.warn(one)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from memory_bank.actions.clients import NAMES, SCOPES
+from memory_bank.agents.editor import NAMES, SCOPES
 from memory_bank.frontends.cli import file_change
 from memory_bank.frontends.cli.call import NOTHING, Call
 from memory_bank.frontends.cli.command import as_command
@@ -16,7 +16,8 @@ from memory_bank.frontends.cli.console import place
 from memory_bank.frontends.cli.help import Group
 
 if TYPE_CHECKING:
-    from memory_bank.actions.clients.install import Change
+    from memory_bank.agents.install import ConfigChange
+
 
 GROUP = "Agents"
 
@@ -64,7 +65,7 @@ def _install(
     call: Call, *, client: str, scope: str | None, name: str | None, yes: bool, only_print: bool
 ) -> int:
     """Add this server to a program's configuration."""
-    from memory_bank.actions.clients.install import SERVER, install, needs_bank
+    from memory_bank.agents.install import SERVER, install, needs_bank
 
     named = call.named_bank is not None
     with call.open_if_there(needed=needs_bank(client, scope)) as bank:
@@ -102,7 +103,7 @@ def _install(
 @_shared
 def _uninstall(call: Call, *, client: str, scope: str | None, name: str | None, yes: bool) -> int:
     """Remove this server from a program's configuration."""
-    from memory_bank.actions.clients.install import SERVER, needs_bank, uninstall
+    from memory_bank.agents.install import SERVER, needs_bank, uninstall
 
     with call.open() if needs_bank(client, scope) else nullcontext() as bank:
         change = uninstall(bank, client, scope=scope, name=name or SERVER)
@@ -122,7 +123,7 @@ def _uninstall(call: Call, *, client: str, scope: str | None, name: str | None, 
     return 0 if done else NOTHING
 
 
-def _print(call: Call, change: Change) -> None:
+def _print(call: Call, change: ConfigChange) -> None:
     if call.json:
         _answer(call, change, done=False)
         return
@@ -130,7 +131,7 @@ def _print(call: Call, change: Change) -> None:
     call.remark(f"for {place(change.file)}")
 
 
-def _answer(call: Call, change: Change, *, done: bool) -> None:
+def _answer(call: Call, change: ConfigChange, *, done: bool) -> None:
     """Print a change as JSON, without the other servers of the file, which may be private."""
     scope, file, _, name = change.place
     shown: dict[str, object] = {"client": change.client.name, "scope": scope, "file": file}
@@ -143,8 +144,8 @@ def _answer(call: Call, change: Change, *, done: bool) -> None:
     call.console.document({**shown, "changed": done})
 
 
-def _made(call: Call, change: Change, *, yes: bool) -> bool:
-    from memory_bank.actions.clients.install import write
+def _made(call: Call, change: ConfigChange, *, yes: bool) -> bool:
+    from memory_bank.agents.install import write
 
     look = "the entry with `mcp install --print`"
     return file_change.made(call, change, lambda: write(change), yes=yes, look=look)

@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memory_bank import actions
-from memory_bank.frontends.cli import options, text_input
-from memory_bank.frontends.cli import shell_completion as completing
+from memory_bank.frontends.cli import options, shell_completion, text_input
 from memory_bank.frontends.cli.call import Call
 from memory_bank.frontends.cli.change_view import show_broken
 from memory_bank.frontends.cli.command import as_command
 
 if TYPE_CHECKING:
-    from memory_bank.actions.move_and_merge import Merged
-    from memory_bank.bank import Bank
+    from memory_bank.bank.bank import Bank
+    from memory_bank.memory.move_and_merge import Merged
+
 
 GROUP = "Organise"
 
@@ -43,7 +42,7 @@ GROUP = "Organise"
     "target",
     metavar="TARGET",
     required=True,
-    shell_complete=completing.notes,
+    shell_complete=shell_completion.notes,
     help="The merged note",
 )
 @click.option("--text", metavar="TEXT", help="Its text; - reads stdin")
@@ -60,18 +59,18 @@ def command(
     agent: str | None,
 ) -> int:
     """Merge several notes into one and redirect links to it."""
+    from memory_bank.memory import move_and_merge
+
     with call.open() as bank:
         source = "manual" if agent is None else "agent"
         merged = partial(
-            actions.move_and_merge.merge,
+            move_and_merge.merge,
             bank,
             tags=tags,
             source_type=source,
             source_agent=agent or "",
         )
-        paths = list(
-            dict.fromkeys(actions.move_and_merge.check_movable(bank, name) for name in sources)
-        )
+        paths = list(dict.fromkeys(move_and_merge.check_movable(bank, name) for name in sources))
         content = text_input.given(text)
         if content is not None:
             done = merged(paths, target, content)
@@ -83,7 +82,9 @@ def command(
 
 
 def _joined(bank: Bank, paths: list[str]) -> str:
-    return "\n".join(f"{actions.listing.show(bank, path).body.strip()}\n" for path in paths)
+    from memory_bank.memory import show
+
+    return "\n".join(f"{show.show(bank, path).body.strip()}\n" for path in paths)
 
 
 def _show(call: Call, done: Merged) -> None:

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memory_bank import actions
 from memory_bank.frontends.cli import options
 from memory_bank.frontends.cli.call import Call
 from memory_bank.frontends.cli.change_view import show_broken
 from memory_bank.frontends.cli.command import as_command
 
 if TYPE_CHECKING:
-    from memory_bank.actions.move_and_merge import Renamed
+    from memory_bank.memory.move_and_merge import Renamed
+
 
 GROUP = "Organise"
 
@@ -35,6 +35,7 @@ GROUP = "Organise"
 @options.agent
 def command(call: Call, *, name: str, new: str, agent: str | None) -> int:
     """Rename a note, and rewrite links to it."""
+    from memory_bank.memory import move_and_merge
 
     def render(done: Renamed) -> None:
         console = call.console
@@ -50,5 +51,5 @@ def command(call: Call, *, name: str, new: str, agent: str | None) -> int:
         call.warn(done.warning)
 
     with call.open() as bank:
-        call.answer(actions.move_and_merge.rename(bank, name, new, agent=agent), render)
+        call.answer(move_and_merge.rename(bank, name, new, agent=agent), render)
     return 0

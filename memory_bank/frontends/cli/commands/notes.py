@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from memory_bank import actions
 from memory_bank.frontends.cli import options
 from memory_bank.frontends.cli.call import FOUND, NOTHING, Call
 from memory_bank.frontends.cli.command import as_command
 from memory_bank.frontends.cli.console import cells, cut
 
 if TYPE_CHECKING:
-    from memory_bank.actions.listing import Listing
+    from memory_bank.memory.show import Listing
+
 
 GROUP = "Find"
 
 _GAP = "  "
+
 _TYPE = 11
+
 _SHORTEST = 12
 """Columns of the shortest cut title; with less room the line is wrapped instead."""
 
@@ -41,8 +43,10 @@ _SHORTEST = 12
 @options.include_archived
 def command(call: Call, *, kind: str | None, **wanted: Any) -> int:  # noqa: ANN401  (handed on)
     """List the notes that changed most recently."""
+    from memory_bank.memory import show
+
     with call.open() as bank:
-        found = actions.listing.list_notes(bank, type=kind, **wanted)
+        found = show.list_notes(bank, type=kind, **wanted)
         call.answer(found, lambda listing: _show(call, listing))
         call.warn(bank.problem)
         call.notices(found.notices)

@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memory_bank import actions
-from memory_bank.frontends.cli import options
-from memory_bank.frontends.cli import shell_completion as completing
+from memory_bank.frontends.cli import options, shell_completion
 from memory_bank.frontends.cli.call import FOUND, NOTHING, Call
 from memory_bank.frontends.cli.command import as_command
 
 if TYPE_CHECKING:
-    from memory_bank.actions.observation_details import Order
+    from memory_bank.sessions.get_observations import Order
+
 
 GROUP = "Sessions"
+
 ORDERS = ("date_desc", "date_asc")
 
 
@@ -32,7 +32,7 @@ ORDERS = ("date_desc", "date_asc")
     ),
 )
 @click.argument(
-    "ids", nargs=-1, required=True, metavar="ID...", shell_complete=completing.observations
+    "ids", nargs=-1, required=True, metavar="ID...", shell_complete=shell_completion.observations
 )
 @click.option("--order-by", type=click.Choice(ORDERS), metavar="ORDER", help=", ".join(ORDERS))
 @options.limit(None, "Most that are shown")
@@ -47,9 +47,10 @@ def command(
 ) -> int:
     """Show observations, sessions and notes by id."""
     from memory_bank.frontends.cli.index_view import show_details  # start-up: help needs no view
+    from memory_bank.sessions import get_observations
 
     with call.open() as bank:
-        found = actions.observation_details.get_observations(bank, ids, order_by, limit, project)
+        found = get_observations.get_observations(bank, ids, order_by, limit, project)
         call.answer(found, lambda found: show_details(call, found.observations))
     call.warn(found.problem)
     if found.missing and not call.json:

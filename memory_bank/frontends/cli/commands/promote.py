@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memory_bank import actions
 from memory_bank.frontends.cli.call import Call
 from memory_bank.frontends.cli.command import as_command
 
 if TYPE_CHECKING:
-    from memory_bank.actions.promote import Promoted
+    from memory_bank.memory.confirm import Promoted
+
 
 GROUP = "Sessions"
 
@@ -34,11 +34,12 @@ GROUP = "Sessions"
 @click.option("--name", default="", metavar="PATH", help="The path of the note")
 def command(call: Call, *, observation_id: str, kind: str, name: str) -> int:
     """Make a tracked note of an observation or a summary."""
+    from memory_bank.memory import confirm
 
     def render(done: Promoted) -> None:
         what = "created" if done.action == "created" else "was promoted before:"
         call.console.line(f"{what} {call.place(done.path)}")
 
     with call.open() as bank:
-        call.answer(actions.promote.promote(bank, observation_id, type=kind, name=name), render)
+        call.answer(confirm.promote(bank, observation_id, type=kind, name=name), render)
     return 0

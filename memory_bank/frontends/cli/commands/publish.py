@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memory_bank import actions
+from memory_bank.base.records import count
 from memory_bank.frontends.cli.call import FINDINGS, FOUND, NOTHING, Call
 from memory_bank.frontends.cli.command import as_command
-from memory_bank.frontends.rendering import count
 
 if TYPE_CHECKING:
-    from memory_bank.actions.publish import Published
+    from memory_bank.shared.publish import Published
+
 
 GROUP = "Share"
 
@@ -44,28 +44,32 @@ def command(
     drop: bool,
 ) -> int:  # fmt: skip
     """Publish the notes of a commit to the shared index."""
+    from memory_bank.shared import publish
+
     with call.open() as bank:
         if drop:
-            done = actions.publish.unpublish(bank, to=to or "", repo=repo or "", dry_run=dry_run)
+            done = publish.unpublish(bank, to=to or "", repo=repo or "", dry_run=dry_run)
         else:
-            done = actions.publish.publish(
+            done = publish.publish(
                 bank, rev, to=to or "", repo=repo or "", force=force, dry_run=dry_run,
                 progress=call.progress,
             )  # fmt: skip
     call.answer(done, lambda done: _show(call, done))
     if done.refused:
         return FINDINGS
-    return NOTHING if done.state == actions.publish.ABSENT else FOUND
+    return NOTHING if done.state == publish.ABSENT else FOUND
 
 
 def _show(call: Call, done: Published) -> None:
+    from memory_bank.shared import publish
+
     name = f"{done.repository} {done.bank}".rstrip()
     said = {
-        actions.publish.PUBLISHED: ("published", "good"),
-        actions.publish.UNCHANGED: ("already published", "dim"),
-        actions.publish.PLANNED: ("would change", "bold"),
-        actions.publish.DROPPED: ("dropped", "good"),
-        actions.publish.ABSENT: ("nothing is published", "dim"),
+        publish.PUBLISHED: ("published", "good"),
+        publish.UNCHANGED: ("already published", "dim"),
+        publish.PLANNED: ("would change", "bold"),
+        publish.DROPPED: ("dropped", "good"),
+        publish.ABSENT: ("nothing is published", "dim"),
     }[done.state]
     commit = done.commit or done.replaced
     replaced = f", after {done.replaced[:12]}" if done.replaced not in {"", commit} else ""

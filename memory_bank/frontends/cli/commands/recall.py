@@ -7,14 +7,14 @@ from typing import Any
 
 import click
 
-from memory_bank.frontends.cli import options
-from memory_bank.frontends.cli import shell_completion as completing
+from memory_bank.base.setting_sections import MODES, SCOPES
+from memory_bank.frontends.cli import options, shell_completion
 from memory_bank.frontends.cli.call import Call
 from memory_bank.frontends.cli.command import as_command
 from memory_bank.frontends.cli.help import Command
-from memory_bank.setting_sections import MODES, SCOPES
 
 GROUP = "Find"
+
 FORMATS = ("paths", "md", "json", "csv")
 
 _NEGATED = re.compile(r"-[^-\s].*", re.DOTALL)
@@ -87,7 +87,7 @@ class _RecallCommand(Command):
     "--linked-to",
     metavar="NAME",
     help="Only notes that link to this note, file or person",
-    shell_complete=completing.notes,
+    shell_complete=shell_completion.notes,
 )
 @options.include_archived
 @click.option(

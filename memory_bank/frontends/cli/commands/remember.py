@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from memory_bank import actions
-from memory_bank.agents import agent_name
+from memory_bank.base.text import agent_name
 from memory_bank.frontends.cli import options, text_input
 from memory_bank.frontends.cli.call import Call
 from memory_bank.frontends.cli.command import as_command
+
+if TYPE_CHECKING:
+    from memory_bank.memory import remember
+
 
 GROUP = "Write"
 
@@ -72,8 +76,9 @@ def command(
     agent: str,
 ) -> int:
     """Write a text as a new note."""
+    from memory_bank.memory import remember
 
-    def render(done: actions.remember.Remembered) -> None:
+    def render(done: remember.Remembered) -> None:
         verb = "created" if done.action == "created" else "updated"
         call.console.line(f"{verb} ", (call.place(done.path), "place"), f" (id {done.note_id})")
         if done.same_as:
@@ -85,12 +90,12 @@ def command(
     if agent and not agent_name(agent):
         raise call.usage_error("--agent: the name has no visible character")
     for words in entities:
-        actions.remember.entity(words)  # report errors before the user writes the text
+        remember.entity(words)  # report errors before the user writes the text
     source = source or ("agent" if agent else "manual")
     with call.open() as bank:
         bank.settings.check_enabled()
         with text_input.given_or_edited(text) as content:
-            done = actions.remember.remember(
+            done = remember.remember(
                 bank,
                 content,
                 tags=tags,

@@ -6,12 +6,11 @@ import shlex
 
 import click
 
-from memory_bank import actions
-from memory_bank.frontends.cli import shell_completion as completing
+from memory_bank.base.records import count
+from memory_bank.frontends.cli import shell_completion
 from memory_bank.frontends.cli.call import FOUND, Call
 from memory_bank.frontends.cli.command import as_command
 from memory_bank.frontends.cli.trash_view import show_trash
-from memory_bank.frontends.rendering import count
 
 GROUP = "Organise"
 
@@ -30,7 +29,7 @@ GROUP = "Organise"
         ("memory-bank restore ideas/cache --version 20260508", "an older version"),
     ),
 )
-@click.argument("name", required=False, shell_complete=completing.trashed)
+@click.argument("name", required=False, shell_complete=shell_completion.trashed)
 @click.option("--as", "new", metavar="NEW", default="", help="Restore it under another name")
 @click.option(
     "--version",
@@ -40,13 +39,15 @@ GROUP = "Organise"
 )
 def command(call: Call, *, name: str | None, new: str, version: str) -> int:
     """Restore a deleted note, or list the trash."""
+    from memory_bank.memory import trash
+
     if name is None and (new or version):
         raise call.usage_error(f"{'--as' if new else '--version'} needs the name of a deleted note")
     with call.open() as bank:
         if name is None:
-            return show_trash(call, actions.trash.trash(bank), "the trash is empty")
-        path = actions.trash.restore(bank, name, new, version=version)
-        others = [] if call.json else actions.trash.trash(bank, name)
+            return show_trash(call, trash.trash(bank), "the trash is empty")
+        path = trash.restore(bank, name, new, version=version)
+        others = [] if call.json else trash.trash(bank, name)
     if call.json:
         call.document({"path": path})
         return FOUND

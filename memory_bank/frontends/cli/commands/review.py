@@ -9,16 +9,18 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memory_bank import __version__, actions
+from memory_bank.base.records import document
+from memory_bank.base.version import __version__
 from memory_bank.frontends.cli import options
 from memory_bank.frontends.cli.call import FINDINGS, FOUND, Call
 from memory_bank.frontends.cli.command import as_command
-from memory_bank.frontends.rendering import document
 
 if TYPE_CHECKING:
-    from memory_bank.actions.review_report import Review
+    from memory_bank.review.report import Review
+
 
 GROUP = "Review"
+
 FORMATS = ("terminal", "json", "markdown", "sarif", "github", "gitlab")
 
 
@@ -61,18 +63,21 @@ def command(
     outputs: Sequence[str], every: bool, fail_on: str | None,
 ) -> int:  # fmt: skip
     """Show what a change does to the notes."""
+    from memory_bank.review import lint
+    from memory_bank.review import review as actions
+
     formats = _formats(call, formats, outputs)
-    opened = partial(actions.review.opened, revisions=revisions, staged=staged, worktree=worktree)
+    opened = partial(actions.opened, revisions=revisions, staged=staged, worktree=worktree)
     with call.open(opened) as bank:
-        review = actions.review.review(bank, revisions, staged=staged, worktree=worktree)
+        review = actions.review(bank, revisions, staged=staged, worktree=worktree)
     for shown_as, file in zip(formats, outputs, strict=False):
-        from memory_bank.actions import output_files
+        from memory_bank.bank import output_files
 
         text = _rendered(review, shown_as)
         output_files.write(Path(file), text.encode("utf-8", "replace"))
     if not outputs:
         _show(call, review, formats[0], every=every)
-    failed = actions.lint.fails(review.worst(), fail_on or "error")
+    failed = lint.fails(review.worst(), fail_on or "error")
     return FINDINGS if failed else FOUND
 
 
@@ -103,7 +108,7 @@ def _show(call: Call, review: Review, shown_as: str, *, every: bool) -> None:
 
 def _rendered(review: Review, shown_as: str) -> str:
     """Return a review in a format for other programs, with a line end."""
-    from memory_bank.frontends.report_formats import annotations, code_quality, markdown, sarif
+    from memory_bank.review.formats import annotations, code_quality, markdown, sarif
 
     if shown_as == "json":
         text = document(review)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 
-from memory_bank import actions
 from memory_bank.frontends.cli import options
 from memory_bank.frontends.cli.call import Call
 from memory_bank.frontends.cli.command import as_command
@@ -28,11 +27,13 @@ GROUP = "Organise"
 @options.if_match
 def command(call: Call, *, names: tuple[str, ...], if_match: str | None) -> int:
     """Move notes to the trash; restore brings them back."""
+    from memory_bank.memory import trash
+
     if if_match and len(names) > 1:
         raise call.usage_error("--if-match applies to one note: name only one")
     with call.open() as bank:
         paths = dict.fromkeys(bank.find(name, exactly=True) for name in names)
-        done = [actions.trash.delete(bank, path, if_match=if_match) for path in paths]
+        done = [trash.delete(bank, path, if_match=if_match) for path in paths]
     if call.json:
         call.document({"deleted": done})
     for trashed in () if call.json else done:

@@ -6,15 +6,15 @@ from typing import Any
 
 import click
 
-from memory_bank import actions
-from memory_bank.frontends.cli import options
-from memory_bank.frontends.cli import shell_completion as completing
+from memory_bank.base.setting_sections import OBSERVATION_TYPES
+from memory_bank.frontends.cli import options, shell_completion
 from memory_bank.frontends.cli.call import FOUND, NOTHING, Call
 from memory_bank.frontends.cli.command import as_command
-from memory_bank.setting_sections import OBSERVATION_TYPES
 
 GROUP = "Sessions"
+
 TYPES = ("observation", "session", "note", "section")
+
 ORDERS = ("relevance", "date_desc", "date_asc")
 
 
@@ -46,7 +46,7 @@ ORDERS = ("relevance", "date_desc", "date_asc")
     "--obs-type",
     metavar="A,B",
     multiple=True,
-    shell_complete=completing.observation_types,
+    shell_complete=shell_completion.observation_types,
     help=f"Only observations: {', '.join(OBSERVATION_TYPES)}",
 )
 @click.option("--concepts", metavar="A,B", multiple=True, help="Only with all these concepts")
@@ -67,6 +67,7 @@ ORDERS = ("relevance", "date_desc", "date_asc")
 def command(call: Call, *, decisions: bool, changes: str | None, **wanted: Any) -> int:  # noqa: ANN401
     """List what sessions did and learned, with ids."""
     from memory_bank.frontends.cli.index_view import show_index  # start-up: help needs no view
+    from memory_bank.sessions import observations
 
     query, limit = " ".join(wanted.pop("query")), wanted.pop("limit")
     lists: dict[str, Any] = {
@@ -76,12 +77,12 @@ def command(call: Call, *, decisions: bool, changes: str | None, **wanted: Any) 
         _check(call, query, lists, wanted, decisions=decisions, changes=changes)
     with call.open() as bank:
         if decisions:
-            found = actions.observations.decisions(bank, wanted["project"], limit)
+            found = observations.decisions(bank, wanted["project"], limit)
         elif changes is not None:
-            found = actions.observations.changes_for_file(bank, changes, limit)
+            found = observations.changes_for_file(bank, changes, limit)
         else:
             kind = wanted.pop("kind")
-            found = actions.observations.search(
+            found = observations.search(
                 bank, query or None, type=kind, limit=limit, **lists, **wanted
             )
         call.answer(found, lambda found: show_index(call, found.results))

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from memory_bank.frontends.mcp.server import MemoryServer
     from memory_bank.frontends.mcp.token_cost import Cost
 
+
 GROUP = "Agents"
 
 
@@ -86,7 +87,7 @@ def _mcp(
 ) -> int:
     """Serve the bank to agents (MCP)."""
     from memory_bank.frontends.mcp.toolbox import DEFAULT, Toolbox
-    from memory_bank.serving.shared_bank import SharedBank
+    from memory_bank.frontends.serving.shared_bank import SharedBank
 
     if not http and (token_file or hosts):
         raise call.usage_error("--token-file and --allow-host need --http")
@@ -184,9 +185,9 @@ def _web(
     hosts: Sequence[str],
 ) -> int:
     """Serve a dashboard to browsers."""
-    from memory_bank.frontends.web.server import entrance, redirect_file, serve_web
+    from memory_bank.frontends.serving.shared_bank import SharedBank
+    from memory_bank.frontends.web.app import entrance, redirect_file, serve_web
     from memory_bank.frontends.web.site import Site
-    from memory_bank.serving.shared_bank import SharedBank
 
     if no_token and token_file:
         raise call.usage_error("--no-token and --token-file exclude each other")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memory_bank import actions
+from memory_bank.base.records import count, one_line
 from memory_bank.frontends.cli.call import FAILED, FOUND, NOTHING, Call
 from memory_bank.frontends.cli.command import as_command, shared_options
 from memory_bank.frontends.cli.help import Group
@@ -17,13 +17,12 @@ from memory_bank.frontends.cli.session_view import (
     summary_lines,
 )
 from memory_bank.frontends.cli.text_input import given
-from memory_bank.frontends.rendering import count, one_line
 
 if TYPE_CHECKING:
-    from memory_bank.actions.former_state import Recovered
-    from memory_bank.actions.prune import Pruned
-    from memory_bank.actions.session_compression import Compression
-    from memory_bank.actions.sessions import Started
+    from memory_bank.sessions.compress import Compression
+    from memory_bank.sessions.forgotten import Pruned, Recovered
+    from memory_bank.sessions.sessions import Started
+
 
 GROUP = "Sessions"
 
@@ -44,8 +43,10 @@ GROUP = "Sessions"
 @click.option("--offset", type=click.IntRange(0), default=0, metavar="N", help="Skip the first N")
 def _list(call: Call, *, project: str, limit: int, offset: int) -> int:
     """List the sessions, the last started first."""
+    from memory_bank.sessions import listing
+
     with call.open() as bank:
-        found = actions.session_listing.list_sessions(bank, limit, project=project, offset=offset)
+        found = listing.list_sessions(bank, limit, project=project, offset=offset)
         call.answer(found, lambda rows: show_rows(call, rows))
     return FOUND if found.sessions else NOTHING
 
@@ -61,8 +62,10 @@ def _list(call: Call, *, project: str, limit: int, offset: int) -> int:
 @click.argument("session_id", metavar="SESSION")
 def _show(call: Call, *, session_id: str) -> int:
     """Show the prompts, the summary and the observations of a session."""
+    from memory_bank.sessions import listing
+
     with call.open() as bank:
-        found = actions.session_listing.show_session(bank, session_id)
+        found = listing.show_session(bank, session_id)
         call.answer(found, lambda shown: show_session(call, shown))
     return FOUND
 
@@ -80,12 +83,13 @@ def _show(call: Call, *, session_id: str) -> int:
 @click.option("--agent", default="", metavar="NAME", help="The agent's program")
 def _start(call: Call, *, session_id: str, project: str | None, agent: str) -> int:
     """Start a session, or resume the one of that id."""
+    from memory_bank.sessions import sessions
 
     def render(done: Started) -> None:
         call.console.line(f"{done.state}: session {done.session_id} of {done.project}")
 
     with call.open() as bank:
-        call.answer(actions.sessions.start_session(bank, session_id, project, agent), render)
+        call.answer(sessions.start_session(bank, session_id, project, agent), render)
     return FOUND
 
 
@@ -104,10 +108,12 @@ def _start(call: Call, *, session_id: str, project: str | None, agent: str) -> i
 @click.argument("summary", required=False)
 def _end(call: Call, *, session_id: str, summary: str | None) -> int:
     """End a session with a summary."""
+    from memory_bank.sessions import sessions
+
     text = given("-") if summary == "-" else summary
     with call.open() as bank:
-        summary_id = actions.sessions.end_session(bank, session_id, text)
-        done = actions.sessions.Ended(actions.sessions.SCHEMA_VERSION, session_id, summary_id)
+        summary_id = sessions.end_session(bank, session_id, text)
+        done = sessions.Ended(sessions.SCHEMA_VERSION, session_id, summary_id)
         call.answer(done, lambda one: call.console.line(_ended(one.summary_id)))
     return FOUND
 
@@ -140,11 +146,13 @@ def _ended(summary_id: str | None) -> str:
 @click.option("--notes", metavar="TEXT", help="Anything else")
 def _summary(call: Call, *, session_id: str, **parts: str | None) -> int:
     """Print or set the summary of a session."""
+    from memory_bank.sessions import listing, sessions
+
     said = {key: text for key, text in parts.items() if text is not None}
     with call.open() as bank:
         if said:
-            actions.sessions.end_session(bank, session_id, said)
-        shown = actions.session_listing.show_session(bank, session_id)
+            sessions.end_session(bank, session_id, said)
+        shown = listing.show_session(bank, session_id)
         found = shown.session.summary
         if call.json:
             call.document({"schema_version": shown.schema_version, "summary": found})
@@ -166,6 +174,7 @@ def _summary(call: Call, *, session_id: str, **parts: str | None) -> int:
 @click.argument("session_id", metavar="[SESSION]", required=False, default="")
 def _compress(call: Call, *, session_id: str) -> int:
     """Compress the events that wait into observations."""
+    from memory_bank.sessions import compress
 
     def render(done: Compression) -> None:
         if done.busy:
@@ -180,7 +189,7 @@ def _compress(call: Call, *, session_id: str) -> int:
             call.warn(problem)
 
     with call.open() as bank:
-        done = actions.session_compression.compress(bank, session_id)
+        done = compress.compress(bank, session_id)
         call.answer(done, render)
     return FAILED if done.problems else FOUND
 
@@ -206,8 +215,10 @@ def _import(
     call: Call, *, client: str | None, path: str | None, since: str | None, dry_run: bool
 ) -> int:
     """Make sessions of the transcripts of agents' programs."""
+    from memory_bank.agents import transcripts
+
     with call.open() as bank:
-        done = actions.transcripts.import_sessions(
+        done = transcripts.import_sessions(
             bank, client, path=path, since=since, dry_run=dry_run, progress=call.progress
         )
         call.answer(done, lambda one: show_import(call, one))
@@ -230,6 +241,7 @@ def _import(
 @click.option("--dry-run", is_flag=True, help="Show what would be done, but change nothing")
 def _prune(call: Call, *, older: str, dry_run: bool) -> int:
     """Move the notes of old sessions to the trash."""
+    from memory_bank.sessions import forgotten
 
     def render(done: Pruned) -> None:
         for path in done.paths:
@@ -240,7 +252,7 @@ def _prune(call: Call, *, older: str, dry_run: bool) -> int:
             call.remark(f"kept in the project's own folder: {count(done.kept, 'old session')}")
 
     with call.open() as bank:
-        done = actions.prune.prune(bank, older, dry_run=dry_run)
+        done = forgotten.prune(bank, older, dry_run=dry_run)
         call.answer(done, render)
     return FOUND if done.count else NOTHING
 
@@ -257,6 +269,7 @@ def _prune(call: Call, *, older: str, dry_run: bool) -> int:
 )
 def _recover(call: Call) -> int:
     """Bring back sessions after a rewrite of the first commit."""
+    from memory_bank.sessions import forgotten
 
     def render(done: Recovered) -> None:
         call.remark(f"{count(done.notes, 'note')} of former sessions moved here")
@@ -264,7 +277,7 @@ def _recover(call: Call) -> int:
             call.remark(f"stays, since there is a note of this path: {path}")
 
     with call.open() as bank:
-        done = actions.former_state.recover(bank)
+        done = forgotten.recover(bank)
         call.answer(done, render)
     return FOUND if done.ids else NOTHING
 

@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memory_bank import actions
-from memory_bank.errors import BadInput
+from memory_bank.base.errors import BadInput
+from memory_bank.base.records import count, named
 from memory_bank.frontends.cli.call import FOUND, NOTHING, Call
 from memory_bank.frontends.cli.command import as_command
 from memory_bank.frontends.cli.help import Group
 from memory_bank.frontends.cli.text_input import interactive
-from memory_bank.frontends.rendering import count, named
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from memory_bank.actions.shared_index import Changed, Made, Migrated, SharedStatus
+    from memory_bank.shared.administration import AccessChange, MadeIndex, Migrated, SharedStatus
+
 
 GROUP = "Share"
 
@@ -37,12 +37,13 @@ _to = click.option("--to", metavar="URL", help="The shared index [env: MEMORY_BA
 @_to
 def _init(call: Call, *, to: str | None) -> int:
     """Make the tables of a shared index."""
+    from memory_bank.shared import administration
 
-    def render(made: Made) -> None:
+    def render(made: MadeIndex) -> None:
         verb = ("made", "good") if made.created else ("exists already", "dim")
         call.console.line(f"{made.place}: ", verb, f"; embedder {made.embedder}")
 
-    call.answer(actions.shared_index.make(call.settings(), to=to or ""), render)
+    call.answer(administration.make(call.settings(), to=to or ""), render)
     return FOUND
 
 
@@ -57,7 +58,9 @@ def _init(call: Call, *, to: str | None) -> int:
 @_to
 def _status(call: Call, *, to: str | None) -> int:
     """List what is published, and who may do what."""
-    found = actions.shared_index.status(call.settings(), to=to or "")
+    from memory_bank.shared import administration
+
+    found = administration.status(call.settings(), to=to or "")
     call.answer(found, lambda found: _show(call, found))
     return FOUND if found.banks else NOTHING
 
@@ -90,13 +93,14 @@ def _show(call: Call, found: SharedStatus) -> None:
 @_to
 def _migrate(call: Call, *, to: str | None) -> int:
     """Bring the tables up to date."""
+    from memory_bank.shared import administration
 
     def render(done: Migrated) -> None:
         same = done.before == done.after
         said = f"tables {done.after}, as before" if same else f"tables {done.before} → {done.after}"
         call.console.line(f"{done.place}: {said}")
 
-    call.answer(actions.shared_index.migrate(call.settings(), to=to or ""), render)
+    call.answer(administration.migrate(call.settings(), to=to or ""), render)
     return FOUND
 
 
@@ -112,9 +116,11 @@ def _migrate(call: Call, *, to: str | None) -> int:
 @click.option("--yes", is_flag=True, help="Drop without asking")
 def _drop(call: Call, *, to: str | None, yes: bool) -> int:
     """Remove the tables with all that is published."""
+    from memory_bank.shared import administration
+
     settings = call.settings()
     if not yes:
-        found = actions.shared_index.status(settings, to=to or "")
+        found = administration.status(settings, to=to or "")
         what = f"{count(len(found.banks), 'bank')} in {found.place}"
         if call.json or not interactive():
             raise BadInput(
@@ -124,12 +130,12 @@ def _drop(call: Call, *, to: str | None, yes: bool) -> int:
         if not click.confirm(f"Remove {what}?", err=True):
             call.remark("nothing was changed")
             return FOUND
-    done = actions.shared_index.drop(settings, to=to or "")
+    done = administration.drop(settings, to=to or "")
     _changed(call, done, "dropped", "there was no shared index")
     return FOUND if done.changed else NOTHING
 
 
-def _changed(call: Call, done: Changed, verb: str, otherwise: str) -> None:
+def _changed(call: Call, done: AccessChange, verb: str, otherwise: str) -> None:
     call.answer(
         done, lambda done: call.console.line(f"{done.place}: {verb if done.changed else otherwise}")
     )
@@ -158,7 +164,9 @@ def _what(function: Callable[..., int]) -> Callable[..., int]:
 @_to
 def _grant(call: Call, *, role: str, repo: str | None, team: str | None, to: str | None) -> int:
     """Let a role read a repository or a team's."""
-    done = actions.shared_index.grant(
+    from memory_bank.shared import administration
+
+    done = administration.grant(
         call.settings(), role, repo=repo or "", team=team or "", to=to or ""
     )
     what = repo or f"the repositories of team {team}"
@@ -179,7 +187,9 @@ def _grant(call: Call, *, role: str, repo: str | None, team: str | None, to: str
 @_to
 def _revoke(call: Call, *, role: str, repo: str | None, team: str | None, to: str | None) -> int:
     """Take permissions from a role."""
-    done = actions.shared_index.revoke(
+    from memory_bank.shared import administration
+
+    done = administration.revoke(
         call.settings(), role, repo=repo or "", team=team or "", to=to or ""
     )
     taken = count(done.permissions, "permission")
@@ -200,7 +210,9 @@ def _revoke(call: Call, *, role: str, repo: str | None, team: str | None, to: st
 @_to
 def _publisher(call: Call, *, role: str, repo: str, to: str | None) -> int:
     """Let a role publish a repository."""
-    done = actions.shared_index.allow_publishing(call.settings(), role, repo, to=to or "")
+    from memory_bank.shared import administration
+
+    done = administration.allow_publishing(call.settings(), role, repo, to=to or "")
     _changed(call, done, f"{role} may publish {repo}", f"{role} could publish {repo}")
     return FOUND
 
@@ -219,7 +231,9 @@ def _publisher(call: Call, *, role: str, repo: str, to: str | None) -> int:
 @_to
 def _team(call: Call, *, repo: str, team: str, remove: bool, to: str | None) -> int:
     """Put a repository into a team."""
-    done = actions.shared_index.assign_team(call.settings(), repo, team, remove=remove, to=to or "")
+    from memory_bank.shared import administration
+
+    done = administration.assign_team(call.settings(), repo, team, remove=remove, to=to or "")
     verb, otherwise = ("is no longer", "was not") if remove else ("is now", "was already")
     _changed(call, done, f"{repo} {verb} in team {team}", f"{repo} {otherwise} in team {team}")
     return FOUND

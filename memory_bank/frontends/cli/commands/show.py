@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memory_bank import actions
-from memory_bank.errors import StorageFailed
+from memory_bank.base.errors import StorageFailed
+from memory_bank.base.records import count, visible
 from memory_bank.frontends.cli import options
 from memory_bank.frontends.cli.call import Call
 from memory_bank.frontends.cli.command import as_command
-from memory_bank.frontends.rendering import count, visible
 
 if TYPE_CHECKING:
-    from memory_bank.actions.listing import Shown, ShownSection
+    from memory_bank.memory.show import ShownNote, ShownSection
+
 
 GROUP = "Find"
 
@@ -42,19 +42,21 @@ GROUP = "Find"
 @click.option("--raw", is_flag=True, help="Show the source; unchanged into a pipe")
 def command(call: Call, *, name: str, section: str | None, raw: bool) -> int:
     """Show one note."""
+    from memory_bank.memory import show
+
     with call.open() as bank:
         if section is not None:
-            part = actions.listing.show_section(bank, name, section)
+            part = show.show_section(bank, name, section)
             call.answer(part, lambda part: _show_section(call, part, raw=raw))
             return 0
-        note = actions.listing.show(bank, name)
+        note = show.show(bank, name)
     call.answer(note, lambda note: _show(call, note, raw=raw))
     for fault in () if call.json else note.faults:
         call.warn(f"{call.place(note.path, fault.line)}: {fault.reason}")
     return 0
 
 
-def _show(call: Call, note: Shown, *, raw: bool) -> None:
+def _show(call: Call, note: ShownNote, *, raw: bool) -> None:
     console = call.console
     if raw or not console.terminal:
         _source(call, note.content, raw=raw)

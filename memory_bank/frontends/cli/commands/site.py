@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memory_bank import actions
+from memory_bank.base.records import count
 from memory_bank.frontends.cli.call import FINDINGS, FOUND, Call
 from memory_bank.frontends.cli.command import as_command
 from memory_bank.frontends.cli.help import Group
-from memory_bank.frontends.rendering import count
 
 if TYPE_CHECKING:
-    from memory_bank.frontends.web.static_site import Built
+    from memory_bank.frontends.web.export.site import Built
+
 
 GROUP = "Share"
+
 _OUTPUT = "memory-site"
 
 
@@ -51,9 +52,10 @@ _OUTPUT = "memory-site"
 @click.option("--rev", metavar="REV", default="HEAD", help="The commit, by default HEAD")
 def _build(call: Call, *, output: str, rev: str) -> int:
     """Write the notes as a static site."""
-    from memory_bank.frontends.web.static_site import build
+    from memory_bank.frontends.web.export import exporting
+    from memory_bank.frontends.web.export.site import build
 
-    with call.open() as bank, actions.exporting.exported(bank, rev) as export:
+    with call.open() as bank, exporting.exported(bank, rev) as export:
         done = build(export, Path(output), call.progress)
     call.answer(done, lambda done: _show(call, done))
     return FINDINGS if done.refused else FOUND

@@ -6,18 +6,20 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memory_bank import actions
+from memory_bank.base.records import count
 from memory_bank.frontends.cli import options
 from memory_bank.frontends.cli.call import FINDINGS, FOUND, Call
 from memory_bank.frontends.cli.command import as_command
-from memory_bank.frontends.rendering import count
 
 if TYPE_CHECKING:
-    from memory_bank.actions.stale import Citation, StaleReport
+    from memory_bank.trust.stale_report import Citation, StaleReport
+
 
 GROUP = "Review"
+
 _MOST_COMMITS = 5
 """Number of commits of a citation that are listed in a terminal."""
+
 _TITLES = {
     "gone": "gone",
     "changed symbol": "changed symbols",
@@ -26,6 +28,7 @@ _TITLES = {
     "touched": "cited files that changed, though not what the note names in them",
     "other": "not stale",
 }
+
 _STYLES = {"gone": "bad", "changed": "warn", "moved": "warn", "renamed": "warn"}
 
 
@@ -57,8 +60,10 @@ def command(
     fail_on: str | None,
 ) -> int:  # fmt: skip
     """List notes whose cited code changed."""
+    from memory_bank.trust import stale
+
     with call.open() as bank:
-        report = actions.stale.stale(bank, revisions, names=names, worktree=worktree)
+        report = stale.stale(bank, revisions, names=names, worktree=worktree)
     shown = report if every else report._replace(citations=report.listed)
     call.answer(shown, lambda shown: _show(call, shown, len(report.citations)))
     call.notices(report.notices)

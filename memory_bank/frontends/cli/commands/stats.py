@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from memory_bank import actions
 from memory_bank.frontends.cli.call import Call
 from memory_bank.frontends.cli.command import as_command
 
 if TYPE_CHECKING:
-    from memory_bank.actions.stats import Stats
+    from memory_bank.memory.overview import Stats
+
 
 GROUP = "Look after"
 
@@ -29,8 +29,10 @@ _TAGS = 12
 )
 def command(call: Call) -> int:
     """Count notes, tags, types and links."""
+    from memory_bank.memory import overview
+
     with call.open() as bank:
-        call.answer(actions.stats.stats(bank), lambda found: _show(call, found))
+        call.answer(overview.stats(bank), lambda found: _show(call, found))
         call.warn(bank.problem)
     return 0
 

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memory_bank import actions
 from memory_bank.frontends.cli import options
 from memory_bank.frontends.cli.call import FOUND, NOTHING, Call
 from memory_bank.frontends.cli.command import as_command
@@ -15,7 +14,8 @@ from memory_bank.frontends.cli.console import place
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from memory_bank.actions.symbols import SymbolList
+    from memory_bank.code.symbols import SymbolList
+
 
 GROUP = "Code"
 
@@ -42,8 +42,10 @@ GROUP = "Code"
 @options.limit(50, "Most symbols to list; default: 50")
 def command(call: Call, *, query: tuple[str, ...], limit: int, file: str, **wanted: object) -> int:
     """List functions, classes and other symbols of the code."""
+    from memory_bank.code import symbols
+
     with call.open_code() as code:
-        found = actions.symbols.list_symbols(
+        found = symbols.list_symbols(
             code,
             " ".join(query),
             limit,

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memory_bank import actions
-from memory_bank.errors import NoBank, NoRepository
+from memory_bank.base.errors import NoBank, NoRepository
+from memory_bank.base.records import count
 from memory_bank.frontends.cli.call import FAILED, FOUND, Call, Interrupted
 from memory_bank.frontends.cli.command import as_command
-from memory_bank.frontends.rendering import count
 
 if TYPE_CHECKING:
-    from memory_bank.actions.maintenance import SyncReport
-    from memory_bank.bank import Bank
+    from memory_bank.bank.bank import Bank
+    from memory_bank.search.index.changes import SyncReport
+
 
 GROUP = "Look after"
 
@@ -39,14 +39,16 @@ GROUP = "Look after"
 @click.option("--compare", is_flag=True, help="List differences from a newly built index")
 def command(call: Call, *, rebuild: bool, compare: bool) -> int:
     """Update the index from the files."""
+    from memory_bank.memory import maintenance
+
     if rebuild and compare:
         raise call.usage_error("choose one: --rebuild or --compare")
     try:
         with call.open() as bank:
             if compare:
                 return _compare(call, bank)
-            report = actions.maintenance.sync(bank, rebuild=rebuild, progress=call.progress)
-            report.code = actions.maintenance.sync_code(bank, call.progress)
+            report = maintenance.sync(bank, rebuild=rebuild, progress=call.progress)
+            report.code = maintenance.sync_code(bank, call.progress)
     except NoBank:
         if rebuild or compare or not _synced_code(call):
             raise
@@ -65,11 +67,13 @@ def command(call: Call, *, rebuild: bool, compare: bool) -> int:
 
 def _synced_code(call: Call) -> bool:
     """Update the index of code without a bank; tell whether there is any that was asked for."""
+    from memory_bank.memory import maintenance
+
     try:
         with call.open_code() as code:
             if not code.table.file.exists():
                 return False
-            report = actions.maintenance.sync_codebase(code, call.progress)
+            report = maintenance.sync_codebase(code, call.progress)
     except NoRepository:
         return False
     call.answer(report, lambda report: _show_code(call, report))
@@ -84,7 +88,9 @@ def _warn_of_code(call: Call, report: SyncReport | None) -> None:
 
 
 def _compare(call: Call, bank: Bank) -> int:
-    found = actions.maintenance.compare(bank, call.progress)
+    from memory_bank.memory import maintenance
+
+    found = maintenance.compare(bank, call.progress)
     call.answer(found, lambda found: _show_differences(call, found.differences))
     return FAILED if found.differences else FOUND
 

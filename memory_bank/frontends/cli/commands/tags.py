@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from memory_bank import actions
 from memory_bank.frontends.cli.call import FOUND, NOTHING, Call
 from memory_bank.frontends.cli.command import as_command
 
@@ -22,8 +21,10 @@ GROUP = "Find"
 )
 def command(call: Call) -> int:
     """List tags with their number of notes."""
+    from memory_bank.memory import show
+
     with call.open() as bank:
-        found = actions.listing.tag_counts(bank)
+        found = show.tag_counts(bank)
     if call.json:
         call.document({"result_count": len(found), "tags": found})
     elif found:

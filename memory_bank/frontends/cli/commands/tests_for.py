@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import click
 
-from memory_bank import actions
-from memory_bank.frontends.cli import options
-from memory_bank.frontends.cli import shell_completion as completing
+from memory_bank.frontends.cli import options, shell_completion
 from memory_bank.frontends.cli.call import FOUND, NOTHING, Call
-from memory_bank.frontends.cli.code_view import CodeView, given_path
+from memory_bank.frontends.cli.code_view import CodeAnswerView, given_path
 from memory_bank.frontends.cli.command import as_command
 
 GROUP = "Code"
@@ -27,13 +25,15 @@ GROUP = "Code"
         ("memory-bank tests-for Bank.open --json | jq -r '.tests[].test_file'", "for a program"),
     ),
 )
-@click.argument("name", metavar="SYMBOL|FILE", shell_complete=completing.symbols)
+@click.argument("name", metavar="SYMBOL|FILE", shell_complete=shell_completion.symbols)
 @options.limit(100, "Most tests; default: 100")
 def command(call: Call, *, name: str, limit: int) -> int:
     """List the tests that guard a symbol or a file."""
+    from memory_bank.code import tests_for
+
     with call.open_code() as code:
-        found = actions.tests_for.tests_for(code, given_path(name), limit)
-        call.answer(found, lambda shown: CodeView(call, code.root).tests(shown.tests))
+        found = tests_for.tests_for(code, given_path(name), limit)
+        call.answer(found, lambda shown: CodeAnswerView(call, code.root).tests(shown.tests))
     call.warn(found.problem)
     if not call.json and not found.tests:
         call.remark(f"no test is known to guard {found.name}")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import click
 
-from memory_bank import actions
-from memory_bank.frontends.cli import shell_completion as completing
+from memory_bank.frontends.cli import shell_completion
 from memory_bank.frontends.cli.call import FOUND, Call
 from memory_bank.frontends.cli.command import as_command
 
@@ -25,7 +24,9 @@ GROUP = "Sessions"
         ("memory-bank timeline obs-3f2a9c1b7d04 --json | jq -r '.after[].id'", "for a program"),
     ),
 )
-@click.argument("anchor", required=False, metavar="[ID]", shell_complete=completing.observations)
+@click.argument(
+    "anchor", required=False, metavar="[ID]", shell_complete=shell_completion.observations
+)
 @click.option("--query", metavar="WORDS", help="Take the best observation for these words")
 @click.option("--depth-before", metavar="N", type=int, default=3, help="Lines before; default: 3")
 @click.option("--depth-after", metavar="N", type=int, default=3, help="Lines after; default: 3")
@@ -41,9 +42,10 @@ def command(
 ) -> int:
     """List what happened before and after an observation."""
     from memory_bank.frontends.cli.index_view import show_index  # start-up: help needs no view
+    from memory_bank.sessions import timeline
 
     with call.open() as bank:
-        found = actions.timeline.timeline(bank, anchor, query, depth_before, depth_after, project)
+        found = timeline.timeline(bank, anchor, query, depth_before, depth_after, project)
         rows = (*reversed(found.before), found.anchor, *found.after)
         call.answer(found, lambda found: show_index(call, rows, marked=found.anchor_id))
     call.warn(found.problem)

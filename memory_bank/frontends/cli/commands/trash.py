@@ -6,20 +6,20 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memory_bank import actions
-from memory_bank.errors import BadInput
-from memory_bank.frontends.cli import shell_completion as completing
+from memory_bank.base.errors import BadInput
+from memory_bank.base.records import count
+from memory_bank.frontends.cli import shell_completion
 from memory_bank.frontends.cli.call import FOUND, Call
 from memory_bank.frontends.cli.command import as_command
 from memory_bank.frontends.cli.help import Group
 from memory_bank.frontends.cli.text_input import interactive
 from memory_bank.frontends.cli.trash_view import show_trash
-from memory_bank.frontends.rendering import count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from memory_bank.actions.trash import Trashed
+    from memory_bank.memory.trash import TrashedNote
+
 
 GROUP = "Organise"
 
@@ -35,11 +35,13 @@ GROUP = "Organise"
         ("memory-bank trash list ideas/cache", "the deleted versions of one note"),
     ),
 )
-@click.argument("name", required=False, shell_complete=completing.trashed)
+@click.argument("name", required=False, shell_complete=shell_completion.trashed)
 def _list(call: Call, *, name: str | None) -> int:
     """List deleted notes, or the deleted versions of one."""
+    from memory_bank.memory import trash
+
     with call.open() as bank:
-        found = actions.trash.trash(bank, name or "")
+        found = trash.trash(bank, name or "")
         nothing = f"there is no {name!r} in the trash" if name else "the trash is empty"
         return show_trash(call, found, nothing)
 
@@ -64,10 +66,12 @@ def _list(call: Call, *, name: str | None) -> int:
 @click.option("--yes", is_flag=True, help="Delete without asking")
 def _empty(call: Call, *, older: str | None, yes: bool) -> int:
     """Delete the notes in the trash for good."""
+    from memory_bank.memory import trash
+
     with call.open() as bank:
-        found = actions.trash.to_empty(bank, older)
+        found = trash.to_empty(bank, older)
         agreed = not found or yes or _agreed(call, found)
-        gone = actions.trash.empty_trash(bank, before=older) if found and agreed else []
+        gone = trash.empty_trash(bank, before=older) if found and agreed else []
     if call.json:
         call.document({"result_count": len(gone), "emptied": gone})
     elif gone:
@@ -79,7 +83,7 @@ def _empty(call: Call, *, older: str | None, yes: bool) -> int:
     return FOUND
 
 
-def _agreed(call: Call, found: Sequence[Trashed]) -> bool:
+def _agreed(call: Call, found: Sequence[TrashedNote]) -> bool:
     what = count(len(found), "note")
     if call.json or not interactive():
         raise BadInput(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from memory_bank import actions
 from memory_bank.frontends.cli import options, text_input
 from memory_bank.frontends.cli.call import Call
 from memory_bank.frontends.cli.change_view import show_written
@@ -32,14 +31,16 @@ def command(
     call: Call, *, name: str, text: str | None, if_match: str | None, agent: str | None
 ) -> int:
     """Replace the whole text of a note."""
+    from memory_bank.memory import edit, show
+
     with call.open() as bank:
         content = text_input.given(text)
         if content is not None:
-            done = actions.edit.update(bank, name, content, if_match=if_match, agent=agent)
+            done = edit.update(bank, name, content, if_match=if_match, agent=agent)
         else:
-            note = actions.listing.show(bank, actions.edit.check_writable(bank, name))
+            note = show.show(bank, edit.check_writable(bank, name))
             with text_input.editing(note.path.rpartition("/")[2], note.body) as (written, _):
-                done = actions.edit.update(
+                done = edit.update(
                     bank, note.path, written, if_match=if_match or note.etag, agent=agent
                 )
     call.answer(done, lambda done: show_written(call, done))

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-from memory_bank import actions
 from memory_bank.frontends.cli.call import Call
 from memory_bank.frontends.cli.command import as_command
 
@@ -29,6 +28,7 @@ GROUP = "Look after"
 )
 def command(call: Call) -> int:
     """Index changes as they happen, until Ctrl-C."""
+    from memory_bank.memory import maintenance
 
     def report(message: str) -> None:
         if call.json:
@@ -38,7 +38,7 @@ def command(call: Call) -> int:
         call.console.flush()
 
     with call.open() as bank, _stop_event() as stop:
-        actions.maintenance.watch(bank, report, stop)
+        maintenance.watch(bank, report, stop)
     return 0
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from memory_bank.actions import doctor, maintenance
 from memory_bank.frontends.mcp import text
-from memory_bank.frontends.mcp.tool import Call, tool
-from memory_bank.serving.progress import tell
+from memory_bank.frontends.mcp.tool import ToolContext, tool
+from memory_bank.frontends.serving.background import tell
+from memory_bank.memory import maintenance
+from memory_bank.review import doctor
+from memory_bank.search.index import changes
 
 
 @tool(text.synced, repeatable=True)
-def sync_memories(call: Call, *, rebuild: bool = False) -> maintenance.SyncReport:
+def sync_memories(call: ToolContext, *, rebuild: bool = False) -> changes.SyncReport:
     """Index and embed everything that remains; with rebuild, rebuild every index from the files.
 
     Never needed before a search, which looks for changes itself.
@@ -19,7 +21,7 @@ def sync_memories(call: Call, *, rebuild: bool = False) -> maintenance.SyncRepor
 
 
 @tool(text.health, reads=True, depth=2)
-def check_memories(call: Call) -> doctor.Health:
+def check_memories(call: ToolContext) -> doctor.BankHealth:
     """List files not indexed, faults, merge conflicts, broken links, missing files, duplicates."""
     with call.shared.another() as bank:
         return doctor.doctor(bank, tell)

@@ -6,16 +6,16 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
-from memory_bank.actions import context as telling
-from memory_bank.actions import observation_details, observations
-from memory_bank.actions import sessions as keeping
-from memory_bank.actions import timeline as timelines
-from memory_bank.actions.observation_ids import texts
-from memory_bank.errors import BadInput
-from memory_bank.frontends.fencing import Quotes
+from memory_bank.base.errors import BadInput
+from memory_bank.base.text import Quotes
 from memory_bank.frontends.mcp import index_text, session_text
-from memory_bank.frontends.mcp.tool import Call, tool
+from memory_bank.frontends.mcp.tool import ToolContext, tool
 from memory_bank.frontends.mcp.tools.bank import Path, Paths, Query
+from memory_bank.sessions import context, observations, sessions
+from memory_bank.sessions import get_observations as observation_details
+from memory_bank.sessions import timeline as timelines
+from memory_bank.sessions.get_observations import Observations, texts
+from memory_bank.sessions.timeline import Timeline
 
 
 def several(given: Any) -> Any:  # noqa: ANN401  (of a client)
@@ -41,12 +41,17 @@ def _moment(given: Any) -> Any:  # noqa: ANN401
 _Words = Annotated[
     list[Annotated[str, Field(max_length=2000)]], Field(max_length=100), BeforeValidator(several)
 ]
+
 _Id = Annotated[str, Field(max_length=2000), BeforeValidator(lambda one: _ids([one])[0])]
+
 _Ids = Annotated[list[Annotated[str, Field(max_length=2000)]], BeforeValidator(_ids)]
+
 _When = Annotated[str | None, BeforeValidator(_moment)]
+
 _Project = Annotated[str | None, Field(max_length=1000)]
 
 ObservationType = Literal["decision", "bugfix", "feature", "refactor", "discovery", "change"]
+
 Said = Annotated[
     str | dict[str, str | list[str]] | None,
     Field(description="text, or {request, investigated, learned, completed, next_steps, notes}"),
@@ -54,7 +59,7 @@ Said = Annotated[
 
 
 @tool(index_text.workflow, reads=True)
-def __IMPORTANT(call: Call) -> index_text.Workflow:  # noqa: N802, ARG001  (its name is given)
+def __IMPORTANT(call: ToolContext) -> index_text.Workflow:  # noqa: N802, ARG001  (its name is given)
     """3-LAYER WORKFLOW (ALWAYS FOLLOW): 1. search(query) -> Get index with IDs (~50-100
     tokens/result) 2. timeline(anchor=ID) -> Get context around interesting results 3.
     get_observations([IDs]) -> Fetch full details ONLY for filtered IDs. NEVER fetch full details
@@ -65,7 +70,7 @@ def __IMPORTANT(call: Call) -> index_text.Workflow:  # noqa: N802, ARG001  (its 
 
 @tool(index_text.index, reads=True)
 def search(
-    call: Call,
+    call: ToolContext,
     *,
     query: Query | None = None,
     project: _Project = None,
@@ -80,7 +85,7 @@ def search(
     limit: int = 20,
     offset: int = 0,
     order_by: Literal["relevance", "date_desc", "date_asc"] = "relevance",
-) -> observations.Index:
+) -> observations.ObservationRows:
     """Step 1: what did past sessions do, decide, learn? An index with IDs.
 
     No query: the newest. For the text of notes, `recall`.
@@ -103,52 +108,58 @@ def search(
 
 @tool(index_text.timeline, reads=True)
 def timeline(
-    call: Call,
+    call: ToolContext,
     *,
     anchor: _Id | None = None,
     query: Query | None = None,
     depth_before: int = 3,
     depth_after: int = 3,
     project: _Project = None,
-) -> timelines.Timeline:
+) -> Timeline:
     """Step 2: what happened before and after an ID, or the best hit of query."""
     return timelines.timeline(call.bank, anchor, query, depth_before, depth_after, project)
 
 
 @tool(index_text.details, reads=True)
 def get_observations(
-    call: Call,
+    call: ToolContext,
     *,
     ids: _Ids,
     order_by: Literal["date_desc", "date_asc"] | None = None,
     limit: int | None = None,
     project: _Project = None,
-) -> observation_details.Observations:
+) -> Observations:
     """Step 3: full details of the IDs that you chose, all in one call."""
     return observation_details.get_observations(call.bank, ids, order_by, limit, project)
 
 
 @tool(index_text.index, reads=True)
-def decisions(call: Call, *, project: _Project = None, limit: int = 20) -> observations.Index:
+def decisions(
+    call: ToolContext, *, project: _Project = None, limit: int = 20
+) -> observations.ObservationRows:
     """Step 1: list past decisions and their IDs, the newest first."""
     return observations.decisions(call.bank, project, limit)
 
 
 @tool(index_text.index, reads=True)
-def changes_for_file(call: Call, *, file: Path, limit: int = 20) -> observations.Index:
+def changes_for_file(
+    call: ToolContext, *, file: Path, limit: int = 20
+) -> observations.ObservationRows:
     """Step 1: list past changes of a file and their IDs, the newest first."""
     return observations.changes_for_file(call.bank, file, limit)
 
 
 @tool(session_text.started, repeatable=True)
-def start_session(call: Call, *, session_id: str, project: str | None = None) -> keeping.Started:
+def start_session(
+    call: ToolContext, *, session_id: str, project: str | None = None
+) -> sessions.Started:
     """Start a session, or resume the one of that id. Hooks do it by themselves."""
-    return keeping.start_session(call.bank, session_id, project, call.agent)
+    return sessions.start_session(call.bank, session_id, project, call.agent)
 
 
 @tool(session_text.stored)
 def store_observation(
-    call: Call,
+    call: ToolContext,
     *,
     session_id: str,
     tool_name: str = "",
@@ -163,12 +174,12 @@ def store_observation(
     concepts: Paths = [],  # noqa: B006
     files_read: Paths = [],  # noqa: B006
     files_modified: Paths = [],  # noqa: B006
-) -> keeping.StoredObservation:
+) -> sessions.StoredObservation:
     """Save what a step of this session taught or changed, and why, in your own words (title).
 
     Or the use of a tool (tool_name), which is summarised later.
     """
-    return keeping.store_observation(
+    return sessions.store_observation(
         call.bank,
         session_id,
         tool_name,
@@ -188,15 +199,15 @@ def store_observation(
 
 
 @tool(session_text.ended, repeatable=True)
-def end_session(call: Call, *, session_id: str, summary: Said = None) -> keeping.Ended:
+def end_session(call: ToolContext, *, session_id: str, summary: Said = None) -> sessions.Ended:
     """End a session with a summary: what was asked, learned, completed, and the next steps."""
-    summary_id = keeping.end_session(call.bank, session_id, summary, sample=call.sample)
-    return keeping.Ended(keeping.SCHEMA_VERSION, session_id, summary_id)
+    summary_id = sessions.end_session(call.bank, session_id, summary, sample=call.sample)
+    return sessions.Ended(sessions.SCHEMA_VERSION, session_id, summary_id)
 
 
 @tool(session_text.told, reads=True)
 def inject_context(
-    call: Call,
+    call: ToolContext,
     *,
     project: str,
     session_id: str = "",
@@ -205,10 +216,10 @@ def inject_context(
     observation_limit: Annotated[int | None, Field(ge=0)] = None,
     session_limit: Annotated[int | None, Field(ge=0)] = None,
     days: Annotated[float | None, Field(ge=0)] = None,
-    max_tokens: Annotated[int | None, Field(ge=telling.LEAST_TOKENS)] = None,
-) -> telling.Injected:
+    max_tokens: Annotated[int | None, Field(ge=context.LEAST_TOKENS)] = None,
+) -> context.Injected:
     """Tell what the last sessions did and learned, next steps and changed notes, to start with."""
-    return telling.inject_context(
+    return context.inject_context(
         call.bank,
         project,
         session_id,

@@ -7,12 +7,14 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from memory_bank.actions import recall as finding
-from memory_bank.actions import recall_at
-from memory_bank.actions import remember as keeping
 from memory_bank.frontends.mcp import text
-from memory_bank.frontends.mcp.tool import Call, tool
+from memory_bank.frontends.mcp.tool import ToolContext, tool
 from memory_bank.frontends.mcp.tools.bank import Path, Paths, Query, Tags
+from memory_bank.memory import hits
+from memory_bank.memory import recall as finding
+from memory_bank.memory import remember as keeping
+from memory_bank.memory.recall import recall_at
+from memory_bank.memory.remember import Remembered
 
 Entities = Annotated[
     list[dict[str, str] | Path],
@@ -22,7 +24,7 @@ Entities = Annotated[
 
 @tool(text.recalled, reads=True, without=("links",))
 def recall(
-    call: Call,
+    call: ToolContext,
     *,
     query: Annotated[Query, Field(description='a question; "phrase" -word tag:x in:dir since:7d')],
     mode: Literal["hybrid", "lexical", "semantic"] = "hybrid",
@@ -42,12 +44,12 @@ def recall(
         Literal["bank", "shared", "both", "user"] | None,
         Field(description="shared: other repositories"),
     ] = None,
-) -> finding.Recalled:
+) -> hits.Recalled:
     """Find what this project knows: past decisions, facts, lessons, plans, and why.
 
     Call it before you plan, decide or debug.
     """
-    search = finding.recall if at is None else partial(recall_at.recall_at, rev=at)
+    search = finding.recall if at is None else partial(recall_at, rev=at)
     return search(
         call.bank,
         query=query,
@@ -67,7 +69,7 @@ def recall(
 
 @tool(text.remembered, repeatable=True)
 def remember(
-    call: Call,
+    call: ToolContext,
     *,
     content: Annotated[str, Field(description="Markdown; [[note]] and [[src/file]] make links")],
     tags: Tags = [],  # noqa: B006  (never changed)
@@ -75,7 +77,7 @@ def remember(
     file_refs: Paths = [],  # noqa: B006
     symbol_refs: Paths = [],  # noqa: B006
     entity_refs: Entities = [],  # noqa: B006
-) -> keeping.Remembered:
+) -> Remembered:
     """Save what you learned, and why, as a note that later sessions remember: one thing each.
 
     Recall first: to change what is known, edit that note. The same content makes no second note.
@@ -95,14 +97,14 @@ def remember(
 
 @tool(text.remembered, repeatable=True)
 def session_note(
-    call: Call,
+    call: ToolContext,
     *,
     content: str,
     file_refs: Paths = [],  # noqa: B006
     symbol_refs: Paths = [],  # noqa: B006
     tags: Tags = [],  # noqa: B006
     session_id: str = "",
-) -> keeping.Remembered:
+) -> Remembered:
     """Note what matters only for the work of this session; it stays out of git.
 
     Use `remember` for what others should know.

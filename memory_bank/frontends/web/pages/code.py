@@ -8,11 +8,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from memory_bank import actions
+from memory_bank.code import file_view
 from memory_bank.frontends.web.site import Site
 
 TITLE = "Code"
+
 PLACE = None
+
 PATH = "/code"
 
 
@@ -21,7 +23,7 @@ def routes(site: Site) -> Sequence[Route]:
 
     async def code(request: Request) -> Response:
         path = request.path_params["path"]
-        found = await site.ask_code(actions.code_view.code_view, path)
+        found = await site.ask_code(file_view.code_view, path)
         return await site.page(request, "code.html", {"found": found}, title=found.path)
 
     return [Route(f"{PATH}/{{path:path}}", code)]

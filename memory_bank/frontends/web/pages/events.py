@@ -12,8 +12,11 @@ from memory_bank.frontends.web.live import Live
 from memory_bank.frontends.web.site import Site
 
 TITLE = "Events"
+
 PLACE = None
+
 PATH = "/events"
+
 _KIND = "text/event-stream; charset=utf-8"
 
 

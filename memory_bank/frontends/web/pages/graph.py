@@ -10,18 +10,20 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from memory_bank import actions
-from memory_bank.actions.graph_picture import Picture
-from memory_bank.actions.note_graph import KINDS, Wanted
-from memory_bank.bank import Bank
-from memory_bank.errors import BadInput
-from memory_bank.frontends.rendering import visible
-from memory_bank.frontends.web.fields import number_in
-from memory_bank.frontends.web.site import Site
+from memory_bank.bank.bank import Bank
+from memory_bank.base.errors import BadInput
+from memory_bank.base.records import visible
+from memory_bank.frontends.web.graph import note_graph, picture
+from memory_bank.frontends.web.graph.note_graph import KINDS, WantedGraph
+from memory_bank.frontends.web.graph.picture import Picture
+from memory_bank.frontends.web.site import Site, number_in
 
 TITLE = "Graph"
+
 PLACE = 30
+
 PATH = "/graph"
+
 _LISTED = 300
 """Nodes in the list beside the picture; the search above it finds the others."""
 
@@ -30,24 +32,24 @@ def routes(site: Site) -> Sequence[Route]:
     """Return the routes of the page, of its data, of one node, and of names to choose from."""
 
     async def graph(request: Request) -> Response:
-        wanted = Wanted(whole=True) if site.exported else _wanted(request)
+        wanted = WantedGraph(whole=True) if site.exported else _wanted(request)
         values = await site.ask(_values, wanted)
         template = "graph_static.html" if site.exported else "graph.html"
         return await site.page(request, template, values, title=TITLE)
 
     async def data(request: Request) -> Response:
-        found = await site.ask(actions.graph_picture.picture, _wanted(request))
+        found = await site.ask(picture.picture, _wanted(request))
         return JSONResponse(_data(found))
 
     async def node(request: Request) -> Response:
         name = request.query_params.get("id", "")
-        found = await site.ask(actions.graph_picture.details, name)
-        values = {"details": found, "walk": _walk(Wanted()), "note_url": note_url}
+        found = await site.ask(picture.details, name)
+        values = {"details": found, "walk": _walk(WantedGraph()), "note_url": note_url}
         return await site.page(request, "graph_node.html", values, title=found.node.label)
 
     async def names(request: Request) -> Response:
         text = request.query_params.get("q", "")
-        found = await site.ask(actions.note_graph.names, text)
+        found = await site.ask(note_graph.names, text)
         rows = [{"id": one.id, "label": visible(one.label), "kind": one.kind} for one in found]
         return JSONResponse(rows)
 
@@ -61,7 +63,7 @@ def routes(site: Site) -> Sequence[Route]:
 
 def static_paths(_: Site) -> Sequence[str]:
     """Return the addresses that a static site has: of the whole graph, and its data."""
-    return [PATH, f"{PATH}/data?{_query(Wanted(whole=True))}"]
+    return [PATH, f"{PATH}/data?{_query(WantedGraph(whole=True))}"]
 
 
 def note_url(name: str) -> str:
@@ -69,16 +71,16 @@ def note_url(name: str) -> str:
     return "/notes/" + _quoted(name.removesuffix(".md"), "/")
 
 
-def _values(bank: Bank, wanted: Wanted) -> dict[str, Any]:
-    part = actions.note_graph.part(bank, wanted)
-    details = actions.graph_picture.details(bank, part.centre) if part.centre else None
+def _values(bank: Bank, wanted: WantedGraph) -> dict[str, Any]:
+    part = note_graph.part(bank, wanted)
+    details = picture.details(bank, part.centre) if part.centre else None
     query = _query(wanted)
     return {
         "wanted": wanted,
         "part": part,
         "listed": list(zip(part.nodes, part.degrees, strict=True))[:_LISTED],
         "details": details,
-        "choices": actions.graph_picture.choices(bank),
+        "choices": picture.choices(bank),
         "kinds": KINDS,
         "data": f"{PATH}/data?{query}",
         "walk": _walk(wanted),
@@ -111,12 +113,12 @@ def _data(found: Picture) -> dict[str, Any]:
     }
 
 
-def _wanted(request: Request) -> Wanted:
+def _wanted(request: Request) -> WantedGraph:
     asked = request.query_params
     depth = asked.get("depth") or "1"
     if (steps := number_in(depth, -1)) < 0:
         raise BadInput(f"depth is {depth[:20]!r}", "it is 1 or 2")
-    return Wanted(
+    return WantedGraph(
         note=asked.get("note", "").strip(),
         depth=steps,
         whole=asked.get("whole") == "1",
@@ -127,9 +129,9 @@ def _wanted(request: Request) -> Wanted:
     )
 
 
-def _query(wanted: Wanted) -> str:
+def _query(wanted: WantedGraph) -> str:
     """Return what is wanted as the query of a URL; what goes without saying is left out."""
-    plain = Wanted()
+    plain = WantedGraph()
     pairs = [("note", wanted.note)] if wanted.note else []
     pairs += [("depth", str(wanted.depth))] if wanted.depth != plain.depth else []
     pairs += [("whole", "1")] if wanted.whole else []
@@ -140,7 +142,7 @@ def _query(wanted: Wanted) -> str:
     return urlencode(pairs, errors="surrogateescape")
 
 
-def _walk(wanted: Wanted) -> Any:  # noqa: ANN401  (a function for the template)
+def _walk(wanted: WantedGraph) -> Any:  # noqa: ANN401  (a function for the template)
     def url(name: str) -> str:
         return f"{PATH}?{_query(wanted._replace(note=name, whole=False))}"
 

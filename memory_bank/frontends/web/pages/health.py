@@ -11,8 +11,11 @@ from starlette.routing import Route
 from memory_bank.frontends.web.site import Site
 
 TITLE = "Health"
+
 PLACE = None
+
 PATH = "/health"
+
 _MOST = 200
 
 

@@ -8,11 +8,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from memory_bank import actions
+from memory_bank.frontends.web.export import exporting
 from memory_bank.frontends.web.site import Site
+from memory_bank.memory import overview
 
 TITLE = "Home"
+
 PLACE = 10
+
 PATH = "/"
 
 
@@ -21,9 +24,9 @@ def routes(site: Site) -> Sequence[Route]:
 
     async def home(request: Request) -> Response:
         now = site.exported.committed if site.exported else None
-        found = await site.ask(actions.overview.overview, now=now)
+        found = await site.ask(overview.overview, now=now)
         if site.exported:
-            found = found._replace(lately=actions.exporting.committed(found.lately))
+            found = found._replace(lately=exporting.committed(found.lately))
         values = {"overview": found, "health": site.health.latest()}
         return await site.page(request, "home.html", values)
 

@@ -10,18 +10,25 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from memory_bank import actions
-from memory_bank.actions.rewrite import Difference
-from memory_bank.bank import Bank
-from memory_bank.errors import BadInput, Conflict, MemoryBankError, NoteNotFound, UnreadableNote
-from memory_bank.frontends.report_formats.word_diff import spans_of
+from memory_bank.bank.bank import Bank
+from memory_bank.base.errors import (
+    BadInput,
+    Conflict,
+    MemoryBankError,
+    NoteNotFound,
+    UnreadableNote,
+)
 from memory_bank.frontends.web.errors import status_of
-from memory_bank.frontends.web.hints import HINTS
-from memory_bank.frontends.web.note_links import url_of
-from memory_bank.frontends.web.site import Site
+from memory_bank.frontends.web.note_html import url_of
+from memory_bank.frontends.web.site import HINTS, Site
+from memory_bank.memory import confirm, create, edit, note_view, show
+from memory_bank.memory.edit import Difference
+from memory_bank.review.formats.word_diff import spans_of
 
 TITLE = "Edit"
+
 PLACE = None
+
 PATH = "/notes"
 
 
@@ -46,7 +53,7 @@ def write_routes(site: Site) -> Sequence[Route]:
             values = await site.ask(_form, name)
         except NoteNotFound:
             # a note may have the name "edit"
-            note = await site.ask(actions.note_view.find, f"{name}/edit")
+            note = await site.ask(note_view.find, f"{name}/edit")
             if note is None:
                 raise
             return RedirectResponse(f"{PATH}/{quote(url_of(note))}", 303)
@@ -58,10 +65,10 @@ def write_routes(site: Site) -> Sequence[Route]:
         text = given.get("text", "").replace("\r\n", "\n").replace("\r", "\n")
         try:
             if given.get("create"):
-                await site.ask(actions.create.create, name, text)
+                await site.ask(create.create, name, text)
                 return _back(_Done(name), "created")
             etag = _etag(given)
-            done = await site.ask(actions.rewrite.rewrite, name, text, if_match=etag)
+            done = await site.ask(edit.rewrite, name, text, if_match=etag)
             return await _answer(site, request, _Done(done.path, done.warning), "saved")
         except MemoryBankError as error:
             values = await _refused(site, name, text, given.get("etag", ""), error)
@@ -103,7 +110,7 @@ def _back(done: _Done, word: str) -> Response:
 
 
 def _form(bank: Bank, name: str) -> dict[str, Any]:
-    note = actions.listing.show(bank, actions.edit.check_writable(bank, name))
+    note = show.show(bank, edit.check_writable(bank, name))
     if not note.writable:
         raise UnreadableNote(f"{note.path}: {note.faults[0].reason}", "convert the file to UTF-8")
     return _values(note.path, note.content, note.etag)
@@ -134,7 +141,7 @@ async def _refused(
     if not isinstance(error, Conflict):
         return values
     try:
-        found: Difference = await site.ask(actions.rewrite.difference, name, text)
+        found: Difference = await site.ask(edit.difference, name, text)
     except (NoteNotFound, BadInput):
         return values
     return values | {"conflict": found, "etag": found.etag}
@@ -154,18 +161,18 @@ def _active(bank: Bank, name: str, form: dict[str, str]) -> _Done:
 
 
 def _with_status(bank: Bank, name: str, form: dict[str, str], status: str) -> _Done:
-    done = actions.edit.set_status(bank, name, status, if_match=_etag(form))
+    done = edit.set_status(bank, name, status, if_match=_etag(form))
     return _Done(done.path, done.warning)
 
 
 def _confirmed(bank: Bank, name: str, form: dict[str, str]) -> _Done:
-    (done,) = actions.confirm.confirm(bank, [name], if_match=_etag(form)).notes
+    (done,) = confirm.confirm(bank, [name], if_match=_etag(form)).notes
     return _Done(done.path, done.warning)
 
 
 def _promoted(bank: Bank, name: str, form: dict[str, str]) -> _Done:
     del name  # an observation has its own
-    return _Done(actions.promote.promote(bank, form.get("observation", "")).path)
+    return _Done(confirm.promote(bank, form.get("observation", "")).path)
 
 
 _ACTIONS = {

@@ -11,25 +11,28 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from memory_bank import actions
-from memory_bank.actions.browse import PAGE as NOTES
-from memory_bank.actions.note_history import PAGE as COMMITS
-from memory_bank.actions.note_standing import Standing
-from memory_bank.actions.note_view import NoteView
-from memory_bank.actions.similar_notes import Alike
-from memory_bank.bank import Bank
-from memory_bank.errors import NoteNotFound
-from memory_bank.frontends.report_formats.word_diff import spans_of
-from memory_bank.frontends.web.fields import number_in
-from memory_bank.frontends.web.note_html import render
-from memory_bank.frontends.web.note_links import namers_of, place_of, url_of
-from memory_bank.frontends.web.site import Site
+from memory_bank.bank.bank import Bank
+from memory_bank.base.errors import NoteNotFound
+from memory_bank.frontends.web.note_html import namers_of, place_of, render, url_of
+from memory_bank.frontends.web.site import Site, number_in
 from memory_bank.frontends.web.templating import quoted
+from memory_bank.memory import alike, note_view, overview
+from memory_bank.memory.alike import Alike
+from memory_bank.memory.note_view import PAGE as COMMITS
+from memory_bank.memory.note_view import NoteView
+from memory_bank.memory.overview import PAGE as NOTES
+from memory_bank.review.formats.word_diff import spans_of
+from memory_bank.trust import note_status
+from memory_bank.trust.note_status import Standing
 
 TITLE = "Notes"
+
 PLACE = 15
+
 PATH = "/notes"
+
 _FILTERS = ("folder", "type", "tag", "cites")
+
 _DONE = {
     "saved": "Saved.",
     "created": "Saved as a new note.",
@@ -39,7 +42,9 @@ _DONE = {
     "promote": "This note was made of the observation.",
 }
 """What is said after a change."""
+
 _MOST_PAGES = 1_000_000
+
 _MOST_NOTES = 1_000_000
 
 
@@ -65,10 +70,10 @@ def routes(site: Site) -> Sequence[Route]:
     async def history(request: Request) -> Response:
         name = request.path_params["name"]
         try:
-            found = await site.ask(actions.note_history.history, name, _from(request))
+            found = await site.ask(note_view.history, name, _from(request))
         except NoteNotFound:
             # a note may have the name "history"
-            note = await site.ask(actions.note_view.find, f"{name}/history")
+            note = await site.ask(note_view.find, f"{name}/history")
             if note is None:
                 raise
             return RedirectResponse(f"{PATH}/{quote(url_of(note))}", 303)
@@ -88,7 +93,7 @@ def static_paths(site: Site) -> Iterator[str]:
 
     A list of many notes names its next page.
     """
-    every = actions.browse.browse(site.shared.bank(), archived=True, limit=_MOST_NOTES).notes
+    every = overview.browse(site.shared.bank(), archived=True, limit=_MOST_NOTES).notes
     yield PATH
     yield f"{PATH}?archived=1"
     for note in every:
@@ -111,7 +116,7 @@ def _list(bank: Bank, request: Request, *, alone: bool) -> dict[str, Any]:
     """Return the values of the list; with `alone`, a filter replaces the others."""
     chosen = {name: request.query_params.get(name, "") for name in _FILTERS}
     archived = request.query_params.get("archived") == "1"
-    found = actions.browse.browse(
+    found = overview.browse(
         bank,
         folder=chosen["folder"],
         type=chosen["type"],
@@ -132,7 +137,7 @@ def _list(bank: Bank, request: Request, *, alone: bool) -> dict[str, Any]:
 
 
 def _note(bank: Bank, name: str, *, full: bool = False) -> dict[str, Any]:
-    view = actions.note_view.view(bank, name)
+    view = note_view.view(bank, name)
     text = render(view.note.body, view.goals, title=view.note.title, line=view.body_line)
     standing = _stands(bank, view) if full else None
     url = url_of(view.note.path)
@@ -147,13 +152,13 @@ def _note(bank: Bank, name: str, *, full: bool = False) -> dict[str, Any]:
 
 
 def _similar(bank: Bank, view: NoteView) -> tuple[Alike, ...]:
-    return actions.similar_notes.others_like(bank, view.note.path, view.note.body)
+    return alike.others_like(bank, view.note.path, view.note.body)
 
 
 def _standing(bank: Bank, name: str) -> dict[str, Any]:
-    view = actions.note_view.view(bank, name)
+    view = note_view.view(bank, name)
     return {"view": view, "standing": _stands(bank, view), "url": url_of(view.note.path)}
 
 
 def _stands(bank: Bank, view: NoteView) -> Standing:
-    return actions.note_standing.standing(bank, view.note.path, view.verified)
+    return note_status.standing(bank, view.note.path, view.verified)

@@ -2,31 +2,129 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import asyncio
+from collections import Counter, OrderedDict
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlencode
 
+from anyio import CapacityLimiter, to_thread
 from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from memory_bank import actions
-from memory_bank.errors import BadInput
-from memory_bank.frontends.report_formats.markdown import OWN_LISTS
-from memory_bank.frontends.report_formats.word_diff import spans_of
-from memory_bank.frontends.web.hints import HINTS
-from memory_bank.frontends.web.reviews import Range, Reviews
-from memory_bank.frontends.web.site import Site
+from memory_bank.base.errors import BadInput
+from memory_bank.frontends.serving.serving_background import Background
+from memory_bank.frontends.serving.shared_bank import SharedBank
+from memory_bank.frontends.web.site import HINTS, Site
+from memory_bank.review import review, revision_range
+from memory_bank.review.formats.markdown import OWN_LISTS
+from memory_bank.review.formats.word_diff import spans_of
+from memory_bank.review.report import Side
 
 if TYPE_CHECKING:
-    from memory_bank.actions.review_report import Review
+    from memory_bank.review.report import Review
+
+
+_AT_ONCE = 2
+"""Reviews that run at the same time; others wait."""
+
+_KEPT = 4
+"""Reviews of two commits that are kept."""
+
+
+class Range(NamedTuple):
+    """What to compare, as `review_range.sides` takes it."""
+
+    revisions: str = ""
+    staged: bool = False
+    worktree: bool = False
+
+
+class _State(NamedTuple):
+    """What a review depends on; while it stays, no second one is made."""
+
+    base: Side
+    head: Side
+    changes: int
+    """Of notes, as far as they are known."""
+
+
+class Reviews:
+    """Makes reviews, one for all who ask for the same range in the same state."""
+
+    def __init__(self, shared: SharedBank, background: Background) -> None:
+        """Make none yet."""
+        self._shared = shared
+        self._limiter: CapacityLimiter | None = None
+        self._running: dict[_State, asyncio.Future[Review]] = {}
+        self._kept: OrderedDict[_State, Review] = OrderedDict()
+        self._changes = 0
+        self.made = 0
+        """Number of reviews that were begun."""
+        background.listen(self._note_change)
+
+    async def sides(self, wanted: Range) -> tuple[Side, Side]:
+        """Return what would be compared; raise NoRepository and BadInput."""
+        return await to_thread.run_sync(self._sides, wanted)
+
+    async def of(self, wanted: Range) -> Review:
+        """Return the review of a range; raise NoRepository and BadInput."""
+        state = _State(*await self.sides(wanted), self._changes)
+        if state in self._kept:
+            return self._kept[state]
+        running = self._running.get(state)
+        if running is None:
+            running = self._running[state] = asyncio.ensure_future(self._run(wanted))
+            running.add_done_callback(lambda done: self._end(state, done))
+        # one who leaves does not end the review for the others
+        return await asyncio.shield(running)
+
+    def _sides(self, wanted: Range) -> tuple[Side, Side]:
+        bank = self._shared.bank()
+        return revision_range.sides(
+            bank.layout.root,
+            wanted.revisions or None,
+            staged=wanted.staged,
+            worktree=wanted.worktree,
+            default=bank.settings.memory.default_branch,
+        )
+
+    async def _run(self, wanted: Range) -> Review:
+        self.made += 1
+        if self._limiter is None:
+            self._limiter = CapacityLimiter(_AT_ONCE)
+        return await to_thread.run_sync(self._review, wanted, limiter=self._limiter)
+
+    def _review(self, wanted: Range) -> Review:
+        # a bank of its own: requests for other pages don't wait for its lock
+        with self._shared.another(embeds=False) as bank:
+            return review.review(
+                bank, wanted.revisions or None, staged=wanted.staged, worktree=wanted.worktree
+            )
+
+    def _end(self, state: _State, done: asyncio.Future[Review]) -> None:
+        self._running.pop(state, None)
+        with suppress(asyncio.CancelledError):
+            if done.exception() is None and state.head.commit and state.base.commit:
+                self._kept[state] = done.result()
+                while len(self._kept) > _KEPT:
+                    self._kept.popitem(last=False)
+
+    def _note_change(self, _: object) -> None:
+        self._changes += 1
+
 
 TITLE = "Review"
+
 PLACE = 50
+
 PATH = "/review"
+
 _STAGED, _WORKTREE = "staged", "worktree"
+
 _MOST = {"rows": 100, "notes": 150, "claims": 80, "items": 30}
 """What a page shows of each list; it says what was left out."""
 
@@ -41,7 +139,7 @@ def routes(site: Site) -> Sequence[Route]:
             "range": given.get("range", "").strip(),
             "of": given.get("of", ""),
             "query": urlencode({name: given.get(name, "") for name in ("range", "of")}),
-            "branches": await site.ask(actions.review_range.branches),
+            "branches": await site.ask(revision_range.branches),
             "report": None,
             "sides": None,
             "refused": None,

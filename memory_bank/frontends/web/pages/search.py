@@ -12,23 +12,27 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from memory_bank import actions
-from memory_bank.actions.ask_hits import Found, Hit
-from memory_bank.errors import BadInput, NoBank, NoRepository
-from memory_bank.frontends.web.fields import number_in
-from memory_bank.frontends.web.hints import HINTS
-from memory_bank.frontends.web.note_links import slug
-from memory_bank.frontends.web.site import Site
+from memory_bank.base.errors import BadInput, NoBank, NoRepository
+from memory_bank.base.setting_sections import BANK, BOTH, SHARED, USER
+from memory_bank.frontends.web.note_html import slug
+from memory_bank.frontends.web.site import HINTS, Site, number_in
 from memory_bank.frontends.web.templating import quoted
-from memory_bank.setting_sections import BANK, BOTH, SHARED, USER
+from memory_bank.memory import ask, ask_hits
+from memory_bank.memory.ask_hits import AskHit, FoundHits
 
 TITLE = "Search"
+
 PLACE = 20
+
 PATH = "/search"
+
 LIMIT = 20
+
 MOST = 100
+
 _WAIT = 2.0
 """Seconds that a search waits until the code is indexed; then it has notes only, and asks again."""
+
 KINDS = {
     "notes": "Notes",
     "docs": "Documents",
@@ -36,7 +40,6 @@ KINDS = {
     "tests": "Tests",
     "coupling": "Coupled files",
 }
-
 
 SCOPES = {
     BANK: "This bank",
@@ -47,7 +50,7 @@ SCOPES = {
 """What the page calls the scopes of `recall`."""
 
 
-class Asked(NamedTuple):
+class SearchState(NamedTuple):
     """The state of the page, which its address has."""
 
     query: str = ""
@@ -91,7 +94,7 @@ def routes(site: Site) -> Sequence[Route]:
             query = asked.query
             for key, value in dates.items():
                 try:
-                    query = actions.ask_hits.with_date(query, key, value)
+                    query = ask_hits.with_date(query, key, value)
                 except BadInput as problem:
                     error, at = f"{problem.message}: {problem.hint_in(HINTS)}", key
             if not error:
@@ -113,8 +116,8 @@ def routes(site: Site) -> Sequence[Route]:
     return [Route(PATH, search)]
 
 
-def _asked(given: QueryParams) -> Asked:
-    return Asked(
+def _asked(given: QueryParams) -> SearchState:
+    return SearchState(
         given.get("q", "").strip(),
         tuple(dict.fromkeys(given.getlist("kind"))),
         number_in(given.get("limit", ""), 0, MOST) or LIMIT,
@@ -122,8 +125,8 @@ def _asked(given: QueryParams) -> Asked:
     )
 
 
-def _values(site: Site, asked: Asked) -> tuple[dict[str, Any], int]:
-    found, reading, tree, error = Found(asked.query), False, True, ""
+def _values(site: Site, asked: SearchState) -> tuple[dict[str, Any], int]:
+    found, reading, tree, error = FoundHits(asked.query), False, True, ""
     try:
         found, reading, tree = _found(site, asked)
     except BadInput as problem:  # what is typed stays in the field
@@ -135,7 +138,7 @@ def _values(site: Site, asked: Asked) -> tuple[dict[str, Any], int]:
         "reading": reading,
         "in_git": tree,
         "remarks": [site.hide(one) for one in found.remarks],
-        "dates": actions.ask_hits.dates_of(found.conditions),
+        "dates": ask_hits.dates_of(found.conditions),
         "kinds": KINDS,
         "scopes": SCOPES,
         "most": MOST,
@@ -144,7 +147,7 @@ def _values(site: Site, asked: Asked) -> tuple[dict[str, Any], int]:
     return values, 400 if error else 200
 
 
-def _found(site: Site, asked: Asked) -> tuple[Found, bool, bool]:
+def _found(site: Site, asked: SearchState) -> tuple[FoundHits, bool, bool]:
     """Search what there is; tell if the code is still being read, and if there is a repository.
 
     Raises NoBank if there is neither a bank nor a repository.
@@ -161,9 +164,9 @@ def _found(site: Site, asked: Asked) -> tuple[Found, bool, bool]:
             code = None if bank and (reading or not needed) else site.shared.codebase()
     except NoRepository as error:
         if missing is not None:
-            raise actions.ask.nothing_here(missing, error) from None
+            raise ask.nothing_here(missing, error) from None
         tree = False
-    found = actions.ask_hits.ask_hits(
+    found = ask_hits.ask_hits(
         bank,
         code,
         asked.query,
@@ -175,7 +178,7 @@ def _found(site: Site, asked: Asked) -> tuple[Found, bool, bool]:
     return found, reading and code is None, tree
 
 
-def link(hit: Hit) -> str:
+def link(hit: AskHit) -> str:
     """Return the address of a hit: of a note its section, of a file its line.
 
     It is empty for a note of another bank without a web address.

@@ -10,21 +10,25 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from memory_bank import actions
-from memory_bank.errors import MemoryBankError
+from memory_bank.base.errors import MemoryBankError
 from memory_bank.frontends.web import errors
-from memory_bank.frontends.web.fields import number_in
-from memory_bank.frontends.web.hints import HINTS
-from memory_bank.frontends.web.site import Site
+from memory_bank.frontends.web.site import HINTS, Site, number_in
 from memory_bank.frontends.web.templating import quoted
+from memory_bank.memory import confirm
+from memory_bank.sessions import days, listing
 
 if TYPE_CHECKING:
-    from memory_bank.actions.session_timeline import SessionTimeline
+    from memory_bank.sessions.days import SessionTimeline
+
 
 TITLE = "Sessions"
+
 PLACE = 40
+
 PATH = "/sessions"
+
 _PAGE = 50
+
 _FILTERS = ("agent", "project", "from", "to")
 
 
@@ -36,7 +40,7 @@ def routes(site: Site) -> Sequence[Route]:
         chosen = {name: given.get(name, "").strip() for name in _FILTERS}
         page = _number(given.get("page"))
         found = await site.ask(
-            actions.session_timeline.session_timeline,
+            days.session_timeline,
             agent=_agent(chosen),
             project=chosen["project"],
             first_day=chosen["from"],
@@ -61,7 +65,7 @@ def write_routes(site: Site) -> Sequence[Route]:
         wanted = form.get("of", "")
         try:
             await site.ask(
-                actions.promote.promote,
+                confirm.promote,
                 wanted,
                 type=form.get("type", "").strip(),
                 name=form.get("name", "").strip(),
@@ -91,7 +95,7 @@ async def _session_page(site: Site, request: Request, refused: Mapping[str, Any]
     given = request.query_params
     said = refused.get("said", {})
     view = await site.ask(
-        actions.session_view.view_session,
+        listing.view_session,
         request.path_params["name"],
         page=_number(given.get("page")),
         at=said.get("of") or given.get("at", ""),

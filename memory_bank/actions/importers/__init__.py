@@ -1,1 +1,0 @@
-"""Importers: one module a kind of source, found by its file name; `base` is the contract."""

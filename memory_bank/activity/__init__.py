@@ -1,1 +1,0 @@
-"""What was done with a bank on this machine: private, never in a note."""

@@ -1,0 +1,1 @@
+"""Agents' programs: their configuration, hooks, events and transcripts."""

@@ -1,0 +1,278 @@
+"""Store what a hook of an agent's program reports: prompts and the use of tools.
+
+A hook runs for each step of an agent; this module loads neither the index nor the settings.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from memory_bank.agents.hook_bank import HookBank
+from memory_bank.base.errors import BadInput
+from memory_bank.base.plugins import pattern
+from memory_bank.sessions.queue import EventQueue
+from memory_bank.sessions.queue_rows import Captured, NewEvent, NewPrompt, NewSession
+from memory_bank.sessions.redaction import redact, redact_id, redact_value
+
+Kind = Literal["start", "prompt", "tool", "subagent", "compact", "stop", "end"]
+
+MOST_TEXT = 20_000
+"""Characters of one text of an event that are kept; the middle of a longer one is cut out."""
+
+_MOST_ALL = 200_000
+"""Characters of all texts of an input or output that are kept."""
+
+_WINDOW = 200_000
+"""Characters at the start and end of a very long text in which secrets are looked for."""
+
+_SHARE_OF_END = 0.4
+
+_LEAST_TEXT = 100
+
+_DEEPEST = 100
+
+_EDITS = frozenset(
+    [
+        *("edit", "multiedit", "write", "notebookedit", "applypatch", "patch", "writefile"),
+        *("replace", "create", "createfile", "replacestringinfile", "multireplacestringinfile"),
+        *("insertedit", "inserteditintofile", "editfile", "strreplace", "strreplaceeditor"),
+        *("searchreplace", "strreplacebasededittool", "delete", "deletefile", "fileedit"),
+    ]
+)
+"""Tools that change files, as clients name them, in lower-case letters alone."""
+
+_OWN = ("memory-bank", "memory_bank")
+
+_WORDED = frozenset(
+    [
+        *("remember", "store_observation", "end_session", "session_note", "create_memory"),
+        *("edit_memory", "append_memory", "promote"),
+    ]
+)
+"""Our tools by which an agent saves something in its own words."""
+
+_OTHERS = frozenset(
+    [
+        *("recall", "search", "timeline", "get_observations", "inject_context", "start_session"),
+        *("decisions", "changes_for_file", "blast_radius", "index_status", "__IMPORTANT"),
+        *("ask", "symbol", "explain_symbol", "review"),
+    ]
+)
+
+_SUBJECTS = ("memory", "memories", "memory_stats", "bank")
+"""Ends of the names of our other tools."""
+
+_BY_COMMAND = pattern(
+    r"\b(?:memory-bank|mb)\s+(?:remember|append|edit|promote|session\s+summary)\b"
+)
+
+_FORGET = pattern(r"\b(?:memory[-_]bank|mb)\b[^\n;&|]*?\sforget\b")
+
+
+class HookEvent(NamedTuple):
+    """One event of a client's hook, alike for all clients."""
+
+    kind: Kind
+    session_id: str
+    agent: str
+    """The client's name."""
+    folder: str
+    """The folder whose bank it belongs to: the client's project, else the working directory."""
+    cwd: str = ""
+    name: str = ""
+    """The client's name of the event."""
+    key: str = ""
+    """What tells a repeated report of the same prompt or tool call; empty if unknown."""
+    prompt: str = ""
+    tool_name: str = ""
+    tool_input: Any = None
+    """What JSON can hold."""
+    tool_output: Any = None
+    failed: bool = False
+    created_at: float = 0.0
+    """Seconds since 1970; 0 for now."""
+    source: str = ""
+    """Why a session starts: `startup`, `resume`, `clear`, `compact`."""
+    asking: bool = True
+    """Whether a turn that ends may be continued by a question."""
+    transcript: str = ""
+    """The path of the client's record of the session."""
+    prompt_number: int = 0
+    """The prompt to which a tool call belongs; 0 for the session's last one."""
+    counts: dict[str, int] = {}  # noqa: RUF012  (of a named tuple, never changed)
+    """Tokens, if the event tells them."""
+
+
+class Stored(NamedTuple):
+    """What `capture` did."""
+
+    captured: Captured | None
+    """None if there was nothing to store."""
+    full: bool
+    """Whether this event filled a batch that is to be compressed."""
+
+
+def queue_of(bank: HookBank) -> EventQueue:
+    """Return the queue of a bank, which is opened when it is used.
+
+    If its file was damaged and renamed, the log of hooks says so, and with it `doctor`.
+    """
+
+    def repaired(what: str) -> None:
+        from memory_bank.bank import hook_log  # start-up
+
+        said = f"started again: {what}"
+        hook_log.record("", "", said, root=bank.root, state=bank.state)
+
+    return EventQueue(Path(bank.state), repaired)
+
+
+def capture(bank: HookBank, queue: EventQueue, event: HookEvent, git: str = "") -> Stored:
+    """Store an event of a hook durably in the bank's queue, without secrets and private spans.
+
+    Use of this program's own tools is not an event, but whether the agent saved something by them
+    is remembered. A command line that forgets a text has that text, so it is no event either.
+    `git` is a git state as JSON. Raises StorageFailed, Busy.
+    """
+    session = NewSession(
+        event.session_id, bank.project, event.agent, event.created_at or time.time(), git
+    )
+    prompt, stored = None, None
+    counts = dict(event.counts)
+    if event.kind == "prompt":
+        text, count = redact(_shortened(event.prompt), bank.allowed)
+        key, more = redact_id(event.key, bank.allowed)
+        prompt = NewPrompt(_cut(text, MOST_TEXT), key, event.created_at)
+        counts["redactions"] = count + more
+    elif event.kind in ("tool", "subagent"):
+        if saved := _saved(event):
+            counts["worded"] = saved == "worded"
+        if not (is_own(event.tool_name) or forgets(event.tool_input)):
+            stored = _event(bank, event, counts)
+    elif event.kind != "start":
+        return Stored(None, full=False)
+    done = queue.capture(session, prompt=prompt, event=stored, counts=counts, received=event.name)
+    limit = bank.max_batch_tokens
+    return Stored(done, full=done.waiting - done.added <= limit < done.waiting)
+
+
+def end(queue: EventQueue, event: HookEvent) -> None:
+    """Note that a session has ended, if anything of it was stored; its summary is made later."""
+    with suppress(BadInput):
+        queue.update(event.session_id, ended_at=event.created_at or time.time())
+
+
+def _event(bank: HookBank, event: HookEvent, counts: dict[str, int]) -> NewEvent:
+    """Return an event as it is stored, and count its redactions and edits."""
+    given = {
+        "input": _bounded(event.tool_input),
+        "output": _bounded(event.tool_output),
+        "tool": event.tool_name[:200],
+        "cwd": event.cwd,
+    }
+    redacted: Any = redact_value(given, bank.allowed)
+    before, after, tool, cwd = redacted.value.values()
+    key, more = redact_id(event.key, bank.allowed)
+    counts["redactions"] = redacted.count + more
+    name = "".join(char for char in event.tool_name.lower() if char.isalpha())
+    counts["edits"] = name in _EDITS and not event.failed
+    return NewEvent(
+        tool,
+        _text({} if before is None else before),
+        _cut(after, MOST_TEXT) if isinstance(after, str) else "" if after is None else _text(after),
+        event.failed,
+        cwd,
+        key,
+        event.created_at,
+        event.prompt_number,
+    )
+
+
+def is_own(tool_name: str) -> bool:
+    """Tell whether a tool is one of this program's server."""
+    short = tool_name.removeprefix("MCP:")  # Cursor doesn't name the server
+    known = short in _WORDED | _OTHERS or short.endswith(_SUBJECTS)
+    return (short != tool_name and known) or any(name in tool_name.lower() for name in _OWN)
+
+
+def forgets(tool_input: object) -> bool:
+    """Tell whether the input of a tool is a command line with `memory-bank forget`."""
+    if not isinstance(tool_input, dict):
+        return False
+    for key in ("command", "cmd"):
+        command = tool_input.get(key)
+        text = " ".join(map(str, command)) if isinstance(command, list) else command
+        if isinstance(text, str) and "forget" in text and _FORGET.search(text):
+            return True
+    return False
+
+
+def _saved(event: HookEvent) -> str:
+    """Return `worded` if the event says that the agent saved something in its own words."""
+    if event.failed:
+        return ""
+    if is_own(event.tool_name):
+        return "worded" if any(event.tool_name.endswith(name) for name in _WORDED) else ""
+    given = event.tool_input
+    command = given.get("command") if isinstance(given, dict) else None
+    if not isinstance(command, str):
+        return ""
+    named = "mb " in command or "memory-bank " in command
+    return "worded" if named and _BY_COMMAND.search(command) else ""
+
+
+def _text(value: object) -> str:
+    """Return a value as JSON of bounded length."""
+    limit = MOST_TEXT
+    while True:
+        text = json.dumps(_mapped(value, limit), ensure_ascii=False)
+        if len(text) <= _MOST_ALL or limit <= _LEAST_TEXT:
+            break
+        limit //= 10
+    if len(text) <= _MOST_ALL:
+        return text
+    return json.dumps({"cut": f"{len(text):,} characters"})
+
+
+def _bounded(value: object) -> Any:  # noqa: ANN401  (what JSON can hold)
+    """Return a value whose texts have lengths in which secrets are found in time."""
+    return _shortened(value) if isinstance(value, str) else _mapped(value, 0)
+
+
+def _mapped(value: object, limit: int, depth: int = 0) -> object:
+    """Return a value with its texts cut to a limit, or shortened with limit 0."""
+    if isinstance(value, str):
+        return _cut(value, limit) if limit else _shortened(value)
+    if depth > _DEEPEST:
+        return "[too deep]"
+    if isinstance(value, dict):
+        return {str(key)[:1000]: _mapped(item, limit, depth + 1) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_mapped(item, limit, depth + 1) for item in value]
+    return value
+
+
+def _shortened(text: str) -> str:
+    """Cut the middle out of a very long text, but not a part of a private span."""
+    if len(text) <= 2 * _WINDOW:
+        return text
+    if re.search(r"<\s*/?\s*private", text, re.IGNORECASE):
+        return f"[{len(text):,} characters with private parts were not stored]"
+    return _joined(text, _WINDOW, _WINDOW)
+
+
+def _cut(text: str, limit: int) -> str:
+    """Cut the middle out of a text of more than `limit` characters."""
+    if len(text) <= limit:
+        return text
+    last = int(limit * _SHARE_OF_END)
+    return _joined(text, limit - last, last)
+
+
+def _joined(text: str, first: int, last: int) -> str:
+    return f"{text[:first]}\n[… {len(text) - first - last:,} characters cut …]\n{text[-last:]}"

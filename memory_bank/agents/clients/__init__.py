@@ -1,0 +1,1 @@
+"""What is known of each program; one file each."""

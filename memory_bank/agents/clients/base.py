@@ -1,0 +1,112 @@
+"""The contracts of a client: its hooks' events and its transcripts.
+
+A client is a module of this package, named like the client with `_` for `-`. It is imported at each
+event, so it imports little.
+
+A reader is a module of this package, named like its program with `_` for `-`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+from memory_bank.agents.capture import HookEvent
+
+
+class EventReader(Protocol):
+    """What a client's module has.
+
+    One whose program does not report all calls of tools also has `unreported(event)`: it is called
+    with each end of a turn or session, and yields the calls that the transcript has, as events of
+    the kind `tool`. Those that are stored already are recognised by their keys.
+    """
+
+    NAME: str
+    """The client, such as `claude-code`: the agent of its sessions."""
+    EVENTS: Mapping[str, str]
+    """The kind of each event that is understood, by the client's name of it."""
+
+    def read(self, event: str, payload: Mapping[str, Any]) -> HookEvent | None:
+        """Return an event of `EVENTS` in the common form; None if it is to be ignored."""
+
+    def answer(self, event: str, kind: str, text: str) -> Mapping[str, object] | None:
+        """Return the JSON by which the client adds a text to the session, or asks a question.
+
+        The kind is `start` or `prompt` for context, `stop` for a question that continues the turn.
+        None if the client can't.
+        """
+
+    def tokens(self, transcript: str) -> tuple[int, int]:
+        """Return the input and output tokens that a transcript tells; zeros if it doesn't.
+
+        It is called in a process of its own, not while the agent waits. Raises OSError.
+        """
+
+
+class TranscriptPrompt(NamedTuple):
+    """What a person asked."""
+
+    text: str
+    created_at: float
+    """Seconds since 1970; 0 if unknown."""
+    key: str = ""
+    """The key that a hook gives the same prompt; empty if it gives none."""
+
+
+class TranscriptCall(NamedTuple):
+    """The use of a tool, with its result."""
+
+    tool_name: str
+    tool_input: Any
+    """What JSON can hold, as a hook of the program would get it."""
+    tool_output: Any
+    created_at: float
+    key: str = ""
+    """The key that a hook gives the same call."""
+    failed: bool = False
+    cwd: str = ""
+
+
+Step = TranscriptPrompt | TranscriptCall
+
+
+class Transcript:
+    """One session as a program recorded it."""
+
+    def __init__(self, file: Path, session_id: str = "", cwd: str = "") -> None:
+        self.file = file
+        self.session_id = session_id
+        self.cwd = cwd
+        """The folder in which the program was started."""
+        self.steps: list[Step] = []
+        """In the order in which they happened."""
+        self.input_tokens = self.output_tokens = 0
+        self.branch = self.commit = ""
+        self.started_at = self.ended_at = 0.0
+        self.skipped: Counter[str] = Counter()
+        """How many lines were not understood, by the reason."""
+
+    def saw(self, when: float) -> None:
+        """Widen the time of the session to a line's time."""
+        if when:
+            self.started_at = min(self.started_at or when, when)
+            self.ended_at = max(self.ended_at, when)
+
+
+class TranscriptReader(Protocol):
+    """What a reader's module has."""
+
+    NAME: str
+    """The program, as sessions name their agent."""
+
+    def files(self, environment: Mapping[str, str]) -> Iterator[Path]:
+        """Yield the transcripts on this machine, in a stable order."""
+
+    def folder(self, file: Path) -> str:
+        """Return the folder in which the session began, read fast; empty if it isn't said."""
+
+    def read_transcript(self, file: Path) -> Transcript:
+        """Return the session of a file. Raises OSError."""

@@ -1,0 +1,263 @@
+"""Claude Code: its hooks, and its transcripts in `~/.claude/projects/FOLDER/`.
+
+Seen in 2.1.330. Their form is internal to the program, so that every field may be missing.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from memory_bank.agents import payload, transcript_lines
+from memory_bank.agents.capture import HookEvent, Kind
+from memory_bank.agents.clients.base import Transcript, TranscriptCall, TranscriptPrompt
+from memory_bank.agents.payload import Payload, digest, identifier, project, text
+from memory_bank.agents.transcript_lines import Line
+
+NAME = "claude-code"
+
+EVENTS: dict[str, Kind] = {
+    "SessionStart": "start",
+    "UserPromptSubmit": "prompt",
+    "PostToolUse": "tool",
+    "PostToolUseFailure": "tool",
+    "PreCompact": "compact",
+    "Stop": "stop",
+    "SubagentStop": "subagent",
+    "SessionEnd": "end",
+}
+
+_OTHERS = ("COPILOT_CLI", "CURSOR_VERSION")
+"""Variables of other programs, which run the hooks of Claude Code's files too.
+
+They report the same events to their own hooks, in their own form.
+"""
+
+_MACHINE = "<task-notification>"
+"""Start of a prompt that no person wrote."""
+
+
+def read(event: str, payload: Payload) -> HookEvent | None:
+    """Return an event in the common form; None if it is to be ignored."""
+    session = identifier(payload, "session_id")
+    if not session or any(name in os.environ for name in _OTHERS):
+        return None
+    found = HookEvent(
+        EVENTS[event],
+        session,
+        NAME,
+        project(payload, "CLAUDE_PROJECT_DIR"),
+        cwd=text(payload, "cwd"),
+        name=event,
+        transcript=text(payload, "transcript_path"),
+        source=text(payload, "source"),
+        asking=not payload.get("stop_hook_active"),
+    )
+    if found.kind == "prompt":
+        prompt = text(payload, "prompt")
+        if not prompt.strip() or prompt.lstrip().startswith(_MACHINE):
+            return None
+        return found._replace(prompt=prompt, key=identifier(payload, "prompt_id"))
+    if found.kind == "subagent":
+        return _subagent(found, payload)
+    return _tool(found, payload) if found.kind == "tool" else found
+
+
+def _tool(found: HookEvent, payload: Payload) -> HookEvent | None:
+    failed = found.name == "PostToolUseFailure"
+    name = text(payload, "tool_name")
+    output = payload.get("error") if failed else payload.get("tool_response")
+    if isinstance(output, dict) and output.get("structuredPatch"):
+        # the patch says what changed; the rest is the whole file before and after
+        output = {key: output[key] for key in output if key not in ("originalFile", "content")}
+    if not name:
+        return None
+    return found._replace(
+        key=identifier(payload, "tool_use_id"),
+        tool_name=name,
+        tool_input=payload.get("tool_input"),
+        tool_output=output,
+        failed=failed,
+    )
+
+
+def _subagent(found: HookEvent, payload: Payload) -> HookEvent | None:
+    """Return what an agent reports that was started by another; compaction is none."""
+    kind, said = text(payload, "agent_type"), text(payload, "last_assistant_message")
+    if not (kind and said):
+        return None
+    agent = identifier(payload, "agent_id")
+    return found._replace(
+        key=f"stop {agent} {digest(said)}",
+        tool_name="Agent",
+        tool_input={"subagent_type": kind},
+        tool_output=said,
+    )
+
+
+def answer(event: str, kind: str, text: str) -> dict[str, object] | None:
+    """Return the JSON by which the client adds a text to the session, or asks a question."""
+    if kind == "stop":
+        return {"decision": "block", "reason": text}
+    return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}
+
+
+def tokens(transcript: str) -> tuple[int, int]:
+    """Return the input tokens, without those that were cached, and the output tokens."""
+    messages = dict[str, tuple[int, int]]()
+    for record in payload.records(transcript):
+        message = payload.fields(record, "message")
+        usage = payload.fields(message, "usage")
+        if record.get("type") == "assistant" and usage:
+            given = payload.number(usage.get("input_tokens"))
+            given += payload.number(usage.get("cache_creation_input_tokens"))
+            # a message has a line for each of its parts, each with the usage so far
+            name = payload.text(message, "id")
+            messages[name] = given, payload.number(usage.get("output_tokens"))
+    return sum(one for one, _ in messages.values()), sum(two for _, two in messages.values())
+
+
+_NO_PROMPT = (
+    "<task-notification>", "<command-", "<local-command", "Caveat: The messages below", "<bash-",
+    "[Request interrupted", "<user-memory", "This session is being continued from",
+)  # fmt: skip
+"""Starts of user lines that no person wrote."""
+
+_ADDED = re.compile(r"<(system-reminder|ide_[a-z_]{1,40})>.*?</\1>\s*", re.DOTALL)
+
+_REFUSED = ("The user doesn't want to", "The tool use was rejected", "Permission to use")
+
+_UNTOLD = frozenset(["originalFile", "content"])
+"""Fields of an edit's result that hold the whole file."""
+
+
+def files(environment: Mapping[str, str]) -> Iterator[Path]:
+    """Yield the transcripts on this machine."""
+    root = environment.get("CLAUDE_CONFIG_DIR") or f"{environment.get('HOME', '')}/.claude"
+    yield from transcript_lines.listed(Path(root) / "projects", "*/*.jsonl")
+
+
+def folder(file: Path) -> str:
+    """Return the folder in which the session began."""
+    return next(
+        (
+            cwd
+            for line in transcript_lines.first(file)
+            if (cwd := transcript_lines.text(line, "cwd"))
+        ),
+        "",
+    )
+
+
+def read_transcript(file: Path) -> Transcript:
+    """Return the session of a file, with the calls of its subagents. Raises OSError."""
+    reading = _Reading(Transcript(file, session_id=file.stem))
+    for line in transcript_lines.read(file, reading.made.skipped):
+        reading.take(line)
+    for agent in transcript_lines.listed(file.with_suffix("") / "subagents", "*.jsonl"):
+        for line in transcript_lines.read(agent, reading.made.skipped):
+            reading.take(line, aside=True)
+    return reading.end()
+
+
+class _Reading:
+    """The lines of one session, taken one after the other."""
+
+    def __init__(self, made: Transcript) -> None:
+        self.made = made
+        self._seen = set[str]()
+        self._open = dict[str, tuple[str, Any, float, str]]()
+        self._usage = dict[str, tuple[int, int]]()
+
+    def take(self, line: Line, *, aside: bool = False) -> None:
+        """Add a line; one that was read already, as a fork repeats them, is passed over."""
+        uuid = transcript_lines.text(line, "uuid")
+        if uuid in self._seen:
+            return
+        self._seen.update([uuid] if uuid else [])
+        kind = transcript_lines.text(line, "type")
+        made = self.made
+        if kind not in ("user", "assistant"):
+            made.skipped["no prompt or call"] += kind not in ("system", "summary")
+            return
+        when = transcript_lines.seconds(line.get("timestamp"))
+        made.saw(when)
+        made.cwd = made.cwd or transcript_lines.text(line, "cwd")
+        made.branch = made.branch or transcript_lines.text(line, "gitBranch")
+        aside = aside or bool(line.get("isSidechain"))
+        if kind == "assistant":
+            self._calls(line, when)
+        elif results := [
+            part
+            for part in transcript_lines.items(transcript_lines.fields(line, "message"), "content")
+            if part.get("type") == "tool_result"
+        ]:
+            for part in results:
+                self._result(line, part, alone=len(results) == 1)
+        elif not aside:
+            self._prompt(line, when)
+
+    def _calls(self, line: Line, when: float) -> None:
+        message = transcript_lines.fields(line, "message")
+        usage = transcript_lines.fields(message, "usage")
+        if usage:  # a message has a line for each of its parts, each with the usage so far
+            given = transcript_lines.number(usage.get("input_tokens"))
+            given += transcript_lines.number(usage.get("cache_creation_input_tokens"))
+            spent = transcript_lines.number(usage.get("output_tokens"))
+            self._usage[transcript_lines.text(message, "id") or str(len(self._usage))] = (
+                given,
+                spent,
+            )
+        for part in transcript_lines.items(message, "content"):
+            key, name = transcript_lines.identifier(part, "id"), transcript_lines.text(part, "name")
+            if part.get("type") == "tool_use" and key and name:
+                self._open[key] = name, part.get("input"), when, transcript_lines.text(line, "cwd")
+
+    def _result(self, line: Line, part: Line, *, alone: bool) -> None:
+        key = transcript_lines.text(part, "tool_use_id")
+        call = self._open.pop(key, None)
+        if call is None:
+            self.made.skipped["result without a call"] += 1
+            return
+        name, given, when, cwd = call
+        failed = bool(part.get("is_error"))
+        said = transcript_lines.texts(part.get("content"))
+        output: Any = line.get("toolUseResult") if alone else None
+        if isinstance(output, dict) and output.get("structuredPatch"):
+            output = {key: output[key] for key in output if key not in _UNTOLD}
+        elif isinstance(output, str):
+            output = output.removeprefix("Error: ")
+        if output is None or (failed and not isinstance(output, str)):
+            output = said
+        if failed and said.startswith(_REFUSED):
+            self.made.skipped["refused call"] += 1
+            return
+        done = transcript_lines.seconds(line.get("timestamp")) or when
+        self.made.steps.append(TranscriptCall(name, given, output, done, key, failed, cwd))
+
+    def _prompt(self, line: Line, when: float) -> None:
+        if (
+            line.get("isMeta")
+            or line.get("isCompactSummary")
+            or line.get("promptSource") == "system"
+        ):
+            return
+        content = transcript_lines.fields(line, "message").get("content")
+        text = _ADDED.sub("", transcript_lines.texts(content)).strip()
+        if not text or text.startswith(_NO_PROMPT):
+            return
+        self.made.steps.append(
+            TranscriptPrompt(text, when, transcript_lines.identifier(line, "promptId"))
+        )
+
+    def end(self) -> Transcript:
+        """Return the session; a call without a result is counted."""
+        made = self.made
+        made.skipped["call without a result"] += len(self._open)
+        made.input_tokens = sum(given for given, _ in self._usage.values())
+        made.output_tokens = sum(spent for _, spent in self._usage.values())
+        made.steps.sort(key=lambda step: step.created_at)  # subagents' are read last
+        return made

@@ -1,0 +1,390 @@
+"""Codex CLI: its hooks, and its transcripts in `~/.codex/sessions/`.
+
+Seen in 0.169.0; older files have other lines for the same things. A call that is told in several
+ways is taken once, from the line that tells most.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from memory_bank.agents import payload, transcript_lines
+from memory_bank.agents.capture import HookEvent, Kind
+from memory_bank.agents.clients.base import Transcript, TranscriptCall, TranscriptPrompt
+from memory_bank.agents.payload import Payload, digest, identifier, project, text
+from memory_bank.agents.transcript_lines import Line
+
+NAME = "codex"
+
+EVENTS: dict[str, Kind] = {
+    "SessionStart": "start",
+    "UserPromptSubmit": "prompt",
+    "PostToolUse": "tool",
+    "PreCompact": "compact",
+    "Stop": "stop",
+    "SubagentStop": "subagent",
+    "SessionEnd": "end",
+}
+
+_TAIL = 400_000
+"""Bytes at the end of the transcript in which the exit code of a command is looked for."""
+
+_TURN = 4_000_000
+"""Bytes at the end of the transcript in which edits are looked for that no hook was told of."""
+
+_HEADS = {"add": "Add", "delete": "Delete"}
+
+_STATED = r"\s*Exit code: (-?\d{1,5})\b"
+
+
+def read(event: str, payload: Payload) -> HookEvent | None:
+    """Return an event in the common form; None if it is to be ignored."""
+    session = identifier(payload, "session_id")
+    if not session:
+        return None
+    found = HookEvent(
+        EVENTS[event],
+        session,
+        NAME,
+        project(payload),
+        cwd=text(payload, "cwd"),
+        name=event,
+        transcript=text(payload, "transcript_path"),
+        source=text(payload, "source"),
+        asking=not payload.get("stop_hook_active"),
+    )
+    if found.kind == "prompt":
+        prompt = text(payload, "prompt")
+        turn = identifier(payload, "turn_id")
+        # a turn may be steered by more prompts
+        key = f"{turn} {digest(prompt)}" if turn else ""
+        return found._replace(prompt=prompt, key=key) if prompt.strip() else None
+    if found.kind == "subagent":
+        said = text(payload, "last_assistant_message")
+        kind = text(payload, "agent_type")
+        agent = identifier(payload, "agent_id")
+        if not said:
+            return None
+        return found._replace(
+            key=f"stop {agent} {digest(said)}",
+            tool_name="Agent",
+            tool_input={"subagent_type": kind},
+            tool_output=said,
+        )
+    return _tool(found, payload) if found.kind == "tool" else found
+
+
+def _tool(found: HookEvent, payload: Payload) -> HookEvent | None:
+    """Return a call of a tool, with the exit code that only the transcript has."""
+    name, call = text(payload, "tool_name"), identifier(payload, "tool_use_id")
+    output = payload.get("tool_response")
+    failed = False
+    if isinstance(output, str):
+        code = _exit_code(found.transcript, call) if name == "Bash" else None
+        stated = re.match(_STATED, output)
+        failed = code not in (None, 0) or (stated is not None and stated[1] != "0")
+        if code is not None:
+            output = {"output": output, "exit_code": code}
+    elif isinstance(output, dict):
+        failed = output.get("isError") is True
+    if not name:
+        return None
+    return found._replace(
+        key=call,
+        tool_name=name,
+        tool_input=payload.get("tool_input"),
+        tool_output=output,
+        failed=failed,
+    )
+
+
+def unreported(event: HookEvent) -> Iterator[HookEvent]:
+    """Yield the edits at the end of the transcript, first ones first.
+
+    The program takes over `apply_patch` in a command of the shell, and tells no hook of it.
+    """
+    found = payload.end_of(event.transcript, _TURN, '"FileChange"') if event.transcript else ()
+    for record in reversed(list(found)):
+        item = payload.fields(payload.fields(record, "payload"), "item")
+        call, changes = payload.identifier(item, "id"), payload.fields(item, "changes")
+        if item.get("type") == "FileChange" and call and changes:
+            yield event._replace(
+                kind="tool",
+                key=call,
+                tool_name="apply_patch",
+                tool_input={"command": _patch(changes)},
+                tool_output=payload.text(item, "stderr", "stdout"),
+                failed=item.get("status") != "completed",
+                created_at=payload.seconds(record.get("timestamp")),
+            )
+
+
+def _patch(changes: Payload) -> str:
+    """Return the changes of files in the form of `apply_patch`."""
+    lines = ["*** Begin Patch"]
+    for path in changes:
+        change = payload.fields(changes, path)
+        kind = payload.text(change, "type")
+        lines.append(f"*** {_HEADS.get(kind, 'Update')} File: {path}")
+        if moved := payload.text(change, "move_path"):
+            lines.append(f"*** Move to: {moved}")
+        lines += payload.text(change, "unified_diff").splitlines()
+        if kind == "add":
+            lines += [f"+{line}" for line in payload.text(change, "content").splitlines()]
+    return "\n".join([*lines, "*** End Patch\n"])
+
+
+def _exit_code(transcript: str, call: str) -> int | None:
+    for record in payload.end_of(transcript, _TAIL, call) if transcript and call else ():
+        item = payload.fields(payload.fields(record, "payload"), "item")
+        code = item.get("exit_code")
+        if item.get("id") == call and isinstance(code, int) and not isinstance(code, bool):
+            return code
+    return None
+
+
+def answer(event: str, kind: str, text: str) -> dict[str, object] | None:
+    """Return the JSON by which the client adds a text to the session, or asks a question.
+
+    It refuses any other key.
+    """
+    if kind == "stop":
+        return {"decision": "block", "reason": text}
+    return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}
+
+
+def tokens(transcript: str) -> tuple[int, int]:
+    """Return the input tokens, without those that were cached, and the output tokens."""
+    usage: Payload = {}
+    for record in payload.records(transcript):
+        info = payload.fields(payload.fields(record, "payload"), "info")
+        usage = payload.fields(info, "total_token_usage") or usage
+    given = payload.number(usage.get("input_tokens"))
+    cached = payload.number(usage.get("cached_input_tokens"))
+    return max(0, given - cached), payload.number(usage.get("output_tokens"))
+
+
+_ID = re.compile(r"([0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12})$")
+
+_INJECTED = re.compile(
+    r"\s*<(?:environment_context|user_instructions|turn_aborted|permissions|skill)"
+)
+
+_SHELLS = ("shell", "exec_command", "local_shell", "unified_exec", "container.exec")
+
+_CODE = re.compile(
+    r"Process exited with code (-?\d+)|\"exit_code\":\s?(-?\d+)|^Exit code: (-?\d+)", re.MULTILINE
+)
+
+_BEST, _GOOD, _SOME = 3, 2, 1
+"""How much a kind of line tells of a call."""
+
+
+def files(environment: Mapping[str, str]) -> Iterator[Path]:
+    """Yield the transcripts on this machine."""
+    root = Path(environment.get("CODEX_HOME") or f"{environment.get('HOME', '')}/.codex")
+    yield from transcript_lines.listed(root / "sessions", "*/*/*/rollout-*.jsonl")
+    yield from transcript_lines.listed(root / "archived_sessions", "**/rollout-*.jsonl")
+
+
+def folder(file: Path) -> str:
+    """Return the folder in which the session began."""
+    for line in transcript_lines.first(file, 5):
+        payload = transcript_lines.fields(line, "payload") or line
+        if cwd := transcript_lines.text(payload, "cwd"):
+            return cwd
+    return ""
+
+
+def read_transcript(file: Path) -> Transcript:
+    """Return the session of a file. Raises OSError."""
+    found = _ID.search(file.stem)
+    reading = _Reading(Transcript(file, session_id=found[1] if found else file.stem))
+    for line in transcript_lines.read(file, reading.made.skipped):
+        reading.take(line)
+    return reading.end()
+
+
+class _Reading:
+    """The lines of one session, taken one after the other."""
+
+    def __init__(self, made: Transcript) -> None:
+        self.made = made
+        self._calls = dict[str, tuple[int, TranscriptCall]]()
+        self._begun = dict[str, tuple[str, Any]]()
+        self._prompts = dict[int, list[TranscriptPrompt]]()
+        self._cwd = ""
+
+    def take(self, line: Line) -> None:
+        """Add a line."""
+        kind, payload = (
+            transcript_lines.text(line, "type"),
+            transcript_lines.fields(line, "payload"),
+        )
+        when = transcript_lines.seconds(line.get("timestamp"))
+        self.made.saw(when)
+        if kind == "session_meta":
+            self._meta(payload)
+        elif kind == "turn_context":
+            self._cwd = transcript_lines.text(payload, "cwd") or self._cwd
+        elif kind == "event_msg":
+            self._event(payload, when)
+        elif kind == "response_item":
+            self._item(payload, when)
+        else:
+            self.made.skipped["no prompt or call"] += 1
+
+    def _meta(self, payload: Line) -> None:
+        made, git = self.made, transcript_lines.fields(payload, "git")
+        made.session_id = (
+            transcript_lines.identifier(payload, "id", "session_id") or made.session_id
+        )
+        made.cwd = self._cwd = transcript_lines.text(payload, "cwd")
+        made.branch, made.commit = (
+            transcript_lines.text(git, "branch"),
+            transcript_lines.text(git, "commit_hash"),
+        )
+
+    def _event(self, payload: Line, when: float) -> None:
+        kind = transcript_lines.text(payload, "type")
+        if kind == "item_completed":
+            self._completed(transcript_lines.fields(payload, "item"), payload, when)
+        elif kind == "user_message":
+            self._prompt(transcript_lines.text(payload, "message"), when, "", _GOOD)
+        elif kind == "exec_command_end":
+            self._command(payload, transcript_lines.identifier(payload, "call_id"), when, _GOOD)
+        elif kind == "patch_apply_end":
+            self._patch(payload, transcript_lines.identifier(payload, "call_id"), when, _GOOD)
+        elif kind == "mcp_tool_call_end":
+            invoked = transcript_lines.fields(payload, "invocation")
+            self._tool(
+                payload, invoked, transcript_lines.identifier(payload, "call_id"), when, _GOOD
+            )
+        elif kind == "token_count":
+            total = transcript_lines.fields(
+                transcript_lines.fields(payload, "info"), "total_token_usage"
+            )
+            if total:
+                spared = transcript_lines.number(total.get("cached_input_tokens"))
+                given = transcript_lines.number(total.get("input_tokens")) - spared
+                self.made.input_tokens = max(self.made.input_tokens, given)
+                spent = transcript_lines.number(total.get("output_tokens"))
+                self.made.output_tokens = max(self.made.output_tokens, spent)
+
+    def _completed(self, item: Line, payload: Line, when: float) -> None:
+        kind, key = transcript_lines.text(item, "type"), transcript_lines.identifier(item, "id")
+        if kind == "UserMessage":
+            turn = transcript_lines.identifier(payload, "turn_id")
+            self._prompt(transcript_lines.texts(item.get("content")), when, turn, _BEST)
+        elif kind == "CommandExecution":
+            self._command(item, key, when, _BEST)
+        elif kind == "FileChange":
+            self._patch(item, key, when, _BEST)
+        elif kind == "McpToolCall":
+            self._tool(item, item, key, when, _BEST)
+
+    def _command(self, item: Line, key: str, when: float, rank: int) -> None:
+        words = item.get("command")
+        if isinstance(words, list):
+            words = str(words[-1]) if words else ""
+        code = item.get("exit_code")
+        said = transcript_lines.text(item, "aggregated_output", "formatted_output", "stdout")
+        failed = isinstance(code, int) and code != 0
+        cwd = transcript_lines.text(item, "cwd").removeprefix("file://") or self._cwd
+        output = {"output": said, "exit_code": code}
+        self._add(
+            key, rank, TranscriptCall("Bash", {"command": words}, output, when, key, failed, cwd)
+        )
+
+    def _patch(self, item: Line, key: str, when: float, rank: int) -> None:
+        failed = item.get("status") == "failed" or item.get("success") is False
+        output = transcript_lines.text(item, "stderr" if failed else "stdout")
+        given = {"changes": transcript_lines.fields(item, "changes")}
+        call = TranscriptCall("apply_patch", given, output, when, key, failed, self._cwd)
+        self._add(key, rank, call)
+
+    def _tool(self, item: Line, invoked: Line, key: str, when: float, rank: int) -> None:
+        server, tool = (transcript_lines.text(invoked, key) for key in ("server", "tool"))
+        name = f"mcp__{server}__{tool}"
+        result = item.get("result")
+        failed = item.get("status") == "failed" or (isinstance(result, dict) and "Err" in result)
+        call = TranscriptCall(name, invoked.get("arguments"), result, when, key, failed, self._cwd)
+        self._add(key, rank, call)
+
+    def _item(self, payload: Line, when: float) -> None:
+        """Take a message or call as the model's interface has it."""
+        kind, key = (
+            transcript_lines.text(payload, "type"),
+            transcript_lines.identifier(payload, "call_id", "id"),
+        )
+        if kind == "message" and payload.get("role") == "user":
+            self._prompt(transcript_lines.texts(payload.get("content")), when, "", _SOME)
+        elif kind in ("function_call", "custom_tool_call", "local_shell_call") and key:
+            given = payload.get("arguments") or payload.get("input") or payload.get("action")
+            self._begun[key] = transcript_lines.text(payload, "name") or "shell", given
+        elif kind in ("function_call_output", "custom_tool_call_output") and key in self._begun:
+            self._answered(key, payload.get("output"), when)
+
+    def _answered(self, key: str, output: object, when: float) -> None:
+        name, given = self._begun.pop(key)
+        parsed = transcript_lines.parsed(given) if isinstance(given, str) else given
+        said = transcript_lines.texts(output) or transcript_lines.text(
+            transcript_lines.fields({"x": output}, "x"), "content"
+        )
+        code = _CODE.search(said[:4000])
+        failed = bool(code) and int(next(filter(None, code.groups())) if code else 0) != 0
+        if name in _SHELLS and isinstance(parsed, dict):
+            words = parsed.get("command") or parsed.get("cmd")
+            line = str(words[-1]) if isinstance(words, list) and words else words
+            cwd = transcript_lines.text(parsed, "workdir") or self._cwd
+            call = TranscriptCall("Bash", {"command": line}, said, when, key, failed, cwd)
+        elif name == "apply_patch":
+            patch = (
+                given
+                if isinstance(given, str)
+                else transcript_lines.text(transcript_lines.fields({"x": parsed}, "x"), "input")
+            )
+            call = TranscriptCall(name, {"command": patch}, said, when, key, failed, self._cwd)
+        elif name == "update_plan":
+            call = TranscriptCall(name, parsed, said, when, key, failed, self._cwd)
+        else:
+            self.made.skipped["call of another tool"] += 1
+            return
+        self._add(key, _SOME, call)
+
+    def _add(self, key: str, rank: int, call: TranscriptCall) -> None:
+        name = key or f"{call.created_at} {len(self._calls)}"
+        if name not in self._calls or self._calls[name][0] < rank:
+            self._calls[name] = rank, call
+
+    def _prompt(self, text: str, when: float, turn: str, rank: int) -> None:
+        """Add a prompt that one kind of line tells; those of the best kind are taken."""
+        said = text.strip()
+        if not said or _INJECTED.match(said):
+            return
+        self._prompts.setdefault(rank, []).append(TranscriptPrompt(said, when, turn))
+
+    def end(self) -> Transcript:
+        """Return the session."""
+        made = self.made
+        made.skipped["call without a result"] += sum(key not in self._calls for key in self._begun)
+        prompts = list[TranscriptPrompt]()
+        for rank in sorted(self._prompts, reverse=True):
+            known = Counter(prompt.text for prompt in prompts)
+            for prompt in self._prompts[rank]:
+                known[prompt.text] -= 1
+                if known[prompt.text] < 0:
+                    prompts.append(prompt)
+        ranks = {rank for rank, _ in self._calls.values()}
+        calls = [
+            call
+            for rank, call in self._calls.values()
+            # in files with completed items, the model's calls are scripts that made these
+            if rank > _SOME or not ranks & {_BEST} or call.tool_name == "update_plan"
+        ]
+        made.steps = sorted([*prompts, *calls], key=lambda step: step.created_at)
+        return made

@@ -1,0 +1,87 @@
+"""Copilot CLI: https://docs.github.com/en/copilot/reference/hooks-configuration."""
+
+from __future__ import annotations
+
+import re
+
+from memory_bank.agents.capture import HookEvent, Kind
+from memory_bank.agents.payload import (
+    Payload,
+    digest,
+    fields,
+    identifier,
+    parsed,
+    project,
+    seconds,
+    text,
+)
+
+NAME = "copilot"
+
+EVENTS: dict[str, Kind] = {
+    "sessionStart": "start",
+    "userPromptSubmitted": "prompt",
+    "postToolUse": "tool",
+    "postToolUseFailure": "tool",
+    "agentStop": "stop",
+    "sessionEnd": "end",
+}
+
+_EXIT = r"<shellId: [^\s>]{1,40} completed with exit code (-?\d{1,5})>"
+
+
+def read(event: str, payload: Payload) -> HookEvent | None:
+    """Return an event in the common form; None if it is to be ignored."""
+    session = identifier(payload, "sessionId")
+    if not session:
+        return None
+    moment = payload.get("timestamp")
+    found = HookEvent(
+        EVENTS[event],
+        session,
+        NAME,
+        project(payload, "COPILOT_PROJECT_DIR"),
+        cwd=text(payload, "cwd"),
+        name=event,
+        created_at=seconds(moment),
+        transcript=text(payload, "transcriptPath"),
+        source=text(payload, "source"),
+        asking=not payload.get("stop_hook_active"),
+    )
+    if found.kind == "prompt":
+        prompt = text(payload, "prompt")
+        key = digest(moment, prompt) if moment else ""
+        return found._replace(prompt=prompt, key=key) if prompt.strip() else None
+    return _tool(found, payload, moment) if found.kind == "tool" else found
+
+
+def _tool(found: HookEvent, payload: Payload, moment: object) -> HookEvent | None:
+    """Return a call of a tool; the client gives it no id."""
+    failed = found.name == "postToolUseFailure"
+    name, given = text(payload, "toolName"), parsed(payload.get("toolArgs"))
+    result = fields(payload, "toolResult")
+    said = text(result, "textResultForLlm")
+    code = re.search(_EXIT, said[-2000:])
+    if not name:
+        return None
+    return found._replace(
+        key=digest(moment, given) if moment else "",
+        tool_name=name,
+        tool_input=given,
+        tool_output=payload.get("error") if failed else said,
+        failed=failed
+        or result.get("resultType", "success") != "success"
+        or (code is not None and code[1] != "0"),
+    )
+
+
+def answer(event: str, kind: str, text: str) -> dict[str, object] | None:  # noqa: ARG001
+    """Return the JSON by which the client adds a text to the session, or asks a question."""
+    if kind == "stop":
+        return {"decision": "block", "reason": text}
+    return {"additionalContext": text}
+
+
+def tokens(transcript: str) -> tuple[int, int]:  # noqa: ARG001
+    """Return zeros: the form of its records of usage is not documented."""
+    return 0, 0

@@ -1,0 +1,91 @@
+"""Cursor: https://cursor.com/docs/agent/hooks, as of 2026-04."""
+
+from __future__ import annotations
+
+import os
+
+from memory_bank.agents.capture import HookEvent, Kind
+from memory_bank.agents.payload import Payload, digest, identifier, parsed, project, text
+
+NAME = "cursor"
+
+EVENTS: dict[str, Kind] = {
+    "sessionStart": "start",
+    "beforeSubmitPrompt": "prompt",
+    "postToolUse": "tool",
+    "postToolUseFailure": "tool",
+    "stop": "stop",
+    "subagentStop": "subagent",
+    "sessionEnd": "end",
+}
+
+
+def read(event: str, payload: Payload) -> HookEvent | None:
+    """Return an event in the common form; None if it is to be ignored."""
+    session = identifier(payload, "conversation_id", "session_id")
+    if not session:
+        return None
+    done = payload.get("status", "completed") == "completed"
+    found = HookEvent(
+        EVENTS[event],
+        session,
+        NAME,
+        _folder(payload),
+        cwd=text(payload, "cwd"),
+        name=event,
+        source=text(payload, "composer_mode"),
+        asking=done and not payload.get("loop_count"),
+    )
+    if found.kind == "prompt":
+        prompt = text(payload, "prompt")
+        key = identifier(payload, "generation_id")
+        return found._replace(prompt=prompt, key=key) if prompt.strip() else None
+    if found.kind == "subagent":
+        said = text(payload, "summary")
+        if not said:
+            return None
+        return found._replace(
+            key=f"stop {identifier(payload, 'generation_id')} {digest(said)}",
+            tool_name="Task",
+            tool_input={"description": text(payload, "subagent_type")},
+            tool_output={"output": said, "modified_files": payload.get("modified_files")},
+            failed=not done,
+        )
+    return _tool(found, payload) if found.kind == "tool" else found
+
+
+def _folder(payload: Payload) -> str:
+    roots = payload.get("workspace_roots")
+    first = roots[0] if isinstance(roots, list) and roots else ""
+    if not (isinstance(first, str) and os.path.isabs(first)):
+        first = text(payload, "cwd")
+    return project({"cwd": first}, "CURSOR_PROJECT_DIR")
+
+
+def _tool(found: HookEvent, payload: Payload) -> HookEvent | None:
+    failed = found.name == "postToolUseFailure"
+    name = text(payload, "tool_name")
+    said = payload.get("error_message") if failed else parsed(payload.get("tool_output"))
+    if not name:
+        return None
+    return found._replace(
+        key=identifier(payload, "tool_use_id"),
+        tool_name=name,
+        tool_input=parsed(payload.get("tool_input")),
+        tool_output=said,
+        failed=failed,
+    )
+
+
+def answer(event: str, kind: str, text: str) -> dict[str, object] | None:  # noqa: ARG001
+    """Return the JSON by which the client adds a text to the session, or asks a question.
+
+    It takes no context with a prompt: `beforeSubmitPrompt` may only allow or stop it.
+    """
+    names = {"start": "additional_context", "stop": "followup_message"}
+    return {names[kind]: text} if kind in names else None
+
+
+def tokens(transcript: str) -> tuple[int, int]:  # noqa: ARG001
+    """Return zeros: its transcripts have no tokens."""
+    return 0, 0

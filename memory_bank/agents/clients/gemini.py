@@ -1,0 +1,216 @@
+"""Gemini CLI: its hooks, and its transcripts in `~/.gemini/tmp/PROJECT/chats/`.
+
+Its event PreCompress is left out, since it comes before each call of the model.
+
+Seen in 0.61.0; older files have one JSON value and end in `.json`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from memory_bank.agents import payload, transcript_lines
+from memory_bank.agents.capture import HookEvent, Kind
+from memory_bank.agents.clients.base import Transcript, TranscriptCall, TranscriptPrompt
+from memory_bank.agents.payload import (
+    Payload,
+    digest,
+    fields,
+    identifier,
+    project,
+    seconds,
+    text,
+    without,
+)
+from memory_bank.agents.transcript_lines import Line
+
+NAME = "gemini"
+
+EVENTS: dict[str, Kind] = {
+    "SessionStart": "start",
+    "BeforeAgent": "prompt",
+    "AfterTool": "tool",
+    "AfterAgent": "stop",
+    "SessionEnd": "end",
+}
+
+_CONTEXT = r"\s*<hook_context>.*?</hook_context>\s*"
+"""What a hook added before a prompt."""
+
+_EXIT = r"^Exit Code: (-?\d{1,5})\s*$"
+
+
+def read(event: str, payload: Payload) -> HookEvent | None:
+    """Return an event in the common form; None if it is to be ignored."""
+    session = identifier(payload, "session_id")
+    if not session:
+        return None
+    moment = text(payload, "timestamp")
+    found = HookEvent(
+        EVENTS[event],
+        session,
+        NAME,
+        project(payload, "GEMINI_PROJECT_DIR"),
+        cwd=text(payload, "cwd"),
+        name=event,
+        created_at=seconds(moment),
+        transcript=text(payload, "transcript_path"),
+        source=text(payload, "source"),
+        asking=not payload.get("stop_hook_active"),
+    )
+    if found.kind == "prompt":
+        prompt = _typed(text(payload, "prompt"))
+        key = f"{moment} {digest(prompt)}" if moment else ""
+        return found._replace(prompt=prompt, key=key) if prompt.strip() else None
+    return _tool(found, payload, moment) if found.kind == "tool" else found
+
+
+def _typed(prompt: str) -> str:
+    """Return a prompt without what hooks added before it."""
+    while added := re.match(_CONTEXT, prompt, re.DOTALL):
+        prompt = prompt[added.end() :]
+    return prompt
+
+
+def _tool(found: HookEvent, payload: Payload, moment: str) -> HookEvent | None:
+    """Return a call of a tool; the client gives it no id."""
+    name, given = text(payload, "tool_name"), payload.get("tool_input")
+    response = fields(payload, "tool_response")
+    said = response.get("llmContent")
+    code = re.search(_EXIT, said[-2000:], re.MULTILINE) if isinstance(said, str) else None
+    shown = response.get("returnDisplay")
+    if isinstance(shown, dict) and shown.get("fileDiff"):
+        shown = without(shown, "originalContent", "newContent")  # the whole file, twice
+    if not name:
+        return None
+    return found._replace(
+        key=f"{moment} {digest(name, given)}" if moment else "",
+        tool_name=name,
+        tool_input=given,
+        tool_output={**response, "returnDisplay": shown} if shown else dict(response),
+        failed=bool(response.get("error")) or (code is not None and code[1] != "0"),
+    )
+
+
+def answer(event: str, kind: str, text: str) -> dict[str, object] | None:
+    """Return the JSON by which the client adds a text to the session, or asks a question."""
+    if kind == "stop":
+        return {"decision": "deny", "reason": text}
+    return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}
+
+
+def tokens(transcript: str) -> tuple[int, int]:
+    """Return the input tokens, without those that were cached, and the output tokens."""
+    messages = dict[str, tuple[int, int]]()
+    for record in payload.records(transcript):
+        usage = payload.fields(record, "tokens")
+        if record.get("type") == "gemini" and usage:
+            given = payload.number(usage.get("input")) - payload.number(usage.get("cached"))
+            # a line replaces the earlier one of its id
+            messages[payload.text(record, "id")] = (
+                max(0, given),
+                payload.number(usage.get("output")),
+            )
+    return sum(one for one, _ in messages.values()), sum(two for _, two in messages.values())
+
+
+_INJECTED = re.compile(r"\s*<(hook_context|session_context)>.*?(?:</\1>|\Z)", re.DOTALL)
+
+_CODE = re.compile(r"^Exit Code: (-?\d+)", re.MULTILINE)
+
+_MOST_ROOT = 4096
+
+
+def files(environment: Mapping[str, str]) -> Iterator[Path]:
+    """Yield the transcripts on this machine."""
+    root = environment.get("GEMINI_CLI_HOME") or environment.get("HOME", "")
+    yield from transcript_lines.listed(Path(root) / ".gemini" / "tmp", "*/chats/*session-*.json*")
+
+
+def folder(file: Path) -> str:
+    """Return the folder of the project, which stands in a file beside the chats."""
+    with suppress(OSError, UnicodeDecodeError), (file.parents[1] / ".project_root").open() as root:
+        return root.read(_MOST_ROOT).strip()
+    return ""
+
+
+def read_transcript(file: Path) -> Transcript:
+    """Return the session of a file. Raises OSError."""
+    made = Transcript(file, session_id=file.stem, cwd=folder(file))
+    messages = dict[str, Line]()
+    if file.suffix == ".json":
+        with file.open("rb") as whole:
+            found = transcript_lines.parsed(whole.read(transcript_lines.MOST_FILE))
+        _take(found if isinstance(found, dict) else {}, made, messages)
+    else:
+        for line in transcript_lines.read(file, made.skipped):
+            _take(line, made, messages)
+    for message in messages.values():
+        _message(message, made)
+    made.steps.sort(key=lambda step: step.created_at)
+    return made
+
+
+def _take(line: Line, made: Transcript, messages: dict[str, Line]) -> None:
+    """Add a line: the header, a message, or a change of some fields.
+
+    A message of a known id replaces it. A list of messages, written when a session is resumed,
+    tells less of those that are known.
+    """
+    changed = transcript_lines.fields(line, "$set")
+    for message in (
+        *transcript_lines.items(line, "messages"),
+        *transcript_lines.items(changed, "messages"),
+    ):
+        messages.setdefault(transcript_lines.text(message, "id") or str(len(messages)), message)
+    if found := transcript_lines.identifier(line, "sessionId"):
+        made.session_id = found
+        made.saw(transcript_lines.seconds(line.get("startTime")))
+    elif (name := transcript_lines.text(line, "id")) and transcript_lines.text(line, "type"):
+        calls = line.get("toolCalls") or messages.get(name, {}).get("toolCalls")
+        messages[name] = {**line, "toolCalls": calls}
+    elif not changed:
+        made.skipped["no prompt or call"] += 1
+    made.saw(transcript_lines.seconds(changed.get("lastUpdated")))
+
+
+def _message(message: Line, made: Transcript) -> None:
+    when = transcript_lines.seconds(message.get("timestamp"))
+    made.saw(when)
+    if message.get("type") == "user":
+        text = _INJECTED.sub("", transcript_lines.texts(message.get("content"))).strip()
+        if text:
+            made.steps.append(TranscriptPrompt(text, when))
+        return
+    tokens = transcript_lines.fields(message, "tokens")
+    given = transcript_lines.number(tokens.get("input")) - transcript_lines.number(
+        tokens.get("cached")
+    )
+    made.input_tokens += max(0, given)
+    made.output_tokens += transcript_lines.number(tokens.get("output"))
+    for call in transcript_lines.items(message, "toolCalls"):
+        made.steps.append(_call(call, when, made.cwd))
+
+
+def _call(call: Line, when: float, cwd: str) -> TranscriptCall:
+    said, error = list[str](), ""
+    for part in transcript_lines.items(call, "result"):
+        response = transcript_lines.fields(
+            transcript_lines.fields(part, "functionResponse"), "response"
+        )
+        said.append(transcript_lines.text(response, "output"))
+        error = error or transcript_lines.text(response, "error")
+    text = "\n".join(filter(None, said))
+    code = _CODE.search(text)
+    exited = code is not None and code[1] != "0"
+    output: dict[str, Any] = {"llmContent": text, "returnDisplay": call.get("resultDisplay")}
+    if error:
+        output["error"] = error
+    failed = bool(error) or call.get("status") == "error" or exited
+    done = transcript_lines.seconds(call.get("timestamp")) or when
+    name, key = transcript_lines.text(call, "name"), transcript_lines.identifier(call, "id")
+    return TranscriptCall(name, call.get("args"), output, done, key, failed, cwd)

@@ -1,0 +1,107 @@
+"""OpenCode: https://opencode.ai/docs/plugins.
+
+It starts no commands: our plug-in (`agents/opencode_plugin.js`) sends what its hooks were
+given, with the folder of the project. No event tells that the program ends: a session ends when it
+is idle, and goes on with its next prompt.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from memory_bank.agents import payload
+from memory_bank.agents.capture import HookEvent, Kind
+from memory_bank.agents.payload import Payload, fields, identifier, project, text
+
+NAME = "opencode"
+
+EVENTS: dict[str, Kind] = {
+    "session.created": "start",
+    "chat.message": "prompt",
+    "tool.execute.after": "tool",
+    "message.part.updated": "tool",
+    "session.compacted": "compact",
+    "session.idle": "end",
+    "session.deleted": "end",
+}
+
+
+def read(event: str, payload: Payload) -> HookEvent | None:
+    """Return an event in the common form; None if it is to be ignored."""
+    given = fields(payload, "input")
+    session = identifier(given, "sessionID")
+    if not session:
+        return None
+    folder = text(payload, "directory", "worktree")
+    found = HookEvent(
+        EVENTS[event],
+        identifier(payload, "parent") or session,
+        NAME,
+        project({"cwd": folder}),
+        cwd=folder,
+        name=event,
+        asking=False,
+    )
+    if found.kind == "prompt":
+        return _prompt(found, fields(payload, "output"))
+    if event == "message.part.updated":
+        return _failed(found, fields(given, "part"))
+    return _tool(found, given, payload.get("output")) if found.kind == "tool" else found
+
+
+def _prompt(found: HookEvent, output: Payload) -> HookEvent | None:
+    """Return what the user wrote; texts that the program or plug-ins added are left out."""
+    parts = output.get("parts")
+    texts = [
+        payload.text(part, "text")
+        for part in (parts if isinstance(parts, list) else [])
+        if isinstance(part, dict) and part.get("type") == "text" and not part.get("synthetic")
+    ]
+    prompt = "\n".join(filter(None, texts))
+    if prompt[:1] == prompt[-1:] == '"' and prompt.count('"') == 2:  # noqa: PLR2004
+        prompt = prompt[1:-1]  # as `opencode run 'two words'` gives it
+    key = payload.identifier(payload.fields(output, "message"), "id")
+    return found._replace(prompt=prompt, key=key) if prompt.strip() else None
+
+
+def _tool(found: HookEvent, given: Payload, output: Any) -> HookEvent | None:  # noqa: ANN401
+    name = payload.text(given, "tool")
+    said = output if isinstance(output, dict) else {}
+    about = payload.fields(said, "metadata")
+    if about:
+        # its diff is in `filediff`, its output beside it
+        kept = payload.without(about, "diff", "output", "preview", "diagnostics", "display")
+        said = {"output": said.get("output"), "metadata": kept}
+    if not name:
+        return None
+    return found._replace(
+        key=payload.identifier(given, "callID"),
+        tool_name=name,
+        tool_input=given.get("args"),
+        tool_output=said,
+        failed=said.get("isError") is True or about.get("exit") not in (None, 0),
+    )
+
+
+def _failed(found: HookEvent, part: Payload) -> HookEvent | None:
+    """Return a call of a tool that threw an error, which has no other event."""
+    state, name = payload.fields(part, "state"), payload.text(part, "tool")
+    if part.get("type") != "tool" or state.get("status") != "error" or not name:
+        return None
+    return found._replace(
+        key=payload.identifier(part, "callID"),
+        tool_name=name,
+        tool_input=state.get("input"),
+        tool_output=state.get("error"),
+        failed=True,
+    )
+
+
+def answer(event: str, kind: str, text: str) -> dict[str, object] | None:  # noqa: ARG001
+    """Return the JSON that our plug-in adds to the system prompt, or to a prompt."""
+    return {"context": text} if kind in ("start", "prompt") else None
+
+
+def tokens(transcript: str) -> tuple[int, int]:  # noqa: ARG001
+    """Return zeros: there is no transcript."""
+    return 0, 0

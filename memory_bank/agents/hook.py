@@ -1,0 +1,288 @@
+"""Answer one event of `memory-bank hook CLIENT EVENT`, and never fail the agent.
+
+An agent waits for it at each step, so it doesn't load the command line.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+from memory_bank.agents import capture
+from memory_bank.agents.capture import HookEvent
+from memory_bank.agents.hook_bank import HookBank, find
+from memory_bank.base.errors import MemoryBankError, exhausted
+from memory_bank.base.filenames import above
+
+
+def start(args: Sequence[str]) -> None:
+    """Start `memory-bank` with arguments, without streams, in a session of its own.
+
+    Raises OSError.
+    """
+    # -P: not a package of that name in the working directory
+    words = [sys.executable, "-P", "-m", "memory_bank", *args]
+    try:
+        nothing = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0) for number in range(3)]
+        os.posix_spawn(sys.executable, words, os.environ, file_actions=nothing, setsid=True)
+    except (AttributeError, NotImplementedError):
+        _by_subprocess(words)
+
+
+def _by_subprocess(words: Sequence[str]) -> None:
+    """Start it on a system without `posix_spawn`."""
+    import subprocess
+
+    flags = sum(
+        getattr(subprocess, name, 0)
+        for name in ("DETACHED_PROCESS", "CREATE_NEW_PROCESS_GROUP", "CREATE_BREAKAWAY_FROM_JOB")
+    )
+    subprocess.Popen(  # noqa: S603  (our own program)
+        words,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+        creationflags=flags,
+    )
+
+
+AFTER = "--after"
+"""In the place of an event: do the work that no agent waits for."""
+
+_MOST_INPUT = 256_000_000
+"""Bytes of an event that is read; a longer one is dropped."""
+
+_BLOCK = 1_000_000
+
+_PACKAGE = "memory_bank.agents.clients"
+
+_OTHER_NAMES = {"claude": "claude_code"}
+
+_open: list[Any] = []
+"""Queues that stay open until this process ends: to close one, SQLite copies its log and waits for
+the disk, as the next process that closes it, or writes much, does too."""
+
+
+class _Refused(Exception):
+    """The event can't be used; the text says why."""
+
+
+class _Place:
+    """Where an event happened, as far as it is known."""
+
+    folder = "."
+    root = ""
+    """The bank's folder of notes."""
+    state = ""
+
+
+def run(args: Sequence[str]) -> int:
+    """Answer the event that stdin has; return 0, whatever happens.
+
+    What fails is written to a log that `doctor` reads.
+    """
+    names = [*args, "", ""][:2]
+    place = _Place()
+    try:
+        if names[1] == AFTER:
+            _after(args, place)
+        elif (answer := _answer(names[0], names[1], place)) is not None:
+            _write(_text(answer).encode())
+    except MemoryBankError as error:
+        _log(names, error.message, place)
+    except _Refused as error:
+        _log(names, str(error), place)
+    except OSError as error:
+        plain = exhausted(error)
+        said = plain.message if plain else f"{type(error).__name__}: {error.strerror or ''}"
+        _log(names, said, place)
+    except (KeyboardInterrupt, Exception) as error:  # noqa: BLE001  (the outermost frame)
+        # no text of the error: it may quote what the agent did
+        plain = exhausted(error)
+        _log(
+            names,
+            plain.message if plain else f"unexpected {type(error).__name__} at {_line(error)}",
+            place,
+        )
+    return 0
+
+
+def _answer(name: str, event: str, place: _Place) -> Mapping[str, object] | None:
+    """Return what is printed; None for nothing."""
+    client = load(name)
+    payload = _payload()
+    if client is None or payload is None:
+        return None
+    event = event or str(payload.get("hook_event_name"))
+    if event not in client.EVENTS:
+        return None
+    found: HookEvent | None = client.read(event, payload)
+    if found is None:
+        return None
+    place.folder = found.folder
+    bank = find(found.folder)
+    if bank is None or not bank.capture:
+        return None
+    place.root, place.state = bank.root, bank.state
+    _catch_up(client, bank, found)
+    text = _handled(name, bank, found)
+    answer: Mapping[str, object] | None = client.answer(event, found.kind, text) if text else None
+    return answer
+
+
+def _catch_up(client: ModuleType, bank: HookBank, event: HookEvent) -> None:
+    """Store what only the client's transcript tells, before the end of a turn is answered."""
+    if event.kind not in ("compact", "stop", "end") or not hasattr(client, "unreported"):
+        return
+    for missed in client.unreported(event):
+        if not _open:
+            _open.append(capture.queue_of(bank))
+        capture.capture(bank, _open[0], missed)
+
+
+def _handled(name: str, bank: HookBank, event: HookEvent) -> str:
+    """Store an event and start what follows; return what the agent is told."""
+    if event.kind == "prompt":
+        from memory_bank.agents.hook_answers import is_question
+
+        if is_question(event.prompt):
+            return ""
+    if event.kind == "stop" and event.asking:
+        from memory_bank.agents.hook_answers import question
+
+        if text := question(bank, event.session_id):
+            return text
+    if event.kind == "end":
+        _open.append(capture.queue_of(bank))
+        capture.end(_open[-1], event)
+    if event.kind in ("compact", "stop", "end"):
+        _follow(name, bank, event)
+        return ""
+    if event.kind == "start":
+        return _started(name, bank, event)
+    _open.append(capture.queue_of(bank))
+    if capture.capture(bank, _open[-1], event).full:
+        _follow(name, bank, event)
+    if event.kind != "prompt":
+        return ""
+    from memory_bank.agents import hook_answers
+    from memory_bank.base.text import Quotes
+
+    return hook_answers.prompt_context(bank, event.prompt, event.session_id, Quotes())
+
+
+def _started(name: str, bank: HookBank, event: HookEvent) -> str:
+    """Store that a session started, and return what its agent is told."""
+    from memory_bank.agents import hook_answers, hook_context
+    from memory_bank.base.text import Quotes
+
+    prepared = hook_context.read(bank)
+    git = prepared.git if prepared else hook_answers.git_of(bank)
+    _open.append(capture.queue_of(bank))
+    others_wait = bool(_open[-1].waiting())
+    stored = capture.capture(bank, _open[-1], event, git)
+    _follow(name, bank, event)
+    if others_wait or stored.captured is None or not stored.captured.new_session:
+        prepared = None
+    return hook_answers.start_context(bank, event.session_id, Quotes(), prepared)
+
+
+def _follow(name: str, bank: HookBank, event: HookEvent) -> None:
+    """Start a process that compresses what waits, and ends the session at its end."""
+    after = {
+        "root": bank.root,
+        "state": bank.state,
+        "session": event.session_id,
+        "kind": event.kind,
+        "transcript": event.transcript,
+    }
+    start(["hook", name, AFTER, _text(after)])
+
+
+def _after(args: Sequence[str], place: _Place) -> None:
+    """Do what `_follow` started this process for."""
+    from memory_bank.agents import after_hook
+    from memory_bank.base.text import Quotes
+
+    client = load(args[0])
+    given = json.loads(args[2])
+    place.root, place.state = given["root"], given["state"]
+    tokens = 0, 0
+    if client and given["transcript"]:
+        with suppress(OSError):  # some programs write it late, or not at all
+            tokens = client.tokens(given["transcript"])
+    for problem in after_hook.run(given["root"], given["session"], given["kind"], tokens, Quotes()):
+        _log(args, problem, place)
+
+
+def load(name: str) -> ModuleType | None:
+    """Return the module of a client; None for an unknown one."""
+    module = _OTHER_NAMES.get(name, name.replace("-", "_"))
+    if not re.fullmatch(r"[a-z][a-z_]{0,30}", module) or module == "base":
+        return None
+    try:
+        return import_module(f"{_PACKAGE}.{module}")
+    except ModuleNotFoundError as error:
+        if error.name != f"{_PACKAGE}.{module}":
+            raise
+        return None
+
+
+def _payload() -> dict[str, Any] | None:
+    """Read the event from stdin; None if there is none."""
+    stream = sys.stdin
+    if stream is None or stream.closed or stream.isatty():
+        return None
+    data = stream.buffer.read(_MOST_INPUT + 1)
+    if not data.strip():
+        return None
+    if len(data) > _MOST_INPUT:
+        while stream.buffer.read(_BLOCK):
+            pass  # the agent's program may not expect that its pipe is closed
+        raise _Refused(f"an event of more than {_MOST_INPUT:,} bytes was dropped")
+    try:
+        found = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        where = f" at character {error.pos}" if isinstance(error, json.JSONDecodeError) else ""
+        raise _Refused(f"the event is no JSON{where}: {len(data):,} bytes") from error
+    if not isinstance(found, dict):
+        raise _Refused(f"the event is no object: {type(found).__name__}")
+    return found
+
+
+def _text(value: Mapping[str, object]) -> str:
+    from memory_bank.base.records import document  # start-up: most events have no answer
+
+    return document(value, indent=None, ascii_only=True)
+
+
+def _write(data: bytes) -> None:
+    while data:
+        data = data[os.write(1, data) :]
+
+
+def _log(names: Sequence[str], message: str, place: _Place) -> None:
+    from memory_bank.bank import hook_log
+
+    root = place.root
+    with suppress(OSError):  # the folder may be gone
+        root = root or above(os.path.realpath(place.folder)) or ""
+    hook_log.record(names[0], names[1], message, root=root, state=place.state)
+
+
+def _line(error: BaseException) -> str:
+    """Return the last of our lines that an error passed."""
+    place, trace = "", error.__traceback__
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        place = f"{os.path.basename(code.co_filename)}:{trace.tb_lineno}"
+        trace = trace.tb_next
+    return place

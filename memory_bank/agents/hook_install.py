@@ -1,0 +1,326 @@
+"""Add `memory-bank hook` to the hooks of a client, remove it, and tell where it is."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from memory_bank.agents import hook_clients, program
+from memory_bank.agents.editor import SCOPES
+from memory_bank.agents.hook_clients import HookClient
+from memory_bank.bank import program_files
+from memory_bank.bank.bank import Bank
+from memory_bank.base.dates import iso_of
+from memory_bank.base.errors import BadInput, Hint, MemoryBankError
+from memory_bank.base.filenames import FOLDER
+from memory_bank.sessions.queue import EventQueue
+
+_HOOKS = "hooks"
+
+_OURS = r"(?:memory[-_]bank|\bmb)(?:\.exe)?[\"']*\s+hook\s+(?:{names})\b"
+
+_MARK = "// Written by memory-bank"
+
+_COMMAND = 'const COMMAND = ["memory-bank"]'
+
+_OTHER_NAMES = {"claude-code": ("claude",)}
+
+Path_ = tuple[str | int, ...]
+
+
+class _Handler(NamedTuple):
+    """One of our entries in a client's file."""
+
+    event: str
+    path: Path_
+    command: str
+
+
+@dataclass(frozen=True, slots=True)
+class HookChange:
+    """A planned change of a client's file with hooks."""
+
+    client: HookClient
+    scope: str
+    file: Path
+    before: str | None
+    """The file's text; None if it does not exist."""
+    after: str | None
+    """The file's new text; None if the file is removed."""
+    events: tuple[str, ...] = ()
+    """Events that have a hook of this program after the change."""
+    elsewhere: tuple[Path, ...] = ()
+    """Files of other scopes that have hooks of this program."""
+
+    @property
+    def changed(self) -> bool:
+        """Whether the file changes."""
+        return self.before != self.after
+
+
+@dataclass(frozen=True, slots=True)
+class HookPlace:
+    """The hooks of this program in one file of a client."""
+
+    client: str
+    scope: str
+    file: str
+    installed: bool
+    events: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    """Events of this program that the file does not have."""
+    command: str = ""
+    runs: bool = False
+    """Whether the command's program was found."""
+    problem: str = ""
+    """Why the file can't be read, or why the program may not run the hooks."""
+
+
+@dataclass(frozen=True, slots=True)
+class HookStatus:
+    """Where hooks of this program are, and what they received last for a bank."""
+
+    schema_version: str
+    places: tuple[HookPlace, ...]
+    received: tuple[Mapping[str, object], ...] = ()
+    """The last event of each client: `client`, `event`, `created_at`."""
+
+
+def install(bank: Bank | None, client: str, *, scope: str = "user") -> HookChange:
+    """Return the change that makes a client report its sessions to this program.
+
+    Hooks in the user's own file hold for all projects, and do nothing in one without a bank. Raises
+    BadInput when the client can't read the file.
+    """
+    one = hook_clients.find(client)
+    file = _file(one, bank, scope)
+    before = program_files.text(file, Hint.EDIT_HOOKS_BY_HAND)
+    with program_files.explained(file, Hint.EDIT_HOOKS_BY_HAND):
+        if one.form == "plugin":
+            _check_plugin(file, before)
+            after = _plugin(scope)
+        else:
+            after = _with_hooks(one, before or "", scope)
+    if before is None:
+        after = after.removesuffix("\n") + "\n"
+    others = tuple(Path(found.file) for found in _others(one, bank, scope))
+    return HookChange(one, scope, file, before, after, one.events, others)
+
+
+def uninstall(bank: Bank | None, client: str, *, scope: str = "user") -> HookChange:
+    """Return the change that removes our hooks from a client's file.
+
+    All else stays. A file in which nothing else is left is removed. Raises BadInput.
+    """
+    one = hook_clients.find(client)
+    file = _file(one, bank, scope)
+    before = after = program_files.text(file, Hint.EDIT_HOOKS_BY_HAND)
+    if before is None:
+        return HookChange(one, scope, file, None, None)
+    with program_files.explained(file, Hint.EDIT_HOOKS_BY_HAND):
+        if one.form == "plugin":
+            _check_plugin(file, before)
+            return HookChange(one, scope, file, before, None)
+        for handler in reversed(_handlers(one, before)):
+            after = _without(one, after or "", handler)
+        if after != before and one.editor.value_at(after or "", ()) == {**one.top}:
+            after = None
+    return HookChange(one, scope, file, before, after if after and after.strip() else None)
+
+
+def write(change: HookChange) -> None:
+    """Apply a change atomically; raise Conflict when the file is no longer what it was."""
+    if change.changed:
+        program_files.write(change.file, change.before, change.after)
+
+
+def status(bank: Bank | None, client: str = "") -> HookStatus:
+    """Return where a client, or each, has hooks of this program, and the last events of a bank."""
+    chosen = [hook_clients.find(client)] if client else hook_clients.CLIENTS
+    places = [place for one in chosen for place in _places(one, bank)]
+    received: list[Mapping[str, object]] = []
+    if bank is not None:
+        queue = EventQueue(bank.layout.state(bank.id))
+        try:
+            names = {one.name for one in chosen}
+            received = [
+                {**one._asdict(), "created_at": iso_of(one.created_at)}
+                for one in queue.received()
+                if one.client in names
+            ]
+        finally:
+            queue.close()
+    return HookStatus("1.0", tuple(places), tuple(received))
+
+
+def _file(one: HookClient, bank: Bank | None, scope: str) -> Path:
+    if scope == "user":
+        return program.user_file(one)
+    if bank is None or bank.layout.root.name != FOLDER:
+        raise BadInput("this bank is not in a project's .memories", Hint.USE_USER_SCOPE)
+    file = bank.layout.project / one.project_file
+    if not file.resolve().is_relative_to(bank.layout.project):  # a repository may bring a link
+        raise BadInput(f"{file} leads out of the project", Hint.REMOVE_LINK_OR_USE_USER_SCOPE)
+    return file
+
+
+def _command(one: HookClient, event: str, scope: str) -> str:
+    """Return the command of an event: with this machine's path, or one for all of a project."""
+    words = [program_files.PROGRAM] if scope == "project" else program_files.program()
+    quoted = " ".join(f'"{word}"' if " " in word else word for word in words)
+    if os.name != "nt":
+        quoted = shlex.join(words)
+    return f"{quoted} hook {one.name} {event}"
+
+
+def _with_hooks(one: HookClient, text: str, scope: str) -> str:
+    """Return the text with a hook for each event; other keys of a hook that is there stay."""
+    found = _handlers(one, text)
+    known = {handler.event: handler for handler in reversed(found)}
+    for handler in reversed(found):  # of events that are no longer reported, and second ones
+        if handler is not known[handler.event] or handler.event not in one.events:
+            text = _without(one, text, handler)
+    for key, value in one.top.items():
+        if one.editor.value_at(text, (key,)) is None:
+            text = one.editor.set_value(text, (key,), value)
+    known = {handler.event: handler for handler in _handlers(one, text)}
+    for event in one.events:
+        command = _command(one, event, scope)
+        if event in known:
+            for key in one.command_keys:
+                text = one.editor.set_value(text, (*known[event].path, key), command)
+        else:
+            text = _added(one, text, event, command)
+    return text
+
+
+def _added(one: HookClient, text: str, event: str, command: str) -> str:
+    limits = {key: one.short.get(event, value) for key, value in one.timeouts.items()}
+    entry: dict[str, object] = {**one.extra, **dict.fromkeys(one.command_keys, command), **limits}
+    if one.form == "groups":
+        entry = {_HOOKS: [entry]}
+    there = one.editor.value_at(text, (_HOOKS, event))
+    if there is None:
+        return one.editor.set_value(text, (_HOOKS, event), [entry])
+    number = len(there) if isinstance(there, list) else 0
+    return one.editor.set_value(text, (_HOOKS, event, number), entry)
+
+
+def _without(one: HookClient, text: str, handler: _Handler) -> str:
+    """Return the text without a handler, and without the group that held it alone."""
+    path = handler.path
+    if one.form == "groups":
+        siblings = one.editor.value_at(text, path[:-1])
+        if isinstance(siblings, list) and len(siblings) == 1:
+            path = path[:-2]
+    return one.editor.remove(text, path)
+
+
+def _handlers(one: HookClient, text: str) -> list[_Handler]:
+    """Return our entries in a text, in order; they are known by their command."""
+    names = "|".join((one.name, *_OTHER_NAMES.get(one.name, ())))
+    ours = re.compile(_OURS.format(names=names))
+    found = []
+    for event, path, entry in _entries(one, one.editor.value_at(text, (_HOOKS,))):
+        words = [entry.get(key) for key in (*one.command_keys, "command")]
+        args = entry.get("args")
+        more = [str(word) for word in args] if isinstance(args, list) else []
+        for word in words:
+            command = " ".join((word, *more)) if isinstance(word, str) else ""
+            if ours.search(command):
+                found.append(_Handler(event, path, command))
+                break
+    return found
+
+
+def _entries(one: HookClient, hooks: object) -> Iterator[tuple[str, Path_, Mapping[str, object]]]:
+    """Yield each handler with its event and path; what has another form is skipped."""
+    for event, rows in hooks.items() if isinstance(hooks, dict) else ():
+        for number, row in enumerate(rows if isinstance(rows, list) else ()):
+            if not isinstance(row, dict):
+                continue
+            path: Path_ = (_HOOKS, event, number)
+            if one.form == "flat":
+                yield event, path, row
+                continue
+            inner = row.get(_HOOKS)
+            for at, entry in enumerate(inner if isinstance(inner, list) else ()):
+                if isinstance(entry, dict):
+                    yield event, (*path, _HOOKS, at), entry
+
+
+def _plugin(scope: str) -> str:
+    """Return the text of the plug-in for OpenCode, with the command of this machine."""
+    text = Path(__file__).with_name("opencode_plugin.js").read_text(encoding="utf-8")
+    words = [program_files.PROGRAM] if scope == "project" else program_files.program()
+    return text.replace(_COMMAND, f"const COMMAND = {json.dumps(words)}")
+
+
+def _check_plugin(file: Path, text: str | None) -> None:
+    if text is not None and not text.startswith(_MARK):
+        raise BadInput(f"{file} was not written by memory-bank", Hint.EDIT_HOOKS_BY_HAND)
+
+
+def _others(one: HookClient, bank: Bank | None, scope: str) -> Iterator[HookPlace]:
+    for place in _places(one, bank):
+        if place.scope != scope and place.installed:
+            yield place
+
+
+def _places(one: HookClient, bank: Bank | None) -> Iterator[HookPlace]:
+    """Yield the state of each file of a client; one that can't be read has a problem."""
+    for scope in reversed(SCOPES):
+        try:
+            file = _file(one, bank, scope)
+        except BadInput:
+            continue
+        try:
+            yield _place(one, scope, file)
+        except MemoryBankError as error:
+            yield HookPlace(one.name, scope, str(file), installed=False, problem=error.message)
+
+
+def _place(one: HookClient, scope: str, file: Path) -> HookPlace:
+    text = program_files.text(file, Hint.EDIT_HOOKS_BY_HAND)
+    if text is None:
+        return HookPlace(one.name, scope, str(file), installed=False)
+    if one.form == "plugin":
+        found = re.search(r"^const COMMAND = (\[.*\])$", text, re.MULTILINE)
+        words: list[str] = []
+        with suppress(ValueError):
+            words = json.loads(found[1]) if found else []
+        ours = text.startswith(_MARK)
+        command, events = shlex.join(map(str, words)), one.events if ours else ()
+    else:
+        with program_files.explained(file, Hint.EDIT_HOOKS_BY_HAND):
+            handlers = _handlers(one, text)
+        ours, command = bool(handlers), handlers[0].command if handlers else ""
+        events = tuple(dict.fromkeys(handler.event for handler in handlers))
+        words = _words(command)
+    off = one.off and one.form != "plugin" and one.editor.value_at(text, (one.off,)) is True
+    return HookPlace(
+        client=one.name,
+        scope=scope,
+        file=str(file),
+        installed=ours,
+        events=events,
+        missing=tuple(event for event in one.events if event not in events) if ours else (),
+        command=command.partition(" hook ")[0],
+        runs=bool(words and shutil.which(words[0])),
+        problem=f"{one.off} is true: no hook runs" if off else "",
+    )
+
+
+def _words(command: str) -> list[str]:
+    try:
+        return shlex.split(command, posix=os.name != "nt")
+    except ValueError:
+        return []

@@ -1,0 +1,288 @@
+"""Add this server to a client's configuration, or remove it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from memory_bank.agents import mcp_clients, program
+from memory_bank.agents.mcp_clients import Client
+from memory_bank.bank import program_files
+from memory_bank.bank.bank import Bank
+from memory_bank.base.errors import BadInput, Hint, MemoryBankError
+from memory_bank.base.filenames import FOLDER
+
+SERVER = program_files.PROGRAM
+"""The default name of the server in a client's configuration."""
+
+_BANK = "--bank"
+
+_FORMER_TOOLSETS = ["--toolsets", "core"]
+"""Options that former versions wrote into each entry."""
+
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+
+_ADDRESSES = ("url", "serverUrl", "httpUrl")
+
+_PROGRAMS = {"memory-bank", "mb", "memory_bank", "markdown-memory-bank"}
+
+
+class ServerEntry(NamedTuple):
+    """A server in the configuration file of a client's scope."""
+
+    scope: str
+    file: Path
+    keys: tuple[str, ...]
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigChange:
+    """A planned change of a client's configuration file."""
+
+    client: Client
+    place: ServerEntry
+    entry: Mapping[str, object] | None
+    """The new entry of the server; None if it is removed."""
+    before: str | None
+    """The file's text; None if it does not exist."""
+    after: str | None
+    """The file's new text; None if the file is removed."""
+    elsewhere: tuple[ServerEntry, ...] = ()
+    """Other scopes in which the client has this server for the same bank."""
+    kept: tuple[str, ...] = ()
+    """Keys of a removed entry that a person added; they stay in the file."""
+
+    @property
+    def file(self) -> Path:
+        """The file."""
+        return self.place.file
+
+    @property
+    def changed(self) -> bool:
+        """Whether the file changes."""
+        return self.before != self.after
+
+
+def install(
+    bank: Bank | None,
+    client: str,
+    *,
+    scope: str | None = None,
+    name: str = SERVER,
+    named: bool = False,
+    blank: bool = False,
+) -> ConfigChange:
+    """Return the change that makes a client start this server.
+
+    The entry in a project's file holds for everybody who has the project; one in the user's own
+    file holds the path of this program, for all projects. It names a bank only if the user has
+    `named` it: else the server finds the bank of the project in which it is started. `blank`
+    looks at no file: as if it were not there. Raises BadInput when the client can't read the
+    file, has another server of this name, or gives the server no way to find a bank.
+    """
+    if not _NAME.fullmatch(name):
+        raise BadInput(f"{name!r} can't name a server", "use letters, digits, '-' and '_'")
+    one = mcp_clients.find(client)
+    place = _place(one, scope or _scope(one, bank), bank, name)
+    path = (*place.keys, name)
+    before = None if blank else program_files.text(place.file)
+    with program_files.explained(place.file):
+        old = one.editor.value_at(before or "", path)
+        _check_ours(place, old or {}, Hint.NAME_SERVER)
+        folder = _folder(place, one, bank, named=named) or _kept_bank(place, one, old)
+        entry = _entry(one, place.scope, folder)
+        if (theirs := _bank_of(old)) and theirs != folder and not _is_found(theirs, one, folder):
+            message = f"{place.file} has a server {name!r} for another bank, {theirs}"
+            raise BadInput(message, Hint.NAME_SERVER, name=name)
+        entry["args"] = [*_args(entry), *_options(old)]
+        entry |= {key: _joined(_list(old, key), entry[key]) for key in one.extra}
+        after = before or ""
+        for key, value in entry.items() if isinstance(old, Mapping) else ():
+            after = one.editor.set_value(after, (*path, key), value)
+        if not isinstance(old, Mapping):
+            after = one.editor.set_value(after, path, entry)
+    if before is None:
+        after = after.removesuffix("\n") + "\n"
+    elsewhere = () if blank else tuple(_elsewhere(one, bank, place))
+    return ConfigChange(one, place, entry, before, after, elsewhere)
+
+
+def uninstall(
+    bank: Bank | None, client: str, *, scope: str | None = None, name: str = SERVER
+) -> ConfigChange:
+    """Return the change that removes this server from a client.
+
+    Keys that a person added to the entry stay. A file in which nothing else is left, and which
+    `install` made, is removed. The user's own file needs no bank. Raises BadInput.
+    """
+    one = mcp_clients.find(client)
+    place = _place(one, scope or _scope(one, bank), bank, name)
+    path = (*place.keys, name)
+    before = program_files.text(place.file)
+    with program_files.explained(place.file):
+        old = one.editor.value_at(before or "", path)
+        _check_ours(place, old or {}, Hint.REMOVE_BY_HAND)
+        if not before or not isinstance(old, Mapping) or "command" not in old:
+            return ConfigChange(one, place, None, before, before)
+        ours = [key for key in ("command", "args", "type", *one.extra) if key in old]
+        kept = tuple(key for key in old if key not in ours and old[key] not in ({}, []))
+        after: str | None = (
+            one.editor.remove_keys(before, path, ours) if kept else one.editor.remove(before, path)
+        )
+    if not after and before.endswith("\n"):
+        after = None
+    return ConfigChange(one, place, None, before, after, kept=kept)
+
+
+def write(change: ConfigChange) -> None:
+    """Apply a change: the file is replaced atomically and keeps its mode.
+
+    Raises Conflict when the file is no longer what it was, StorageFailed.
+    """
+    if change.changed:
+        program_files.write(change.place.file, change.before, change.after)
+
+
+def needs_bank(client: str, scope: str | None) -> bool:
+    """Tell whether a client's file of this scope is found from the bank's project."""
+    return (scope or mcp_clients.find(client).scope) == "project"
+
+
+def _list(entry: object, key: str) -> list[object]:
+    found = entry.get(key) if isinstance(entry, Mapping) else None
+    return found if isinstance(found, list) else []
+
+
+def _joined(theirs: list[object], ours: object) -> object:
+    """Return our value of a key; what a person added to a list of ours stays in it."""
+    if not isinstance(ours, list):
+        return ours
+    return [*theirs, *(one for one in ours if one not in theirs)]
+
+
+def _scope(one: Client, bank: Bank | None) -> str:
+    """Return the default scope: the user's for a bank that is in no project."""
+    in_project = bank is not None and bank.layout.root.name == FOLDER
+    return one.scope if in_project else "user"
+
+
+def _place(one: Client, scope: str, bank: Bank | None, name: str) -> ServerEntry:
+    if scope == "user":
+        return ServerEntry(scope, program.user_file(one), (one.key,), name)
+    if not one.project_file:
+        raise BadInput(f"{one.title} reads no file of a project", Hint.USE_USER_SCOPE)
+    if bank is None or bank.layout.root.name != FOLDER:
+        raise BadInput("this bank is not in a project's .memories", Hint.USE_USER_SCOPE)
+    file = bank.layout.project / one.project_file
+    if not file.resolve().is_relative_to(bank.layout.project):  # a repository may bring a link
+        raise BadInput(f"{file} leads out of the project", Hint.REMOVE_LINK_OR_USE_USER_SCOPE)
+    return ServerEntry(scope, file, (one.key,), name)
+
+
+def _elsewhere(one: Client, bank: Bank | None, chosen: ServerEntry) -> Iterator[ServerEntry]:
+    """Yield the other scopes with this server for the bank; unreadable files are skipped."""
+    places = [chosen._replace(scope="user", file=program.user_file(one))]
+    if one.per_project and bank is not None:
+        keys = (one.per_project, str(bank.layout.project), one.key)
+        places.append(places[0]._replace(scope="local", keys=keys))
+    with suppress(BadInput):
+        places.append(_place(one, "project", bank, chosen.name))
+    banks = {"", one.folder}
+    if bank is not None:
+        banks |= {str(bank.layout.root), str(bank.layout.project)}
+    for place in places:
+        servers: object = None
+        with suppress(MemoryBankError):
+            servers = one.editor.value_at(program_files.text(place.file) or "", place.keys)
+        for name, entry in servers.items() if isinstance(servers, dict) else ():
+            found = place._replace(name=str(name))
+            if place.scope != chosen.scope and _starts_this(entry) and _bank_of(entry) in banks:
+                yield found
+
+
+def _folder(place: ServerEntry, one: Client, bank: Bank | None, *, named: bool) -> str:
+    """Return the bank that a new entry names; empty if the server finds it."""
+    if place.scope == "project":
+        return one.folder
+    if bank is None or not named:
+        return ""
+    root = str(bank.layout.root)
+    with suppress(UnicodeEncodeError):
+        root.encode()
+        return root
+    raise BadInput("the bank's path is no UTF-8 text", "move the bank elsewhere")
+
+
+def _kept_bank(place: ServerEntry, one: Client, old: object) -> str:
+    """Return the bank that an entry must keep, since the server could not find it."""
+    if one.finds_bank or place.scope == "project":
+        return ""
+    if found := _bank_of(old):
+        return found
+    raise BadInput(
+        f"{one.title} does not start servers in a project, so its entry must name a bank",
+        Hint.NAME_BANK,
+    )
+
+
+def _is_found(theirs: str, one: Client, ours: str) -> bool:
+    """Tell whether the server finds the bank that an entry names, as former versions did.
+
+    They named the project's bank in the user's own file, which is wrong in all other projects.
+    """
+    return not ours and (theirs == one.folder or Path(theirs).name == FOLDER)
+
+
+def _entry(one: Client, scope: str, folder: str) -> dict[str, object]:
+    """Return the entry for a client: a command that works in any folder."""
+    command, *first = [SERVER] if scope == "project" else program_files.program()
+    bank = [_BANK, folder] if folder else []
+    return {**one.extra, "command": command, "args": [*first, "serve", "mcp", *bank]}
+
+
+def _check_ours(place: ServerEntry, entry: object, hint: str) -> None:
+    """Raise BadInput if an entry does not start this program."""
+    server = f"{place.file} has a server {place.name!r}"
+    if not isinstance(entry, Mapping):
+        raise BadInput(f"{server} that is no object with keys", hint, name=place.name)
+    if any(key in entry for key in _ADDRESSES):
+        raise BadInput(f"{server} that is reached by its address", hint, name=place.name)
+    if "command" in entry and not _starts_this(entry):
+        raise BadInput(
+            f"{server} that starts another program, {entry['command']}", hint, name=place.name
+        )
+
+
+def _starts_this(entry: object) -> bool:
+    """Tell whether an entry starts this program, directly or through uvx, python or a shell."""
+    command = entry.get("command") if isinstance(entry, Mapping) else None
+    words = " ".join(map(str, (command, *_args(entry)))).split()
+    names = [re.split(r"[/\\]", word)[-1].removesuffix(".exe") for word in words]
+    first = next((at for at, name in enumerate(names) if name in _PROGRAMS), len(names))
+    return "serve mcp" in " ".join(names[first:])
+
+
+def _bank_of(entry: object) -> str:
+    """Return the bank of an entry; empty if it names none."""
+    args = _args(entry)
+    found = args[args.index(_BANK) + 1 :] if _BANK in args else []
+    return str(found[0]) if found else ""
+
+
+def _options(entry: object) -> list[object]:
+    """Return an entry's options for `serve mcp` other than the bank, such as `--read-only`."""
+    args = _args(entry)
+    given = args[args.index("mcp") + 1 :] if "mcp" in args else []
+    at = given.index(_BANK) if _BANK in given else len(given)
+    given = given[:at] + given[at + 2 :]
+    at = given.index(_FORMER_TOOLSETS[0]) if _FORMER_TOOLSETS[0] in given else len(given)
+    return given[:at] + given[at + 2 :] if given[at : at + 2] == _FORMER_TOOLSETS else given
+
+
+def _args(entry: object) -> list[object]:
+    return _list(entry, "args")

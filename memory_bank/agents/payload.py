@@ -1,0 +1,135 @@
+"""Read the fields of a hook's event, of which nothing is taken for granted."""
+
+from __future__ import annotations
+
+import json
+import os
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from stat import S_ISREG
+from typing import Any
+
+Payload = Mapping[str, Any]
+
+_LONGEST_ID = 200
+
+_MOST_RECORD = 200_000_000
+"""Bytes of a transcript that are read."""
+
+_MOST_LINE = 20_000_000
+
+_FIRST, _LAST = 1e9, 1e11
+"""Seconds since 1970 that can be those of an event; more are milliseconds."""
+
+
+def text(payload: Payload, *names: str) -> str:
+    """Return the first of some fields that is a text and not empty; else an empty text."""
+    for name in names:
+        found = payload.get(name)
+        if isinstance(found, str) and found:
+            return found
+    return ""
+
+
+def identifier(payload: Payload, *names: str) -> str:
+    """Return a field that identifies something; empty if it is missing or can't be an id."""
+    found = text(payload, *names)
+    return found if len(found) <= _LONGEST_ID and found.isprintable() else ""
+
+
+def fields(payload: Payload, name: str) -> Payload:
+    """Return a field that has fields; else none."""
+    found = payload.get(name)
+    return found if isinstance(found, dict) else {}
+
+
+def project(payload: Payload, *variables: str) -> str:
+    """Return the folder of a client's project: of a variable, else the working directory."""
+    for variable in variables:
+        folder = os.environ.get(variable, "")
+        if os.path.isabs(folder) and os.path.isdir(folder):
+            return folder
+    folder = text(payload, "cwd")
+    return folder if os.path.isabs(folder) else os.getcwd()
+
+
+def seconds(value: object) -> float:
+    """Return seconds since 1970 of a time in ISO 8601, in seconds or milliseconds; else 0."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return _checked(float(value) / (1000 if value > _LAST else 1))
+    if isinstance(value, str) and value:
+        from datetime import UTC, datetime
+
+        with suppress(ValueError, OverflowError):
+            found = datetime.fromisoformat(value)
+            return _checked((found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp())
+    return 0.0
+
+
+def _checked(found: float) -> float:
+    return found if _FIRST < found < _LAST else 0.0  # NaN isn't either
+
+
+def digest(*parts: object) -> str:
+    """Return a short text that differs between different values."""
+    data = repr(parts).encode(errors="replace")
+    return f"{zlib.crc32(data):08x}{zlib.adler32(data):08x}{len(data):x}"
+
+
+def records(file: str) -> Iterator[Payload]:
+    """Yield the objects of a file with a JSON value in each line; others are skipped.
+
+    Raises OSError.
+    """
+    with open(file, "rb") as lines:
+        if not S_ISREG(os.fstat(lines.fileno()).st_mode):
+            return
+        read = 0
+        while read < _MOST_RECORD and (line := lines.readline(_MOST_LINE)):
+            read += len(line)
+            with suppress(ValueError, RecursionError):
+                found = json.loads(line)
+                if isinstance(found, dict):
+                    yield found
+
+
+def end_of(file: str, most: int, having: str) -> Iterator[Payload]:
+    """Yield the objects in the last bytes of such a file whose line has a text, the last first.
+
+    None if the file can't be read.
+    """
+    try:
+        with open(file, "rb") as lines:
+            if not S_ISREG(os.fstat(lines.fileno()).st_mode):
+                return
+            lines.seek(max(0, lines.seek(0, os.SEEK_END) - most))
+            data = lines.read(most)
+    except OSError:
+        return
+    wanted = having.encode(errors="replace")
+    for line in reversed([line for line in data.splitlines() if wanted in line]):
+        with suppress(ValueError, RecursionError):
+            found = json.loads(line)
+            if isinstance(found, dict):
+                yield found
+
+
+def parsed(value: object) -> object:
+    """Return the value of a text that is a JSON object or list; anything else unchanged."""
+    if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
+        with suppress(ValueError, RecursionError):
+            return json.loads(value)
+    return value
+
+
+def without(value: object, *names: str) -> object:
+    """Return an object without some of its fields; anything else unchanged."""
+    if not isinstance(value, dict):
+        return value
+    return {name: item for name, item in value.items() if name not in names}
+
+
+def number(value: object) -> int:
+    """Return a whole number that counts something; 0 for anything else."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0

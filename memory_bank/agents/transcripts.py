@@ -1,0 +1,350 @@
+"""Make sessions of the transcripts that agents' programs keep on this machine."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import lru_cache
+from pathlib import Path
+
+from memory_bank.agents import transcript_readers
+from memory_bank.agents.capture import HookEvent, capture, forgets, is_own
+from memory_bank.agents.clients.base import (
+    Transcript,
+    TranscriptCall,
+    TranscriptPrompt,
+    TranscriptReader,
+)
+from memory_bank.agents.hook_bank import HookBank
+from memory_bank.agents.transcript_lines import digest
+from memory_bank.bank.bank import Bank
+from memory_bank.bank.identity import bank_id
+from memory_bank.base import paths
+from memory_bank.base.dates import iso_of
+from memory_bank.base.errors import BadInput, MemoryBankError
+from memory_bank.git import repository
+from memory_bank.search import times
+from memory_bank.sessions.compress import compress
+from memory_bank.sessions.note_text import one_line
+from memory_bank.sessions.queue import EventQueue
+from memory_bank.sessions.queue_rows import git_text
+from memory_bank.sessions.records import GitState, Prompt
+from memory_bank.sessions.redaction import redact, redact_id
+from memory_bank.sessions.sessions import end_session
+from memory_bank.sessions.state import check_captured, git_state, opened, project_of
+
+NEW, CONTINUED, UNCHANGED = "new", "continued", "unchanged"
+
+_OPEN_SECONDS = 1800
+"""A session whose last line is newer may go on, and is not ended."""
+
+_WAIT = 30.0
+"""Seconds to wait for another process that compresses."""
+
+_UNIQUE = 20
+"""Fewest characters of a key that no other session has, unless it is a fork."""
+
+_TITLE, _COMPARED, _MOST_COMPARED = 100, 200, 2000
+
+Progress = Callable[[str, int, int], None]
+"""Told what is done, how much of it, and of how much."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedSession:
+    """What was made of the transcripts of one session."""
+
+    session_id: str
+    client: str
+    state: str
+    """`new`, `continued` (it has grown, or hooks had captured a part of it), `unchanged`."""
+    title: str
+    """The start of its first prompt."""
+    started_at: str
+    ended_at: str
+    prompts: int
+    """New ones, as in the next two."""
+    events: int
+    observations: int
+    files: tuple[str, ...]
+    """Its transcripts."""
+    skipped_lines: Mapping[str, int]
+    """Lines that were not understood, by the reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class SkippedTranscript:
+    """A transcript, or all of one session, of which nothing was made."""
+
+    client: str
+    file: str
+    reason: str
+
+
+@dataclass(slots=True)
+class ImportedSessions:
+    """The result of an import of transcripts, or of a dry run."""
+
+    schema_version: str = "1.0"
+    dry_run: bool = False
+    sessions: list[ImportedSession] = field(default_factory=list)
+    """Those of this project, the oldest first."""
+    events: int = 0
+    observations: int = 0
+    elsewhere: int = 0
+    """Number of transcripts of other projects."""
+    skipped: list[SkippedTranscript] = field(default_factory=list)
+    fallback_reasons: list[str] = field(default_factory=list)
+    """Why events were compressed by rules instead of the mode that is set."""
+
+
+def import_sessions(
+    bank: Bank,
+    client: str | None = None,
+    *,
+    path: str | Path | None = None,
+    since: str | None = None,
+    dry_run: bool = False,
+    progress: Progress | None = None,
+) -> ImportedSessions:
+    """Make sessions of the transcripts of a program, or of all, that were begun in this project.
+
+    A session keeps its times; what was imported or captured before is not stored again, and a
+    session that has grown is continued. `path` is a file or folder with transcripts of one
+    `client`. With `dry_run` nothing is written. Raises BadInput for an unknown client, a path that
+    is missing, a `since` that is no time, and where sessions are not captured.
+    """
+    bank.settings.check_enabled()
+    check_captured(bank)
+    done = ImportedSessions(dry_run=dry_run)
+    after = times.moment(since).timestamp() if since else 0.0
+    found = _found(bank, client, path, after, done)
+    run = _Run(bank, done)
+    for number, (name, parts) in enumerate(found):
+        if progress:
+            progress("sessions", number, len(found))
+        try:
+            run.take(name, parts)
+        except MemoryBankError as error:
+            done.skipped.append(SkippedTranscript(name, str(parts[0].file), error.message))
+    if progress and found:
+        progress("sessions", len(found), len(found))
+    return done
+
+
+def _found(
+    bank: Bank, client: str | None, path: str | Path | None, after: float, done: ImportedSessions
+) -> list[tuple[str, list[Transcript]]]:
+    """Return the sessions of the project with their transcripts, the oldest first."""
+    sessions = dict[tuple[str, str], list[Transcript]]()
+    for name, reader in transcript_readers.readers(client).items():
+        for file in _files(reader, client, path):
+            folder = reader.folder(file)
+            if not path and not _is_here(bank, folder):
+                done.elsewhere += 1
+                continue
+            try:
+                read = reader.read_transcript(file)
+            except (OSError, RecursionError) as error:
+                reason = getattr(error, "strerror", None) or "it can't be read"
+                done.skipped.append(SkippedTranscript(name, str(file), reason))
+                continue
+            if read.steps and read.ended_at >= after:
+                sessions.setdefault((name, read.session_id), []).append(read)
+            elif not read.steps:
+                done.skipped.append(SkippedTranscript(name, str(file), "nothing was asked or done"))
+    ordered = sorted(sessions.items(), key=lambda one: (one[1][0].started_at, one[0]))
+    return [(name, parts) for (name, _), parts in ordered]
+
+
+def _files(reader: TranscriptReader, client: str | None, path: str | Path | None) -> Iterator[Path]:
+    if path is None:
+        home = {"HOME": os.path.expanduser("~")}  # noqa: PTH111 - pathlib fails without a home
+        yield from reader.files({**os.environ, **home})
+        return
+    place = Path(path)
+    if client is None:
+        raise BadInput("a path needs a client", "say whose transcripts are there")
+    if not place.exists():
+        raise BadInput(f"{path} is missing")
+    yield from [place] if place.is_file() else sorted(place.rglob("*.jsonl"))
+
+
+def _is_here(bank: Bank, folder: str) -> bool:
+    """Tell whether a folder belongs to the bank: its project, or a work tree of it."""
+    if not folder or "\0" in folder:
+        return False
+    project = os.path.realpath(bank.layout.project)
+    real = os.path.realpath(folder)
+    if os.path.isdir(real):  # noqa: PTH112
+        return _bank_of(real) == bank.id
+    return real == project or real.startswith(project + os.sep)
+
+
+@lru_cache(512)
+def _bank_of(folder: str) -> str:
+    """Return the id of the bank that an agent in a folder uses; empty without one."""
+    try:
+        return bank_id(paths.find(Path(folder)))
+    except MemoryBankError:
+        return ""
+
+
+class _Run:
+    """One import: what was stored before, and what is done with each session."""
+
+    def __init__(self, bank: Bank, done: ImportedSessions) -> None:
+        self._bank = bank
+        self._done = done
+        self._project = project_of(bank)
+        with opened(bank) as store:
+            keys = store.queue.keys()
+        self._keys = {key for _, key in keys if len(key) >= _UNIQUE}
+        self._of_session = dict[str, set[str]]()
+        for session_id, key in keys:
+            self._of_session.setdefault(session_id, set()).add(key)
+        settings = bank.settings
+        self._hook_bank = HookBank(
+            root=str(bank.layout.root),
+            state=str(bank.layout.state(bank.id)),
+            project=self._project,
+            capture=True,
+            allowed=settings.secrets.allow,
+            ask_at_stop=False,
+            prompt_tokens=0,
+            max_batch_tokens=settings.compression.max_batch_tokens,
+        )
+
+    def take(self, client: str, parts: list[Transcript]) -> None:
+        """Import one session, of which a program may keep several transcripts."""
+        first = parts[0]
+        session_id = one_line(first.session_id)
+        if not session_id:
+            raise BadInput("its session has no id")
+        with opened(self._bank) as store:
+            if store.queue.forgotten(session_id):
+                raise BadInput("the session was forgotten")
+            known = store.get_session(session_id)
+        had_keys = session_id in self._of_session
+        if known and known.observations and not had_keys and known.path:
+            raise BadInput(f"its note {known.path} is there, but not what it was made of")
+        new = list(self._new(client, session_id, parts, known.prompts if known else ()))
+        prompts = sum(event.kind == "prompt" for event in new)
+        made = 0
+        if new and not self._done.dry_run:
+            made = self._store(session_id, parts, new)
+        state = UNCHANGED if not new else CONTINUED if known else NEW
+        asked = [s.text for part in parts for s in part.steps if isinstance(s, TranscriptPrompt)]
+        skipped = sum((part.skipped for part in parts), Counter[str]())
+        self._done.events += len(new) - prompts
+        self._done.observations += made
+        self._done.sessions.append(
+            ImportedSession(
+                session_id=session_id,
+                client=client,
+                state=state,
+                title=one_line(asked[0])[:_TITLE] if asked else "",
+                started_at=iso_of(min(part.started_at for part in parts)),
+                ended_at=iso_of(max(part.ended_at for part in parts)),
+                prompts=prompts,
+                events=len(new) - prompts,
+                observations=made,
+                files=tuple(str(part.file) for part in parts),
+                skipped_lines={reason: n for reason, n in sorted(skipped.items()) if n},
+            )
+        )
+
+    def _new(
+        self, client: str, session_id: str, parts: list[Transcript], told: Sequence[Prompt]
+    ) -> Iterator[HookEvent]:
+        """Yield what is not stored yet, in its order; a call belongs to the prompt before it."""
+        prompts = dict[str, list[int]]()
+        for prompt in told:
+            prompts.setdefault(self._start_of(prompt.prompt_text), []).append(prompt.prompt_number)
+        inputs = Counter(key.rpartition(" ")[2] for key in self._of_session.get(session_id, ()))
+        number = last = max((prompt.prompt_number for prompt in told), default=0)
+        for step in (step for part in parts for step in part.steps):
+            event = HookEvent("tool", session_id, client, "", created_at=step.created_at)
+            if isinstance(step, TranscriptPrompt):
+                key = redact_id(step.key, self._hook_bank.allowed).text
+                if known := prompts.get(self._start_of(step.text)):
+                    number = known.pop(0)
+                elif key not in self._keys:
+                    self._add(key)
+                    number = last = last + 1
+                    yield event._replace(kind="prompt", prompt=step.text, key=key)
+            elif is_own(step.tool_name) or forgets(step.tool_input):
+                continue
+            elif key := self._key(session_id, step, inputs):
+                yield event._replace(
+                    cwd=step.cwd or parts[0].cwd,
+                    tool_name=step.tool_name,
+                    tool_input=step.tool_input,
+                    tool_output=step.tool_output,
+                    failed=step.failed,
+                    prompt_number=number,
+                    key=key,
+                )
+
+    def _key(self, session_id: str, call: TranscriptCall, inputs: Counter[str]) -> str:
+        """Return the key of a call; empty if it is stored.
+
+        It is stored if its key is, also in another session, of which a program made a fork. Where
+        the hooks of a program give no key, it is known by its input.
+        """
+        key = redact_id(call.key, self._hook_bank.allowed).text
+        if key in self._of_session.get(session_id, ()) or key in self._keys:
+            return ""
+        mark = digest(call.tool_name, call.tool_input)
+        if inputs[mark] > 0:
+            inputs[mark] -= 1
+            return ""
+        self._add(key)
+        return key or f"{call.created_at} {mark}"
+
+    def _add(self, key: str) -> None:
+        if len(key) >= _UNIQUE:
+            self._keys.add(key)
+
+    def _start_of(self, prompt: str) -> str:
+        """Return the start of a prompt as it is stored, by which it is known again."""
+        text, _ = redact(prompt[:_MOST_COMPARED], self._hook_bank.allowed)
+        return " ".join(text.split())[:_COMPARED]
+
+    def _store(self, session_id: str, parts: list[Transcript], new: list[HookEvent]) -> int:
+        """Store events, make observations of them, and end the session; return how many."""
+        bank = self._bank
+        began = min(part.started_at for part in parts)
+        ended = max(part.ended_at for part in parts)
+        state = git_text(self._git(parts[0], began))
+        queue = EventQueue(bank.layout.state(bank.id), bank.add_repaired)
+        try:
+            opening = HookEvent("start", session_id, new[0].agent, "", created_at=began)
+            capture(self._hook_bank, queue, opening, state)
+            for event in new:
+                capture(self._hook_bank, queue, event)
+            given = sum(part.input_tokens for part in parts)
+            spent = sum(part.output_tokens for part in parts)
+            queue.update(session_id, input_tokens=given, output_tokens=spent)
+        finally:
+            queue.close()
+        result = compress(bank, session_id, wait=_WAIT)
+        self._done.fallback_reasons += (
+            one for one in result.fallback_reasons if one not in self._done.fallback_reasons
+        )
+        if datetime.now(UTC).timestamp() - ended > _OPEN_SECONDS:
+            end_session(bank, session_id, ended_at=datetime.fromtimestamp(ended, UTC))
+        return len(result.observations)
+
+    def _git(self, transcript: Transcript, began: float) -> GitState | None:
+        """Return the state of git when a session began, as far as the repository still knows."""
+        now = git_state(self._bank.layout.project)
+        tree = repository.worktree(self._bank.layout.project)
+        if now is None or tree is None:
+            return None
+        commit = transcript.commit or repository.commit_at(tree, began, transcript.branch)
+        commit = commit or repository.commit_at(tree, began)
+        return GitState(now.repository_id, transcript.branch, commit)

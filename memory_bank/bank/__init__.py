@@ -1,0 +1,1 @@
+"""Open a bank: its folders, index, private logs, settings and revisions."""

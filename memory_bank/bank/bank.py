@@ -1,0 +1,351 @@
+"""A bank: opens a folder of notes and connects its store, index and logs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Self, TypeVar
+
+from memory_bank.bank import note_files, open_index
+from memory_bank.bank.identity import bank_id
+from memory_bank.bank.logs import EditLog, Logs
+from memory_bank.bank.open_index import OpenIndex, View
+from memory_bank.base import paths, settings
+from memory_bank.base.errors import BadSetting, Busy, NoteNotFound
+from memory_bank.base.filenames import SETTINGS
+from memory_bank.base.paths import Layout
+from memory_bank.base.repairs import WRITING, Reports
+from memory_bank.base.settings import Settings, load
+from memory_bank.notes.names import of_included, of_note
+from memory_bank.notes.roots import Roots, Watched
+from memory_bank.notes.store import Store
+from memory_bank.search.index.index import EMBED_SECONDS
+
+if TYPE_CHECKING:
+    from memory_bank.git.file_commits import FileCommits
+    from memory_bank.git.objects import Revision
+    from memory_bank.search.index.changes import Progress, SyncReport
+
+
+_BUSY = "another process is indexing: the latest changes may be missing"
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """A front-end's callbacks and reports for a bank."""
+
+    progress: Progress | None = None
+    """Called with the progress of the catch-up before an answer."""
+    embeds: Callable[[], bool] = lambda: True
+    """Whether a query embeds new passages; not needed while another thread does."""
+    repairs: Reports = field(default_factory=Reports)
+    """Receives repairs: `writing` or `indexing` that a killed process had left unfinished, or a
+    damaged or missing part that was rebuilt (`manifest`, a retriever)."""
+    notices: Reports = field(default_factory=Reports)
+    """Receives other notices for the next answer."""
+
+
+class Bank:
+    """An open bank. Its parts are loaded on first use.
+
+    A bank may be used from several threads, one at a time.
+    """
+
+    def __init__(
+        self,
+        place: Layout,
+        settings: Settings,
+        *,
+        allow_secrets: bool = False,
+        conditions: Conditions | None = None,
+        load: Callable[[Path], Settings] | None = None,
+        roots: Roots | None = None,
+    ) -> None:
+        """Open the bank at `place`; nothing is read yet.
+
+        `load` reads the settings of a folder of notes, again after a change of their files.
+        `roots` are the folders of the notes of a copy, which nobody may change.
+        """
+        self.settings = settings
+        self._load = load
+        self._roots = roots
+        self.revision: Revision | None = None
+        """Which revision a copy is of; None for the bank itself."""
+        self.edits_of: Bank | None = None
+        """The bank whose record of what agents wrote a copy has; None for its own."""
+        self._files = note_files.settings_files(place)
+        self._loaded = note_files.signature(self._files)
+        self._conditions = conditions = conditions or Conditions()
+        self._index = OpenIndex(
+            place, settings, lambda: self.logs, conditions.repairs, conditions.notices, roots
+        )
+        self.roots = self._index.roots
+        self.store = Store(
+            place,
+            lambda: conditions.repairs.add(WRITING),
+            self._placed,
+            roots=self.roots,
+            allowed=settings.secrets.allow,
+            allow_secrets=allow_secrets,
+        )
+        self.source = self._index.source
+        self.lock = self._index.lock
+        self.read = self._index.read
+        """Query the index without updating it: see `OpenIndex.read`."""
+        self._logs: Logs | None = None
+        self._commits: tuple[FileCommits, ...] = ()
+        self._problem = ""
+
+    def __enter__(self) -> Self:
+        """Return the bank itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the bank."""
+        self.close()
+
+    def close(self) -> None:
+        """Close all files; using the bank again reopens them."""
+        with self.lock:
+            self._index.close()
+            self._commits = ()
+            if self._logs is not None:
+                self._logs.close()
+                self._logs = None
+
+    @property
+    def layout(self) -> Layout:
+        """The paths of the bank's parts."""
+        return self._index.layout
+
+    @property
+    def id(self) -> str:
+        """The name of the folder with this machine's private state of the bank."""
+        return bank_id(self.layout)
+
+    @property
+    def logs(self) -> Logs:
+        """This machine's records of how the bank is used, in its state folder."""
+        if self._logs is None:
+            self._logs = Logs(self.layout.state(self.id), self._conditions.repairs.add)
+        return self._logs
+
+    @property
+    def edits(self) -> EditLog:
+        """This machine's record of what agents wrote."""
+        return (self.edits_of or self).logs.edits
+
+    def commits(self, path: str) -> FileCommits | None:
+        """Return the commits of the files beside a note; None if it is private to this machine."""
+        if not self._commits:
+            self._commits = note_files.file_commits(
+                lambda: self.layout, self.settings, self.revision.commit if self.revision else ""
+            )
+        if self.roots.is_included(path):
+            return self._commits[-1]
+        return None if self.roots.is_private(path) else self._commits[0]
+
+    @property
+    def problem(self) -> str:
+        """Why the last answer may be incomplete; empty if it is complete."""
+        return self._problem
+
+    def _placed(self, path: str) -> None:
+        """Prepare the place of a new note; raise NoteReadOnly in a copy."""
+        if self._roots is not None:
+            self._roots.check_writable(path)
+        note_files.keep_out(self.layout, path)
+
+    def add_repaired(self, what: str) -> None:
+        """Add a repair that the next answer reports."""
+        self._conditions.repairs.add(what)
+
+    def take_repaired(self) -> list[str]:
+        """Return the repairs since the last call.
+
+        It takes no lock, so that a server can call it while another thread repairs.
+        """
+        return self._conditions.repairs.take()
+
+    def take_healed(self) -> list[str]:
+        """Return `take_repaired()`; its former name, for this version."""
+        return self.take_repaired()
+
+    def add_notice(self, what: str) -> None:
+        """Add a notice to the next answer; its text is ours, not that of a file."""
+        self._conditions.notices.add(what)
+
+    def take_notices(self) -> list[str]:
+        """Return the other notices since the last call; it takes no lock."""
+        return self._conditions.notices.take()
+
+    @property
+    def progress(self) -> Progress | None:
+        """What is called with the progress of the catch-up before an answer."""
+        return self._conditions.progress
+
+    def settings_in(self, folder: Path) -> Settings:
+        """Return the settings that the bank would have if its notes were in another folder.
+
+        Raises BadSetting.
+        """
+        return settings.load(folder) if self._load is None else self._load(folder)
+
+    def with_settings(self, settings: Settings) -> Bank:
+        """Return the same bank with other settings, to be closed on its own."""
+        other = Bank(self.layout, settings, conditions=self._conditions, roots=self._roots)
+        other.revision, other.edits_of = self.revision, self.edits_of
+        return other
+
+    def folders(self) -> list[Path]:
+        """Return the folders in which its notes are made: its own, and the private one."""
+        return [root.folder for root in self.roots.written()]
+
+    def watched(self) -> list[Watched]:
+        """Return the folders whose changes may change notes."""
+        return [one for root in self.roots.all() for one in root.watched()]
+
+    def sync(self, progress: Progress | None = None) -> SyncReport:
+        """Finish interrupted writes, index and embed whatever differs, and check the indices."""
+        with self.lock:
+            self._include()
+            with self.store.writing():
+                pass
+            report = self.read(lambda view: view.index.indexer.sync(progress=progress))
+            report.repaired = self.take_repaired()
+            report.leftover = self.source.leftover
+            self.store.sweep(report.leftover)
+            return report
+
+    def rebuild(self, progress: Progress | None = None) -> SyncReport:
+        """Rebuild the index from the files; vectors of unchanged texts are kept."""
+        with self.lock:
+            before = self.take_repaired()
+            self._index.discard()
+            self._index.opened()
+            self.take_repaired()  # a requested rebuild is not a repair
+            self._conditions.repairs.add(*before)
+            return self.sync(progress)
+
+    def empty_index(self) -> None:
+        """Remove all derived files, so that no removed text is in them; the next query rebuilds."""
+        self._index.empty()
+
+    def catch_up(self, progress: Progress | None = None, *, insist: bool = False) -> str:
+        """Update the index from the files before a query; return the answer's `problem`.
+
+        If another process indexes for long, the problem says that the answer may be incomplete;
+        with `insist`, for changes that must know all notes, Busy is raised instead.
+        """
+        with self.lock:
+            self._problem = ""
+            self._include()
+            if self.store.interrupted():
+                with self.store.writing():
+                    pass
+            embeds = self._conditions.embeds()
+            seconds, progress = (
+                EMBED_SECONDS if embeds else 0,
+                progress or self._conditions.progress,
+            )
+            try:
+                report = self.read(lambda view: view.index.catch_up(seconds, progress))
+            except Busy:
+                if insist:
+                    raise
+                self._problem = _BUSY
+                return _BUSY
+            if report is not None:
+                self.store.sweep(self.source.leftover)
+                self._problem = report.problem
+                if report.waiting and not report.problem:
+                    next_ = "a sync computes them" if embeds else "they are being computed"
+                    self._problem = f"{report.waiting} passages have no vectors yet: {next_}"
+            return self._problem
+
+    def _include(self) -> None:
+        """Apply a change of the settings that say which files of the project are notes.
+
+        While a settings file can't be read, what was included stays.
+        """
+        if self._load is None or self._loaded == (now := note_files.signature(self._files)):
+            return
+        self._loaded = now
+        try:
+            loaded = self._load(self.layout.root)
+        except BadSetting:
+            return
+        memory, had = loaded.memory, self.settings.memory
+        if (memory.include, memory.writable_includes) != (had.include, had.writable_includes):
+            had = had._replace(include=memory.include, writable_includes=memory.writable_includes)
+            origins = {**self.settings.origins, **loaded.origins}
+            self.settings = self.settings._replace(memory=had, origins=origins)
+            self._index.include(self.settings)
+            self._commits = ()
+
+    def answer(self, ask: Callable[[View], Result], progress: Progress | None = None) -> Result:
+        """Update the index from the files and query it; the query must change nothing."""
+        with self.lock:
+            self.catch_up(progress)
+            return self.read(ask)
+
+    def embed(self, seconds: float) -> SyncReport:
+        """Embed pending passages for about that many seconds, so that no query has to.
+
+        Raises Busy if another process indexes for long.
+        """
+        return self.read(lambda view: view.index.indexer.embed(seconds))
+
+    def find(self, name: str, *, exactly: bool = False) -> str:
+        """Return the path of a note by its name; raise NoteNotFound, listing similar names.
+
+        A name is a path with or without `.md`, a unique file name, an alias, a title or an id; a
+        path may have any form that `name_forms.of_note` accepts. Unless `exactly`, the number of a
+        decision record and a name without the start of an id will do: not for what changes a note,
+        since the one that was meant may be gone, and a call may be repeated.
+        """
+        forms = [name, of_note(name, self.layout)]  # the unchanged name first
+        if outside := of_included(name, self.layout):
+            forms.append(outside)
+        if private := self.roots.key_of(forms[1]):
+            forms.append(private)
+        found = self.answer(
+            lambda view: open_index.path_named(view.manifest, forms, exactly=exactly)
+        )
+        if isinstance(found, NoteNotFound):
+            raise found
+        return found
+
+
+def open_bank(
+    path: str | os.PathLike[str] | None = None,
+    *,
+    start: Path | None = None,
+    settings: Mapping[str, object] | None = None,
+    allow_secrets: bool = False,
+    conditions: Conditions | None = None,
+) -> Bank:
+    """Open a bank: a folder of notes, or the `.memories` of a project.
+
+    `layout.locate` says which bank is the default, as seen from `start`. `settings` maps
+    "section.key" to values that override files and environment. With `allow_secrets`, no write is
+    refused with SecretFound. `conditions` are a front-end's. Its files are created on first use.
+    Raises NoBank, BadSetting.
+    """
+    place = paths.locate(path, settings=settings, start=start)
+    loaded = load(place.root, flags=settings)
+    conditions = conditions or Conditions()
+    said = (f"{SETTINGS}:{one.line}: {one.message}; {one.hint}" for one in loaded.problems)
+    conditions.notices.add_once(*said)
+    return Bank(
+        place,
+        loaded,
+        allow_secrets=allow_secrets,
+        conditions=conditions,
+        load=partial(load, flags=settings),
+    )

@@ -1,0 +1,188 @@
+"""List, install, choose and test embedders."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+from memory_bank.bank.bank import Bank
+from memory_bank.bank.settings import with_setting
+from memory_bank.base import plugins, settings
+from memory_bank.base.errors import BadInput, EmbedderUnavailable, Hint, MemoryBankError
+from memory_bank.base.settings import Settings
+from memory_bank.notes import files
+from memory_bank.notes.identity import etag
+from memory_bank.search.embedders import static
+
+if TYPE_CHECKING:
+    from memory_bank.search.embedders.base import Embedder, EmbedderModule
+
+
+KIND = "search.embedders"
+
+SETTING = "memory.embedder"
+
+_QUESTION = "How do I sign in when I forgot my password?"
+
+_RELATED = "Users who lost their login secret reset it through a link in an e-mail."
+
+_UNRELATED = "The recipe wants two eggs, butter and a pinch of salt."
+
+_SENTENCES = 32
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedderShown:
+    """An embedder, and whether it can be used."""
+
+    name: str
+    summary: str
+    active: bool
+    ready: bool
+    installable: bool
+    """Whether `embedder_install` can download its files."""
+    problem: str | None = None
+    hint: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenEmbedder:
+    """The embedder chosen for a bank."""
+
+    embedder: str
+    file: str
+    changed: bool
+    problem: str | None = None
+    """Which other setting overrides it, if one does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """The measurements of an embedder on this machine."""
+
+    embedder: str
+    dimension: int
+    load_seconds: float
+    """Until the first vector."""
+    query_seconds: float
+    texts_per_second: float
+    related: float
+    """Cosine of a question and a sentence that answers it in other words."""
+    unrelated: float
+    """Cosine of the same question and a sentence about something else."""
+    verified: str | None = None
+    """The result of verifying its files."""
+
+
+def embedder_list(settings: Settings) -> tuple[EmbedderShown, ...]:
+    """Return all embedders, and for each whether it can be used."""
+    return tuple(_shown(name, settings) for name in plugins.names(KIND))
+
+
+def embedder_install(settings: Settings, name: str, say: Callable[[str], None]) -> str:
+    """Download an embedder's files and return their path; `say` gets a message for each step.
+
+    Raises BadInput if there is nothing to install; EmbedderUnavailable or StorageFailed if the
+    files can't be downloaded or stored.
+    """
+    install = getattr(_module(name), "install", None)
+    if install is None:
+        raise BadInput(f"the embedder {name!r} has nothing to install", Hint.LIST_EMBEDDERS)
+    return cast("str", install(settings, say))
+
+
+def embedder_use(bank: Bank, name: str) -> ChosenEmbedder:
+    """Write `embedder = "name"` into the bank's settings; the rest of the file is unchanged.
+
+    Raises BadInput for an unknown name, EmbedderUnavailable when it can't be used yet.
+    """
+    _module(name).load(bank.settings)
+    file = bank.layout.config
+    with bank.store.writing():
+        data = files.read(file)
+        text = (data or b"").decode("utf-8")
+        new = with_setting(text, "memory", "embedder", name)
+        if new != text:
+            files.replace(file, new.encode(), files.ABSENT if data is None else etag(data))
+    effective = settings.load(bank.layout.root)
+    origin = effective.origins.get(SETTING, "")
+    problem = f"{origin} sets {effective.memory.embedder!r} and overrides it"
+    return ChosenEmbedder(
+        embedder=name,
+        file=str(file),
+        changed=new != text,
+        problem=None if effective.memory.embedder == name else problem,
+    )
+
+
+def embedder_test(settings: Settings, name: str = "") -> Tried:
+    """Embed some sentences, and return the speed and the similarity of related texts.
+
+    Raises BadInput for the embedder `none`, EmbedderUnavailable.
+    """
+    name = name or settings.memory.embedder
+    module = _module(name)
+    started = time.perf_counter()
+    embedder = module.load(settings)
+    if embedder is None:
+        raise BadInput(f"the embedder {name!r} makes no vectors", "there is nothing to test")
+    embedder.embed([_UNRELATED])
+    loaded = time.perf_counter()
+    question, related, unrelated = (
+        _vector(embedder, text) for text in (_QUESTION, _RELATED, _UNRELATED)
+    )
+    embedded = time.perf_counter()
+    texts = [f"{_RELATED} {number}" for number in range(_SENTENCES)]
+    embedder.embed(texts)
+    done = time.perf_counter()
+    verify = getattr(module, "verify", None)
+    return Tried(
+        embedder=name,
+        dimension=embedder.dimension,
+        load_seconds=loaded - started,
+        query_seconds=(embedded - loaded) / 3,
+        texts_per_second=_SENTENCES / (done - embedded),
+        related=_cosine(question, related),
+        unrelated=_cosine(question, unrelated),
+        verified=verify(settings) if verify else None,
+    )
+
+
+def count_tokens(texts: Sequence[str]) -> list[int]:
+    """Estimate the language-model tokens of texts; raise EmbedderUnavailable.
+
+    It uses the tokenizer of the default embedder, Llama 2's; newer models need fewer tokens.
+    """
+    return static.count_tokens(texts)
+
+
+def _shown(name: str, settings: Settings) -> EmbedderShown:
+    module = _module(name)
+    problem: MemoryBankError | None = None
+    try:
+        module.load(settings)
+    except (EmbedderUnavailable, BadInput) as error:
+        problem = error
+    return EmbedderShown(
+        name=name,
+        summary=module.SUMMARY,
+        active=name == settings.memory.embedder,
+        ready=problem is None,
+        installable=hasattr(module, "install"),
+        problem=problem.message if problem else None,
+        hint=(problem.hint or None) if problem else None,
+    )
+
+
+def _module(name: str) -> EmbedderModule:
+    return cast("EmbedderModule", plugins.load(KIND, name))
+
+
+def _vector(embedder: Embedder, text: str) -> list[float]:
+    return [float(part) for part in embedder.embed([text])[0]]
+
+
+def _cosine(a: list[float], b: list[float]) -> float:
+    return sum(x * y for x, y in zip(a, b, strict=True))  # the vectors have length 1

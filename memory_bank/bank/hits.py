@@ -1,0 +1,109 @@
+"""A note in an answer, and what is asked of a bank."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from memory_bank.bank.links import LinkShown
+from memory_bank.notes.note import Entity
+from memory_bank.search.hits import Reason
+from memory_bank.search.manifest import filters
+from memory_bank.search.score_calibration import Together
+
+
+class Origin(NamedTuple):
+    """Where a note is that is not in the bank that was asked."""
+
+    bank: str
+    """The bank's folder in its repository; of a bank of the user's own, its name."""
+    repository: str = ""
+    """Its name in the shared index, such as `github.com/owner/name`."""
+    commit: str = ""
+    committed_at: str = ""
+    url: str = ""
+    """The web address of the line; empty if there is none."""
+    teams: tuple[str, ...] = ()
+    age_days: int = 0
+    """Days since the note was last changed."""
+
+
+class Also(NamedTuple):
+    """Another section of a note that matches."""
+
+    line: int
+    heading: str
+    snippet: str
+    relevance_score: float
+
+
+class RecalledNote(NamedTuple):
+    """A note in an answer, with its best section."""
+
+    note_id: str
+    path: str
+    """Relative to the bank; of a note of the shared index, relative to its repository."""
+    line: int
+    """1-based line of the file where the matching passage starts."""
+    title: str
+    heading: str
+    """The headings above the passage, outermost first, joined by ` > `."""
+    content: str
+    """The whole matching section."""
+    snippet: str
+    tags: tuple[str, ...]
+    type: str
+    status: str
+    file_refs: tuple[str, ...]
+    symbol_refs: tuple[str, ...]
+    entity_refs: tuple[Entity, ...]
+    source_type: str
+    source_agent: str
+    edited_by: tuple[str, ...]
+    """Agents that are known to have changed it, without its author."""
+    created_at: str
+    access_count: int
+    """Before this answer."""
+    last_accessed_at: str
+    """Before this answer; empty if it was never accessed."""
+    relevance_score: float
+    """The likelihood that it answers the query, 0 to 1."""
+    reasons: tuple[Reason, ...]
+    also: tuple[Also, ...]
+    trust: str = ""
+    """How far its section is to be trusted, by its commits; empty outside git."""
+    stale: str = ""
+    """Why the code that its section cites is no longer as it was; empty if it is."""
+    weak: bool = False
+    """Whether that likelihood is too low for an answer."""
+    superseded_by: str | None = None
+    links: tuple[LinkShown, ...] | None = None
+    """Links to the note or ghost of `linked_to`, the most relevant first."""
+    origin: Origin | None = None
+    """Where it is, if it is not in the bank that was asked."""
+
+
+class Wanted(NamedTuple):
+    """What is asked of one bank."""
+
+    query: str
+    conditions: tuple[filters.Condition, ...]
+    mode: str
+    limit: int
+    archived: bool
+    node: str
+    """The note or ghost that hits must link to; empty for any."""
+    min_score: float
+    times: bool
+    """Whether words of time in the query restrict it."""
+    kinds: bool = True
+    """Whether a question without a subject is restricted to the type that it asks for."""
+    words: str = ""
+    """The words to sort links by if the query is empty."""
+    texts: bool = True
+    """Whether the text of notes is returned."""
+    badges: bool = True
+    """Whether their tiers of trust are."""
+    together: Together | None = None
+    """What makes the scores comparable with those of other indices; None if there are none."""
+    across: bool = False
+    """Whether other repositories are asked, too, so that the query may have conditions on them."""

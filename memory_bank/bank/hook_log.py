@@ -1,0 +1,197 @@
+"""The log of what failed in hooks, which must not trouble the agent they run in."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from stat import S_ISREG
+from typing import TYPE_CHECKING, NamedTuple
+
+from memory_bank.base.filenames import user_state
+
+if TYPE_CHECKING:
+    from memory_bank.base.removed_text import RemovedText
+
+
+FILE = "hooks.log"
+
+DAYS = 7
+"""Failures that are older are not reported."""
+
+_MOST_BYTES = 200_000
+
+_MOST_READ = 1_000_000
+
+_LONGEST = 500
+"""Characters of a message."""
+
+
+class _NotOurs(OSError):
+    """A log is no plain file, or somebody else's: it is neither read nor written."""
+
+
+class HookFailures(NamedTuple):
+    """What failed in hooks during the last days."""
+
+    times: int
+    since: float
+    """Seconds since 1970."""
+    last: float
+    client: str
+    """Of the last failure, like its event and message."""
+    event: str
+    message: str
+    log: str
+    """The path of the log with the last failure."""
+
+
+def record(client: str, event: str, message: str, *, root: str = "", state: str = "") -> bool:
+    """Add a failure to the log of a bank's private state, or else to the user's; never fail.
+
+    `root` is the bank's folder of notes, empty if it is not known. Returns False if no log can be
+    written.
+    """
+    line = json.dumps(
+        {
+            "at": time.time(),
+            "bank": root,
+            "client": client[:100],
+            "event": event[:100],
+            "message": message[:_LONGEST],
+        }
+    )
+    return any(_append(file, line) for file in _files(state, make=True))
+
+
+def failures(root: str, state: str) -> HookFailures | None:
+    """Return what failed lately in the hooks of a bank; None if nothing did.
+
+    `root` is its folder of notes. Logs that banks share have failures of others, too.
+    """
+    now = time.time()
+    start, own = now - 86_400 * DAYS, os.path.join(state, FILE)
+    found = sorted(
+        (
+            one
+            for file in _files(state)
+            for bank, one in _read(file)
+            if start <= one.last <= now + 86_400 and (file == own or bank == root)
+        ),
+        key=lambda one: one.last,
+    )
+    if not found:
+        return None
+    return found[-1]._replace(times=len(found), since=found[0].last)
+
+
+def described(root: str, state: str) -> str:
+    """Return a text that says what failed lately in a bank's hooks; empty if nothing did."""
+    found = failures(root, state)
+    if found is None:
+        return ""
+    from memory_bank.base.dates import iso_of
+
+    times = "once" if found.times == 1 else f"{found.times} times since {iso_of(found.since)}"
+    last = f"{found.client} {found.event} at {iso_of(found.last)}: {found.message}"
+    return f"hooks failed {times}; the last: {last} (log: {found.log})"
+
+
+def replace_text(removed: RemovedText, state: str, *, dry_run: bool = False) -> dict[str, int]:
+    """Replace a text in the logs; return how often each had it, by path. Raises OSError."""
+    found = {}
+    for file in _files(state):
+        try:
+            text = _text(file)
+        except (FileNotFoundError, NotADirectoryError, _NotOurs):
+            continue
+        if number := removed.count(text):
+            found[file] = number
+            if not dry_run:
+                lines = map(removed.replaced_in_json, text.splitlines(keepends=True))
+                _replace(file, "".join(lines).encode())
+    return found
+
+
+def _files(state: str, *, make: bool = False) -> Iterator[str]:
+    """Yield where a log may be, the best place first: the last one is shared by all users."""
+    for folder in (state, user_state()):
+        if folder:
+            yield os.path.join(folder, FILE)
+    from memory_bank.base import paths  # start-up: few hooks fail
+    from memory_bank.base.errors import StorageFailed
+
+    with suppress(StorageFailed):
+        yield os.path.join(paths.temporary_folder(make=make), FILE)
+
+
+def _append(file: str, line: str) -> bool:
+    with suppress(OSError):
+        os.makedirs(os.path.dirname(file), mode=0o700, exist_ok=True)
+        handle = _opened(file, os.O_RDWR | os.O_APPEND | os.O_CREAT)
+        try:
+            done = os.write(handle, f"{line}\n".encode()) > len(line)
+            if os.fstat(handle).st_size > _MOST_BYTES:
+                _replace(file, _end(handle, _MOST_BYTES // 2))
+        finally:
+            os.close(handle)
+        return done
+    return False
+
+
+def _opened(file: str, flags: int) -> int:
+    """Open a log; raise _NotOurs, OSError."""
+    # O_NONBLOCK opens a pipe at once even without a writer
+    flags |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    try:
+        handle = os.open(file, flags | getattr(os, "O_BINARY", 0), 0o600)
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.ENXIO, errno.EISDIR):
+            raise _NotOurs from error
+        raise
+    found = os.fstat(handle)
+    if S_ISREG(found.st_mode) and (not hasattr(os, "geteuid") or found.st_uid == os.geteuid()):
+        return handle
+    os.close(handle)
+    raise _NotOurs
+
+
+def _end(handle: int, most: int) -> bytes:
+    """Return the last lines of a log, of at most that many bytes."""
+    size = os.fstat(handle).st_size
+    os.lseek(handle, max(size - most, 0), os.SEEK_SET)
+    with open(os.dup(handle), "rb") as stream:
+        data = stream.read(most)
+    return data if size <= most else data.partition(b"\n")[2]
+
+
+def _text(file: str) -> str:
+    """Return the last lines of a log; raise OSError."""
+    handle = _opened(file, os.O_RDONLY)
+    try:
+        return _end(handle, _MOST_READ).decode("utf-8", "replace")
+    finally:
+        os.close(handle)
+
+
+def _replace(file: str, kept: bytes) -> None:
+    temporary = f"{file}.{os.urandom(4).hex()}"
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with open(handle, "wb") as new:
+        new.write(kept)
+    os.replace(temporary, file)
+
+
+def _read(file: str) -> Iterator[tuple[str, HookFailures]]:
+    """Yield the failures in a log, each with its bank."""
+    with suppress(OSError):
+        for line in _text(file).splitlines():
+            with suppress(ValueError, KeyError, TypeError, RecursionError):
+                one = json.loads(line)
+                at, message = float(one["at"]), str(one["message"])
+                client, event = str(one["client"]), str(one["event"])
+                found = HookFailures(1, at, at, client, event, message, file)
+                yield str(one.get("bank", "")), found

@@ -1,0 +1,117 @@
+"""Links to a note or ghost, grouped by linking note."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Sequence
+from functools import partial
+from typing import NamedTuple
+
+from memory_bank.bank import open_index
+from memory_bank.bank.bank import Bank
+from memory_bank.bank.open_index import View
+from memory_bank.base.errors import Hint, NoteNotFound
+from memory_bank.base.filenames import is_utf8
+from memory_bank.notes import names
+from memory_bank.search import snippets
+from memory_bank.search.manifest import filters, links
+from memory_bank.search.manifest.links import LinkRow
+
+GHOST = "ghost:"
+
+
+class LinkShown(NamedTuple):
+    """One link with the words around it."""
+
+    source: str
+    line: int
+    target: str
+    """A note's path, or `ghost:` and a name."""
+    type: str
+    kind: str
+    context: str
+    """About 100 characters on each side of the link."""
+    problem: str | None = None
+
+
+def node_of(bank: Bank, name: str) -> str:
+    """Resolve a name to the path of a note, or to `ghost:` and the name of a ghost.
+
+    A file of the project, and a name that can only be a file's or symbol's, is a ghost even if
+    nothing links to it. Raises NoteNotFound for other names.
+    """
+    written = name.removeprefix(GHOST)
+    file = names.of_file(written, bank.layout)
+    if ".." in file.split("/"):
+        file = posixpath.normpath(file)
+    if name.startswith(GHOST):
+        bank.catch_up()
+        unknown = NoteNotFound(f"nothing links to {name!r}", Hint.LIST_GHOSTS)
+    else:
+        try:
+            found = bank.find(name)
+        except NoteNotFound as error:
+            unknown = error
+        else:
+            return GHOST + file if _is_other_file(bank, file, found) else found
+    for form in filter(is_utf8, (written, file)):
+        rows = bank.read(partial(_to_ghost, name=form))
+        if rows:
+            return GHOST + rows[0].ghost
+    if names.may_be_file(file, bank.layout):
+        return GHOST + file
+    raise unknown
+
+
+def _is_other_file(bank: Bank, file: str, note: str) -> bool:
+    """Tell whether a name that finds a note is the path of a file that notes link to.
+
+    Names of notes have no case: `Makefile` finds makefile.md.
+    """
+    if file in {note, names.name_of(note)} or not bank.layout.project_has(file):
+        return False
+    return any(row.ghost == file for row in bank.read(partial(_to_ghost, name=file)))
+
+
+def _to_ghost(view: View, name: str) -> list[LinkRow]:
+    return links.to_ghost(view.manifest, name)
+
+
+def linked(view: View, node: str) -> dict[int, tuple[LinkShown, ...]]:
+    """Map the numbers of the notes that link to a note or ghost to those links."""
+    if node.startswith(GHOST):
+        into = links.to_ghost(view.manifest, node.removeprefix(GHOST))
+    else:
+        note = open_index.note_at(view.manifest, node)
+        into = links.incoming(view.manifest, note.number if note else -1)
+    found: dict[int, list[LinkShown]] = {}
+    for row in into:
+        found.setdefault(row.source, []).append(shown(row))
+    return {number: tuple(dict.fromkeys(links)) for number, links in found.items()}
+
+
+def shown(row: LinkRow, problem: str = "") -> LinkShown:
+    """Return the public record of a link, with its problem."""
+    text = row.text or row.target or row.heading
+    return LinkShown(
+        source=row.source_key,
+        line=row.line,
+        target=row.dest_key or GHOST + row.ghost,
+        type=row.type,
+        kind=row.kind,
+        context=" ".join(part for part in (row.before, f"[{text}]", row.after) if part),
+        problem=problem or None,
+    )
+
+
+def with_file_names(bank: Bank, condition: filters.Condition) -> filters.Condition:
+    """Return a condition with its file names in the form that links use."""
+    if condition.key != "links" or not isinstance(condition.value, str):
+        return condition
+    files = (names.of_file(file, bank.layout) for file in condition.value.split(","))
+    return condition._replace(value=",".join(files))
+
+
+def by_words(links: Sequence[LinkShown], text: str) -> tuple[LinkShown, ...]:
+    """Return links sorted by the number of the query's words around them, descending."""
+    return tuple(sorted(links, key=lambda link: -snippets.count_words(text, link.context)))

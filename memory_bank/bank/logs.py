@@ -1,0 +1,307 @@
+"""The private logs of a bank on this machine: accesses, edits by agents, times of updates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from sqlite3 import Connection
+from typing import Any
+
+from memory_bank.base import sqlite
+from memory_bank.base.errors import Busy, IndexDamaged, StorageFailed
+from memory_bank.base.repairs import ACCESSES, EDITS, UPDATES, Repaired
+from memory_bank.search.hits import Access
+
+
+class Log(sqlite.Opened):
+    """A file in the private state of this machine; reading never fails and makes no file."""
+
+    lost = "it is not written down"
+    """Start of the message when nothing can be written."""
+    table = ""
+    """The table of notes, whose column `note` has their ids or paths."""
+
+    def __init__(
+        self, file: Path, tables: str, version: int, repaired: Callable[[], object] = lambda: None
+    ) -> None:
+        """Keep the file of these tables; `repaired` is called when it had to be started again."""
+        super().__init__(file, tables, version)
+        self._repaired = repaired
+
+    def read(self, sql: str, values: Iterable[str] | None = None) -> list[tuple[Any, ...]]:
+        """Return the rows of a statement, with `IN ({})` for values; none if they can't be read."""
+        wanted = None if values is None else list(values)
+        if not self.file.exists():
+            return []
+        try:
+            with sqlite.guarded(self.file):
+                if wanted is None:
+                    return self.opened().execute(sql).fetchall()
+                return list(sqlite.chunked(self.opened(), sql, wanted))
+        except (Busy, IndexDamaged, StorageFailed):
+            return []  # an answer must not fail for it
+
+    def write(self, sql: str, rows: Sequence[tuple[object, ...]]) -> str:
+        """Write rows; return why that failed, or an empty text."""
+        try:
+            try:
+                self._execute(sql, rows)
+            except IndexDamaged:
+                self._set_aside()
+                self._execute(sql, rows)
+        except (Busy, IndexDamaged, StorageFailed) as error:
+            return f"{self.lost}: {error.message}"
+        return ""
+
+    def forget(self, notes: Iterable[str]) -> str:
+        """Remove notes that no longer exist; return why that failed, or an empty text."""
+        if not self.file.exists():
+            return ""
+        return self.write(f"DELETE FROM {self.table} WHERE note = ?", [(note,) for note in notes])
+
+    def _execute(self, sql: str, rows: Sequence[tuple[object, ...]]) -> None:
+        with sqlite.guarded(self.file):
+            base = self.opened()
+            with sqlite.transaction(base):
+                base.executemany(sql, rows)
+
+    def _set_aside(self) -> None:
+        self.close()
+        try:
+            self.file.replace(self.file.with_name(f"{self.file.name}.damaged"))
+            sqlite.discard(self.file)
+        except OSError as error:
+            raise StorageFailed(f"{self.file} can't be replaced: {error.strerror}") from error
+        self._repaired()
+
+    def _connect(self) -> Connection:
+        """Open the file in a folder with permissions for the user only."""
+        folder = self.file.parent
+        try:
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        except OSError as error:
+            raise StorageFailed(f"{folder} can't be made: {error.strerror}") from error
+        return super()._connect()
+
+
+_ACCESS_TABLE = """
+CREATE TABLE accesses (
+    note TEXT PRIMARY KEY, count INTEGER NOT NULL, last REAL NOT NULL
+) WITHOUT ROWID
+"""
+
+_VERSION = 1
+
+MOST = 2**63 - 1
+"""Maximum count: SQLite converts a larger integer to an inexact number."""
+
+
+class AccessLog(Log):
+    """The counts of one bank, by the note's id, or its path if it has none."""
+
+    lost = "accesses are not counted"
+    table = "accesses"
+
+    def __init__(self, folder: Path, repaired: Callable[[], object] = lambda: None) -> None:
+        """Keep the counts in `folder`; `repaired` is called when they had to be started again."""
+        super().__init__(folder / "access.db", _ACCESS_TABLE, _VERSION, repaired)
+
+    def of(self, notes: Iterable[str]) -> Mapping[str, Access]:
+        """Return the accesses of some notes; those never accessed are left out."""
+        rows = self.read("SELECT note, count, last FROM accesses WHERE note IN ({})", notes)
+        return {note: Access(min(int(count), MOST), last) for note, count, last in rows}
+
+    def add(self, notes: Iterable[str], now: float) -> str:
+        """Count one more access of each note; return why that can't be done, if so."""
+        return self.write(
+            "INSERT INTO accesses VALUES (?1, 1, ?2)"
+            f" ON CONFLICT DO UPDATE SET count = min(count, {MOST - 1}) + 1, last = max(last, ?2)",
+            [(note, now) for note in notes],
+        )
+
+    def rename(self, old: str, new: str) -> str:
+        """Carry a note's counts over to its new path; return why that can't be done, if so."""
+        if not self.file.exists():
+            return ""
+        return self.write("UPDATE OR REPLACE accesses SET note = ? WHERE note = ?", [(new, old)])
+
+
+_EDIT_TABLE = """
+CREATE TABLE edits (
+    note TEXT NOT NULL, agent TEXT NOT NULL, first REAL NOT NULL, last REAL NOT NULL,
+    PRIMARY KEY (note, agent)
+) WITHOUT ROWID
+"""
+
+_WRITES = """
+CREATE TABLE IF NOT EXISTS writes (
+    note TEXT NOT NULL, agent TEXT NOT NULL, time REAL NOT NULL, PRIMARY KEY (note, time, agent)
+) WITHOUT ROWID
+"""
+"""Added to logs that were made without it: the version stays, since a log can't be rebuilt."""
+
+
+class EditLog(Log):
+    """The agents that changed each note, by the note's id, or its path if it has none."""
+
+    lost = "who changed it is not written down"
+    table = "edits"
+
+    def __init__(self, folder: Path, repaired: Callable[[], object] = lambda: None) -> None:
+        """Keep the log in `folder`; `repaired` is called when it had to be started again."""
+        super().__init__(folder / "edits.db", _EDIT_TABLE, _VERSION, repaired)
+
+    def of(self, notes: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
+        """Return the agents that changed some notes, the first one first; the others left out."""
+        rows = self.read("SELECT note, first, agent FROM edits WHERE note IN ({})", notes)
+        found: dict[str, list[str]] = {}
+        for note, _, agent in sorted(set(rows)):
+            found.setdefault(note, []).append(agent)
+        return {note: tuple(agents) for note, agents in found.items()}
+
+    def names(self) -> frozenset[str]:
+        """Return the notes that agents are known to have changed."""
+        return frozenset(note for (note,) in self.read("SELECT DISTINCT note FROM edits"))
+
+    def state(self) -> str:
+        """Return a text that differs after each change."""
+        return repr(self.read("SELECT count(*), sum(last), max(last) FROM edits"))
+
+    def times(self, notes: Iterable[str]) -> tuple[tuple[float, str], ...]:
+        """Return when agents changed some notes, in seconds since the epoch, the first one first.
+
+        Of changes that an older version recorded, only each agent's first and last are known.
+        """
+        wanted = list(notes)
+        sql = "SELECT note, agent, first, last FROM edits WHERE note IN ({})"
+        found = {(when, agent) for _, agent, *both in self.read(sql, wanted) for when in both}
+        sql = "SELECT time, agent FROM writes WHERE note IN ({})"
+        return tuple(sorted(found.union((when, agent) for when, agent in self.read(sql, wanted))))
+
+    def add(self, notes: Iterable[str], agent: str, now: float) -> str:
+        """Record that an agent changed notes, at a time in seconds since the epoch.
+
+        Returns why that failed, or an empty text.
+        """
+        rows = [(note, agent, now) for note in notes]
+        return self.write(
+            "INSERT INTO edits VALUES (?1, ?2, ?3, ?3)"
+            " ON CONFLICT DO UPDATE SET last = max(last, ?3)",
+            rows,
+        ) or self.write("INSERT OR IGNORE INTO writes VALUES (?, ?, ?)", rows)
+
+    def rename(self, old: str, new: str) -> str:
+        """Rename a note in the log; return why that failed, or an empty text."""
+        if not self.file.exists():
+            return ""
+        return self._each("UPDATE OR REPLACE {} SET note = ? WHERE note = ?", [(new, old)])
+
+    def forget(self, notes: Iterable[str]) -> str:
+        """Remove notes that no longer exist; return why that failed, or an empty text."""
+        if not self.file.exists():
+            return ""
+        return self._each("DELETE FROM {} WHERE note = ?", [(note,) for note in notes])
+
+    def inherit(self, note: str, sources: Iterable[str]) -> str:
+        """Add the agents of merged notes to a note; return why that failed, or an empty text."""
+        if not self.file.exists():
+            return ""
+        rows = [(note, source) for source in sources]
+        return self.write(
+            "INSERT OR IGNORE INTO edits SELECT ?1, agent, first, last FROM edits WHERE note = ?2",
+            rows,
+        ) or self.write(
+            "INSERT OR IGNORE INTO writes SELECT ?1, agent, time FROM writes WHERE note = ?2", rows
+        )
+
+    def _each(self, sql: str, rows: Sequence[tuple[object, ...]]) -> str:
+        """Run a statement on both tables; return why that failed, or an empty text."""
+        return self.write(sql.format("edits"), rows) or self.write(sql.format("writes"), rows)
+
+    def _connect(self) -> Connection:
+        base = super()._connect()
+        with sqlite.guarded(self.file):
+            base.execute(_WRITES)
+        return base
+
+
+_UPDATE_TABLE = "CREATE TABLE updates (note TEXT PRIMARY KEY, last REAL NOT NULL) WITHOUT ROWID"
+
+_HEADS = """
+CREATE TABLE IF NOT EXISTS heads (
+    etag TEXT PRIMARY KEY, head TEXT NOT NULL, time REAL NOT NULL
+) WITHOUT ROWID
+"""
+"""Added to logs that were made without it: the version stays, since a log can't be rebuilt."""
+
+_MOST_HEADS = 10_000
+"""Number of versions of notes whose commit is kept: the newest."""
+
+
+class UpdateLog(Log):
+    """The time of each note's last update, by the note's id, or its path if it has none."""
+
+    lost = "when it was updated is not written down"
+    table = "updates"
+
+    def __init__(self, folder: Path, repaired: Callable[[], object] = lambda: None) -> None:
+        """Keep the log in `folder`; `repaired` is called when it had to be started again."""
+        super().__init__(folder / "updates.db", _UPDATE_TABLE, _VERSION, repaired)
+
+    def all(self) -> Mapping[str, float]:
+        """Return when notes were updated, in seconds since the epoch; others are left out."""
+        return dict(self.read("SELECT note, last FROM updates"))
+
+    def add(self, note: str, now: float) -> str:
+        """Record that a note was updated; return why that failed, or an empty text."""
+        return self.write(
+            "INSERT INTO updates VALUES (?1, ?2) ON CONFLICT DO UPDATE SET last = max(last, ?2)",
+            [(note, now)],
+        )
+
+    def wrote(self, etags: Iterable[str], head: str, now: float) -> str:
+        """Record the commit that was checked out when contents of notes were written.
+
+        Returns why that failed, or an empty text.
+        """
+        oldest = "SELECT etag FROM heads ORDER BY time DESC LIMIT -1 OFFSET ?"
+        return self.write(
+            "INSERT OR REPLACE INTO heads VALUES (?, ?, ?)", [(one, head, now) for one in etags]
+        ) or self.write(f"DELETE FROM heads WHERE etag IN ({oldest})", [(_MOST_HEADS,)])
+
+    def head(self, etag: str) -> str:
+        """Return the commit that was checked out when a content was written; empty if unknown."""
+        rows = self.read("SELECT head FROM heads WHERE etag IN ({})", [etag])
+        return str(rows[0][0]) if rows else ""
+
+    def rename(self, old: str, new: str) -> str:
+        """Rename a note in the log; return why that failed, or an empty text."""
+        if not self.file.exists():
+            return ""
+        return self.write("UPDATE OR REPLACE updates SET note = ? WHERE note = ?", [(new, old)])
+
+    def _connect(self) -> Connection:
+        base = super()._connect()
+        with sqlite.guarded(self.file):
+            base.execute(_HEADS)
+        return base
+
+
+class Logs:
+    """The logs of one bank; the file of each is opened when it is needed."""
+
+    def __init__(self, folder: Path, repaired: Repaired) -> None:
+        """Keep them in `folder`; `repaired` is told which had to be started again."""
+        self.access = AccessLog(folder, partial(repaired, ACCESSES))
+        self.edits = EditLog(folder, partial(repaired, EDITS))
+        self.updates = UpdateLog(folder, partial(repaired, UPDATES))
+
+    def all(self) -> tuple[Log, ...]:
+        """Return all of them."""
+        return self.access, self.edits, self.updates
+
+    def close(self) -> None:
+        """Let go of their files."""
+        for log in self.all():
+            log.close()

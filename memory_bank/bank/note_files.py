@@ -1,0 +1,232 @@
+"""The files of a bank's notes: those of its folder, included ones, and private ones."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import re
+from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+
+from memory_bank.bank.identity import bank_id
+from memory_bank.base import setting_sections, settings
+from memory_bank.base.errors import MemoryBankError
+from memory_bank.base.paths import HEADER, NOTES, Layout, private_folder
+from memory_bank.base.settings import Settings
+from memory_bank.git import repository
+from memory_bank.git.file_commits import FileCommits
+from memory_bank.git.history import CommitHistory
+from memory_bank.notes import files
+from memory_bank.notes.other_roots import IncludedRoot, PrivateRoot
+from memory_bank.notes.roots import NoteRoot, Roots
+from memory_bank.notes.unicode_form import nfc
+
+SESSION = "session"
+"""The source of a note that is for the work of one session only."""
+
+_FOLDER = "sessions"
+
+_LINES = frozenset(
+    {"sessions", "sessions/", "/sessions", "/sessions/", "sessions/*", "sessions/**"}
+)
+
+
+def keep_out(place: Layout, path: str) -> None:
+    """Put rules for git beside the first note in `sessions/`; call it before that is written.
+
+    They hold whatever becomes of the bank's own `.gitignore`. Raises StorageFailed.
+    """
+    folder = place.root / _FOLDER
+    ruled = not path.startswith(f"{_FOLDER}/") or (folder / ".gitignore").exists()
+    if not ruled and not shared(place):
+        private_folder(folder)
+
+
+def shared(place: Layout) -> bool:
+    """Tell whether the project shares its notes of sessions.
+
+    It does if it tracks one, or if the line was taken out of the `.gitignore` that `init` wrote. A
+    file that is gone, or another one, was not made to share anything.
+    """
+    if rule_removed(place):
+        return True
+    tree = repository.worktree(place.root)
+    return tree is not None and repository.tracks(tree, place.root / _FOLDER)
+
+
+def rule_removed(place: Layout) -> bool:
+    """Tell whether the line was taken out of the `.gitignore` that `init` wrote."""
+    try:
+        lines = (files.read_in(place.root, ".gitignore") or b"").decode().splitlines()
+    except (MemoryBankError, ValueError):
+        return False
+    return HEADER in lines and not _LINES.intersection(line.strip() for line in lines)
+
+
+def warning(place: Layout, path: str, source_type: str = "") -> str | None:
+    """Return what to say of a note that is there now, if git would track what it should not."""
+    if not (path.startswith(f"{_FOLDER}/") or source_type == SESSION):
+        return None
+    if not (place.root / path).exists() or shared(place):
+        return None  # not there: it is in the private state
+    tree = repository.worktree(place.root)
+    if tree is None or not repository.would_track(tree, place.root / path):
+        return None
+    return (
+        "git would track this note of a session: no rule of a .gitignore keeps it out;"
+        f" it belongs in {_FOLDER}/, with a {_FOLDER}/.gitignore that says `*`"
+    )
+
+
+_INCLUDE = "memory.include"
+
+_IN_BANK = "project"
+"""The value of `sessions.keep` for notes of sessions in the bank."""
+
+
+def roots_of(current: Callable[[], Layout], settings: Settings) -> Roots:
+    """Return the roots of a bank's notes; `current` returns its layout, whose index may move."""
+    place = current()
+    history = CommitHistory(place.root, lambda: current().index / "commits.db")
+    bank = NoteRoot(place.root, history=history)
+    others = included(place, settings, lambda: current().index)
+    return Roots(bank, place.prefix, others, _private(current, settings))
+
+
+def _private(current: Callable[[], Layout], settings: Settings) -> PrivateRoot:
+    """Return the notes of sessions in the private state."""
+    kept = settings.sessions.keep == _IN_BANK
+    return PrivateRoot(
+        lambda: private_notes(current()),
+        current().root,
+        lambda: kept or rule_removed(current()),
+    )
+
+
+def file_commits(
+    current: Callable[[], Layout], settings: Settings, commit: str = ""
+) -> tuple[FileCommits, ...]:
+    """Return the commits of the notes in a bank, and of the files that settings include.
+
+    They end at `commit`, by default at HEAD.
+    """
+    place = current().origin
+    branch = settings.memory.default_branch
+    found = [
+        FileCommits(
+            place.root, lambda: current().index / "file-commits.db", branch=branch, commit=commit
+        )
+    ]
+    paths = [posixpath.normpath(path) for path in settings.memory.include]
+    if paths and place.prefix:
+        found.append(
+            FileCommits(
+                place.project,
+                lambda: current().index / "file-commits-included.db",
+                paths,
+                branch,
+                commit,
+            )
+        )
+    return tuple(found)
+
+
+def private_notes(place: Layout) -> Path:
+    """Return the folder of sessions' notes in the private state of a bank; it may not exist."""
+    return place.state(bank_id(place)) / NOTES
+
+
+def included(place: Layout, settings: Settings, index: Callable[[], Path]) -> IncludedRoot | None:
+    """Return the files that settings include; None if there are none.
+
+    A bank that is not in a project includes nothing: all files below it are its notes.
+    """
+    paths = [posixpath.normpath(path) for path in settings.memory.include]
+    if not (paths and place.prefix):
+        return None
+    project = place.project
+    origin = settings.origins.get(_INCLUDE, "the settings")
+    tree = repository.worktree(project)
+    return IncludedRoot(
+        project,
+        paths,
+        bank=place.prefix.rstrip("/"),
+        origin=f"the setting {_INCLUDE} ({_shown(origin, project)})",
+        known=partial(_known, tree, project) if tree else partial(_outside_git, project),
+        history=CommitHistory(project, lambda: index() / "commits-included.db", paths),
+        writable=[Path(path).expanduser().resolve() for path in settings.memory.writable_includes],
+        optional=not origin.startswith(str(place.config)),
+    )
+
+
+def includable(place: Layout, paths: Sequence[str]) -> Collection[str]:
+    """Return the Markdown files at or below some paths that a bank could include."""
+    memory = setting_sections.Memory(include=tuple(paths))
+    root = included(place, Settings(memory=memory), lambda: place.index)
+    return () if root is None else root.scan().signatures
+
+
+def settings_files(place: Layout) -> tuple[str, ...]:
+    """Return the paths of the files with a bank's settings, which may not exist."""
+    return str(place.config), str(settings.user_file(os.environ))
+
+
+def signature(files: Sequence[str]) -> tuple[object, ...]:
+    """Return what changes whenever one of these files changes."""
+    return tuple(map(_signature, files))
+
+
+def _known(tree: Path, project: Path, paths: Sequence[str]) -> Collection[str] | None:
+    found = repository.not_ignored(tree, project, paths)
+    return None if found is None else set(map(_text, found))
+
+
+def _outside_git(project: Path, paths: Sequence[str]) -> Collection[str] | None:
+    """Return the files of a project outside git; of a repository inside it, as git says."""
+    found: set[str] = set()
+    for path in paths:
+        place = project / path
+        tree = repository.worktree(place)
+        if tree is None:
+            found.update(_all_files(project, place))
+            continue
+        listed = _known(tree, tree, [place.relative_to(tree).as_posix()])
+        if listed is None:
+            return None
+        found.update((tree.relative_to(project) / name).as_posix() for name in listed)
+    return found
+
+
+def _all_files(project: Path, place: Path) -> Iterator[str]:
+    """Yield the files at or below a path, except in repositories and hidden folders."""
+    if not place.is_dir():
+        yield _name(place, project)
+    for folder, below, names in os.walk(place):
+        below[:] = [name for name in below if name[0] != "."]
+        for inner in [Path(folder, name) for name in below]:
+            if not inner.is_symlink() and os.path.lexists(inner / ".git"):
+                below.remove(inner.name)
+        yield from (_name(Path(folder, name), project) for name in (*names, *below))
+
+
+def _name(file: Path, project: Path) -> str:
+    return _text(file.relative_to(project).as_posix())
+
+
+def _text(path: str) -> str:
+    """Return a path as `included.Known` has it."""
+    return nfc(path).encode("utf-8", "replace").decode()
+
+
+def _shown(origin: str, project: Path) -> str:
+    """Return the origin of a setting; a file of the project by its path below it."""
+    return re.sub(rf"\A{re.escape(str(project))}/", "", origin)
+
+
+def _signature(file: str) -> object:
+    try:
+        found = os.stat(file)  # noqa: PTH116  (before each answer)
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size, found.st_ino

@@ -1,0 +1,342 @@
+"""The index of a bank as questions find it: opened, reopened when replaced, and repaired."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import cached_property
+from itertools import chain
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from memory_bank.bank import note_files
+from memory_bank.bank.logs import Logs
+from memory_bank.base.errors import BadName, Hint, NoteNotFound, StorageFailed, similar_names
+from memory_bank.base.filenames import is_utf8
+from memory_bank.base.paths import LEFT_ALONE, Layout
+from memory_bank.base.repairs import MANIFEST, Reports
+from memory_bank.base.settings import Settings
+from memory_bank.notes.link_targets import path_names
+from memory_bank.notes.names import key, name_of, path_of, record_asked, without_id_start
+from memory_bank.notes.roots import Roots
+from memory_bank.notes.source import CONTENT, NotesSource, content_field
+from memory_bank.search.index.index import Index, ReopenedIndex, discard, empty
+from memory_bank.search.manifest import documents, links
+from memory_bank.search.manifest.documents import DocumentRow
+from memory_bank.search.manifest.manifest import Manifest
+from memory_bank.search.retrievers.base import Scope
+
+if TYPE_CHECKING:
+    from tempfile import TemporaryDirectory
+
+    from memory_bank.search.engine import Engine
+
+
+Result = TypeVar("Result")
+
+_MEMORY = Path("/dev/shm")  # noqa: S108  (a folder of a random name is made in it, for this user)
+"""A file system in memory, which Linux has."""
+
+_FULL = "the disk of the index is full: until there is space, it is in {}"
+
+
+class View:
+    """One generation of the index, as a question sees it."""
+
+    def __init__(self, index: Index, owner: OpenIndex) -> None:
+        """Look at an index."""
+        self.index = index
+        self.manifest = index.manifest
+        self.source = owner.source
+        self._owner = owner
+
+    @cached_property
+    def engine(self) -> Engine:
+        """The ranking."""
+        from memory_bank.search.engine import Engine  # start-up: many questions rank nothing
+
+        owner = self._owner
+        return Engine(self.manifest, self.index.retrievers, owner.settings, owner.logs().access.of)
+
+
+class OpenIndex(ReopenedIndex[View]):
+    """The index of the notes at a place; its files may go, be replaced or be damaged meanwhile.
+
+    It may be used from several threads: one works at a time.
+    """
+
+    def __init__(
+        self,
+        place: Layout,
+        settings: Settings,
+        logs: Callable[[], Logs],
+        repairs: Reports,
+        notices: Reports,
+        roots: Roots | None = None,
+    ) -> None:
+        """Open nothing yet; tell `repairs` what was made again, `notices` what else to say.
+
+        `roots` are the folders of the notes; by default, those of the bank at `place`.
+        """
+        super().__init__()
+        self.layout = place
+        self.roots = roots or note_files.roots_of(lambda: self.layout, settings)
+        self.source = NotesSource(
+            self.roots,
+            max_bytes=settings.memory.max_note_bytes,
+            in_project=place.project_has,
+        )
+        self.settings = settings
+        self.logs = logs
+        self._repairs = repairs
+        self._notices = notices
+        self._spare = False
+        """Whether the index is elsewhere, since the disk of its own place is full."""
+        self._memory: TemporaryDirectory[str] | None = None
+        self._view: View | None = None
+
+    def read(self, ask: Callable[[View], Result]) -> Result:
+        """Query the index as `ReopenedIndex` does; if its disk is full, one that is elsewhere."""
+        with self.lock:
+            try:
+                return super().read(ask)
+            except StorageFailed as error:
+                if self._spare or not _is_full(error):
+                    raise
+                for place in self._elsewhere():
+                    self._drop()
+                    self.layout, self._spare = place, True
+                    with suppress(StorageFailed):
+                        found = super().read(ask)
+                        self._notices.add_once(_FULL.format(place.index))
+                        return found
+                self.close()
+                raise
+
+    def opened(self) -> View:
+        """Return the index, opened again when its files were deleted or replaced."""
+        lost = replaced = False
+        if self._view is not None and not self._view.index.current():
+            lost = not self.layout.manifest.exists()
+            replaced = not lost  # another process made it again
+            self._drop()
+        if self._view is None:
+            self._make_folder()
+            if lost:
+                self._repairs.add(MANIFEST)
+            index = Index(self.layout, self.source, self.settings, repaired=self._repairs.add)
+            self._view = View(index, self)
+            if lost or replaced:
+                with index.manifest.guarded():
+                    index.fill()
+        return self._view
+
+    def include(self, settings: Settings) -> None:
+        """Read the files that other settings include from now on."""
+        with self.lock:
+            if self.roots.included is not None:
+                self.roots.included.close()
+            place = self.layout
+            self.roots.included = note_files.included(place, settings, lambda: self.layout.index)
+            self.source.forget()
+
+    def discard(self) -> None:
+        """Remove the manifest, when no other process is in the middle of a batch."""
+        self._drop()
+        self._make_folder()
+        discard(self.layout)
+
+    def empty(self) -> None:
+        """Remove all derived files, when no other process is in the middle of a batch."""
+        with self.lock:
+            self._drop()
+            self._make_folder()
+            empty(self.layout)
+
+    def close(self) -> None:
+        """Let go of all files; they are opened again when they are needed."""
+        self._drop()
+        self._spare = False
+        if self._memory is not None:
+            self._memory.cleanup()
+            self._memory = None
+        self.source.close()
+
+    def rebuild(self) -> None:
+        """Remove the manifest, and build the index again from the files."""
+        self.discard()
+        self._repairs.add(MANIFEST)
+        self.opened().index.indexer.sync()
+
+    def _make_folder(self) -> None:
+        """Make the folder of derived files, where it belongs now; say once if that is elsewhere."""
+        if not self._spare:
+            self.layout = self.layout.renewed()
+        self.layout.make_index()
+        if self.layout.first_left_alone():
+            self._notices.add(LEFT_ALONE)
+
+    def _elsewhere(self) -> Iterator[Layout]:
+        """Yield other places for the index: the last one is in memory, until it is closed."""
+        yield from self.layout.spare()
+        if _MEMORY.is_dir():
+            from tempfile import TemporaryDirectory  # start-up: few need it
+
+            with suppress(OSError):
+                self._memory = TemporaryDirectory(prefix="memory-bank-", dir=_MEMORY)
+                yield Layout(self.layout.root, Path(self._memory.name, "index"))
+
+    def _drop(self) -> None:
+        if self._view is not None:
+            self._view.index.close()
+            self._view = None
+
+
+def _is_full(error: BaseException) -> bool:
+    """Tell whether an error is that of a full disk, by what caused it."""
+    cause: BaseException | None = error
+    while cause is not None:
+        number = cause.errno if isinstance(cause, OSError) else 0
+        said = str(cause)
+        if number in (errno.ENOSPC, errno.EDQUOT) or "No space left" in said or "is full" in said:
+            return True
+        cause = cause.__cause__
+    return False
+
+
+_NO_DATES: Mapping[str, float] = MappingProxyType({})
+
+BY_HAND = "manual"
+"""Source of a note without `source_type`: a person wrote it."""
+
+
+class NoteRow(NamedTuple):
+    """The manifest's row of a note."""
+
+    number: int
+    path: str
+    etag: str
+    size: int
+    id: str
+    title: str
+    type: str
+    status: str
+    created: float
+    updated: float
+    content_hash: str
+    source_type: str
+    rest: Mapping[str, Any]
+    """Front matter beyond these: file_refs, symbol_refs, entity_refs, aliases, extra …"""
+    tags: tuple[str, ...]
+
+    @property
+    def key(self) -> str:
+        """The note's name in the logs of activity: its id, else its path."""
+        return self.id or self.path
+
+
+def note_of(row: DocumentRow) -> NoteRow:
+    """Return a document as a note."""
+    data = row.data
+    return NoteRow(
+        number=row.number,
+        path=row.key,
+        etag=row.hash,
+        size=row.size,
+        id=row.id,
+        title=row.title,
+        type=str(data.get("type", "")),
+        status=str(data.get("status", "active")),
+        created=row.created,
+        updated=row.updated,
+        content_hash=str(data.get("content_hash", "")),
+        source_type=str(data.get("source_type", "")),
+        rest=data,
+        tags=tuple(sorted(data.get("tags", ()))),
+    )
+
+
+def note_at(manifest: Manifest, path: str) -> NoteRow | None:
+    """Return the note at a path."""
+    row = documents.document_at(manifest, path)
+    return note_of(row) if row else None
+
+
+def with_content(manifest: Manifest, content_hash: str) -> list[NoteRow]:
+    """Return the notes with a content that are not archived, the oldest first."""
+    found = documents.with_field(manifest, CONTENT, content_field(content_hash))
+    return [note_of(row) for row in found if row.data.get("content_hash") == content_hash]
+
+
+def newest(
+    manifest: Manifest, scope: Scope, limit: int, written: Mapping[str, float] = _NO_DATES
+) -> list[NoteRow]:
+    """Return the notes in scope that were created or updated last; see `documents.newest`."""
+    return [note_of(row) for row in documents.newest(manifest, scope, limit, written)]
+
+
+def updated_by(note: NoteRow, written: Mapping[str, float]) -> NoteRow:
+    """Return a note with the later of its time of update and that in `written`."""
+    return note._replace(updated=max(note.updated, written.get(note.key, 0.0)))
+
+
+def candidates(manifest: Manifest, name: str) -> list[str]:
+    """Return the paths of the notes with a name: several if it is ambiguous."""
+    if not is_utf8(name):
+        return []
+    try:
+        exact = path_of(name)
+    except BadName:
+        exact = ""
+    for path in (name, exact):  # first unchanged: existing files may have any name
+        if path and links.has_key(manifest, path):
+            return [path]
+    return links.keys_of(manifest, key(name))
+
+
+def _nearly_named(manifest: Manifest, name: str) -> list[str]:
+    """Return the decision records with a number, else the notes named so and by an id's start."""
+    number = record_asked(name, bare=True)
+    found = links.keys_of(manifest, number) if number else []
+    if found or not name:
+        return found
+    for _, path in documents.all_keys(manifest):
+        whole = key(path)
+        stem = without_id_start(whole)
+        if stem != whole and f"/{stem}".endswith(f"/{name}"):
+            found.append(path)
+    return found
+
+
+def path_named(
+    manifest: Manifest, forms: Sequence[str], *, exactly: bool = False
+) -> str | NoteNotFound:
+    """Return the path of the note that the first known form of a name means, or an error.
+
+    If `exactly`, a note that nearly has the name is in the hint of the error only.
+    """
+    exact = (candidates(manifest, form) for form in forms)
+    nearly = (_nearly_named(manifest, key(form)) for form in forms if is_utf8(form))
+    paths = next(filter(None, exact if exactly else chain(exact, nearly)), [])
+    if len(paths) == 1:
+        return paths[0]
+    if paths:
+        message = f"{forms[0]!r} may mean {len(paths)} notes"
+        return NoteNotFound(message, "say which: {paths}", paths=", ".join(paths[:8]))
+    known = map(name_of, next(filter(None, nearly), []))
+    near = ", ".join(dict.fromkeys([*known, *similar(manifest, forms[0])]))
+    hint = "did you mean {near}?" if near else Hint.LIST_NOTES
+    return NoteNotFound(f"there is no note {forms[0]!r}", hint, near=near)
+
+
+def similar(manifest: Manifest, name: str, most: int = 3) -> list[str]:
+    """Return the names of notes that are similar to a name."""
+    paths = {
+        word: name_of(row.key)
+        for row in documents.all_documents(manifest)
+        for word, _ in path_names(row.key, row.data.get("aliases", ()))
+    }
+    near = similar_names(key(name), paths, most=most)
+    return list(dict.fromkeys(paths[word] for word in near))

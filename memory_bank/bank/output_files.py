@@ -1,0 +1,164 @@
+"""Write files to a place that the user named, but through no symbolic link of a repository.
+
+What leads to the place may be a link of the user's own. A git work tree may contain a link that
+somebody else committed: no part of a path below a work tree is followed.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from stat import S_ISREG
+from typing import NamedTuple
+
+from memory_bank.base.errors import BadInput, BadName, StorageFailed
+from memory_bank.base.filenames import work_tree
+from memory_bank.git import process, repository
+from memory_bank.notes import files, folders
+from memory_bank.notes.folders import FolderEntry
+
+_MOST_LINKS = 40
+"""Symbolic links that are followed in a path, as by Linux."""
+
+
+class OutputFolder(NamedTuple):
+    """A folder to write to, which may not exist yet."""
+
+    shown: Path
+    """As the user named it."""
+    root: Path
+    """An existing folder, resolved, into which no repository has led."""
+    below: str
+    """The path from there to the folder, with a slash at its end; empty if it is the same."""
+
+    @contextmanager
+    def file(self, name: str, *, make: bool = False) -> Iterator[FolderEntry]:
+        """Open the folder of a file part by part, as `folders.held` does.
+
+        Raises BadInput if a part is a symbolic link, OSError.
+        """
+        try:
+            with folders.held(self.root, self.below + name, make=make) as entry:
+                yield entry
+        except BadName:
+            raise _linked(self.shown / name) from None
+
+    def names(self) -> list[str]:
+        """Return the names in the folder; none if it is missing."""
+        return folders.names_in(self.root, self.below.rstrip("/"))
+
+    def may_be_tracked(self, name: str) -> bool:
+        """Tell whether git tracks a file of the folder, in whatever case, or can't say it."""
+        folder = self.root / self.below
+        tree = repository.worktree(folder)
+        if tree is None:
+            return False
+        path = (folder / name).relative_to(tree).as_posix()
+        listed = process.run(
+            tree, "--no-literal-pathspecs", "--icase-pathspecs", "--noglob-pathspecs",
+            "ls-files", "-z", "--", path,
+        )  # fmt: skip
+        return listed != ""
+
+
+def folder(path: Path) -> OutputFolder:
+    """Return a folder that the user named; raise BadInput if a link of a repository is on the way.
+
+    Raises StorageFailed for a path that leads nowhere.
+    """
+    try:
+        place = _followed(path)
+        tree = work_tree(str(place))
+        above = (place, *place.parents)
+        root = Path(tree) if tree else next(one for one in above if one.is_dir())
+    except OSError as error:
+        raise _failed(path, error) from error
+    below = place.relative_to(root).as_posix()
+    return OutputFolder(path, root, "" if below == "." else f"{below}/")
+
+
+def read(place: OutputFolder, name: str) -> bytes:
+    """Return the bytes of a file; none if it is missing or a link. Raises StorageFailed."""
+    with suppress(BadName):
+        return files.read_in(place.root, place.below + name) or b""
+    return b""
+
+
+def put(file: FolderEntry, data: bytes) -> None:
+    """Write a file anew, unless it is as it should be: what had its name is not written to.
+
+    Raises OSError.
+    """
+    if _has(file, data):
+        return
+    file.unlink()
+    with os.fdopen(file.open(os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as stream:
+        stream.write(data)
+
+
+def write(path: Path, data: bytes) -> None:
+    """Write a file that the user named, which may be a device or a pipe outside of a work tree.
+
+    Raises BadInput if a link of a repository is on the way, StorageFailed.
+    """
+    try:
+        place = _followed(path)
+        if place.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        if not work_tree(str(place.parent)):
+            path.write_bytes(data)
+            return
+        with folder(path.parent).file(path.name) as file:
+            put(file, data)
+    except (OSError, ValueError) as error:
+        raise _failed(path, error) from error
+
+
+def _has(file: FolderEntry, data: bytes) -> bool:
+    """Tell whether a plain file has this content."""
+    try:
+        with os.fdopen(file.open(os.O_RDONLY), "rb") as stream:
+            found = os.fstat(stream.fileno())
+            same = S_ISREG(found.st_mode) and found.st_size == len(data)
+            return same and stream.read(len(data) + 1) == data
+    except OSError:
+        return False
+
+
+def _followed(path: Path) -> Path:
+    """Return where a path leads, which need not exist; raise BadInput for a link of a repository.
+
+    Raises OSError.
+    """
+    place = Path.cwd().resolve()
+    waiting = [*reversed(path.parts)]
+    links = 0
+    while waiting:
+        part = waiting.pop()
+        step = place / part  # an absolute part stands alone
+        if part == os.pardir:
+            place = place.parent
+        elif not step.is_symlink():
+            place = step
+        elif work_tree(str(place)):
+            raise _linked(step)
+        elif (links := links + 1) > _MOST_LINKS:
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+        else:
+            waiting += reversed(step.readlink().parts)
+    return place
+
+
+def _linked(path: Path) -> BadInput:
+    return BadInput(
+        f"{path} is behind a symbolic link, which a repository may contain: it is not written",
+        "remove the link, or name another place",
+    )
+
+
+def _failed(path: Path, error: OSError | ValueError) -> StorageFailed:
+    reason = getattr(error, "strerror", None) or error
+    return StorageFailed(f"{path} can't be written: {reason}", "name another place")

@@ -1,0 +1,62 @@
+"""Read and write the configuration files of clients, and name this program in them."""
+
+from __future__ import annotations
+
+import os
+import sys
+import sysconfig
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from memory_bank.base.errors import BadInput, Hint, StorageFailed
+from memory_bank.base.filenames import TEMPORARY_PREFIX
+from memory_bank.notes import files
+from memory_bank.notes.identity import etag
+
+PROGRAM = "memory-bank"
+
+
+def program() -> list[str]:
+    """Return this program's command with its full path, because desktops have another PATH."""
+    script = Path(sysconfig.get_path("scripts"), f"{PROGRAM}.exe" if os.name == "nt" else PROGRAM)
+    if script.is_file():
+        return [str(script)]
+    return [sys.executable, "-P", "-m", "memory_bank"]  # -P: not one in the working directory
+
+
+def text(file: Path, hint: Hint = Hint.EDIT_BY_HAND) -> str | None:
+    """Return the text of a file; None if it does not exist. Raises BadInput, StorageFailed."""
+    data = files.read(file)
+    if data is None and file.is_symlink() and not file.exists():
+        raise StorageFailed(f"{file} is a link that leads nowhere", "remove it, or repair it")
+    with explained(file, hint):
+        return None if data is None else data.decode()
+
+
+def write(file: Path, before: str | None, after: str | None) -> None:
+    """Replace a file atomically, which keeps its mode; None stands for no file.
+
+    Raises Conflict when the file is no longer what it was, StorageFailed.
+    """
+    known = files.ABSENT if before is None else etag(before.encode())
+    file = file.resolve()  # the link to a file kept elsewhere stays a link
+    if after is not None:
+        files.replace(file, after.encode(), known)
+        return
+    aside = file.with_name(f"{TEMPORARY_PREFIX}{os.urandom(6).hex()}")
+    files.remove(file, aside, known)
+
+
+@contextmanager
+def explained(file: Path, hint: Hint = Hint.EDIT_BY_HAND) -> Iterator[None]:
+    """Add the file to errors of reading and changing it."""
+    try:
+        yield
+    except UnicodeDecodeError as error:
+        reason = f"byte {error.start + 1} is no UTF-8"
+        raise BadInput(f"{file} stays as it is: {reason}", hint) from error
+    except BadInput as error:
+        if error.hint:
+            raise
+        raise BadInput(f"{file} stays as it is: {error.message}", hint) from error

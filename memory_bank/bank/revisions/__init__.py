@@ -1,0 +1,1 @@
+"""A bank as it was at a revision."""

@@ -1,0 +1,324 @@
+"""Open a bank as of another revision, or as in a fresh clone at a commit."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from memory_bank.bank.bank import Bank, Conditions
+from memory_bank.bank.revisions import files, revision_cache
+from memory_bank.bank.revisions.copies import (
+    CopiedFiles,
+    CopiedIncludes,
+    CopiedRoot,
+    CopiedRoots,
+    CopyLayout,
+    RevisionListing,
+    project_in,
+)
+from memory_bank.bank.revisions.files import WantedFiles, bank_files, project_names
+from memory_bank.base import settings
+from memory_bank.base.errors import BadInput, BadSetting, StorageFailed
+from memory_bank.base.filenames import QUERIES, SETTINGS
+from memory_bank.base.paths import Layout
+from memory_bank.base.settings import Settings
+from memory_bank.git import objects, process, repository
+from memory_bank.git.history import CommitHistory
+from memory_bank.git.objects import Revision
+from memory_bank.git.repository import tree_folder
+
+_MOST_SETTINGS = 1_000_000
+"""Maximum bytes of a file of settings."""
+
+_BAD_SETTINGS = "the settings of that revision can't be read: those of today are used"
+
+
+@contextmanager
+def bank_at(
+    bank: Bank,
+    rev: str,
+    *,
+    required: bool = False,
+    otherwise: Settings | None = None,
+    left_out: Collection[str] = (),
+) -> Iterator[Bank]:
+    """Open a bank as of a revision: a commit, tag, branch or `HEAD~3`, or "staged".
+
+    It can be read like any bank, and not be changed. The bank itself is left alone: no access is
+    counted, and no file of it is touched. Notes of sessions in the private state are not in it, nor
+    those whose paths are `left_out`.
+    If the revision's own settings can't be read, its settings are `otherwise`, or else those of
+    today, and their `problems` say why. Raises BadInput if there is no such revision, or, if notes
+    are `required`, if it has none.
+    """
+    place = bank.layout.origin
+    tree = tree_of(bank)
+    revision = objects.revision_of(tree, rev)
+    own = bank_files(tree, place, revision)
+    if required and not (own.blobs or own.refused):
+        raise _no_notes(tree, bank, revision)
+    wanted, settings = _with_included(bank, revision, own, otherwise)
+    wanted = wanted._replace(
+        blobs={
+            path: one
+            for path, one in wanted.blobs.items()
+            if path.removeprefix(place.prefix) not in left_out
+        }
+    )
+    commit = "" if revision.staged else revision.commit
+    with revision_cache.held(place, wanted.blobs, commit) as slot:
+        names = partial(project_names, tree, place, revision)
+        files = CopiedFiles(slot, project_in(slot))
+        layout = CopyLayout(slot, place, names, commit)
+        layout.root.mkdir(parents=True, exist_ok=True)
+        files.update(tree, wanted, commit, settings.memory.max_note_bytes)
+        settings = _settings(bank, layout.root, otherwise)  # they name their file now
+        roots = _roots(layout, files, revision, settings)
+        conditions = Conditions(progress=bank.progress)
+        with Bank(layout, settings, conditions=conditions, roots=roots) as copy:
+            copy.revision, copy.edits_of = revision, bank
+            if otherwise is None and unreadable(settings):
+                copy.add_notice(_BAD_SETTINGS)
+            _fill(copy, [place.index, *revision_cache.indices(place, but=slot)])
+            revision_cache.filled(slot)
+            yield copy
+
+
+def notes_at(bank: Bank, rev: str) -> dict[str, str]:
+    """Return the object ids of the notes of a revision by their paths; raise as `bank_at`."""
+    place = bank.layout.origin
+    revision = revision_of(bank, rev)
+    own = files.bank_files(tree_of(bank), place, revision)
+    wanted, _ = _with_included(bank, revision, own, None)
+    others = {f"{place.prefix}{name}" for name in (SETTINGS, QUERIES)}
+    return {
+        path.removeprefix(place.prefix): one
+        for path, one in wanted.blobs.items()
+        if path not in others
+    }
+
+
+def _with_included(
+    bank: Bank, revision: Revision, own: WantedFiles, otherwise: Settings | None
+) -> tuple[WantedFiles, Settings]:
+    """Add the included files to the files of a bank; return the settings that include them."""
+    tree, place = tree_of(bank), bank.layout.origin
+    with _settings_file(tree, place, own) as folder:
+        settings = _settings(bank, folder, otherwise)
+    more = files.included_files(tree, place, revision, settings.memory.include)
+    return WantedFiles({**more.blobs, **own.blobs}, {**more.refused, **own.refused}), settings
+
+
+def tree_of(bank: Bank) -> Path:
+    """Return the work tree of a bank's repository; raise BadInput outside git."""
+    return files.work_tree_of(bank.layout.origin)
+
+
+def settings_at(place: Layout, rev: str) -> Settings:
+    """Return the settings of today, but with the bank's file as of a revision; raise BadSetting.
+
+    Raises BadInput if there is no such revision.
+    """
+    tree = files.work_tree_of(place)
+    wanted = files.bank_files(tree, place, objects.revision_of(tree, rev))
+    with _settings_file(tree, place, wanted) as folder:
+        return settings.load(folder)
+
+
+def unreadable(settings: Settings) -> bool:
+    """Tell whether settings are not those of the bank's file, since that can't be read."""
+    return any(not one.ignored for one in settings.problems)
+
+
+def revision_of(bank: Bank, rev: str) -> Revision:
+    """Return the revision of a name; raise BadInput if there is none."""
+    return objects.revision_of(tree_of(bank), rev)
+
+
+def _fill(copy: Bank, others: list[Path]) -> None:
+    """Index what changed, and embed all of it: answers must not depend on the time.
+
+    Vectors come from the indices of the bank and of other copies, if they have them.
+    """
+    copy.read(lambda view: view.index.retrievers.borrow(others))
+    report = copy.read(lambda view: view.index.indexer.sync(thorough=False))
+    if report.waiting:
+        copy.sync()
+
+
+def _roots(
+    place: CopyLayout, files: CopiedFiles, revision: Revision, settings: Settings
+) -> CopiedRoots:
+    """Return the folders of notes of a copy."""
+    prefix, origin = place.prefix, place.origin
+    listing = {
+        path: one for path, one in files.files.items() if path.endswith((".md", ".markdown"))
+    }
+
+    def part(*, bank: bool) -> RevisionListing:
+        def own(found: dict[str, str]) -> dict[str, str]:
+            return {
+                path.removeprefix(prefix) if bank else path: one
+                for path, one in found.items()
+                if path.startswith(prefix) == bank
+            }
+
+        return RevisionListing(own(listing), own(files.refused), revision.when)
+
+    history = CommitHistory(
+        origin.root, lambda: place.index / "commits.db", (".",), revision.commit
+    )
+    root = CopiedRoot(place.root, part(bank=True), history)
+    paths = settings.memory.include
+    if not (prefix and paths):
+        return CopiedRoots(root, prefix)
+    cache = place.index / "commits-included.db"
+    outside = CommitHistory(origin.project, lambda: cache, paths, revision.commit)
+    others = CopiedIncludes(place.project, paths, part(bank=False), outside, prefix.rstrip("/"))
+    return CopiedRoots(root, prefix, others)
+
+
+@contextmanager
+def _settings_file(tree: Path, place: Layout, wanted: WantedFiles) -> Iterator[Path]:
+    """Yield a folder that has the file of settings of a revision, if that has one."""
+    with TemporaryDirectory(prefix="memory-bank-") as folder:
+        one = wanted.blobs.get(place.prefix + SETTINGS)
+        for _, data in objects.blobs(tree, [one] if one else [], _MOST_SETTINGS):
+            Path(folder, SETTINGS).write_bytes(data)
+        yield Path(folder)
+
+
+def _settings(bank: Bank, folder: Path, otherwise: Settings | None) -> Settings:
+    """Return the settings of today on this machine, with those in a folder of notes.
+
+    What decides whether and how texts are embedded stays as it is, and so do limits. See `bank_at`
+    for `otherwise`.
+    """
+    now = bank.settings
+    try:
+        then = bank.settings_in(folder)
+    except BadSetting:
+        return (otherwise or now)._replace(problems=settings.problems(folder))
+    memory = then.memory._replace(
+        enabled=now.memory.enabled,
+        embedder=now.memory.embedder,
+        storage_strategy=now.memory.storage_strategy,
+        max_note_bytes=min(now.memory.max_note_bytes, then.memory.max_note_bytes),
+        writable_includes=(),
+    )
+    return then._replace(memory=memory, embedders=now.embedders)
+
+
+def _no_notes(tree: Path, bank: Bank, revision: Revision) -> BadInput:
+    first = files.first_commit(tree, bank.layout.origin)
+    hint = "its first commit is {first}" if first else "commit its notes"
+    what = "is staged" if revision.staged else f"was in it at {revision.asked}"
+    known = revision.staged or revision.commit.startswith(revision.asked)
+    commit = "" if known else f" (commit {revision.commit[:12]})"
+    return BadInput(f"{bank.layout.root}: no note {what}{commit}", hint, first=first)
+
+
+_LARGEST = 2_000_000
+"""Bytes of the largest file that is written; of a larger one, only its name is there."""
+
+_SECONDS = 60.0
+
+_SETTINGS = {"memory.embedder": "none"}
+
+
+class CheckoutLayout(Layout):
+    """The folders of a bank in a temporary work tree, with a private state of its own."""
+
+    def __init__(self, root: Path, private: Path) -> None:
+        """Keep the index and the private state below the folder `private`."""
+        super().__init__(root, private / "index", ids=private / "ids")
+        self._private = private
+
+    def renewed(self) -> Layout:
+        """Return the same layout: nobody else has it."""
+        return self
+
+    def state(self, bank_id: str) -> Path:
+        """Return an empty folder in place of the bank's private state."""
+        return self._private / "state" / bank_id
+
+    def unused_indices(self) -> list[Path]:
+        """Return no folders: there is one index."""
+        return []
+
+
+@contextmanager
+def checked_out(bank: Bank, rev: str = "HEAD") -> Iterator[Bank]:
+    """Open a bank as it is in a new clone at a commit: with history, but no private state.
+
+    Nothing of the repository or of the bank is changed. What git does not have at that commit is
+    not in it: changes that are not committed, ignored notes, sessions, and who read what. Its notes
+    are not embedded. Raises BadInput outside git, or if there is no such revision.
+    """
+    place = bank.layout.origin
+    tree = files.work_tree_of(place)
+    if not place.project.is_relative_to(tree):
+        raise BadInput(f"{place.root} is not inside its repository", "put it below the work tree")
+    revision = objects.revision_of(tree, rev)
+    with TemporaryDirectory(prefix="memory-bank-") as name:
+        folder = Path(name).resolve()
+        there = folder / (_name(tree) or "project")
+        _make_tree(tree, there, folder / "git", revision)
+        root = there / place.root.relative_to(tree)
+        root.mkdir(parents=True, exist_ok=True)
+        layout = CheckoutLayout(root, folder / "private")
+        load = partial(settings.load, flags=_SETTINGS)
+        conditions = Conditions(progress=bank.progress, embeds=lambda: False)
+        with Bank(layout, load(root), conditions=conditions, load=load) as copy:
+            try:
+                yield copy
+            finally:
+                shutil.rmtree(tree_folder(there), ignore_errors=True)
+
+
+def _name(tree: Path) -> str:
+    """Return the name of the folder of a repository's main work tree."""
+    common = repository.common_folder(tree)
+    return common.parent.name if common and common.name == ".git" else tree.name
+
+
+def _make_tree(tree: Path, there: Path, private: Path, revision: Revision) -> None:
+    """Make a work tree of a repository that the repository does not know of.
+
+    Its objects and settings are the repository's, its HEAD and its index its own.
+    """
+    common = repository.common_folder(tree)
+    if common is None:
+        raise BadInput(f"git can't read the repository {tree}", "try `git status` there")
+    private.mkdir()
+    there.mkdir()
+    (private / "commondir").write_text(f"{common}\n", encoding="utf-8")
+    (private / "HEAD").write_text(f"{revision.commit}\n", encoding="ascii")
+    (private / "gitdir").write_text(f"{there / '.git'}\n", encoding="utf-8")
+    (there / ".git").write_text(f"gitdir: {private}\n", encoding="utf-8")
+    if process.run(there, "read-tree", "HEAD", seconds=_SECONDS) is None:
+        raise StorageFailed(f"git can't read the commit {revision.commit[:12]}", "try `git fsck`")
+    _write_files(tree, there, revision)
+
+
+def _write_files(tree: Path, there: Path, revision: Revision) -> None:
+    """Write the plain files of a commit as git has them: no filter runs, no link is made."""
+    files = objects.files_at(tree, revision.commit)
+    by_id: dict[str, list[str]] = {}
+    for path, one in files.items():
+        file = there / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.touch()
+        if 0 < one.size <= _LARGEST:
+            by_id.setdefault(one.id, []).append(path)
+    sizes = {id_: files[paths[0]].size for id_, paths in by_id.items()}
+    for id_, data in objects.sized_blobs(tree, sizes, _LARGEST):
+        for path in by_id[id_]:
+            (there / path).write_bytes(data)
+    for path in files:
+        os.utime(there / path, (revision.when, revision.when))

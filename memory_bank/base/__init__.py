@@ -1,0 +1,1 @@
+"""What every room uses: errors, settings, paths, SQLite, plug-ins."""

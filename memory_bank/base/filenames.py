@@ -1,0 +1,178 @@
+"""Names of files and folders in a bank, the search for a bank, and signatures of files."""
+
+from __future__ import annotations
+
+import os
+import time
+from contextlib import suppress
+from stat import S_ISREG
+
+FOLDER = ".memories"
+
+SETTINGS = "config.toml"
+"""The settings of a bank."""
+
+QUERIES = "queries.toml"
+"""The golden queries of a bank: what must be found."""
+
+NOTE_SUFFIXES = (".md", ".markdown")
+
+TEXT_SUFFIXES = (".mdx", ".mdown", ".mkd", ".mkdn", ".text", ".txt")
+"""Endings of text files that may be meant as notes, in lower case; they are not indexed."""
+
+TEMPORARY_PREFIX = ".mb-"
+"""Prefix of temporary files; one that a killed process left is removed later."""
+
+LOCK_FILE = ".mb-lock"
+"""The file that is locked where a folder can't be."""
+
+_LONGEST_PART = 255
+"""Bytes of a part of a path that common file systems take."""
+
+JOURNAL_PREFIX = ".journal-"
+"""Prefix of the folder in the trash with an unfinished change of several files."""
+
+
+def outside(path: str) -> str:
+    """Return why a path can't be that of a file or folder of the project; empty if it can."""
+    parts = path.split("/")
+    wrong = {
+        "is empty: name a folder or a file, or the whole project with '.'": not path.strip(),
+        "has a control character": any(char < " " or char == "\x7f" for char in path),
+        "has a backslash: write '/' between folders": "\\" in path,
+        "is not relative: name it by its path below the project": (
+            path.startswith(("/", "~")) or path[1:2] == ":"
+        ),
+        "leads out of the project": ".." in parts,
+        f"has a part of more than {_LONGEST_PART} bytes": any(
+            len(part.encode(errors="replace")) > _LONGEST_PART for part in parts
+        ),
+    }
+    return next((reason for reason, holds in wrong.items() if holds), "")
+
+
+def relative(path: str) -> str:
+    """Return why a path can't be that of a file on this machine; empty if it can."""
+    if "\0" in path or not os.path.isabs(os.path.expanduser(path)):
+        return "is no whole path: it must start with '/' or '~/'"
+    return ""
+
+
+def inside(folder: str) -> str:
+    """Return the folder of notes of a project; a folder of notes stays."""
+    inner = os.path.join(folder, FOLDER)
+    return inner if os.path.isdir(inner) else folder
+
+
+def above(folder: str) -> str | None:
+    """Return the `.memories` of a resolved folder or of the nearest one above it, if one has it."""
+    while True:
+        inner = os.path.join(folder, FOLDER)
+        if os.path.isdir(inner):
+            return inner
+        folder, before = os.path.dirname(folder), folder
+        if folder == before:
+            return None
+
+
+def reached() -> str:
+    """Return the working directory with its symbolic links, from PWD if that is right."""
+    told = os.environ.get("PWD", "")
+    try:
+        if os.path.isabs(told) and os.path.samefile(told, os.curdir):
+            return told
+    except OSError:
+        pass  # PWD is from another process
+    return os.getcwd()
+
+
+def led_by(way: str, bank: str) -> str:
+    """Return a symbolic link by which a repository may redirect to a bank; empty if there is none.
+
+    It is the bank itself, or a link in the path `way` of the working directory that leads out of
+    its git work tree. The home folder is trusted, even if it is a git work tree.
+    """
+    if os.path.islink(bank):
+        return bank
+    while True:
+        if os.path.islink(way):
+            tree = work_tree(os.path.realpath(os.path.dirname(way)))
+            if tree and not bank.startswith(os.path.join(tree, "")) and above(tree) != bank:
+                return way
+        way, before = os.path.dirname(way), way
+        if way == before:
+            return ""
+
+
+def work_tree(folder: str) -> str:
+    """Return the git work tree of a resolved folder; empty for none, or for the home folder."""
+    while not os.path.lexists(os.path.join(folder, ".git")):
+        folder, before = os.path.dirname(folder), folder
+        if folder == before:
+            return ""
+    return "" if folder == os.path.realpath(os.path.expanduser("~")) else folder
+
+
+def is_utf8(name: str) -> bool:
+    """Tell whether a name can be written in UTF-8; a file's name may be any bytes."""
+    if name.isascii():
+        return True
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def user_state() -> str:
+    """Return this program's folder in the user's state, as `layout.user_folder` does."""
+    home = os.environ.get("XDG_STATE_HOME") or (
+        os.environ.get("LOCALAPPDATA", "") if os.name == "nt" else ""
+    )
+    return os.path.join(home or os.path.expanduser("~/.local/state"), "memory-bank")
+
+
+def project_name(folder: str) -> str:
+    """Return the name of a project: of its repository's main work tree, else of its folder."""
+    tree = os.path.realpath(folder)
+    while not os.path.lexists(os.path.join(tree, ".git")):
+        tree, before = os.path.dirname(tree), tree
+        if tree == before:
+            return os.path.basename(os.path.realpath(folder)) or "project"
+    name = os.path.basename(tree) or "project"
+    with suppress(OSError, UnicodeDecodeError), open(os.path.join(tree, ".git")) as file:
+        # a linked work tree: gitdir: MAIN/.git/worktrees/NAME
+        where = os.path.join(tree, file.read(4096).removeprefix("gitdir:").strip())
+        main, _, below = os.path.normpath(where).rpartition(os.path.join("", ".git", "worktrees"))
+        if main and below:
+            name = os.path.basename(os.path.normpath(main)) or name
+    return name
+
+
+PREPARED_CONTEXT = "context.json"
+
+StatSignature = tuple[int, int, int, int]
+"""Size, mtime and ctime in ns, inode."""
+
+_RACY_NS = 100_000_000
+"""A younger file may change without another signature, since file times are coarse."""
+
+_SKEW_NS = 60_000_000_000
+"""An mtime farther in the future was set by hand; then only the ctime counts."""
+
+
+def signature(stat: os.stat_result) -> StatSignature:
+    """Return the signature of a file."""
+    return stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino
+
+
+def signature_of(stat: os.stat_result) -> StatSignature | None:
+    """Return the signature of a file by what the system knows of it; None for no plain file."""
+    return signature(stat) if S_ISREG(stat.st_mode) else None
+
+
+def trusted(signature: StatSignature) -> bool:
+    """Tell whether a file's signature may be recorded: the file is not too young."""
+    _, mtime, ctime, _ = signature
+    now = time.time_ns()
+    return not (ctime > now - _RACY_NS or now - _RACY_NS < mtime < now + _SKEW_NS)

@@ -1,0 +1,547 @@
+"""The folders of a bank and of this machine's user, and the names of banks.
+
+Such a folder has a random id, and the private state of this machine has a file with that name. The
+id of a folder that came with a repository is not registered there. The file also caches data about
+the bank.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from stat import S_ISDIR
+from typing import NamedTuple
+
+from memory_bank.base import setting_files, settings
+from memory_bank.base.errors import (
+    BadInput,
+    BadName,
+    BadSetting,
+    Hint,
+    IndexDamaged,
+    NoBank,
+    StorageFailed,
+)
+from memory_bank.base.filenames import (
+    FOLDER,
+    SETTINGS,
+    TEMPORARY_PREFIX,
+    above,
+    inside,
+    led_by,
+    reached,
+    relative,
+)
+from memory_bank.base.settings import load
+
+NAME = "index-id"
+
+_LENGTH = 32
+
+_DIGITS = frozenset(b"0123456789abcdef")
+
+_OWN_RULES = ".gitignore"
+
+KEPT = frozenset({NAME, _OWN_RULES})
+"""Files that stay when an index is emptied."""
+
+
+def read(index: Path) -> str:
+    """Return the id of a folder, or empty; open no other file in it."""
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    try:
+        handle = os.open(index / NAME, flags)
+    except OSError:
+        return ""
+    try:
+        data = os.read(handle, _LENGTH + 1)
+    except OSError:
+        return ""
+    finally:
+        os.close(handle)
+    return data.decode() if len(data) == _LENGTH and _DIGITS.issuperset(data) else ""
+
+
+def known(registry: Path, index_id: str) -> bool:
+    """Tell whether an id is registered on this machine."""
+    return bool(index_id) and os.access(registry / index_id, os.R_OK)
+
+
+def bare(index: Path) -> bool:
+    """Tell whether a folder has no data yet, for example since its maker was killed."""
+    try:
+        with os.scandir(index) as found:
+            return all(
+                entry.name == _OWN_RULES or entry.name.startswith(TEMPORARY_PREFIX)
+                for entry in found
+            )
+    except OSError:
+        return False
+
+
+def give(index: Path, registry: Path) -> str:
+    """Give a folder a registered id, unless another process has; return its id.
+
+    Raises OSError.
+    """
+    made = os.urandom(_LENGTH // 2).hex()
+    remember(registry, made, b"")
+    temporary = index / f"{TEMPORARY_PREFIX}{made}"
+    _write(temporary, made.encode())
+    try:
+        os.link(temporary, index / NAME)
+    except FileExistsError:
+        pass
+    except OSError:  # a file system without hard links
+        with suppress(FileExistsError):
+            _write(index / NAME, made.encode())
+    finally:
+        temporary.unlink(missing_ok=True)
+    found = read(index)
+    if found != made:
+        (registry / made).unlink(missing_ok=True)
+    return found
+
+
+def remember(registry: Path, index_id: str, what: bytes) -> None:
+    """Register an id, and store some bytes with it; raise OSError."""
+    registry.mkdir(parents=True, exist_ok=True, mode=0o700)
+    temporary = registry / f"{TEMPORARY_PREFIX}{os.urandom(6).hex()}"
+    try:
+        _write(temporary, what)
+        temporary.replace(registry / index_id)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def remembered(registry: Path, index_id: str) -> bytes:
+    """Return the bytes that are stored with an id; none if it is not registered."""
+    try:
+        return (registry / index_id).read_bytes() if index_id else b""
+    except OSError:
+        return b""
+
+
+def all_remembered(registry: Path) -> list[bytes]:
+    """Return the bytes that are stored with all ids of this machine."""
+    try:
+        names = os.listdir(registry)  # noqa: PTH208
+    except OSError:
+        return []
+    return [found for name in names if (found := remembered(registry, name))]
+
+
+def _write(file: Path, data: bytes) -> None:
+    handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
+    with os.fdopen(handle, "wb") as stream:
+        stream.write(data)
+
+
+INDEX = ".index"
+"""Folder of a bank that holds derived files."""
+
+LEFT_ALONE = (
+    "the bank's .index was not made on this machine, or by an older version: it is left alone,"
+    " and the index is in the user's cache; delete .index to have it in the bank again"
+)
+"""The notice about an index that was not made on this machine."""
+
+NOTES = "notes"
+"""Folder of a bank's private state that holds notes of sessions."""
+
+MODELS = "models"
+"""Folder of embedder weights in the user's data; no bank may have this name."""
+
+HEADER = "# written by memory-bank: derived and private files"
+
+GITIGNORE = f"""\
+{HEADER}
+.index/
+.trash/
+{TEMPORARY_PREFIX}*
+# notes of agents' sessions stay on this machine; delete the next line to share them
+sessions/
+"""
+
+
+class Layout:
+    """The folders of one bank."""
+
+    def __init__(
+        self, root: Path, index: Path, *, ids: Path | None = None, left_alone: bool = False
+    ) -> None:
+        """Take the folder of notes, resolved, and the folder of derived files.
+
+        `ids` is this machine's registry of ids of such folders; see `index_ids`.
+        """
+        self.root = root
+        self.index = index
+        self.ids = ids
+        self.left_alone = left_alone
+        """Whether the bank has an `.index` that was not made on this machine."""
+        self.index_id = read(index) if ids else ""
+        """The id that the files of the index must have; empty before it is made."""
+
+    @property
+    def origin(self) -> Layout:
+        """The layout of the bank that this one is a copy of; that of a real bank is itself."""
+        return self
+
+    def renewed(self) -> Layout:
+        """Return the layout as it is now, since the index may belong elsewhere meanwhile."""
+        return at(self.root)
+
+    def project_has(self, path: str) -> bool:
+        """Tell whether the project has a file or folder at a path below it."""
+        return os.path.lexists(self.project / path)
+
+    @property
+    def commit(self) -> str:
+        """The commit whose files these are; empty for those of the work tree, or staged ones."""
+        return ""
+
+    def listed(self) -> Collection[str] | None:
+        """Return what git has below the project, if these are a copy; None if git must be asked."""
+        return None
+
+    @property
+    def project(self) -> Path:
+        """The project's folder, which has `.memories` in it."""
+        return self.root.parent if self.root.name == FOLDER else self.root
+
+    @property
+    def prefix(self) -> str:
+        """The bank's folder below the project, with a slash; empty if they are the same."""
+        return "" if self.project == self.root else f"{self.root.name}/"
+
+    @property
+    def config(self) -> Path:
+        """The project's settings."""
+        return self.root / SETTINGS
+
+    @property
+    def trash(self) -> Path:
+        """Deleted notes."""
+        return self.root / ".trash"
+
+    @property
+    def manifest(self) -> Path:
+        """The database of what is indexed."""
+        return self.index / "manifest.db"
+
+    def make_index(self) -> None:
+        """Make the folder of derived files; raise NoBank if the bank no longer exists.
+
+        Raises IndexDamaged if a folder from another machine has appeared meanwhile.
+        """
+        if not self.root.is_dir():
+            raise NoBank(f"the bank {self.root} is gone", "bring the folder back")
+        without_links(private_folder(self.index))
+        if self.ids is None:
+            return
+        self.index_id = read(self.index)
+        if known(self.ids, self.index_id):
+            return
+        if self._in_bank and not bare(self.index):
+            raise IndexDamaged(f"{self.index} was made elsewhere", "another one is used")
+        try:
+            self.index_id = self.index_id or give(self.index, self.ids)
+            self.remember(b"")
+        except OSError as error:
+            if self._in_bank:
+                raise StorageFailed(f"{self.ids} can't be written: {error.strerror}") from error
+
+    def remember(self, what: bytes) -> None:
+        """Cache some bytes about the bank in the private state; raise OSError."""
+        if self.ids is not None and self.index_id:
+            remember(self.ids, self.index_id, what)
+
+    def remembered(self) -> bytes:
+        """Return the cached bytes about the bank, or no bytes."""
+        return b"" if self.ids is None else remembered(self.ids, self.index_id)
+
+    def first_left_alone(self) -> bool:
+        """Tell whether an index from another machine is ignored; True once for each such index."""
+        if not self.left_alone:
+            return False
+        told = self.index / "left-alone"
+        theirs = read(self.root / INDEX) or "none"
+        with suppress(OSError):
+            if told.read_text(encoding="utf-8") == theirs:
+                return False
+        with suppress(OSError):  # it is said again then
+            told.write_text(theirs, encoding="utf-8")
+        return True
+
+    def spare(self) -> Iterator[Layout]:
+        """Yield the bank with its index elsewhere on this machine, for a disk that is full."""
+        name = _cache_name(self.root)
+        yield Layout(self.root, user_folder("cache") / name, ids=self.ids)
+        with suppress(StorageFailed):
+            yield Layout(self.root, temporary_folder() / name, ids=self.ids)
+
+    def unused_indices(self) -> list[Path]:
+        """Return the folders of derived files of this bank that are not in use."""
+        places = (self.root / INDEX, user_folder("cache") / _cache_name(self.root))
+        return [place for place in places if place != self.index and place.is_dir()]
+
+    @property
+    def _in_bank(self) -> bool:
+        return self.index.parent == self.root
+
+    def state(self, bank_id: str) -> Path:
+        """Return the private folder of the bank on this machine."""
+        return user_folder("state") / bank_id
+
+
+def locate(
+    path: str | os.PathLike[str] | None = None,
+    *,
+    settings: Mapping[str, object] | None = None,
+    start: Path | None = None,
+) -> Layout:
+    """Find the bank of a folder of notes, of a project, or of the working directory.
+
+    Without a path, `.memories` is searched in the working directory and above it; with the setting
+    `storage_strategy = "user"`, it is the user's bank with the name of the project. `start` is the
+    folder to take for the working directory.
+    `settings` are flags, as `config.load` takes them. Raises NoBank, BadSetting.
+    """
+    if path is not None:
+        return at(Path(inside(str(Path(path).expanduser()))))
+    if load(flags=settings).memory.storage_strategy == "project":
+        return find(start or Path(reached()))
+    folder = named(project_name(start or Path.cwd()))
+    if not folder.is_dir():
+        raise NoBank(f"there is no {folder} yet", Hint.MAKE_BANK)
+    return at(folder)
+
+
+def at(root: Path, environ: Mapping[str, str] | None = None) -> Layout:
+    """Return the layout of the bank in `root`.
+
+    Its index is `.index` if this machine has made it, or can make it. It is in the user's cache if
+    the bank is read-only, or if its `.index` may have come with it.
+    """
+    root = root.resolve()
+    if not root.is_dir():
+        raise NoBank(f"{root} is not a folder", Hint.MAKE_FOLDER)
+    index, ids = root / INDEX, user_folder("state", environ) / "indices"
+    if not os.path.lexists(index):
+        ours, writable = True, os.access(root, os.W_OK) and _can_be_made(ids)
+    elif index.is_symlink() or not index.is_dir():
+        ours = writable = False
+    else:
+        ours, writable = known(ids, read(index)), os.access(index, os.W_OK)
+        if not ours and bare(index):
+            ours, writable = True, writable and _can_be_made(ids)
+    if ours and writable:
+        return Layout(root, index, ids=ids)
+    return Layout(root, _cached(root, environ), ids=ids, left_alone=not ours)
+
+
+def _cached(root: Path, environ: Mapping[str, str] | None) -> Path:
+    """Return the folder in the user's cache for the index of a bank."""
+    name = _cache_name(root)
+    cache = user_folder("cache", environ) / name
+    if _can_be_made(cache):
+        return cache
+    return temporary_folder() / name
+
+
+def _cache_name(root: Path) -> str:
+    import hashlib  # start-up: OpenSSL comes with it
+
+    return hashlib.sha256(os.fsencode(root)).hexdigest()[:16]
+
+
+def temporary_folder(*, make: bool = True) -> Path:
+    """Return the user's folder of temporary files, for a home folder that is read-only.
+
+    Raises StorageFailed if it may belong to somebody else: the folder above it is everybody's.
+    """
+    import tempfile  # start-up: few need it
+
+    user = os.getuid() if sys.platform != "win32" else 0  # each has a folder of his own there
+    folder = Path(tempfile.gettempdir()) / f"memory-bank-{user}"
+    try:
+        if make:
+            folder.mkdir(mode=0o700, exist_ok=True)
+        found = folder.lstat()
+    except OSError as error:
+        raise StorageFailed(
+            f"{folder} can't be made: {error.strerror}", "set XDG_CACHE_HOME"
+        ) from error
+    mine = sys.platform == "win32" or (found.st_uid == user and not found.st_mode & 0o022)
+    if not (mine and S_ISDIR(found.st_mode)):
+        raise StorageFailed(f"{folder} may belong to somebody else", "set XDG_CACHE_HOME")
+    return folder
+
+
+def _can_be_made(folder: Path) -> bool:
+    """Tell whether a folder can be written to, or made."""
+    there = next(place for place in (folder, *folder.parents) if os.path.lexists(place))
+    return there.is_dir() and os.access(there, os.W_OK)
+
+
+def find(start: Path, environ: Mapping[str, str] | None = None) -> Layout:
+    """Find the bank of a working directory: `.memories` in it or in a folder above it.
+
+    Raises NoBank if there is none, or if a symbolic link that a repository may contain leads to it.
+    """
+    found = above(str(start.resolve()))
+    if found is None:
+        raise NoBank(
+            f"no {FOLDER} folder in {start} or above it",
+            Hint.MAKE_OR_NAME_BANK,
+        )
+    if link := led_by(str(start.absolute()), found):
+        raise linked(link, found)
+    return at(Path(found), environ)
+
+
+def linked(link: str | Path, bank: str | Path) -> NoBank:
+    """Return the error for a bank behind a symbolic link that a repository may contain."""
+    goal = os.path.realpath(bank)
+    return NoBank(
+        f"{link} is a symbolic link: a repository may lead to the bank {goal} that way",
+        Hint.NAME_THAT_BANK,
+        bank=goal,
+    )
+
+
+def named(name: str, environ: Mapping[str, str] | None = None) -> Path:
+    """Return the folder of the user's bank of that name, which may not exist."""
+    if (
+        not name
+        or name == MODELS
+        or name.startswith(".")
+        or not all(c.isalnum() or c in "-_." for c in name)
+    ):
+        raise BadName(f"{name!r} can't name a bank", "use letters, digits, '-', '_' and '.'")
+    return user_folder("data", environ) / name
+
+
+def project_name(start: Path) -> str:
+    """Return the name of the user's bank of a project: that of its work tree, or its folder."""
+    start = start.resolve()
+    tree = next((place for place in (start, *start.parents) if (place / ".git").exists()), start)
+    kept = "".join(char if char.isalnum() or char in "-_." else "-" for char in tree.name)
+    return kept.lstrip(".") or "project"
+
+
+def user_folder(kind: str, environ: Mapping[str, str] | None = None) -> Path:
+    """Return the user's folder for `data`, `state` or `cache` of this program."""
+    environ = os.environ if environ is None else environ
+    fallback = {"data": ".local/share", "state": ".local/state", "cache": ".cache"}[kind]
+    chosen = environ.get(f"XDG_{kind.upper()}_HOME")
+    if not chosen and os.name == "nt":
+        chosen = environ.get("LOCALAPPDATA")
+    return Path(chosen or Path.home() / fallback) / "memory-bank"
+
+
+def private_folder(path: Path) -> Path:
+    """Make a folder with a `.gitignore` that ignores all of it.
+
+    Raises StorageFailed if it can't be made, or is a symbolic link.
+    """
+    if path.is_symlink():
+        raise StorageFailed(f"{path} is a symbolic link", "remove it: a plain folder is made")
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        ignore = path / ".gitignore"
+        if not ignore.is_symlink() and not ignore.exists():
+            ignore.write_text("*\n", encoding="utf-8")
+    except OSError as error:
+        raise StorageFailed(
+            f"{path} can't be made: {error.strerror}", "check the disk's space and permissions"
+        ) from error
+    return path
+
+
+def without_links(folder: Path) -> Path:
+    """Remove the symbolic links in a folder of derived files, which may lead out of the bank."""
+    try:
+        _unlink_links(str(folder))
+    except OSError as error:
+        raise StorageFailed(f"{folder} can't be cleaned: {error.strerror}") from error
+    return folder
+
+
+def _unlink_links(folder: str) -> None:
+    try:
+        found = os.scandir(folder)  # start-up: done before each cold answer
+    except OSError:
+        return  # reading it will raise the error
+    with found:
+        for entry in found:
+            if entry.is_symlink():
+                Path(entry.path).unlink(missing_ok=True)
+            elif entry.is_dir():
+                _unlink_links(entry.path)
+
+
+class NamedBank(NamedTuple):
+    """A bank with a name of the user."""
+
+    name: str
+    path: str
+    """The folder of notes, or a project with a bank."""
+    own: bool
+    """Whether it is in the user's data folder: made by `init`, not added."""
+    exists: bool
+
+
+def added(environ: Mapping[str, str] | None = None) -> dict[str, Path]:
+    """Return the banks that the user's settings name; raise BadSetting."""
+    file = settings.user_file(os.environ if environ is None else environ)
+    table = setting_files.read(file)[1].get(settings.BANKS, {})
+    if not isinstance(table, dict):
+        raise BadSetting(f"{file}: banks is no section", "write [banks], and name = path below it")
+    for name, path in table.items():
+        reason = relative(path) if isinstance(path, str) else "is no text"
+        if reason:
+            raise BadSetting(f"{file}: banks.{name}: the path {reason}", "correct or remove it")
+    return {name: Path(path).expanduser() for name, path in table.items()}
+
+
+def own(environ: Mapping[str, str] | None = None) -> dict[str, Path]:
+    """Return the banks in the user's data folder."""
+    folder = user_folder("data", environ)
+    try:
+        names = sorted(one.name for one in folder.iterdir() if one.is_dir())
+    except OSError:
+        return {}
+    hidden = {MODELS}
+    return {name: folder / name for name in names if name not in hidden and name[0] != "."}
+
+
+def banks() -> tuple[NamedBank, ...]:
+    """Return all banks with a name, sorted by it; raise BadSetting."""
+    mine = added()
+    found = [NamedBank(name, str(path), False, path.is_dir()) for name, path in mine.items()]
+    others = {name: path for name, path in own().items() if name not in mine}
+    found += [NamedBank(name, str(path), True, True) for name, path in others.items()]
+    return tuple(sorted(found))
+
+
+def path_of(given: str) -> str:
+    """Return the folder of a bank that is given by its name; anything else is returned unchanged.
+
+    A name precedes a folder of that name in the working directory, which `./name` means: a
+    repository must not take the place of the user's bank.
+    """
+    if not given or given[0] in ".~" or {"/", os.sep} & set(given):
+        return given
+    found = added().get(given) or own().get(given)
+    return str(found) if found else given
+
+
+def check_free(name: str, path: Path | None = None) -> None:
+    """Raise BadInput if a name is that of a bank other than the one at `path`."""
+    other = added().get(name) or (own().get(name) if path else None)
+    if other is not None and other != path:
+        raise BadInput(f"{name!r} is the name of another bank, {other}", "choose another name")

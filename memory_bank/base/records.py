@@ -1,0 +1,224 @@
+"""Rendering for every front-end: values and errors as JSON, harmful characters escaped."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from datetime import date
+from functools import partial
+from math import isfinite
+from os import PathLike, fspath
+from types import UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from unicodedata import category
+
+from memory_bank.base.errors import BadInput, MemoryBankError
+
+# Control characters (except newline and tab), line and paragraph separators, characters that
+# change the direction of text, halves of surrogate pairs, and invisible letters.
+_HARMFUL = (
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff"
+    "\U000e0000-\U000e007f]"
+)
+
+# Further characters that an agent reads but its user does not see: zero-width and filler
+# characters, direction marks, variation selectors (except one that makes an emoji), and
+# unassigned characters. `\r\n` is one line end.
+_UNSEEN = (
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
+    "\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0e\ufeff\uffa0\ufff0-\ufffb"
+    "\ud800-\udfff\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+    "|(?<=\ufe0f)\ufe0f|\r(?!\n)"
+)
+
+_SURROGATE = "[\ud800-\udfff]"
+
+_NOT_ASCII = "[^\n\x20-\x7e]"
+
+_UNSEEN_IN_NAMES = frozenset(["Cc", "Cf", "Cs", "Zl", "Zp"])
+
+_NAMED = {"\r": r"\r", "\n": r"\n", "\t": r"\t"}
+
+_JSON_TYPES = {str: "string", int: "integer", float: "number", bool: "boolean"}
+
+
+def plain(value: object) -> object:
+    """Return a value as JSON types: fields in their order, without those that are None.
+
+    A record may name fields in `nullable` that are then null.
+    """
+    fields = fields_of(type(value))
+    if fields is not None:
+        shown = fields_shown(value, fields)
+        return {name: plain(item) for name, item in shown}
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        items = [plain(item) for item in value]
+        return items if isinstance(value, list | tuple) else sorted(items, key=str)
+    if isinstance(value, date):  # datetimes are dates
+        return value.isoformat().replace("+00:00", "Z")
+    if isinstance(value, PathLike):
+        return fspath(value)
+    # JSON has only finite numbers
+    return None if isinstance(value, float) and not isfinite(value) else value
+
+
+def schema(kind: Any, *, depth: int, without: Collection[str] = ()) -> dict[str, Any]:  # noqa: ANN401  (any type)
+    """Return the JSON schema of `plain` for values of a type.
+
+    Fields of nested records are described down to `depth`; no field is required. Fields in
+    `without` are omitted at every depth.
+    """
+    inside = partial(schema, without=without)
+    kind = str if get_origin(kind) is Literal else kind
+    if origin := get_origin(kind):
+        first, *rest = [item for item in get_args(kind) if item not in {type(None), Ellipsis}]
+        if origin is UnionType or origin is Union:
+            return {} if rest else _or_null(inside(first, depth=depth))
+        if issubclass(origin, Mapping):
+            return {"type": "object", "additionalProperties": inside(rest[0], depth=depth)}
+        return {"type": "array", "items": inside(first, depth=depth)}
+    names = fields_of(kind)
+    if names is None:
+        return {"type": _JSON_TYPES[kind]} if kind in _JSON_TYPES else {}
+    if not depth:
+        return {"type": "object"}
+    hints = get_type_hints(kind)
+    fields = {name: inside(hints[name], depth=depth - 1) for name in names if name not in without}
+    return {"type": "object", "properties": fields}
+
+
+def fields_shown(value: object, names: Collection[str]) -> Iterator[tuple[str, Any]]:
+    """Yield the fields of a record that are not None, or may be null."""
+    nullable: Collection[str] = getattr(value, "nullable", ())
+    for name in names:
+        item = getattr(value, name)
+        if item is not None or name in nullable:
+            yield name, item
+
+
+def fields_of(kind: type) -> Collection[str] | None:
+    """Return the fields of a named tuple or dataclass; None for any other type."""
+    named: Collection[str] | None = getattr(kind, "__dataclass_fields__", None)
+    return getattr(kind, "_fields", named)
+
+
+def _or_null(found: dict[str, Any]) -> dict[str, Any]:
+    return {**found, "type": [found["type"], "null"]} if "type" in found else found
+
+
+def document(value: object, *, indent: int | None = 2, ascii_only: bool = False) -> str:
+    """Return a value as a JSON document in UTF-8 with harmful characters escaped.
+
+    It is valid for any parser (RFC 8259, RFC 7493): no NaN, and U+FFFD for halves of surrogate
+    pairs.
+    """
+    import json  # start-up: most answers are text
+
+    text = json.dumps(plain(value), ensure_ascii=False, indent=indent, allow_nan=False)
+    if ascii_only or not _all_printable(text):
+        text = re.sub(_SURROGATE, "\ufffd", text)
+        escaped = _NOT_ASCII if ascii_only else _HARMFUL
+        text = re.sub(escaped, lambda found: json.dumps(found[0])[1:-1], text)
+    return text
+
+
+def count(number: int, word: str) -> str:
+    """Return a number with its noun, in the plural unless it is 1: `3 notes`."""
+    return f"{number:,} {word}{'' if number == 1 else 's'}"
+
+
+def resolved_to(alike: int) -> str:
+    """Return what is known of a call that is not resolved, by the symbols of its name."""
+    return f"{count(alike, 'symbol')} of that name" if alike else "not in this code"
+
+
+def unclear(callers: int) -> str:
+    """Return what is known of callers of something of a symbol's name."""
+    verb = "calls" if callers == 1 else "call"
+    return f"{callers:,} more {verb} something of that name, which may be another"
+
+
+def with_former_names(shown: object) -> object:
+    """Add fields under their former names, which stay valid for one version."""
+    if isinstance(shown, dict) and "repaired" in shown:
+        return {**shown, "healed": shown["repaired"]}
+    return shown
+
+
+def failure(code: str, message: str, hint: str = "") -> dict[str, object]:
+    """Return the JSON of a failure."""
+    return {"error": {"code": code, "message": message, "hint": hint}}
+
+
+def error(problem: MemoryBankError) -> dict[str, object]:
+    """Return the JSON of an error."""
+    return failure(problem.code, problem.message, problem.hint)
+
+
+def visible(text: str) -> str:
+    r"""Return a text with harmful characters escaped, as `\x1b`; line ends stay."""
+    return text if _all_printable(text) else re.sub(_HARMFUL, _written_out, text)
+
+
+def one_line(text: str) -> str:
+    r"""Return a text as `visible` does, with line ends and tabs escaped as well."""
+    return visible(text).replace("\n", r"\n").replace("\t", r"\t")
+
+
+def named(path: str) -> str:
+    r"""Return a file's name on one line, with invisible characters escaped."""
+    if path.isprintable():
+        return path
+    return "".join(_written(c) if category(c) in _UNSEEN_IN_NAMES else c for c in path)
+
+
+def unhidden(value: object) -> object:
+    r"""Return a JSON value with every invisible character escaped, as `\u200b`.
+
+    Line ends and tabs stay. So an agent reads no more than its user sees. `hidden_again` is the
+    inverse.
+    """
+    if isinstance(value, str):
+        return re.sub(_UNSEEN, lambda found: _code(found[0]), value)
+    if isinstance(value, Mapping):
+        return {str(unhidden(key)): unhidden(item) for key, item in value.items()}
+    return [unhidden(item) for item in value] if isinstance(value, list) else value
+
+
+def hidden_again(text: str, current: str) -> str:
+    r"""Return a text with escapes changed back to the characters that `current` contains.
+
+    So an agent can write back what it has read: `\u200b` becomes the character, if `current` has
+    it. Raises BadInput if `current` has both the character and its escape.
+    """
+    for character in dict.fromkeys(re.findall(_UNSEEN, current)):
+        code = _code(character)
+        if code in text and code in current:
+            raise BadInput(
+                f"the note has both the text {code} and that character: which one is meant?",
+                "change another part of the note with edit_memory",
+            )
+        text = text.replace(code, character)
+    return text
+
+
+def _all_printable(text: str) -> bool:
+    """Tell whether a text has no harmful character, without compiling a pattern."""
+    return text.replace("\n", "").replace("\t", "").isprintable()
+
+
+def _written_out(found: re.Match[str]) -> str:
+    return _written(found[0])
+
+
+def _written(character: str) -> str:
+    return _NAMED.get(character) or _code(character)
+
+
+def _code(character: str) -> str:
+    number = ord(character)
+    if number > 0xFFFF:  # noqa: PLR2004  (the first plane ends there)
+        return f"\\U{number:08x}"
+    return f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}"  # noqa: PLR2004

@@ -1,0 +1,391 @@
+"""Settings: defaults < user's TOML < project's TOML < environment < flags."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, NamedTuple, TypeVar, get_type_hints
+
+from memory_bank.base import plugins
+from memory_bank.base.errors import BadInput, BadSetting
+from memory_bank.base.filenames import SETTINGS
+from memory_bank.base.setting_files import line_of, read
+from memory_bank.base.setting_sections import (
+    BadTable,
+    Code,
+    CompressionSettings,
+    ContextSettings,
+    Key,
+    Lint,
+    Memory,
+    Schema,
+    Search,
+    Secrets,
+    SessionSettings,
+    Shared,
+    shown,
+)
+
+_HUGE = 10**300
+
+_MOST_ITEMS = 100
+"""Maximum number of items of a list of paths."""
+
+BANKS = "banks"
+"""The section of the user's file with the names of banks."""
+
+EMBEDDERS = "search.embedders"
+"""The kind of plug-ins that may declare settings."""
+
+_MOST_PROBLEMS = 20
+
+_LONGEST = 500
+"""Characters of a problem, which names what is in the file."""
+
+Section = TypeVar("Section")
+
+
+class Problem(NamedTuple):
+    """What is wrong in a file of settings."""
+
+    line: int
+    message: str
+    hint: str
+    ignored: bool = False
+    """Whether all else in the file holds nevertheless: only the user may have this setting."""
+
+
+class Settings(NamedTuple):
+    """All settings of one bank, and the origin of each value."""
+
+    memory: Memory = Memory()
+    search: Search = Search()
+    secrets: Secrets = Secrets()
+    sessions: SessionSettings = SessionSettings()
+    compression: CompressionSettings = CompressionSettings()
+    context: ContextSettings = ContextSettings()
+    code: Code = Code()
+    lint: Lint = Lint()
+    schema: Schema = Schema()
+    shared: Shared = Shared()
+    embedders: tuple[Any, ...] = ()
+    """Sections of embedders in which something is set."""
+    origins: Mapping[str, str] = MappingProxyType({})
+    problems: tuple[Problem, ...] = ()
+    """What is wrong in the project's file, from which these settings are not."""
+
+    def check_enabled(self) -> None:
+        """Raise BadInput when memory is turned off here."""
+        if not self.memory.enabled:
+            where = self.origins.get("memory.enabled", "the settings")
+            raise BadInput(
+                "memory is turned off for this bank", "set enabled = true ({where})", where=where
+            )
+
+    def of(self, kind: Callable[[], Section]) -> Section:
+        """Return the section that an embedder declares, by its class."""
+        return next((one for one in self.embedders if type(one) is kind), kind())
+
+    def section(self, name: str) -> Any:  # noqa: ANN401  (a named tuple of its own class)
+        """Return a section by its name; raise KeyError."""
+        return getattr(self, name) if name in _SECTIONS else self.of(sections()[name])
+
+
+_SECTIONS: Mapping[str, Any] = {
+    "memory": Memory,
+    "search": Search,
+    "secrets": Secrets,
+    "sessions": SessionSettings,
+    "compression": CompressionSettings,
+    "context": ContextSettings,
+    "code": Code,
+    "lint": Lint,
+    "schema": Schema,
+    "shared": Shared,
+}
+
+
+def sections() -> dict[str, Any]:
+    """Return the class of each section by its name: ours, then those that embedders declare."""
+    declared = {name: _declared(name) for name in plugins.names(EMBEDDERS)}
+    return {**_SECTIONS, **{name: kind for name, kind in declared.items() if kind}}
+
+
+def _declared(name: str) -> Any:  # noqa: ANN401  (a class of named tuples)
+    """Return the class of a section; None if there is none. Imports the embedder of that name."""
+    if name in _SECTIONS or name not in plugins.names(EMBEDDERS):
+        return _SECTIONS.get(name)
+    return getattr(plugins.load(EMBEDDERS, name), "SETTINGS", None)
+
+
+def load(
+    bank: Path | None = None,
+    *,
+    environ: Mapping[str, str] | None = None,
+    flags: Mapping[str, object] | None = None,
+) -> Settings:
+    """Read the settings of a bank; raise BadSetting with file and line.
+
+    What a project's file may not set is ignored: see `Settings.problems`. `flags` maps
+    "section.key" to a value and has precedence over all other origins.
+    """
+    environ = os.environ if environ is None else environ
+    values, _ = _from_file(user_file(environ), project=False)
+    ignored: tuple[Problem, ...] = ()
+    if bank is not None:
+        of_project, ignored = _from_file(bank / SETTINGS, project=True)
+        values.update(of_project)
+    values.update(_from_environment(environ))
+    for name, value in (flags or {}).items():
+        values[name] = (_checked_at("flag", name, value), "flag")
+    return _assemble(values)._replace(problems=ignored)
+
+
+def problems(bank: Path) -> tuple[Problem, ...]:
+    """Return the first things that are wrong in the settings of a bank's own file."""
+    path = bank / SETTINGS
+    try:
+        text, table = read(path)
+    except BadSetting as error:
+        message = error.message.removeprefix(f"{path}: ")
+        at = re.search(r"\bline (\d+)", message)
+        return (Problem(int(at[1]) if at else 1, message[:_LONGEST], error.hint),)
+    entries = _entries(text, table, project=True)
+    return tuple(islice((one for one in entries if isinstance(one, Problem)), _MOST_PROBLEMS))
+
+
+def user_file(environ: Mapping[str, str]) -> Path:
+    """Return the path of the user's settings, which may not exist."""
+    home = environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
+    return Path(home) / "memory-bank" / "config.toml"
+
+
+def describe() -> Iterator[tuple[str, str, object, Key]]:
+    """Yield every setting: section, key, default, help and limits."""
+    for section, kind in sections().items():
+        for key in kind._fields:
+            yield section, key, *_known(kind, key)
+
+
+def template() -> str:
+    """Return a settings file in which every setting that a project may have is commented out."""
+    lines = ["# Settings of this bank; all lines are optional. See docs/configuration.md."]
+    last = ""
+    for section, key, default, meta in describe():
+        if meta.private:
+            continue
+        if section != last:
+            lines += ["", f"# [{section}]"]
+            last = section
+        if meta.table:
+            continue
+        value = list(default) if isinstance(default, tuple) else default
+        text = str(value).lower() if isinstance(value, bool) else f"{value!r}".replace("'", '"')
+        lines.append(f"# {key} = {text}  # {meta.told}")
+    return "\n".join(lines) + "\n"
+
+
+def _assemble(values: Mapping[str, tuple[object, str]]) -> Settings:
+    settings = Settings(origins={name: origin for name, (_, origin) in values.items()})
+    for section in dict.fromkeys(name.partition(".")[0] for name in values):
+        mine = {
+            name.partition(".")[2]: value
+            for name, (value, _) in values.items()
+            if name.startswith(f"{section}.")
+        }
+        if section in _SECTIONS:
+            settings = settings._replace(**{section: getattr(settings, section)._replace(**mine)})
+        else:
+            made = _declared(section)(**mine)
+            settings = settings._replace(embedders=(*settings.embedders, made))
+    return settings
+
+
+class _Value(NamedTuple):
+    """A setting of a file."""
+
+    name: str
+    value: object
+    line: int
+
+
+def _from_file(
+    path: Path, *, project: bool
+) -> tuple[dict[str, tuple[object, str]], tuple[Problem, ...]]:
+    """Return the settings of a file, and what is ignored; raise BadSetting."""
+    text, table = read(path)
+    found: dict[str, tuple[object, str]] = {}
+    ignored = []
+    for one in _entries(text, table, project=project):
+        if isinstance(one, _Value):
+            found[one.name] = one.value, f"{path}:{one.line}"
+        elif one.ignored:
+            ignored.append(one)
+        else:
+            raise BadSetting(f"{path}:{one.line}: {one.message}", one.hint)
+    return found, tuple(ignored)
+
+
+def _entries(text: str, table: Mapping[str, Any], *, project: bool) -> Iterator[_Value | Problem]:
+    """Yield what a file has: its settings, checked, and what is wrong."""
+    for section, keys in table.items():
+        if section == BANKS and not project:
+            continue  # read by `named_banks`
+        kind = _declared(section)
+        if kind is None or not isinstance(keys, dict):
+            line = line_of(text, "", section)
+            if section == BANKS:
+                yield _forbidden(line, section)
+            else:
+                yield _problem(line, f"unknown setting {section!r}", _listed(sections()))
+            continue
+        for key, value in _gathered(kind, keys).items():
+            name, line = f"{section}.{key}", line_of(text, section, key)
+            if project and key in kind._fields and _known(kind, key)[1].private:
+                yield _forbidden(line, name)
+                continue
+            try:
+                yield _Value(name, _checked(name, value), line)
+            except BadSetting as error:
+                yield _problem(line, error.message, error.hint)
+            except BadTable as error:
+                names = (section, *((key,) if key in keys else ()), *error.keys)
+                line = line_of(text, ".".join(names[:-1]), names[-1])
+                yield _problem(line, f"{'.'.join(names)}: {error.problem}", error.hint)
+
+
+def _problem(line: int, message: str, hint: str) -> Problem:
+    return Problem(line, message[:_LONGEST], hint)
+
+
+def _forbidden(line: int, name: str) -> Problem:
+    return Problem(
+        line,
+        f"{name} may not be set by a project: it is ignored",
+        "move it to your own settings: no repository chooses hosts, keys, paths or programs",
+        ignored=True,
+    )
+
+
+def _gathered(kind: Any, keys: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ANN401  (a class)
+    """Return the keys of a section; if its tables' names are free, these as one value."""
+    rest = next((name for name in kind._fields if _known(kind, name)[1].rest), "")
+    if not rest:
+        return dict(keys)
+    found = {key: value for key, value in keys.items() if key in kind._fields and key != rest}
+    tables = {key: value for key, value in keys.items() if key not in found}
+    return {**found, rest: tables} if tables else found
+
+
+def _from_environment(environ: Mapping[str, str]) -> dict[str, tuple[object, str]]:
+    found: dict[str, tuple[object, str]] = {}
+    for section, kind in _sections_in(environ):
+        prefix = "" if section == "memory" else f"{section}_"
+        for key, default in kind._field_defaults.items():
+            if isinstance(default, Mapping):
+                continue
+            variable = f"MEMORY_BANK_{prefix}{key}".upper()
+            text = environ.get(variable)
+            if text is not None:
+                name = f"{section}.{key}"
+                found[name] = (_checked_at(variable, name, parse(text, default)), variable)
+    return found
+
+
+def _sections_in(environ: Mapping[str, str]) -> Iterator[tuple[str, Any]]:
+    """Yield our sections, and those of embedders that variables name, without loading others."""
+    yield from _SECTIONS.items()
+    ours = [variable for variable in environ if variable.startswith("MEMORY_BANK_")]
+    for name in plugins.names(EMBEDDERS) if ours else ():
+        named = any(variable.startswith(f"MEMORY_BANK_{name}_".upper()) for variable in ours)
+        if named and (kind := _declared(name)):
+            yield name, kind
+
+
+def parse(text: str, default: object) -> object:
+    """Convert text to the type of the default."""
+    if isinstance(default, bool):
+        return {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}.get(
+            text.strip().lower(), text
+        )
+    if isinstance(default, tuple):
+        return [part.strip() for part in text.split(",") if part.strip()]
+    for kind in (int, float):
+        if isinstance(default, int | float):
+            try:
+                return kind(text)
+            except ValueError:
+                continue
+    return text
+
+
+def _known(kind: Any, key: str) -> tuple[object, Key]:  # noqa: ANN401  (a class of named tuples)
+    """Return a setting's default and its Key; raise KeyError."""
+    hints = get_type_hints(kind, include_extras=True)
+    return kind._field_defaults[key], hints[key].__metadata__[0]
+
+
+def _checked_at(where: str, name: str, value: object) -> object:
+    """Return a checked value that is from no file; raise BadSetting with the place."""
+    try:
+        return _checked(name, value)
+    except BadSetting as error:
+        raise error.at(where) from error
+    except BadTable as error:
+        named = ".".join((name, *error.keys))
+        raise BadSetting(f"{where}: {named}: {error.problem}", error.hint) from error
+
+
+def _checked(name: str, value: object) -> object:
+    """Return a value as the setting has it; raise BadSetting, BadTable."""
+    section, _, key = name.partition(".")
+    kind = _declared(section)
+    if kind is None or key not in kind._fields:
+        known = kind._fields if kind else sections()
+        raise BadSetting(f"unknown setting {name!r}", _listed(known))
+    default, meta = _known(kind, key)
+    if isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
+        value = float(value) if abs(value) < _HUGE else math.inf
+    if isinstance(default, tuple) and isinstance(value, list | tuple):
+        value = tuple(value) if all(isinstance(item, str) for item in value) else value
+    if meta.table and isinstance(value, Mapping):
+        return meta.table(value)
+    if type(value) is not type(default):
+        wanted = {
+            bool: "true or false", int: "a whole number", float: "a number", str: "text",
+            tuple: "a list of texts", MappingProxyType: "a table",
+        }  # fmt: skip
+        said = "its value" if meta.private else shown(value)  # it may be a key
+        raise BadSetting(f"{name}: {said} is not {wanted[type(default)]}", meta.help)
+    if meta.choices and value not in meta.choices:
+        message = f"{name} = {value!r}"
+        raise BadSetting(message, "choose one of: {choices}", choices=", ".join(meta.choices))
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        _check_range(name, value, meta)
+    if isinstance(value, tuple) and meta.problem is not None:
+        _check_items(name, value, meta.problem)
+    return value
+
+
+def _check_items(name: str, items: tuple[str, ...], problem: Callable[[str], str]) -> None:
+    if len(items) > _MOST_ITEMS:
+        raise BadSetting(f"{name} has {len(items)} items", f"at most {_MOST_ITEMS}")
+    for item in items:
+        if reason := problem(item):
+            raise BadSetting(f"{name}: {shown(item)} {reason}", "remove or correct it")
+
+
+def _check_range(name: str, value: float, meta: Key) -> None:
+    if not meta.low <= value <= meta.high:  # so written, nan is refused too
+        raise BadSetting(
+            f"{name} = {shown(value)} is out of range: it must be {meta.range}", meta.help
+        )
+
+
+def _listed(keys: Iterable[str]) -> str:
+    return "known: " + ", ".join(sorted(keys))

@@ -1,0 +1,1 @@
+"""Symbols, tests, calls and coupling of a work tree."""

@@ -1,0 +1,128 @@
+"""Show what a change of a file may affect: callers of its symbols, coupled files, tests, notes."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from memory_bank.bank.bank import Bank
+from memory_bank.code import lookup
+from memory_bank.code.citing_notes import CitingNote, CitingNotes, citing_notes
+from memory_bank.code.codebase import Codebase
+from memory_bank.code.coupling import CoupledFile
+from memory_bank.code.database import SymbolRow
+from memory_bank.code.explain_symbol import LeftOut, coupled_files, coupling_state
+from memory_bank.code.names import file_of
+from memory_bank.code.symbols import CallShown, SymbolShown, callers_shown, symbol_shown
+from memory_bank.code.tests_for import GuardShown, guards_shown
+from memory_bank.search.index.changes import Progress
+
+SCHEMA_VERSION = "1.0"
+
+MOST = 1000
+"""Most symbols, coupled files, tests and notes of one answer, each."""
+
+
+class AffectedSymbol(NamedTuple):
+    """A symbol of a file, with what depends on it."""
+
+    symbol: SymbolShown
+    called_by: tuple[CallShown, ...]
+    """Calls of it, without those of tests."""
+    unclear_callers: int
+    """The number of others that call something of its name; what they mean is not known."""
+    notes: tuple[CitingNote, ...]
+    access_count: int
+    """Before this answer."""
+
+
+class BlastRadius(NamedTuple):
+    """What a change of a file may affect."""
+
+    schema_version: str
+    file: str
+    symbols: tuple[AffectedSymbol, ...]
+    """By line, without tests."""
+    callers: tuple[str, ...]
+    """The other files that call its symbols."""
+    coupled: tuple[CoupledFile, ...]
+    """The files that change with it."""
+    tests: tuple[GuardShown, ...]
+    """The tests that guard it."""
+    notes: tuple[CitingNote, ...]
+    """The notes that cite the file, but none of its symbols."""
+    notices: tuple[str, ...]
+    """What is left out, and why."""
+    problem: str | None
+
+
+def blast_radius(
+    code: Codebase,
+    file: str,
+    bank: Bank | None = None,
+    *,
+    query: str = "",
+    limit: int = 50,
+    count_access: bool = True,
+    progress: Progress | None = None,
+) -> BlastRadius:
+    r"""Return what a change of a file may affect.
+
+    `file` is a path below the work tree, or an absolute one in it; it may have `./` and `\`. A file
+    that has no symbols and that nothing names has an empty answer. `limit`, clamped to 1 to 1,000,
+    is the most of each kind; `query` as in `explain_symbol`. Unless `count_access` is false, the
+    access counts of all its symbols are then increased by one. Raises BadInput for a path out of
+    the work tree, FileNotFound.
+    """
+    limit = min(max(limit, 1), MOST)
+    with code.lock:
+        problem = code.refresh(progress)
+        path = file_of(code, file)
+    cited = citing_notes(code, bank, path, query)
+    left = LeftOut(limit)
+    with code.lock:
+        rows = lookup.in_file(code.table, path)
+        kept = left.first("symbols", [row for row in rows if not row.test])
+        symbols = _symbols(code, kept, cited, left)
+        guards = code.relations().guards.of_file(path)
+        state, notices = coupling_state(code)
+        ids = dict.fromkeys(row.id for row in rows)
+        uncounted = code.count_access(list(ids)) if count_access else ""
+    callers = {call.path for one in symbols for call in one.called_by if call.path} - {path}
+    return BlastRadius(
+        schema_version=SCHEMA_VERSION,
+        file=path,
+        symbols=symbols,
+        callers=tuple(sorted(callers)),
+        coupled=coupled_files(state, path, limit),
+        tests=guards_shown(left.first("tests", guards)),
+        notes=left.first("notes of the file", cited.file),
+        notices=(*notices, *left.said),
+        problem=problem or uncounted or None,
+    )
+
+
+def _symbols(
+    code: Codebase, rows: tuple[SymbolRow, ...], cited: CitingNotes, left: LeftOut
+) -> tuple[AffectedSymbol, ...]:
+    accesses = code.accesses([row.id for row in rows])
+    graph = code.relations().calls
+    found = []
+    for row in rows:
+        callers = graph.callers(row)
+        calls = [call for call in callers.known if _is_code(call.caller)]
+        access = accesses.get(row.id)
+        found.append(
+            AffectedSymbol(
+                symbol=symbol_shown(row),
+                called_by=callers_shown(left.first(f"callers of {row.symbol.qualified}", calls)),
+                unclear_callers=callers.unclear,
+                notes=cited.symbols.get(row.id, ()),
+                access_count=access.times if access else 0,
+            )
+        )
+    return tuple(found)
+
+
+def _is_code(caller: object) -> bool:
+    """Tell whether a caller is no test."""
+    return isinstance(caller, SymbolRow) and not caller.test

@@ -1,0 +1,366 @@
+"""Tell whether a file or symbol differs between two states of the code, and where it went.
+
+A symbol is compared by its fingerprint, so that its layout, its comments and its place don't count;
+a file of code by the fingerprint of all of it, another file by its lines.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import takewhile
+from textwrap import dedent
+from typing import Literal, NamedTuple
+
+from memory_bank.base.filenames import is_utf8
+from memory_bank.code import parsing
+from memory_bank.code.code_at import FOLDER, CitedPlace, CodeAt
+from memory_bank.code.records import Symbol
+from memory_bank.git import path_changes
+from memory_bank.git.path_changes import ListedCommit, PathChange
+
+State = Literal["fresh", "touched", "changed", "moved", "renamed", "gone", "unknown"]
+
+_MOST_SEARCHED = 200
+"""Maximum number of changed files in which a symbol that is gone is looked for."""
+
+_MOST_RENAMED = 50
+"""Maximum number of symbols whose code is compared without their names."""
+
+_MASK = "renamed_symbol"
+"""Name in place of that of a symbol, while code is compared without it."""
+
+
+class Compared(NamedTuple):
+    """The result of a comparison."""
+
+    state: State
+    place: CitedPlace | None = None
+    """Where it is now; None if it is gone or was never there."""
+    before: CitedPlace | None = None
+    """Where it was."""
+
+
+class SymbolChanges:
+    """Compares files and symbols of an older commit with those of `end`, or of now."""
+
+    def __init__(self, code: CodeAt, head: str, *, end: str) -> None:
+        """Compare with a commit; `end` is it, or NOW or STAGED on top of it."""
+        self.code = code
+        self.head = head
+        self.end = end
+        self._renames: dict[str, str] = {}
+        self._changed: dict[str, dict[str, str]] = {}
+        self._steps: dict[tuple[str, tuple[str, ...]], list[PathChange]] = {}
+        self._new: dict[tuple[str, tuple[str, ...]], list[tuple[CitedPlace, Symbol]]] = {}
+        self._nameless: dict[tuple[CitedPlace, str, bool], str] = {}
+
+    def compare(self, base: str, written: CitedPlace, *, by_name: bool = False) -> Compared:
+        """Compare a file or symbol at a commit with the same at the end.
+
+        `by_name` is for a symbol that was cited without its file: it may be in any.
+        """
+        if by_name:
+            return self._by_name(base, written.name)
+        path = self.code.file_named(base, written.path)
+        place = written._replace(path=path or written.path)
+        if not place.name:
+            return self._file(base, place)
+        old = self.code.symbols(base, place)
+        if not old:
+            # the file may have had another name before it was cited by this one
+            now = self.code.file_named(self.end, written.path)
+            found = bool(now) and bool(self.code.symbols(self.end, written._replace(path=now)))
+            return Compared("fresh" if found else "unknown", written if found else None)
+        place = place._replace(name=old[0].qualified)
+        new = self.code.symbols(self.end, place)
+        if not new:
+            return self._follow(base, place, old)
+        return Compared("fresh" if same(old, new) else "changed", place, place)
+
+    def commits(
+        self,
+        base: str,
+        before: CitedPlace,
+        after: CitedPlace | None = None,
+        *,
+        lost: Callable[[str, str, str], bool] | None = None,
+    ) -> list[ListedCommit]:
+        """Return the commits that changed or removed a file or symbol, the newest first.
+
+        None of them is a merge, unless only a merge explains the difference. `lost` tells of a file
+        and two blobs of it whether the second lacks something; then those that did it are returned,
+        if there are any.
+        """
+        paths = tuple(dict.fromkeys([before.path, *([after.path] if after else [])]))
+        if (base, paths) not in self._steps:
+            found_steps = path_changes.steps(self.code.tree, self.head, paths, since=base)
+            self._steps[base, paths] = found_steps or []
+        steps = self._steps[base, paths]
+        if lost is not None:
+            guilty = [one for one in steps if lost(one.path, one.before, one.after)]
+            steps = guilty or steps
+        found = self._that_changed(steps, before, after)
+        if not found:
+            merges = path_changes.merge_steps(self.code.tree, self.head, paths, since=base)
+            found = self._that_changed(merges, before, after)
+        return found
+
+    def _that_changed(
+        self, steps: Sequence[PathChange], before: CitedPlace, after: CitedPlace | None
+    ) -> list[ListedCommit]:
+        """Return the commits whose steps changed the code of a place, moved it there or away."""
+        if before.name:
+            blobs = ((step.path, blob) for step in steps for blob in (step.before, step.after))
+            self.code.load((path, blob) for path, blob in blobs if blob)
+        places = dict.fromkeys([before, *([after] if after else [])])
+        found = (step.commit for step in steps for place in places if self._is_changed(step, place))
+        return list(dict.fromkeys(found))
+
+    def _is_changed(self, step: PathChange, place: CitedPlace) -> bool:
+        if not place.name:
+            below = step.path.startswith(f"{place.path}/")
+            return below or (
+                step.path == place.path and not self.same_file(step.path, step.before, step.after)
+            )
+        return step.path == place.path and not same(
+            self.code.symbols_in(place, step.before), self.code.symbols_in(place, step.after)
+        )
+
+    def same_file(self, path: str, one: str, other: str) -> bool:
+        """Tell whether two blobs of a file are the same but for layout and comments."""
+        if one == other:
+            return True
+        if not one or not other or FOLDER in {one, other}:
+            return False
+        first, second = self.code.parsed(path, one), self.code.parsed(path, other)
+        if first and second and first.fingerprint and second.fingerprint:
+            return first.fingerprint == second.fingerprint
+        lines = _lines(self.code.data(one))
+        return lines is not None and lines == _lines(self.code.data(other))
+
+    def _file(self, base: str, place: CitedPlace) -> Compared:
+        old = self.code.id(base, place.path)
+        now = place._replace(path=self.code.file_named(self.end, place.path) or place.path)
+        if not old:
+            there = bool(self.code.id(self.end, now.path))
+            return Compared("fresh" if there else "unknown", now if there else None)
+        new = self.code.id(self.end, place.path)
+        if FOLDER in {old, new} and new:
+            return Compared("fresh", place, place)
+        if new:
+            state: State = "fresh" if self.same_file(place.path, old, new) else "changed"
+            return Compared(state, place, place)
+        path = self._renamed(place.path) or self._same_content(base, place.path, old)
+        new = self.code.id(self.end, path) if path else ""
+        if not new or old == FOLDER:
+            return Compared("gone", None, place)
+        if not self.same_file(place.path, old, new):
+            return Compared("changed", CitedPlace(path), place)
+        named = posixpath.basename(path) == posixpath.basename(place.path)
+        return Compared("moved" if named else "renamed", CitedPlace(path), place)
+
+    def _renamed(self, path: str) -> str:
+        """Return the name to which git moved a file, if it is there; empty if unknown."""
+        if path not in self._renames:
+            found = path_changes.renamed(self.code.tree, self.head, [path])
+            self._renames[path] = found.get(path, "")
+        new = self._renames[path]
+        return new if new and self.code.id(self.end, new) else ""
+
+    def _same_content(self, base: str, path: str, blob: str) -> str:
+        """Return the only new file with the content of one that is gone; empty if there is none."""
+        new = [one for one in self._present(base) if one != path and not self.code.id(base, one)]
+        ids = self.code.ids((self.end, one) for one in new)
+        found = [one for one in new if ids[self.end, one] == blob]
+        return found[0] if len(found) == 1 else ""
+
+    def _by_name(self, base: str, name: str) -> Compared:
+        now = self.code.named(self.end, name)
+        old = self.code.named(base, name)
+        if not old:
+            return Compared("fresh" if now else "unknown", now[0] if now else None)
+        if not now:
+            return self._follow(base, old[0], self.code.symbols(base, old[0]))
+        was = [one for place in old for one in self.code.symbols(base, place)]
+        has = [one for place in now for one in self.code.symbols(self.end, place)]
+        # a name leads to the symbol in whatever file it is
+        return Compared("fresh" if same(was, has) else "changed", now[0], old[0])
+
+    def _follow(self, base: str, place: CitedPlace, old: Sequence[Symbol]) -> Compared:
+        """Look for a symbol that is no longer in its place."""
+        now = self.code.parsed(place.path, self.code.id(self.end, place.path))
+        if now and now.refused:  # it may be there
+            return Compared("unknown", None, place)
+        path = self._renamed(place.path)
+        new = self.code.symbols(self.end, CitedPlace(path, place.name)) if path else []
+        if new and same(old, new):
+            return Compared("moved", CitedPlace(path, new[0].qualified), place)
+        files = self._candidates(base, place, path)
+        if (base, files) not in self._new:
+            self._new[base, files] = list(self._new_symbols(base, files))
+        new_symbols = self._new[base, files]
+        prints, own = {one.fingerprint for one in old}, {place.path, path}
+        calling = _calling(new_symbols)
+        likely = [
+            (found, one)
+            for found, one in new_symbols
+            if one.kind == old[0].kind
+            and (_is_named_like(found, place) or found.path in own or found in calling)
+        ]
+        equal = [found for found, one in likely if one.fingerprint in prints]
+        if found := _nearest(equal, place):
+            return Compared("moved" if found.name == place.name else "renamed", found, place)
+        if new:
+            return Compared("changed", CitedPlace(path, new[0].qualified), place)
+        if found := self._with_other_name(base, place, old[0], likely):
+            return Compared("renamed", found, place)
+        return Compared("gone", None, place)
+
+    def _candidates(self, base: str, place: CitedPlace, renamed: str) -> tuple[str, ...]:
+        """Return the files in which a symbol may be now, that of its former place first."""
+        language = parsing.language_of(place.path)
+        own = [place.path, *([renamed] if renamed else [])]
+        others = [
+            path
+            for path in self._present(base)
+            if path not in own and parsing.language_of(path) == language
+        ]
+        if len(others) > _MOST_SEARCHED:  # those that have its name
+            word = place.name.rpartition(".")[2]
+            having = set(self.code.with_word(self.end, word, others[: 20 * _MOST_SEARCHED]))
+            others = [path for path in others if path in having]
+        files = (*own, *others)[:_MOST_SEARCHED]
+        for commit in (base, self.end):
+            ids = self.code.ids((commit, path) for path in files)
+            self.code.load((path, ids[commit, path]) for path in files)
+        return files
+
+    def different(self, base: str) -> dict[str, str]:
+        """Map the files that differ between a commit and the end to A, M or D."""
+        if base not in self._changed:
+            found = path_changes.changed(self.code.tree, base, self.head) or {}
+            if self.end != self.head:
+                found |= self.code.differences(self.head, self.end)
+            self._changed[base] = {path: found[path] for path in sorted(found) if is_utf8(path)}
+        return self._changed[base]
+
+    def _present(self, base: str) -> list[str]:
+        """Return the files that differ from a commit, and are there at the end."""
+        return [path for path, letter in self.different(base).items() if letter != "D"]
+
+    def _new_symbols(self, base: str, files: Sequence[str]) -> Iterator[tuple[CitedPlace, Symbol]]:
+        """Yield the symbols of files that these did not have at a commit."""
+        for path in files:
+            before = self.code.parsed(path, self.code.id(base, path))
+            known = {one.qualified for one in before.symbols} if before else set()
+            after = self.code.parsed(path, self.code.id(self.end, path))
+            for one in after.symbols if after else ():
+                if one.qualified not in known:
+                    yield CitedPlace(path, one.qualified), one
+
+    def _with_other_name(
+        self, base: str, place: CitedPlace, old: Symbol, among: Sequence[tuple[CitedPlace, Symbol]]
+    ) -> CitedPlace | None:
+        """Return the only new symbol with the same code but for its own name."""
+        alike = [found for found, one in among if _masked(old, one)]
+        alike.sort(key=lambda one: one.path != place.path)
+        blob = self.code.id(base, place.path)
+        equal = [found for found in alike[:_MOST_RENAMED] if self._is_same_code(place, blob, found)]
+        return _nearest(equal, place)
+
+    def _is_same_code(self, place: CitedPlace, blob: str, other: CitedPlace) -> bool:
+        """Tell whether the symbol of another place has the same code but for its name."""
+        for alone in (True, False):
+            old = self._without_name(place, blob, alone=alone)
+            new = self._without_name(other, self.code.id(self.end, other.path), alone=alone)
+            if old and new:
+                return old == new
+        return False
+
+    def _without_name(self, place: CitedPlace, blob: str, *, alone: bool) -> str:
+        """Return the fingerprint of a symbol's code with a mask in place of its name.
+
+        `alone` parses its lines only, which is quicker; empty if it is no symbol then.
+        """
+        key = place, blob, alone
+        if key not in self._nameless:
+            data, symbols = self.code.data(blob), self.code.symbols_in(place, blob)
+            language = parsing.language_of(place.path)
+            known = data is not None and symbols and language
+            self._nameless[key] = (
+                _masked_code(data or b"", symbols[0], language or "", alone=alone) if known else ""
+            )
+        return self._nameless[key]
+
+
+def same(old: Iterable[Symbol], new: Iterable[Symbol]) -> bool:
+    """Tell whether symbols of one name have the same code, in any order."""
+    return sorted(one.fingerprint for one in old) == sorted(one.fingerprint for one in new)
+
+
+def _calling(symbols: Iterable[tuple[CitedPlace, Symbol]]) -> set[CitedPlace]:
+    """Return the symbols that call something, or have one inside that does."""
+    found = set()
+    for place, one in symbols:
+        parts = place.name.split(".") if one.calls else []
+        found |= {CitedPlace(place.path, ".".join(parts[:end])) for end in range(1, len(parts) + 1)}
+    return found
+
+
+def _masked_code(data: bytes, one: Symbol, language: str, *, alone: bool) -> str:
+    """Return the fingerprint of a symbol with a mask in place of its name; empty if it has none."""
+    lines = data.decode("utf-8", "surrogateescape").split("\n")
+    own = re.compile(rf"(?<![\w$]){re.escape(one.name)}(?![\w$])")
+    last = min(one.end_line - 1, len(lines))
+    for number in range(one.line - 1, last):
+        lines[number] = own.sub(_MASK, lines[number])
+    text = dedent("\n".join(lines[one.line - 1 : last])) if alone else "\n".join(lines)
+    parsed = parsing.parse(text.encode("utf-8", "surrogateescape"), language)
+    found = [
+        each
+        for each in parsed.symbols
+        if each.name == _MASK and each.line == (1 if alone else one.line)
+    ]
+    return found[0].fingerprint if found else ""
+
+
+def _masked(old: Symbol, new: Symbol) -> bool:
+    """Tell whether two symbols are declared alike and call the same, their own names aside."""
+
+    def masked(one: Symbol) -> list[str]:
+        return [text.replace(one.name, _MASK) for text in (one.signature, *one.calls)]
+
+    return masked(old) == masked(new)
+
+
+def _nearest(found: Sequence[CitedPlace], place: CitedPlace) -> CitedPlace | None:
+    """Return the place that is most like a former one; None if several are alike."""
+
+    def likeness(one: CitedPlace) -> tuple[bool, bool, int]:
+        return one.name == place.name, one.path == place.path, _common_end(one, place)
+
+    if not found:
+        return None
+    best = max(map(likeness, found))
+    nearest = [one for one in dict.fromkeys(found) if likeness(one) == best]
+    return nearest[0] if len(nearest) == 1 else None
+
+
+def _is_named_like(one: CitedPlace, other: CitedPlace) -> bool:
+    """Tell whether two symbols have one name, or are of one name in definitions of one name."""
+    return one.name == other.name or _common_end(one, other) > 1
+
+
+def _common_end(one: CitedPlace, other: CitedPlace) -> int:
+    """Return how many of the last parts of two symbols' names are the same."""
+    names = reversed(one.name.split(".")), reversed(other.name.split("."))
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(*names, strict=False)))
+
+
+def _lines(data: bytes | None) -> list[bytes] | None:
+    """Return the lines of a file without white space at their ends, and without empty last ones."""
+    if data is None:
+        return None
+    return [line.rstrip() for line in data.rstrip().split(b"\n")]

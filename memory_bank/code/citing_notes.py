@@ -1,0 +1,206 @@
+"""The notes that cite a file of the code and its symbols.
+
+A note belongs to a symbol that it names in `symbol_refs`, or to which it links by `symbol:NAME` or
+`file#symbol`; with any other link to the file, it belongs to the file.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import NamedTuple
+
+from memory_bank.bank import open_index
+from memory_bank.bank.bank import Bank
+from memory_bank.bank.findings import Finding
+from memory_bank.bank.links import LinkShown, shown
+from memory_bank.bank.open_index import NoteRow, View, note_of
+from memory_bank.bank.sentences import first_sentence, sentence_around
+from memory_bank.base.dates import iso_of
+from memory_bank.code import lookup
+from memory_bank.code.codebase import Codebase
+from memory_bank.code.database import CodeDatabase
+from memory_bank.code.names import SYMBOL, symbol_of
+from memory_bank.notes import names
+from memory_bank.search import snippets
+from memory_bank.search.manifest import documents, links
+from memory_bank.search.manifest.links import LinkRow, to_code
+
+
+class CitingNote(NamedTuple):
+    """A note that cites a symbol or a file."""
+
+    note_id: str
+    path: str
+    title: str
+    type: str
+    created_at: str
+    sentence: str
+    """The sentence of its first link; its own first one if that says nothing."""
+    links: tuple[LinkShown, ...]
+    """Its links to the symbol or the file, with the words around each."""
+
+
+class CitingNotes(NamedTuple):
+    """The notes that cite a file and its symbols."""
+
+    symbols: Mapping[str, tuple[CitingNote, ...]] = MappingProxyType({})
+    """By the symbol's id."""
+    file: tuple[CitingNote, ...] = ()
+    """Those with links to the file, but to no symbol that it has."""
+
+
+class _Link(NamedTuple):
+    row: LinkRow
+    note: NoteRow
+    sentence: str
+    symbol: str
+    """The name that it gives of a symbol; empty for a link to the file."""
+
+
+def citing_notes(
+    code: Codebase, bank: Bank | None, path: str, query: str = "", *, catch_up: bool = True
+) -> CitingNotes:
+    """Return the notes that cite a file of the work tree and its symbols.
+
+    Without a bank there are none. Without `catch_up`, the index of notes is asked as it is.
+    Archived notes are left out. The notes whose links have most
+    words of the query around them come first, then the newest. The lock of the code may not be
+    held: another thread may hold that of the bank and wait for it.
+    """
+    if bank is None:
+        return CitingNotes()
+    with code.lock:
+        symbols = lookup.in_file(code.table, path)
+    names = {one.symbol.name for one in symbols} | {one.id for one in symbols}
+    ask = bank.answer if catch_up else bank.read
+    links = ask(lambda view: _links(view, bank, code, path, names))
+    by_symbol: dict[str, list[_Link]] = {}
+    of_file: list[_Link] = []
+    with code.lock:
+        for link in links:
+            meant = _meant(code.table, link, path)
+            for symbol in meant:
+                by_symbol.setdefault(symbol, []).append(link)
+            if not meant and not link.row.ghost.lower().startswith(SYMBOL):
+                of_file.append(link)
+    return CitingNotes(
+        {symbol: _notes(found, query) for symbol, found in by_symbol.items()},
+        _notes(of_file, query),
+    )
+
+
+def unknown_symbols(view: View, table: CodeDatabase) -> Iterator[Finding]:
+    """Yield the references of notes to symbols that the code doesn't have, or has several of."""
+    rows = links.to_code(view.manifest, SYMBOL, SYMBOL)
+    notes = documents.documents(view.manifest, {row.source for row in rows})
+    known: dict[str, int] = {}
+    for row in rows:
+        if row.source not in notes or notes[row.source].hidden:
+            continue
+        name = symbol_of(row)
+        if name not in known:
+            found = lookup.symbols_meant(table, name)
+            known[name] = -1 if found else len(lookup.symbols_named(table, name))
+        if known[name] == 0:
+            problem = "which the code doesn't have"
+        elif known[name] > 0:
+            problem = f"which may be {known[name]} symbols: name the class or the file, too"
+        else:
+            continue
+        message = f"names the symbol {name}, {problem}"
+        yield Finding("unknown-symbol", "info", row.source_key, row.line, message)
+
+
+def _links(
+    view: View, bank: Bank, code: Codebase, path: str, names: Collection[str]
+) -> list[_Link]:
+    """Return the links of notes to a file, and those to symbols that have one of some names."""
+    rows = to_code(view.manifest, _ghost(bank, code, path), SYMBOL)
+    kept = [
+        row
+        for row in rows
+        if not (name := symbol_of(row)) or {name, lookup.last_name(name)} & set(names)
+    ]
+    kept += _to_note(view, bank, code, path)
+    numbers = {row.source for row in kept}
+    rows_of = documents.documents(view.manifest, numbers)
+    found = {number: note_of(row) for number, row in rows_of.items() if not row.hidden}
+    first = documents.first_passages(view.manifest, numbers)
+    links = []
+    for row in kept:
+        note = found.get(row.source)
+        if note is None:
+            continue
+        said = sentence_around(row.before, row.text or row.target, row.after)
+        if not said and row.source in first:
+            said = first_sentence(
+                view.source.text(note.path, note.etag, first[row.source].span) or ""
+            )
+        links.append(_Link(row, note, said, symbol_of(row)))
+    return links
+
+
+def _to_note(view: View, bank: Bank, code: Codebase, path: str) -> list[LinkRow]:
+    """Return the links to a file of the work tree that is a note itself."""
+    file = str(code.root / path)
+    for key in (names.of_note(file, bank.layout), names.of_included(file, bank.layout)):
+        note = open_index.note_at(view.manifest, key) if key else None
+        if note is not None:
+            return links.incoming(view.manifest, note.number)
+    return []
+
+
+def _ghost(bank: Bank, code: Codebase, path: str) -> str:
+    """Return the name by which links of a bank's notes lead to a file of the work tree."""
+    if not bank.layout.prefix:  # its notes name files from the root of the work tree
+        return path
+    below = os.path.relpath(code.root / path, bank.layout.project)
+    return below.replace(os.sep, "/")
+
+
+def _meant(table: CodeDatabase, link: _Link, path: str) -> list[str]:
+    """Return the ids of the file's symbols that a link means."""
+    if link.symbol:
+        found = lookup.symbols_meant(table, link.symbol)
+    elif link.row.heading:
+        found = lookup.symbols_meant(table, f"{path}#{link.row.heading}")
+    else:
+        found = []
+    return list(dict.fromkeys(one.id for one in found if one.path == path))
+
+
+def _notes(links: Iterable[_Link], query: str) -> tuple[CitingNote, ...]:
+    """Return the notes of some links."""
+    by_note: dict[str, list[_Link]] = {}
+    for link in links:
+        by_note.setdefault(link.note.path, []).append(link)
+    found = [_note(some, query) for some in by_note.values()]
+    found.sort(key=lambda one: (-one[0], -one[1], one[2].path))
+    return tuple(note for *_, note in found)
+
+
+def _note(links: Sequence[_Link], query: str) -> tuple[float, float, CitingNote]:
+    """Return a note by its links, with how well they answer a query and when it was created."""
+    scored = {shown(link.row): _fit(link, query) for link in links}
+    ordered = sorted(scored, key=lambda one: -scored[one])
+    note = links[0].note
+    first = next(link for link in links if shown(link.row) == ordered[0])
+    cited = CitingNote(
+        note_id=note.key,
+        path=note.path,
+        title=note.title,
+        type=note.type,
+        created_at=iso_of(note.created),
+        sentence=first.sentence,
+        links=tuple(ordered),
+    )
+    return max(scored.values()), note.created, cited
+
+
+def _fit(link: _Link, query: str) -> float:
+    """Return how many words of a query are around a link."""
+    if not query:
+        return 0.0
+    return snippets.count_words(query, f"{link.row.before} {link.row.text} {link.row.after}")

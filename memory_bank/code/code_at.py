@@ -1,0 +1,277 @@
+"""The files and symbols of the code at commits, and as the work tree has them now."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from memory_bank.base.errors import MemoryBankError
+from memory_bank.base.filenames import NOTE_SUFFIXES
+from memory_bank.code import lookup, parsing
+from memory_bank.code.database import Key, ParseCache, SymbolRow
+from memory_bank.code.records import ParsedFile, Symbol
+from memory_bank.code.work_tree import WorkTree, unreadable
+from memory_bank.git import objects, repository
+from memory_bank.git.process import read
+
+NOW, STAGED = "worktree", "staged"
+"""Stand for the files of the work tree, and of the git index, where a commit is asked for."""
+
+FOLDER = "folder"
+"""Stands for the id of a folder."""
+
+_LINE = 300
+"""Bytes that git says of one file, besides its path."""
+
+_MOST_LISTED = 50_000_000
+
+_SECONDS = 20.0
+
+_MOST_FILES = 200
+"""Maximum number of files of one commit in which a name is looked for."""
+
+
+class CitedPlace(NamedTuple):
+    """A file at a commit, or a symbol in it."""
+
+    path: str
+    """Below the work tree."""
+    name: str = ""
+    """The qualified name of a symbol; empty for the file."""
+
+    @property
+    def written(self) -> str:
+        """As a link names it."""
+        return f"{self.path}#{self.name}" if self.name else self.path
+
+
+class CodeAt:
+    """Reads the code of one repository; everything is read once."""
+
+    def __init__(self, tree: Path, cache: ParseCache, *, max_bytes: int) -> None:
+        """Read files of at most `max_bytes`; what is parsed is kept in `cache`."""
+        self.tree = tree
+        self.max_bytes = max_bytes
+        self._cache = cache
+        self._work_tree = WorkTree(tree, max_bytes=max_bytes)
+        self._ids: dict[tuple[str, str], str] = {}
+        self._data: dict[str, bytes | None] = {}
+        self._parsed: dict[Key, ParsedFile] = {}
+        self._paths: dict[str, frozenset[str]] = {}
+        self._by_name: dict[str, dict[str, list[str]]] = {}
+
+    def ids(self, wanted: Iterable[tuple[str, str]]) -> Mapping[tuple[str, str], str]:
+        """Return the ids of the blobs of files, given as commit and path.
+
+        FOLDER for a folder; empty if there is none, or its path is not safe.
+        """
+        new = [one for one in dict.fromkeys(wanted) if one not in self._ids]
+        asked = []
+        for commit, path in new:
+            self._ids[commit, path] = ""
+            if not objects.is_safe(path) or "\n" in path or "\r" in path:
+                continue
+            if commit == NOW:
+                self._ids[commit, path] = self._id_now(path)
+            else:
+                asked.append((commit, path))
+        self._ids.update(self._ids_of(asked))
+        return self._ids
+
+    def id(self, commit: str, path: str) -> str:
+        """Return the id of a file's blob as `ids` does."""
+        return self.ids([(commit, path)])[commit, path]
+
+    def load(self, files: Iterable[tuple[str, str]]) -> None:
+        """Read and parse files, given as path and id of blob, all at once."""
+        keys: dict[Key, None] = {}
+        for path, blob in files:
+            language = parsing.language_of(path)
+            if language and blob and blob != FOLDER:
+                key = bytes.fromhex(blob), language
+                if key not in self._parsed:
+                    keys[key] = None
+        if not keys:
+            return
+        found = self._cache.get(list(keys))
+        self._parsed.update(found)
+        missing = [key for key in keys if key not in found]
+        self.read(blob.hex() for blob, _ in missing)
+        new = []
+        for key in missing:
+            data = self._data.get(key[0].hex())
+            readable = data is not None and not unreadable(data)
+            parsed = parsing.parse(data, key[1]) if data is not None and readable else None
+            self._parsed[key] = parsed or ParsedFile(key[1])
+            if parsed is not None:
+                new.append((key, parsed))
+        if new:
+            self._cache.put(new)
+
+    def read(self, blobs: Iterable[str]) -> None:
+        """Read the contents of some blobs, all at once."""
+        wanted = [one for one in dict.fromkeys(blobs) if one not in self._data]
+        self._data.update(dict.fromkeys(wanted))
+        if wanted:
+            self._data.update(objects.blobs(self.tree, wanted, self.max_bytes))
+
+    def data(self, blob: str) -> bytes | None:
+        """Return the content of a blob; None if it is too large or missing."""
+        if blob not in self._data:
+            self.read([blob])
+        return self._data[blob]
+
+    def parsed(self, path: str, blob: str) -> ParsedFile | None:
+        """Return what is in a file; None if it is no code, or there is none."""
+        language = parsing.language_of(path)
+        if not language or not blob or blob == FOLDER:
+            return None
+        self.load([(path, blob)])
+        return self._parsed[bytes.fromhex(blob), language]
+
+    def symbols(self, commit: str, place: CitedPlace) -> list[Symbol]:
+        """Return the symbols of that place: overloads have one name; none if it has none.
+
+        A name may leave out the definitions around it, if only one symbol has it.
+        """
+        return self.symbols_in(place, self.id(commit, place.path))
+
+    def symbols_in(self, place: CitedPlace, blob: str) -> list[Symbol]:
+        """Return the symbols of a name in a blob, as `symbols` does."""
+        parsed = self.parsed(place.path, blob)
+        found = parsed.symbols if parsed else ()
+        exact = [one for one in found if one.qualified == place.name]
+        ending = [one for one in found if one.qualified.endswith(f".{place.name}")]
+        return exact or (ending if len({one.qualified for one in ending}) == 1 else [])
+
+    def paths(self, commit: str) -> frozenset[str]:
+        """Return the paths of all files of a commit, or of the work tree; none if git can't say."""
+        if commit not in self._paths:
+            try:
+                listed = self._listed(commit)
+            except MemoryBankError:
+                listed = []
+            self._paths[commit] = frozenset(listed)
+        return self._paths[commit]
+
+    def _by_name_of(self, commit: str) -> Mapping[str, list[str]]:
+        """Return the paths of all files of a commit by their file names."""
+        if commit not in self._by_name:
+            found = self._by_name.setdefault(commit, {})
+            for path in self.paths(commit):
+                found.setdefault(path.rpartition("/")[2], []).append(path)
+        return self._by_name[commit]
+
+    def _listed(self, commit: str) -> Iterable[str]:
+        if commit == NOW:
+            return repository.files(self.tree) or ()
+        if commit == STAGED:
+            return objects.staged(self.tree)
+        return objects.files_at(self.tree, commit, sizes=False)
+
+    def differences(self, commit: str, end: str) -> dict[str, str]:
+        """Map the files that differ between a commit and NOW, or STAGED, to A, M or D."""
+        before, after = self.paths(commit), self.paths(end)
+        ids = self.ids((one, path) for one in (commit, end) for path in before & after)
+        found = dict.fromkeys(after - before, "A") | dict.fromkeys(before - after, "D")
+        both = sorted(before & after)
+        for path in both:
+            if ids[commit, path] != ids[end, path]:
+                found[path] = "M" if ids[end, path] else "D"
+        return found
+
+    def file_named(self, commit: str, path: str) -> str:
+        """Return the file of a path, else the only one whose path ends so; empty if none.
+
+        Documents are named by their whole path: many folders have a README.md.
+        """
+        if self.id(commit, path):
+            return path
+        if path.endswith(NOTE_SUFFIXES):
+            return ""
+        same_name = self._by_name_of(commit).get(path.rpartition("/")[2], ())
+        ending = [one for one in same_name if one.endswith(f"/{path}")]
+        return ending[0] if len(ending) == 1 else ""
+
+    def named(self, commit: str, name: str) -> list[CitedPlace]:
+        """Return the symbols that a name without a file means at a commit.
+
+        If none has exactly that qualified name, the only one that it fits; see `symbol_lookup`.
+        """
+        last = lookup.last_name(name)
+        rows: list[SymbolRow] = []
+        for path in self.with_word(commit, last):
+            parsed = self.parsed(path, self.id(commit, path))
+            rows += [
+                SymbolRow(0, "", path, parsed.language, False, one)
+                for one in (parsed.symbols if parsed else ())
+                if parsed and one.name == last
+            ]
+        best = lookup.best_named(rows, name)
+        places = dict.fromkeys(CitedPlace(row.path, row.symbol.qualified) for row in best)
+        exact = all(row.symbol.qualified == name for row in best)
+        return list(places) if len(places) == 1 or exact else []
+
+    def with_word(self, commit: str, word: str, among: Collection[str] = ()) -> list[str]:
+        """Return the files of code that have a word, of a commit or the work tree."""
+        if not word or "\0" in word or "\n" in word:
+            return []
+        if commit == NOW:
+            every = sorted(among or self.paths(NOW))
+            files = [path for path in every if parsing.language_of(path)]
+            wanted = word.encode("utf-8", "replace")
+            ids = self.ids((NOW, path) for path in files)
+            found = [p for p in files if wanted in (self._data.get(ids[NOW, p]) or b"")]
+        else:
+            where = "--cached" if commit == STAGED else commit
+            listed = read(
+                self.tree, "grep", "-l", "-z", "-F", "-w", "--full-name", "--no-color",
+                "--no-recurse-submodules", "-e", word, where, "--", *sorted(among),
+                most=_MOST_LISTED, seconds=_SECONDS,
+            )  # fmt: skip
+            names = (listed or b"").decode("utf-8", "surrogateescape").split("\0")
+            paths = (name.removeprefix(f"{commit}:") for name in names if name)
+            found = [path for path in paths if parsing.language_of(path)]
+        found = found[:_MOST_FILES]
+        ids = self.ids((commit, path) for path in found)
+        self.load((path, ids[commit, path]) for path in found)
+        return found
+
+    def _id_now(self, path: str) -> str:
+        """Return the id of a file of the work tree, whose content is then known."""
+        if (self.tree / path).is_dir():
+            return FOLDER
+        data = self._data_now(path)
+        if data is None:
+            return ""
+        blob = repository.blob(data).hex()
+        self._data[blob] = data
+        return blob
+
+    def _data_now(self, path: str) -> bytes | None:
+        with suppress(OSError):
+            return os.fsencode((self.tree / path).readlink())
+        found = self._work_tree.read(path)
+        if found is None or found.signature is None:
+            return None
+        return found.data.replace(b"\r\n", b"\n")
+
+    def _ids_of(self, wanted: list[tuple[str, str]]) -> dict[tuple[str, str], str]:
+        if not wanted:
+            return {}
+        names = (("" if commit == STAGED else commit, path) for commit, path in wanted)
+        given = "".join(f"{commit}:{path}\n" for commit, path in names)
+        data = given.encode("utf-8", "surrogateescape")
+        words = ("cat-file", "--batch-check=%(objecttype) %(objectname)", "--buffer")
+        most = len(data) + len(wanted) * _LINE
+        found = read(self.tree, *words, most=most, given=data, seconds=_SECONDS)
+        lines = (found or b"").decode("utf-8", "surrogateescape").split("\n")
+        ids = {}
+        for one, line in zip(wanted, lines, strict=False):
+            kind, _, name = line.partition(" ")
+            if kind in {"blob", "tree"} and not line.endswith(" missing"):
+                ids[one] = name if kind == "blob" else FOLDER
+        return ids

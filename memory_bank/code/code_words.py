@@ -1,0 +1,215 @@
+"""Tell which names and numbers in the code of a file differ between two versions of it.
+
+Imports, comments, docs and tests are left out. The order of lines, their breaks and the form of
+quotes don't count.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from memory_bank.code.records import ParsedFile, Symbol
+
+_BOM = b"\xef\xbb\xbf"
+
+_NAME = r"[^\W\d][\w$]*"
+
+_TOKEN = re.compile(rf"{_NAME}|\d[\w.]*|[^\s\w,;(){{}}\[\]\"'`]")
+"""Without what formatters add and drop: brackets, commas, semicolons, quotes."""
+
+_HYPHENED = re.compile(r"[^\W\d_]\w*(?:-[^\W_]\w*)+")
+
+_COMMENT = re.compile(r"\s*(?:#|//|;|--|/\*|\*|<!--)")
+"""How a line begins that is only a comment, in a file that no parser reads."""
+
+_NUMBER = re.compile(r"\d[\d_]*(?:\.\d+)?")
+
+_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+
+_SETTING = re.compile(r"""[^=:]*[\w"']\s*(?:=>|:?=|:)\s*(["'])([^"'\d]+)\1\s*[,;]?\s*""")
+"""A line that sets a name to a text without digits, such as a version would have."""
+
+_BARE_SETTING = re.compile(r"""[^=:]*[\w"']\s*[=:]\s*(["']?)([A-Za-z_][A-Za-z_-]*)\1,?\s*""")
+"""The same in a file that no parser reads, where quotes may be left out."""
+
+_TEXT = '"'
+
+_TRUTH = "true"
+
+_TRUTHS = frozenset(["true", "false", "True", "False"])
+
+_SIGNS = frozenset("+-/%")
+"""Of sums: they come and go with a number."""
+
+_OPENING, _CLOSING = frozenset("([{<"), frozenset(")]}>")
+
+_ARROW = re.compile(r"[-=]>")
+
+_FUNCTIONS = frozenset(["function", "method"])
+
+Values = tuple[str, ...]
+"""The numbers and truth values of a line, or the text to which it sets a name."""
+
+
+class Named(NamedTuple):
+    """What a text names of code."""
+
+    names: frozenset[str]
+    numbers: Mapping[str, frozenset[str]]
+    """The numbers that it states, each with the words of the sentences that do, in lower case."""
+
+
+class Line(NamedTuple):
+    """A line of code."""
+
+    words: frozenset[str]
+    """Its names."""
+    rest: tuple[str, ...]
+    """Its tokens without its values."""
+    values: Values
+
+
+class CodeWords:
+    """The names and numbers of one version of a file."""
+
+    def __init__(self, data: bytes, parsed: ParsedFile | None, *, prose: bool = False) -> None:
+        """Read a file; without what a parser found in it, only lines of comments are left out.
+
+        Text in `prose`, such as Markdown, has no comments.
+        """
+        data = data.removeprefix(_BOM)
+        code = _without(data, parsed.apart) if parsed else data
+        rows = code.decode("utf-8", "replace").split("\n")
+        if parsed is None and not prose:
+            rows = [row for row in rows if not _COMMENT.match(row)]
+        setting = _SETTING if parsed else _BARE_SETTING
+        self.lines = [_line(row, setting) for row in rows if row and not row.isspace()]
+        self.words = frozenset(word for line in self.lines for word in line.words)
+        self._counts = Counter(value for line in self.lines for value in line.values)
+        self.parameters = _parameters(parsed) if parsed else {}
+
+    def lost(self, new: CodeWords, named: Named) -> tuple[str, ...]:
+        """Return the names and numbers that a text names and whose code is another in `new`.
+
+        A name, if it is in no line any more, if it is that of a function with another number of
+        parameters, or if a line with it has other values and is else as it was. A number, if no
+        line has it together with a word of its sentence.
+        """
+        gone = {name for name in named.names & self.words if name not in new.words}
+        both = self.parameters.keys() & new.parameters.keys() & named.names
+        gone |= {name for name in both if self.parameters[name] != new.parameters[name]}
+        old, now = self._values(named.names), new._values(named.names)
+        for rest, (words, values) in old.items():
+            others = now[rest][1] if rest in now else values
+            if values - others and others - values and self._differ(new, values ^ others):
+                gone |= words & named.names
+        before, after = self._stated(named), new._stated(named)
+        gone |= {number for number, word in before - after}
+        return tuple(sorted(gone))
+
+    def _values(self, names: Collection[str]) -> dict[Values, tuple[frozenset[str], set[Values]]]:
+        """Map lines that have a name, by all but their values, to these."""
+        found: dict[Values, tuple[frozenset[str], set[Values]]] = {}
+        for line in self.lines:
+            if not line.words.isdisjoint(names):
+                found.setdefault(line.rest, (line.words, set()))[1].add(line.values)
+        return found
+
+    def _differ(self, new: CodeWords, lines: Collection[Values]) -> bool:
+        """Tell whether a value comes or goes, and is not only on another line now."""
+        return any(self._counts[one] != new._counts[one] for values in lines for one in values)
+
+    def _stated(self, named: Named) -> set[tuple[str, str]]:
+        """Return the stated numbers, each with a word of its sentence that stands on its line."""
+        return {
+            (number, word)
+            for line in self.lines
+            for number in {number_of(value) for value in line.values} & named.numbers.keys()
+            for word in {part for name in line.words for part in parts_of(name)}
+            if word in named.numbers[number]
+        }
+
+
+def number_of(token: str) -> str:
+    """Return a number without its unit, and without the signs that group its digits."""
+    found = _NUMBER.match(token)
+    return found[0].replace("_", "") if found else token
+
+
+def parts_of(name: str) -> list[str]:
+    """Return the words of which a name is made, in lower case."""
+    return [part.lower() for part in _PART.findall(name)]
+
+
+def spans_joined(spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Yield spans in order, with those that overlap or touch as one."""
+    last: tuple[int, int] | None = None
+    for start, end in sorted(spans):
+        if last is not None and start <= last[1]:
+            last = last[0], max(last[1], end)
+            continue
+        if last is not None:
+            yield last
+        last = start, end
+    if last is not None:
+        yield last
+
+
+def _line(row: str, setting: re.Pattern[str]) -> Line:
+    tokens = _TOKEN.findall(row)
+    words = [one for one in tokens if one[0].isalpha() or one[0] == "_"]
+    words += _HYPHENED.findall(row)
+    if (found := setting.fullmatch(row)) and found[2] not in _TRUTHS:
+        name = _TOKEN.findall(row[: found.start(2)])
+        return Line(frozenset(words), (*name, _TEXT), (found[2],))
+    plain = (_TRUTH if one in _TRUTHS else one for one in tokens if one not in _SIGNS)
+    rest = tuple(one for one in plain if one == _TRUTH or not _is_value(one))
+    return Line(frozenset(words), rest, tuple(filter(_is_value, tokens)))
+
+
+def _parameters(parsed: ParsedFile) -> dict[str, int]:
+    """Map the names of functions that a file defines once to their numbers of parameters."""
+    tests = {one.symbol for one in parsed.tests}
+    found: dict[str, list[int | None]] = {}
+    for one in parsed.symbols:
+        if one.kind in _FUNCTIONS and one.qualified not in tests:
+            found.setdefault(one.name, []).append(_parameter_count(one))
+    return {
+        name: counts[0]
+        for name, counts in found.items()
+        if len(counts) == 1 and counts[0] is not None
+    }
+
+
+def _parameter_count(one: Symbol) -> int | None:
+    """Return the number of parameters in a signature; None if it has none to see."""
+    found = re.search(rf"(?<!\w){re.escape(one.name)}(?!\w)", one.signature)
+    if found is None or one.signature.endswith("…"):
+        return None
+    depth, parts = 0, list[str]()
+    for char in _ARROW.sub("", one.signature[found.end() :]):
+        depth += (char in _OPENING) - (char in _CLOSING)
+        if parts and depth == 0:
+            return sum(1 for part in parts if part.strip("(,*/ "))
+        if (char == "(" or parts) and depth == 1 and char in "(,":
+            parts.append("")
+        if parts:
+            parts[-1] += char
+    return None
+
+
+def _is_value(token: str) -> bool:
+    """Tell whether a token is a value; a version such as 1.2.3 is none."""
+    return token in _TRUTHS or (token[0].isdigit() and token.count(".") <= 1)
+
+
+def _without(data: bytes, spans: Iterable[tuple[int, int]]) -> bytes:
+    """Return a file without some spans; their line breaks stay."""
+    parts, at = list[bytes](), 0
+    for start, end in spans:
+        parts += [data[at:start], b" ", b"\n" * data.count(b"\n", start, end)]
+        at = end
+    return b"".join([*parts, data[at:]])

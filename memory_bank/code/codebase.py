@@ -1,0 +1,431 @@
+"""The code of a work tree: its symbols, tests and documents, found by name, words and meaning."""
+
+from __future__ import annotations
+
+import math
+import os
+import threading
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
+from functools import cached_property, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, Self
+
+from memory_bank.bank.identity import bank_id
+from memory_bank.bank.logs import AccessLog
+from memory_bank.base import paths
+from memory_bank.base.documents import Span
+from memory_bank.base.errors import BadInput, Busy, IndexDamaged, NoBank, StorageFailed
+from memory_bank.base.paths import Layout
+from memory_bank.base.settings import Settings, load
+from memory_bank.code import parsing
+from memory_bank.code.calls import CallGraph
+from memory_bank.code.coupled import CoupledFiles, CouplingState
+from memory_bank.code.database import ParseCache
+from memory_bank.code.guards import TestGuards
+from memory_bank.code.imports import ImportTargets
+from memory_bank.code.search import LANES, CodeHit, CodeResult, Lane
+from memory_bank.code.similarity import WordTable
+from memory_bank.code.symbol_table import SymbolTable
+from memory_bank.code.work_tree import SUBMODULE, WorkTree, work_tree_of
+from memory_bank.git.history import History
+from memory_bank.git.history_rows import Commits, CommitSubjects, subjects_of
+from memory_bank.git.repository import shared_folder, tree_folder
+from memory_bank.search.hits import Access
+from memory_bank.search.index.changes import SyncReport
+
+if TYPE_CHECKING:
+    from memory_bank.base.documents import Source
+    from memory_bank.code.lane import CodeLane, LaneView
+    from memory_bank.search.index.changes import Progress
+
+
+EMBED_SECONDS = 1.0
+"""Seconds that a query may spend on embedding new passages of all lanes."""
+
+_WHOLE_SECONDS = 30.0
+"""Seconds that a query goes on for if all passages then have vectors, as in a new repository."""
+
+_LOCK_SECONDS = 5.0
+"""Seconds that a query waits for another process that reads the files, if there are symbols."""
+
+
+class Relations(NamedTuple):
+    """What the symbols, imports and tests of one state of the table have to do with each other."""
+
+    imports: ImportTargets
+    calls: CallGraph
+    guards: TestGuards
+
+
+class Codebase:
+    """The open code of one work tree. It may be used from several threads, one at a time."""
+
+    def __init__(
+        self,
+        root: Path,
+        settings: Settings,
+        *,
+        place: Layout | None = None,
+        accesses: Callable[[Collection[str]], Mapping[str, Access]] | None = None,
+        embeds: Callable[[], bool] = lambda: True,
+    ) -> None:
+        """Open the code of a work tree; nothing is read yet.
+
+        `place` is the layout of its bank, whose notes are no documents of the code. `accesses`
+        returns the accesses of symbols by their ids; without it, they are read from the bank's log.
+        `embeds` tells whether `catch_up` embeds new passages; not needed while another thread does.
+        """
+        self.root = root
+        self.settings = settings
+        self.layout = place
+        self.shared = shared_folder(root)
+        """The folder for what all work trees of the repository share."""
+        self.folder = tree_folder(root)
+        self.lock = threading.RLock()
+        code = settings.code
+        self.tree = WorkTree(root, exclude=code.exclude, max_bytes=code.max_file_bytes)
+        cache = ParseCache(self.shared / "parses.db", parsing.VERSION)
+        self.table = SymbolTable(self.tree, self.folder, cache)
+        self._cache = cache
+        self._commits = Commits(root, self.shared / "commits.db")
+        self._history = History()
+        """As of the last `catch_up`."""
+        self._coupled_files = CoupledFiles(
+            self._commits,
+            WordTable(self.tree, self.folder / "words.db"),
+            max_files=code.max_commit_files,
+        )
+        self._given = accesses
+        self._embeds = embeds
+        self._lanes: dict[Lane, CodeLane] = {}
+        self._relations: tuple[int, Relations] | None = None
+
+    def __enter__(self) -> Self:
+        """Return the codebase itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the codebase."""
+        self.close()
+
+    def close(self) -> None:
+        """Close all files; using the codebase again reopens them."""
+        with self.lock:
+            for lane in self._lanes.values():
+                lane.close()
+            self._lanes.clear()
+            self._relations = None
+            self.table.close()
+            self._cache.close()
+            self._coupled_files.close()
+            if "access" in self.__dict__ and self.access is not None:
+                self.access.close()
+
+    @cached_property
+    def access(self) -> AccessLog | None:
+        """The log of accesses in the bank's private state; None without a bank."""
+        if self.layout is None:
+            return None
+        return AccessLog(self.layout.state(bank_id(self.layout)))
+
+    def refresh(self, progress: Progress | None = None) -> str:
+        """Read the files that changed; return why the table may be out of date, if so.
+
+        That is enough for lookups; a search needs `catch_up`.
+        """
+        with self.lock:
+            if not self.settings.code.enabled:
+                where = self.settings.origins.get("code.enabled", "the settings")
+                raise BadInput(
+                    "code is turned off here", "set enabled = true ({where})", where=where
+                )
+            try:
+                return self._refreshed(progress)
+            except IndexDamaged:
+                self.table.discard()
+                return self._refreshed(progress)
+
+    def catch_up(
+        self,
+        lanes: Sequence[Lane] = LANES,
+        progress: Progress | None = None,
+        *,
+        seconds: float | None = None,
+    ) -> SyncReport:
+        """Update the indices of some lanes from the files before a search.
+
+        Embeds for about that many seconds in all, by default EMBED_SECONDS, and goes on if all
+        vectors are computed soon. The `problem` of the report says why the answer may be
+        incomplete; it is empty if it is complete.
+        """
+        embeds = self._embeds()
+        if seconds is None:
+            seconds = EMBED_SECONDS if embeds else 0.0
+        with self.lock:
+            total = SyncReport(problem=self.refresh(progress))
+            self._history = self.history()
+            start = time.monotonic()
+            end = start + seconds
+            for number, lane in enumerate(lanes):
+                # what one lane leaves, the next ones may use
+                share = max(0.0, end - time.monotonic()) / (len(lanes) - number)
+                try:
+                    report = self._lane(lane).read(
+                        partial(_caught_up, seconds=share, progress=progress)
+                    )
+                except Busy:
+                    total.problem = (
+                        total.problem or "another process is indexing: changes may be missing"
+                    )
+                    continue
+                if report is not None:
+                    total.add(report)
+            if total.waiting and 0 < seconds < _WHOLE_SECONDS:
+                with suppress(Busy):  # another process computes them
+                    self._embed_all(lanes, total, progress)
+            next_ = "a sync computes them" if embeds else "they are being computed"
+            if total.waiting and not total.problem:
+                total.problem = f"{total.waiting} passages have no vectors yet: {next_}"
+            total.seconds = time.monotonic() - start
+            return total
+
+    def _embed_all(
+        self, lanes: Sequence[Lane], total: SyncReport, progress: Progress | None
+    ) -> None:
+        """Compute all waiting vectors, if at the speed of the last second that takes not long."""
+        every, rate = total.waiting, math.inf
+        while total.waiting and total.waiting <= rate * _WHOLE_SECONDS:
+            start = time.monotonic()
+            embedded = waiting = 0
+            for lane in lanes:
+                report = self._lane(lane).read(partial(_embedded, seconds=EMBED_SECONDS))
+                embedded += report.embedded
+                waiting += report.waiting
+            rate = embedded / (time.monotonic() - start)
+            total.embedded += embedded
+            total.waiting = waiting
+            if progress is not None:
+                progress("embedding", max(every - waiting, 0), every)
+
+    def follow(self, other: Codebase) -> None:
+        """Take over what another codebase has read last: a search then needs no `catch_up`."""
+        with self.lock:
+            self.table.scanned = other.table.scanned
+            self._history = other._history
+
+    def embed(self, seconds: float) -> SyncReport:
+        """Embed waiting passages for about that many seconds, also those no query waits for.
+
+        Raises Busy if another process indexes for long.
+        """
+        end = time.monotonic() + seconds
+        with self.lock:
+            lanes = [self._lane(name) for name in LANES]
+        total = SyncReport()
+        for number, lane in enumerate(lanes):
+            share = max(0.0, end - time.monotonic()) / (len(lanes) - number)
+            total.add(lane.read(partial(_embedded, seconds=share)))
+        return total
+
+    def search(
+        self,
+        lane: Lane,
+        text: str,
+        limit: int,
+        *,
+        mode: str | None = None,
+        now: float | None = None,
+        min_score: float = 0.0,
+        under: str = "",
+        kinds: Collection[str] = (),
+        languages: Collection[str] = (),
+    ) -> CodeResult:
+        """Return the best hits of one lane, as of the last `catch_up`.
+
+        `text` is a query with words, phrases, exclusions, and the conditions `in:FOLDER`,
+        `kind:function`, `language:python`; `under` (a folder), `kinds` and `languages` mean the
+        same.
+        """
+        from memory_bank.code import search  # start-up: lookups search nothing
+
+        given = [("in", under)] if under else []
+        given += [("kind", ",".join(kinds))] if kinds else []
+        given += [("language", ",".join(languages))] if languages else []
+        asked = search.CodeQuery(
+            text=text,
+            conditions=tuple(given),
+            mode=mode or self.settings.search.mode,
+            limit=limit,
+            now=time.time() if now is None else now,
+            min_score=min_score,
+        )
+        with self.lock:
+            opened = self._lane(lane)
+        # outside of the lock, so that lanes can be searched in parallel
+        found = opened.read(lambda view: search.search(view, asked))
+        with self.lock:
+            hits = search.hits_of(self.table, lane, found.hits)
+        return CodeResult(hits, found.mode, found.fallback_reason)
+
+    def text(self, hit: CodeHit) -> str:
+        """Return the lines of a hit; empty if the file has changed."""
+        span = Span(hit.line, hit.end_line)
+        found = self._lane(hit.lane).source.text(hit.path, hit.hit.document.hash, span)
+        return found or ""
+
+    def subjects(self, path: str) -> Sequence[str]:
+        """Return the subjects of commits by which a file is found, as of the last `catch_up`."""
+        return subjects_of(self._history, path)
+
+    def relations(self) -> Relations:
+        """Return imports, calls and guards, of the current state of the table."""
+        with self.lock:
+            generation = self.table.generation
+            if self._relations is None or self._relations[0] != generation:
+                imports = ImportTargets(self.table)
+                calls = CallGraph(self.table, imports)
+                guards = TestGuards(self.table, imports, calls)
+                self._relations = generation, Relations(imports, calls, guards)
+            return self._relations[1]
+
+    def history(self) -> History:
+        """Return the commits up to HEAD, as far as they are known."""
+        try:
+            return self._commits.history(self.settings.code.max_commit_files)
+        except Busy:
+            return self._history
+
+    def coupling(self, *, refresh: bool = True) -> CouplingState:
+        """Return the coupling of all files as of now; raise StorageFailed.
+
+        Without `refresh`, files and imports are those of the last `refresh` or `catch_up`, if any.
+        """
+        with self.lock:
+            problem = self.refresh() if refresh or self.table.scanned is None else ""
+            # if git can't list the files, this raises
+            scan = self.table.scanned or self.tree.scan()
+            state = self._coupled_files.state(scan, self.relations().imports.graph)
+            notices = (*[problem][: bool(problem)], *state.notices)
+            return state._replace(notices=notices)
+
+    def is_note(self, path: str) -> bool:
+        """Tell whether a file below the work tree is in the bank, or included in it."""
+        return any(path == one or path.startswith(f"{one}/") for one in self._notes())
+
+    def history_notes(self) -> tuple[str, ...]:
+        """Return what is left out of the git history, and why."""
+        with self.lock:
+            return self._coupled_files.history().notes
+
+    def refused(self) -> dict[str, str]:
+        """Return the files that are not indexed, with the reasons, by path."""
+        with self.lock:
+            submodules = dict.fromkeys(self.tree.submodules(), SUBMODULE)
+            return {**self.table.refused(), **submodules}
+
+    def count_access(self, symbols: Collection[str], now: float | None = None) -> str:
+        """Count one more access of some symbols, by id; return why that can't be done, if so."""
+        log = self.access
+        if log is None or not symbols:
+            return ""
+        return log.add(symbols, time.time() if now is None else now)
+
+    def accesses(self, names: Collection[str]) -> Mapping[str, Access]:
+        """Return the accesses of some symbols, by id; none without a bank."""
+        if self._given is not None:
+            return self._given(names)
+        return self.access.of(names) if self.access is not None else {}
+
+    def _refreshed(self, progress: Progress | None) -> str:
+        known = self.table.file.exists()
+        try:
+            if known:
+                self.table.refresh(progress, wait=_LOCK_SECONDS)
+            else:
+                self.table.refresh(progress)
+        except Busy:
+            return "another process is reading the code: the latest changes may be missing"
+        except StorageFailed as error:
+            if not known:
+                raise
+            return error.message
+        return ""
+
+    def _lane(self, name: Lane) -> CodeLane:
+        if name not in self._lanes:
+            from memory_bank.code.lane import CodeLane  # start-up: lookups need no index
+
+            self._lanes[name] = CodeLane(
+                self.root, self.folder / name, self._source(name), self.settings, self.accesses
+            )
+        return self._lanes[name]
+
+    def _source(self, name: Lane) -> Source:
+        if name == "tests":
+            from memory_bank.code.sources import TestSource
+
+            return TestSource(self.table)
+        subjects = CommitSubjects(lambda: self._history)
+        if name == "docs":
+            from memory_bank.code.sources import DocSource
+
+            documents = self._notes()
+            return DocSource(
+                self.tree, lambda: self.table.documents, without=documents, subjects=subjects
+            )
+        from memory_bank.code.sources import SymbolSource
+
+        return SymbolSource(self.table, subjects)
+
+    def _notes(self) -> list[str]:
+        """Return the paths of the bank's notes below the work tree."""
+        if self.layout is None:
+            return []
+        found = [self.layout.root]
+        if self.layout.prefix:  # only a bank in a project includes files
+            found += [self.layout.project / path for path in self.settings.memory.include]
+        return [
+            path.relative_to(self.root).as_posix()
+            for path in found
+            if path.is_relative_to(self.root)
+        ]
+
+
+def open_codebase(
+    path: str | os.PathLike[str] | None = None,
+    *,
+    bank: str | os.PathLike[str] | None = None,
+    settings: Mapping[str, object] | None = None,
+    embeds: Callable[[], bool] = lambda: True,
+) -> Codebase:
+    """Open the code of the work tree that holds a folder, by default the working directory.
+
+    `bank` is its bank, as `open_bank` takes it; by default the one that is found from there, if
+    there is one: none is needed. `embeds` is as in Codebase. Raises NoRepository, BadSetting.
+    """
+    start = None if path is None else Path(path)
+    folder = start or Path.cwd()
+    place = None
+    with suppress(NoBank):
+        place = paths.locate(bank, settings=settings, start=start)
+    if path is None and bank is not None and place is not None and _in_git(place.project):
+        folder = place.project
+    root = work_tree_of(folder)
+    found = load(place.root if place else None, flags=settings)
+    return Codebase(root, found, place=place, embeds=embeds)
+
+
+def _caught_up(view: LaneView, seconds: float, progress: Progress | None) -> SyncReport | None:
+    return view.index.catch_up(seconds, progress)
+
+
+def _embedded(view: LaneView, seconds: float) -> SyncReport:
+    return view.index.indexer.embed(seconds)
+
+
+def _in_git(folder: Path) -> bool:
+    from memory_bank.git import repository
+
+    return repository.worktree(folder.resolve()) is not None

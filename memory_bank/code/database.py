@@ -1,0 +1,398 @@
+"""The database of the code of one work tree, and the cache of parsed files of all work trees."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from sqlite3 import Connection
+from typing import Any, NamedTuple
+
+from memory_bank.base import sqlite
+from memory_bank.base.errors import Busy, IndexDamaged, StorageFailed
+from memory_bank.base.paths import private_folder
+from memory_bank.code.parse_records import dumped, loaded
+from memory_bank.code.records import SYMBOL, TEST, Intent, Named, ParsedFile, Symbol, ids
+
+_CODE_TABLES = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE files (
+    id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, language TEXT NOT NULL,
+    signature TEXT NOT NULL, blob BLOB NOT NULL, size INTEGER NOT NULL, doc TEXT NOT NULL,
+    problem TEXT NOT NULL, reason TEXT NOT NULL, ids TEXT NOT NULL
+);
+CREATE TABLE refused (path TEXT PRIMARY KEY, reason TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE first_lines (
+    path TEXT PRIMARY KEY, size INTEGER NOT NULL, mtime INTEGER NOT NULL, ctime INTEGER NOT NULL,
+    inode INTEGER NOT NULL, language TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE symbols (
+    id INTEGER PRIMARY KEY, file INTEGER NOT NULL REFERENCES files ON DELETE CASCADE,
+    sym TEXT NOT NULL, qualified TEXT NOT NULL, name TEXT NOT NULL, kind TEXT NOT NULL,
+    signature TEXT NOT NULL, doc TEXT NOT NULL, line INTEGER NOT NULL, end_line INTEGER NOT NULL,
+    fingerprint TEXT NOT NULL, bases TEXT NOT NULL, calls TEXT NOT NULL, test INTEGER NOT NULL
+);
+CREATE INDEX symbols_file ON symbols (file);
+CREATE INDEX symbols_sym ON symbols (sym);
+CREATE INDEX symbols_qualified ON symbols (qualified);
+CREATE INDEX symbols_name ON symbols (name);
+CREATE TABLE calls (
+    name TEXT NOT NULL, symbol INTEGER NOT NULL REFERENCES symbols ON DELETE CASCADE,
+    PRIMARY KEY (name, symbol)
+) WITHOUT ROWID;
+CREATE INDEX calls_symbol ON calls (symbol);
+CREATE TABLE imports (
+    file INTEGER NOT NULL REFERENCES files ON DELETE CASCADE,
+    target TEXT NOT NULL, names TEXT NOT NULL, line INTEGER NOT NULL, bound TEXT NOT NULL
+);
+CREATE INDEX imports_file ON imports (file);
+CREATE TABLE tests (
+    id INTEGER PRIMARY KEY, file INTEGER NOT NULL REFERENCES files ON DELETE CASCADE,
+    sym TEXT NOT NULL, title TEXT NOT NULL, snippet TEXT NOT NULL, line INTEGER NOT NULL,
+    end_line INTEGER NOT NULL, framework TEXT NOT NULL, symbol TEXT NOT NULL, calls TEXT NOT NULL
+);
+CREATE INDEX tests_file ON tests (file);
+CREATE INDEX tests_sym ON tests (sym);
+CREATE INDEX tests_title ON tests (title);
+CREATE TABLE test_calls (
+    name TEXT NOT NULL, test INTEGER NOT NULL REFERENCES tests ON DELETE CASCADE,
+    PRIMARY KEY (name, test)
+) WITHOUT ROWID;
+CREATE INDEX test_calls_test ON test_calls (test)
+"""
+
+_CODE_VERSION = 3
+
+_GENERATION = "generation"
+
+SEPARATOR = re.compile(r"::|\??->|[?!&]?\.|[\\#]")
+"""What stands between the parts of a name in a call, such as `::`, `?.` and `->`."""
+
+_SYMBOL = (
+    "SELECT s.id, s.sym, f.path, f.language, s.test, s.qualified, s.kind, s.signature, s.doc,"
+    " s.line, s.end_line, s.fingerprint, s.bases, s.calls"
+    " FROM symbols AS s JOIN files AS f ON f.id = s.file"
+)
+
+_TEST = (
+    "SELECT t.id, t.sym, f.path, f.language, t.title, t.snippet, t.line, t.end_line, t.framework,"
+    " t.symbol, t.calls FROM tests AS t JOIN files AS f ON f.id = t.file"
+)
+
+
+class SymbolRow(NamedTuple):
+    """A symbol of the work tree."""
+
+    number: int
+    """Of its row; it changes with the file."""
+    id: str
+    path: str
+    """Of its file, below the work tree."""
+    language: str
+    test: bool
+    """Whether it is a test."""
+    symbol: Symbol
+
+
+class IntentRow(NamedTuple):
+    """A test of the work tree."""
+
+    number: int
+    id: str
+    path: str
+    language: str
+    intent: Intent
+
+
+class FileRow(NamedTuple):
+    """A file of the work tree that was read."""
+
+    path: str
+    language: str
+    signature: str
+    blob: bytes
+    size: int
+    parsed: ParsedFile | None = None
+    reason: str = ""
+    """Why it is refused, if it is."""
+
+
+class CodeDatabase(sqlite.OpenedCache):
+    """The open database; one that is damaged is made again."""
+
+    def __init__(self, file: Path) -> None:
+        """Open nothing yet."""
+        super().__init__(file, _CODE_TABLES, _CODE_VERSION)
+
+    @contextmanager
+    def guarded(self) -> Iterator[None]:
+        """Convert SQLite's errors."""
+        with sqlite.guarded(self.file):
+            yield
+
+    def rows(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
+        """Return the rows of a statement; a text that is not UTF-8 equals none."""
+        safe = [_utf8(one) if isinstance(one, str) else one for one in values]
+        with self.guarded():
+            return self.opened().execute(sql, safe).fetchall()
+
+    def chunked(self, sql: str, values: Sequence[int] | Sequence[str]) -> list[tuple[Any, ...]]:
+        """Return the rows of a statement with `IN ({})` over any number of values."""
+        with self.guarded():
+            return list(sqlite.chunked(self.opened(), sql, values))
+
+    def symbols(self, condition: str, *values: object) -> list[SymbolRow]:
+        """Return the symbols `s` of files `f` that meet a condition, by file and line."""
+        rows = self.rows(f"{_SYMBOL} WHERE {condition} ORDER BY f.path, s.line, s.id", *values)
+        return [_symbol(row) for row in rows]
+
+    def symbols_in(self, column: str, values: Sequence[int] | Sequence[str]) -> list[SymbolRow]:
+        """Return the symbols `s` of files `f` with one of some values, by file and line."""
+        rows = self.chunked(f"{_SYMBOL} WHERE {column} IN ({{}})", values)
+        return sorted(map(_symbol, rows), key=lambda one: (one.path, one.symbol.line, one.number))
+
+    def tests(self, condition: str, *values: object) -> list[IntentRow]:
+        """Return the tests `t` of files `f` that meet a condition, by file and line."""
+        rows = self.rows(f"{_TEST} WHERE {condition} ORDER BY f.path, t.line, t.id", *values)
+        return [_test(row) for row in rows]
+
+    def tests_in(self, column: str, values: Sequence[int] | Sequence[str]) -> list[IntentRow]:
+        """Return the tests `t` of files `f` with one of some values, by file and line."""
+        rows = self.chunked(f"{_TEST} WHERE {column} IN ({{}})", values)
+        return sorted(map(_test, rows), key=lambda one: (one.path, one.intent.line, one.number))
+
+    @property
+    def generation(self) -> int:
+        """A number that grows with each change of the rows."""
+        row = self.rows("SELECT value FROM meta WHERE key = ?", _GENERATION)
+        return int(row[0][0]) if row else 0
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """Run the body in one transaction, as a new generation."""
+        with self.guarded():
+            base = self.opened()
+            with sqlite.transaction(base):
+                sql = (
+                    "INSERT INTO meta VALUES (?, '1')"
+                    " ON CONFLICT DO UPDATE SET value = CAST(value AS INTEGER) + 1"
+                )
+                base.execute(sql, (_GENERATION,))
+                yield base
+
+
+def replace(base: Connection, files: Sequence[FileRow], gone: Collection[str] = ()) -> None:
+    """Write files in place of what was known of them, and remove those that are gone.
+
+    Ids of other files' symbols with the same names change with them.
+    """
+    paths = [*gone, *(file.path for file in files)]
+    of_paths = sqlite.chunked(base, "SELECT id FROM files WHERE path IN ({})", paths)
+    numbers = [number for (number,) in of_paths]
+    names, titles = set[str](), set[str]()
+    for (name,) in sqlite.chunked(
+        base, "SELECT qualified FROM symbols WHERE file IN ({})", numbers
+    ):
+        names.add(name)
+    for (title,) in sqlite.chunked(base, "SELECT title FROM tests WHERE file IN ({})", numbers):
+        titles.add(title)
+    base.executemany("DELETE FROM files WHERE id = ?", ((number,) for number in numbers))
+    for file in files:
+        _insert(base, file)
+        if file.parsed is not None:
+            names.update(one.qualified for one in file.parsed.symbols)
+            titles.update(one.title for one in file.parsed.tests)
+    changed = _give_ids(base, "symbols", "qualified", SYMBOL, sorted(names))
+    changed |= _give_ids(base, "tests", "title", TEST, sorted(titles))
+    _sum_up(base, sorted(changed))
+
+
+def _insert(base: Connection, file: FileRow) -> None:
+    parsed = file.parsed or ParsedFile(file.language)
+    about = (parsed.doc, parsed.problem, file.reason, "")
+    number = base.execute(
+        "INSERT INTO files (path, language, signature, blob, size, doc, problem, reason, ids)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (file.path, file.language, file.signature, file.blob, file.size, *about),
+    ).lastrowid
+    tests = {one.symbol for one in parsed.tests if one.symbol}
+    for one in parsed.symbols:
+        *fields, calls = one
+        row = base.execute(
+            "INSERT INTO symbols (file, sym, name, test, qualified, kind, signature, doc, line,"
+            " end_line, fingerprint, bases, calls) VALUES (?, '', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (number, one.name, _is_in(one.qualified, tests), *fields, _text(calls)),
+        ).lastrowid
+        called = ((name, row) for name in {last_part(call) for call in calls})
+        base.executemany("INSERT INTO calls VALUES (?, ?)", called)
+    for intent in parsed.tests:
+        *fields, calls = intent
+        row = base.execute(
+            "INSERT INTO tests (file, sym, title, snippet, line, end_line, framework, symbol,"
+            " calls) VALUES (?, '', ?, ?, ?, ?, ?, ?, ?)",
+            (number, *fields, _text(calls)),
+        ).lastrowid
+        called = ((name, row) for name in {last_part(call) for call in calls})
+        base.executemany("INSERT INTO test_calls VALUES (?, ?)", called)
+    base.executemany(
+        "INSERT INTO imports VALUES (?, ?, ?, ?, ?)",
+        (
+            (number, one.target, _text(one.names), one.line, _text(one.bound))
+            for one in parsed.imports
+        ),
+    )
+
+
+def _is_in(name: str, tests: Collection[str]) -> bool:
+    """Tell whether a qualified name is that of a test, or of something inside one."""
+    while name and name not in tests:
+        name = name.rpartition(".")[0]
+    return bool(name)
+
+
+def _give_ids(
+    base: Connection, table: str, column: str, prefix: str, names: Sequence[str]
+) -> set[int]:
+    """Give the rows of some names their ids; return the files whose ids changed."""
+    sql = (
+        f"SELECT t.id, f.language, t.{column}, f.path, t.sym, f.id FROM {table} AS t"
+        f" JOIN files AS f ON f.id = t.file WHERE t.{column} IN ({{}})"
+    )
+    rows = {row[0]: row for row in sqlite.chunked(base, sql, names)}
+    given = [
+        (found, row.number)
+        for row, found in ids(prefix, [Named(*row[:5]) for row in rows.values()])
+        if found != row.id
+    ]
+    base.executemany(f"UPDATE {table} SET sym = ? WHERE id = ?", given)
+    return {rows[number][5] for _, number in given}
+
+
+def _sum_up(base: Connection, files: Sequence[int]) -> None:
+    """Record the hash of all ids of some files."""
+    from blake3 import blake3
+
+    found: dict[int, list[str]] = {number: [] for number in files}
+    for table in ("symbols", "tests"):
+        sql = f"SELECT file, sym FROM {table} WHERE file IN ({{}}) ORDER BY id"
+        for number, one in sqlite.chunked(base, sql, files):
+            found[number].append(one)
+    base.executemany(
+        "UPDATE files SET ids = ? WHERE id = ?",
+        (
+            (blake3(" ".join(some).encode()).hexdigest()[:16], number)
+            for number, some in found.items()
+        ),
+    )
+
+
+def last_part(name: str) -> str:
+    """Return the last part of a name as written in a call: `create` of `self.store.create`."""
+    return SEPARATOR.sub(".", name).rstrip(".").rpartition(".")[2].strip()
+
+
+def _text(names: Iterable[str]) -> str:
+    return json.dumps(list(names))
+
+
+def names_of(text: object) -> tuple[str, ...]:
+    """Return names from a row; raise IndexDamaged."""
+    try:
+        return tuple(json.loads(str(text)))
+    except (TypeError, ValueError) as error:
+        raise IndexDamaged("a row of the code's database is damaged", "it is rebuilt") from error
+
+
+def _symbol(row: Sequence[Any]) -> SymbolRow:
+    number, sym, path, language, test, *fields, calls = row
+    symbol = Symbol(*fields)._replace(calls=names_of(calls))
+    return SymbolRow(number, sym, path, language, bool(test), symbol)
+
+
+def _test(row: Sequence[Any]) -> IntentRow:
+    number, sym, path, language, *fields, calls = row
+    return IntentRow(number, sym, path, language, Intent(*fields)._replace(calls=names_of(calls)))
+
+
+def _utf8(text: str) -> str:
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+
+
+_PARSE_TABLES = """
+CREATE TABLE parses (
+    blob BLOB NOT NULL, language TEXT NOT NULL, parsed TEXT NOT NULL,
+    PRIMARY KEY (blob, language)
+);
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID
+"""
+
+_PARSE_VERSION = 1
+
+_PARSER = "parser"
+
+_MOST_ROWS = 200_000
+"""Number of parsed files above which the oldest quarter is dropped."""
+
+Key = tuple[bytes, str]
+"""The id of a blob, and the language as which it is parsed."""
+
+
+class ParseCache(sqlite.Opened):
+    """A database of parsed files; without it, all are parsed again."""
+
+    def __init__(self, file: Path, version: str) -> None:
+        """Keep what the parser of that version returned."""
+        super().__init__(file, _PARSE_TABLES, _PARSE_VERSION)
+        self._parser = version
+
+    def get(self, keys: Sequence[Key]) -> dict[Key, ParsedFile]:
+        """Return those of some files that are known."""
+        found: dict[Key, ParsedFile] = {}
+        wanted = set(keys)
+        sql = "SELECT blob, language, parsed FROM parses WHERE blob IN ({})"
+        with suppress(Busy, IndexDamaged, StorageFailed), sqlite.guarded(self.file):
+            blobs: Sequence[Any] = sorted({blob for blob, _ in wanted})
+            for blob, language, text in sqlite.chunked(self.opened(), sql, blobs):
+                if (blob, language) in wanted and (parsed := loaded(text)):
+                    found[blob, language] = parsed
+        return found
+
+    def put(self, parsed: Iterable[tuple[Key, ParsedFile]]) -> None:
+        """Keep parsed files; if they can't be kept, they are parsed again next time."""
+        rows = [(*key, dumped(one)) for key, one in parsed]
+        with suppress(Busy, IndexDamaged, StorageFailed), sqlite.guarded(self.file):
+            base = self.opened()
+            with sqlite.transaction(base):
+                base.executemany("INSERT OR REPLACE INTO parses VALUES (?, ?, ?)", rows)
+                _drop_oldest(base)
+
+    def _connect(self) -> Connection:
+        """Open the database; make it again if it is damaged, empty it after a new version."""
+        private_folder(self.file.parent)
+        try:
+            base = super()._connect()
+            with sqlite.guarded(self.file):
+                self._empty_if_old(base)
+        except IndexDamaged:
+            sqlite.remove(self.file)
+            base = super()._connect()
+            self._empty_if_old(base)
+        return base
+
+    def _empty_if_old(self, base: Connection) -> None:
+        asked = ("SELECT value FROM meta WHERE key = ?", (_PARSER,))
+        if base.execute(*asked).fetchone() == (self._parser,):
+            return
+        with sqlite.transaction(base):
+            if base.execute(*asked).fetchone() != (self._parser,):
+                base.execute("DELETE FROM parses")
+                base.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (_PARSER, self._parser))
+
+
+def _drop_oldest(base: Connection) -> None:
+    (count,) = base.execute("SELECT count(*) FROM parses").fetchone()
+    if count > _MOST_ROWS:
+        oldest = "SELECT rowid FROM parses ORDER BY rowid LIMIT ?"
+        base.execute(f"DELETE FROM parses WHERE rowid IN ({oldest})", (_MOST_ROWS // 4,))

@@ -1,0 +1,139 @@
+"""Explain a symbol: its calls, tests, coupled files, notes and commits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, TypeVar
+
+from memory_bank.bank.bank import Bank
+from memory_bank.base.dates import iso_of
+from memory_bank.base.errors import StorageFailed
+from memory_bank.code import lookup
+from memory_bank.code.citing_notes import CitingNote, citing_notes
+from memory_bank.code.codebase import Codebase
+from memory_bank.code.coupled import CouplingState
+from memory_bank.code.coupling import CoupledFile, shown_as
+from memory_bank.code.symbols import SymbolDetails, details_of
+from memory_bank.code.tests_for import GuardShown, guards_shown
+from memory_bank.search.index.changes import Progress
+
+SCHEMA_VERSION = "1.0"
+
+MOST = 1000
+"""Most tests, notes, calls, files and commits of one answer, each."""
+
+COUPLED, COMMITS = 5, 5
+"""Most coupled files and commits."""
+
+Item = TypeVar("Item")
+
+
+class RecentCommit(NamedTuple):
+    """A commit that changed a file."""
+
+    committed_at: str
+    subject: str
+    files: int
+    """Number of files that it changed."""
+
+
+class ExplainedSymbol(NamedTuple):
+    """A symbol with everything that has to do with it."""
+
+    schema_version: str
+    details: SymbolDetails
+    """Its definition, doc comment, calls, callers and accesses."""
+    tests: tuple[GuardShown, ...]
+    coupled: tuple[CoupledFile, ...]
+    """Files that change with its file."""
+    notes: tuple[CitingNote, ...]
+    """Notes that cite the symbol."""
+    file_notes: tuple[CitingNote, ...]
+    """Notes that cite its file."""
+    commits: tuple[RecentCommit, ...]
+    """The newest commits of its file that count for coupling."""
+    notices: tuple[str, ...]
+    """What is left out, and why."""
+
+
+def explain_symbol(
+    code: Codebase,
+    name: str,
+    bank: Bank | None = None,
+    *,
+    query: str = "",
+    limit: int = 20,
+    count_access: bool = True,
+    progress: Progress | None = None,
+) -> ExplainedSymbol:
+    """Return a symbol with its calls, tests, coupled files, notes and recent commits.
+
+    `limit`, clamped to 1 to 1,000, is the most of each kind. Notes whose links have most words of
+    `query` around them come first, then the newest. Without a bank there are no notes. Unless
+    `count_access` is false, the symbol's access count is then increased by one. Raises
+    SymbolNotFound.
+    """
+    limit = min(max(limit, 1), MOST)
+    with code.lock:
+        problem = code.refresh(progress)
+        path = lookup.symbol_named(code.table, name).path
+    cited = citing_notes(code, bank, path, query)
+    with code.lock:
+        row = lookup.symbol_named(code.table, name)  # another thread may have read files
+        details = details_of(code, row)
+        guards = code.relations().guards.of_symbol(row)
+        state, notices = coupling_state(code)
+        uncounted = code.count_access([row.id]) if count_access else ""
+    left = LeftOut(limit)
+    return ExplainedSymbol(
+        schema_version=SCHEMA_VERSION,
+        details=details._replace(
+            calls=left.first("calls", details.calls),
+            called_by=left.first("callers", details.called_by),
+            problem=problem or uncounted or None,
+        ),
+        tests=guards_shown(left.first("tests", guards)),
+        coupled=coupled_files(state, row.path, min(limit, COUPLED)),
+        notes=left.first("notes", cited.symbols.get(row.id, ())),
+        file_notes=left.first("notes of the file", cited.file),
+        commits=_commits(state, row.path, min(limit, COMMITS)),
+        notices=(*notices, *left.said),
+    )
+
+
+class LeftOut:
+    """What a limit leaves out of an answer."""
+
+    def __init__(self, limit: int) -> None:
+        """Leave out all above a number."""
+        self._limit = limit
+        self.said: list[str] = []
+
+    def first(self, what: str, items: Sequence[Item]) -> tuple[Item, ...]:
+        """Return the first of some things, and record how many are left out."""
+        if len(items) > self._limit:
+            self.said.append(f"{len(items) - self._limit} more {what} are left out")
+        return tuple(items[: self._limit])
+
+
+def coupling_state(code: Codebase) -> tuple[CouplingState | None, tuple[str, ...]]:
+    """Return the coupling of all files, and what is left out; None if it can't be read."""
+    try:
+        state = code.coupling()
+    except StorageFailed as error:
+        return None, (error.message,)
+    return state, state.notices
+
+
+def coupled_files(state: CouplingState | None, path: str, limit: int) -> tuple[CoupledFile, ...]:
+    """Return the files that change with a file."""
+    if state is None or path not in state.files:
+        return ()
+    return tuple(map(shown_as, state.coupling.of(path)[:limit]))
+
+
+def _commits(state: CouplingState | None, path: str, limit: int) -> tuple[RecentCommit, ...]:
+    if state is None:
+        return ()
+    found = state.coupling.history.of(path)[:limit]
+    return tuple(RecentCommit(iso_of(one.when), one.subject, one.size) for one in found)

@@ -1,0 +1,154 @@
+"""Fingerprints of code, which stay when only its layout, comments or place change."""
+
+from __future__ import annotations
+
+import re
+from array import array
+from bisect import bisect_left
+from collections.abc import Sequence
+from sys import intern
+from typing import TYPE_CHECKING, NamedTuple
+
+from blake3 import blake3
+
+from memory_bank.code.languages.base import text_of
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+
+DIGITS = 16
+
+OPEN, CLOSE = "\x02", "\x03"
+"""Stand for the start and end of a block that only the layout shows."""
+
+_LAYOUT = frozenset([OPEN, CLOSE])
+
+_CLOSING = frozenset(")]}")
+
+
+class FileTokens:
+    """The tokens of a file without comments and docs, in order, with the bytes where they start."""
+
+    def __init__(self) -> None:
+        self._starts = array("Q")  # a list takes as much memory as the syntax tree
+        self._texts: list[str] = []
+
+    def add(self, start: int, text: str) -> None:
+        """Add the next token; a comma before a closing bracket is dropped, as formatters add it."""
+        if text in _CLOSING:
+            self.drop_comma()
+        self._starts.append(start)
+        self._texts.append(intern(text))
+
+    def drop_comma(self) -> None:
+        """Remove the last token if it is a comma."""
+        if self._texts and self._texts[-1] == ",":
+            self._texts.pop()
+            self._starts.pop()
+
+    def fingerprint(self, start: int, end: int) -> str:
+        """Return the hex digits of the tokens between two bytes: BLAKE3 of their texts."""
+        first, last = bisect_left(self._starts, start), bisect_left(self._starts, end)
+        # a definition that is the first or last of a block starts or ends with it
+        while first < last and self._texts[first] in _LAYOUT:
+            first += 1
+        while first < last and self._texts[last - 1] in _LAYOUT:
+            last -= 1
+        return fingerprint(self._texts[first:last])
+
+
+def fingerprint(tokens: Sequence[str]) -> str:
+    """Return the hex digits of some tokens."""
+    return blake3("\0".join(tokens).encode("utf-8", "replace")).hexdigest()[:DIGITS]
+
+
+_MOST_LINES = 200
+
+_OPENS = re.compile(r"^\s*(?:/\*[*!]?|//[/!]?|#+!?|--+|<!--)[ \t]?")
+
+_STAR = re.compile(r"^\s*\*(?!/)[ \t]?")
+
+_TAG = re.compile(
+    r"</?(?:summary|remarks|para|param|typeparam|returns|value|exception|example|c|code|see|seealso"
+    r"|paramref|typeparamref|inheritdoc|p|pre)\b[^<>]*>"
+)
+
+_NAMED = re.compile(r'<(?:see|seealso|paramref|typeparamref) \w+="(?:\w:)?([^"]*)" ?/>')
+
+_PARAMETER = re.compile(r'<(?:param|typeparam) name="([^"]*)">')
+
+_LIMITS = re.compile(r"^=(?:begin|end)\b.*$", re.MULTILINE)
+
+
+class _Comment(NamedTuple):
+    row: int
+    start: int
+    """Its first byte."""
+    end: int
+    text: str
+    is_mark: bool
+
+
+class Comments:
+    """The comments that stand on lines of their own, in order."""
+
+    def __init__(self, data: bytes) -> None:
+        """Read no comment yet of a file's bytes."""
+        self._data = data
+        self._by_end: dict[int, _Comment] = {}
+
+    def add(self, node: Node, *, is_mark: bool = False) -> None:
+        """Add a comment, or a mark such as an attribute, which has no text."""
+        start = node.start_byte
+        before = self._data[self._data.rfind(b"\n", 0, start) + 1 : start]
+        if before.strip():
+            return  # it belongs to the code before it
+        row, column = node.end_point
+        last = row - 1 if column == 0 and row > node.start_point[0] else row
+        text = "" if is_mark else text_of(node).rstrip("\n")
+        self._by_end[last] = _Comment(node.start_point[0], start, node.end_byte, text, is_mark)
+
+    def above(self, row: int, start: int) -> tuple[int, int, str]:
+        """Return where the comments directly above a definition begin, and their text.
+
+        Row and byte, of the definition itself without comments.
+        """
+        texts = list[str]()
+        same = self._by_end.get(row)
+        if same and same.is_mark and not self._data[same.end : start].strip():
+            row, start = same.row, same.start
+        if self._data[self._data.rfind(b"\n", 0, start) + 1 : start].strip():
+            return row, start, ""  # they belong to the code before it
+        while len(texts) < _MOST_LINES and (found := self._by_end.get(row - 1)):
+            if found.text.startswith("#!"):
+                break
+            texts.append(found.text)
+            row, start = found.row, found.start
+        return row, start, plain("\n".join(reversed(texts)))
+
+    def at_top(self) -> str:
+        """Return the text of the comments that the file begins with."""
+        texts, row = list[str](), 0
+        for last, one in self._by_end.items():
+            if one.row != row or len(texts) == _MOST_LINES:
+                break
+            texts.append("" if one.text.startswith("#!") else one.text)
+            row = last + 1
+        return plain("\n".join(texts).strip())
+
+
+def plain(text: str) -> str:
+    """Return a comment without its signs."""
+    lines = list[str]()
+    text = _PARAMETER.sub(r"\1: ", _NAMED.sub(r"\1", _LIMITS.sub("", text)))
+    for line in _unclosed(text).split("\n"):
+        bare = _OPENS.sub("", line) if _OPENS.match(line) else _STAR.sub("", line)
+        lines.append(_unclosed(_TAG.sub("", bare)).rstrip())
+    return "\n".join(lines).strip()
+
+
+def _unclosed(text: str) -> str:
+    """Return a text without the signs that close a comment; without a pattern, to be linear."""
+    bare = text.rstrip()
+    return bare[:-1].rstrip("*").rstrip() if bare.endswith("*/") else text

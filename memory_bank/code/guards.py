@@ -1,0 +1,223 @@
+"""Find the tests that guard a symbol or a file, and what a test guards; best effort, by names."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from memory_bank.code.calls import CallGraph
+from memory_bank.code.database import IntentRow, SymbolRow
+from memory_bank.code.imports import ImportTargets
+from memory_bank.code.symbol_table import SymbolTable
+
+INSIDE, OWN_FILE, CALLS, NAMED = (
+    "is in its file", "is in its test file", "calls it", "is named after it",
+)  # fmt: skip
+
+FILE_NAME, IMPORTS, PACKAGE = "file is named after it", "imports it", "is in its package"
+"""How a test is known to guard something."""
+
+CONFIDENCE = {
+    INSIDE: 1.0, OWN_FILE: 1.0, CALLS: 1.0, NAMED: 0.8, FILE_NAME: 0.4, IMPORTS: 0.3, PACKAGE: 0.2
+}  # fmt: skip
+"""The order of these, as numbers; no probabilities."""
+
+_AFFIX = re.compile(
+    r"\A(?:tests?|specs?)_+|[_.-]+(?:tests?|specs?)\Z|\ATests?(?=[A-Z])|Tests?\Z|Spec\Z"
+)
+
+_WORD = re.compile(r"[A-Za-z_]\w*")
+
+_MODULE = re.compile(r"(?:^|/)tests?(?:\.rs|/mod\.rs)$")
+
+_PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
+
+_HOW = tuple(CONFIDENCE)
+
+_SHORTEST = 3
+"""Letters of a name below which a test's title may have it by chance."""
+
+
+class Guard(NamedTuple):
+    """A test that guards something."""
+
+    test: IntentRow
+    how: str
+    """A key of CONFIDENCE."""
+
+    @property
+    def confidence(self) -> float:
+        """How sure that is."""
+        return CONFIDENCE[self.how]
+
+
+class Guarded(NamedTuple):
+    """A symbol that a test guards."""
+
+    symbol: SymbolRow
+    how: str
+    """A key of CONFIDENCE."""
+
+
+class TestGuards:
+    """The guards of one state of the table."""
+
+    __test__ = False
+
+    def __init__(self, table: SymbolTable, imports: ImportTargets, calls: CallGraph) -> None:
+        """Look up tests in a table; nothing is read yet."""
+        self._table = table
+        self._imports = imports
+        self._calls = calls
+
+    def of_symbol(self, symbol: SymbolRow) -> list[Guard]:
+        """Return the tests that guard a symbol, the surest first, then by file and line.
+
+        Only where no test calls it or has its name are they those of its file, and those whose
+        file is named after that of the symbol, or imports it.
+        """
+        found: dict[int, Guard] = {}
+        self._add_calling(found, symbol)
+        near = self._near(symbol.path)
+        for test, _ in near:
+            if _names(test, symbol):
+                _add(found, test, NAMED)
+        if not found:
+            for test, how in near:
+                if how != IMPORTS or symbol.symbol.name in self._names_taken(test, symbol.path):
+                    _add(found, test, how)
+        return self._or_package(found, symbol.path)
+
+    def of_file(self, path: str) -> list[Guard]:
+        """Return the tests that guard a file: its own, then by calls, names, imports."""
+        found: dict[int, Guard] = {}
+        for test, how in self._near(path):
+            _add(found, test, how)
+        for symbol in self._table.symbols("f.path = ? AND NOT s.test", path):
+            self._add_calling(found, symbol)
+        return self._or_package(found, path)
+
+    def guarded_by(self, test: IntentRow) -> list[Guarded]:
+        """Return the symbols that a test guards, the surest first."""
+        found: dict[int, Guarded] = {}
+        files = {*self._imports.imported(test.path), *self._files_named_after(test.path)}
+        for one in self._table.symbols_in("f.path", sorted(files)) if files else ():
+            if not one.test and _names(test, one):
+                found[one.number] = Guarded(one, NAMED)
+        for callee in self._calls.called_by_test(test):
+            one_called = callee.called
+            if one_called is not None and not one_called.test and one_called.path != test.path:
+                found[one_called.number] = Guarded(one_called, CALLS)
+        return sorted(
+            found.values(),
+            key=lambda one: (-CONFIDENCE[one.how], one.symbol.path, one.symbol.symbol.line),
+        )
+
+    def _add_calling(self, found: dict[int, Guard], symbol: SymbolRow) -> None:
+        for call in self._calls.tests_calling(symbol).known:
+            if isinstance(call.caller, IntentRow):
+                _add(found, call.caller, CALLS)
+
+    def _near(self, path: str) -> list[tuple[IntentRow, str]]:
+        """Return the tests of a file, and of those that are named after it, or import it."""
+        how = dict.fromkeys(self._imports.importers(path), IMPORTS)
+        how.update(dict.fromkeys(self._tests_named_after(path), FILE_NAME))
+        how.update(dict.fromkeys(self._test_files(path), OWN_FILE))
+        how[path] = INSIDE
+        return [(one, how[one.path]) for one in self._table.tests_in("f.path", sorted(how))]
+
+    def _test_files(self, path: str) -> list[str]:
+        """Return the files that have a file's own tests by the rules of its language."""
+        if path.endswith(".go"):
+            return [f"{path.removesuffix('.go')}_test.go"]
+        modules = self._imports.imported(path) if path.endswith(".rs") else ()
+        return [one for one in modules if _MODULE.search(one)]  # of `mod tests;`
+
+    def _or_package(self, found: dict[int, Guard], path: str) -> list[Guard]:
+        """Return guards in order; if there are none, in Go those of the package."""
+        if not found and path.endswith(".go"):
+            folder = posixpath.dirname(path)
+            files = [one for one in self._table.files() if posixpath.dirname(one) == folder]
+            for test in self._table.tests_in("f.path", files):
+                _add(found, test, PACKAGE)
+        return sorted(found.values(), key=_order)
+
+    def _names_taken(self, test: IntentRow, path: str) -> Iterable[str]:
+        return self._imports.imported(test.path).get(path, frozenset())
+
+    def _tests_named_after(self, path: str) -> Iterator[str]:
+        stem = _stem(path)
+        for (one,) in self._table.rows(
+            "SELECT DISTINCT f.path FROM tests JOIN files AS f ON f.id = file"
+        ):
+            if one != path and _tested(one) == stem and _close(one, path):
+                yield one
+
+    def _files_named_after(self, test: str) -> Iterator[str]:
+        stem = _tested(test)
+        for path in self._table.files():
+            if stem and path != test and _stem(path) == stem and _close(test, path):
+                yield path
+
+
+def _tested(path: str) -> str:
+    """Return the stem of the file after which a file of tests is named; empty if it is not."""
+    stem = _stem(path)
+    found = _AFFIX.sub("", stem)
+    if found != stem:
+        return found
+    inside = any(part in {"test", "tests", "spec", "__tests__"} for part in path.split("/")[:-1])
+    return stem if inside else ""
+
+
+def _stem(path: str) -> str:
+    return path.rpartition("/")[2].rpartition(".")[0] or path
+
+
+def _close(test: str, path: str) -> bool:
+    """Tell whether a test's folder may be that of a file's tests: it names no other package."""
+    skipped = {"test", "tests", "spec", "specs", "__tests__", "src", "lib", "unit", "java", "main"}
+    folders = [part for part in test.split("/")[:-1] if part not in skipped]
+    return all(part in path.split("/") for part in folders)
+
+
+def _names(test: IntentRow, symbol: SymbolRow) -> bool:
+    """Tell whether a test's title or function is named after a symbol, as a word or its parts."""
+    name = symbol.symbol.name.strip("_")
+    if len(name) < _SHORTEST:
+        return False
+    intent = test.intent
+    texts = [intent.title, intent.symbol.rpartition(".")[2]]
+    groups = [_AFFIX.sub("", part) for part in re.split(r"[ .>]+|::", intent.title)]
+    groups += [_AFFIX.sub("", part) for part in intent.symbol.split(".")]
+    if name in groups or any(name in _WORD.findall(text) for text in texts):
+        return _distinct(name) or name in groups
+    wanted = _parts(name)
+    return len(wanted) > 1 and any(_has(_parts(group), wanted) for group in groups)
+
+
+def _distinct(name: str) -> bool:
+    """Tell whether a name is no ordinary word: it has several parts or capitals."""
+    return "_" in name or not name.islower()
+
+
+def _parts(name: str) -> list[str]:
+    return [part.lower() for part in _PART.findall(name)]
+
+
+def _has(parts: list[str], wanted: list[str]) -> bool:
+    """Tell whether some parts have others in a row."""
+    last = len(parts) - len(wanted) + 1
+    return any(parts[start : start + len(wanted)] == wanted for start in range(last))
+
+
+def _add(found: dict[int, Guard], test: IntentRow, how: str) -> None:
+    known = found.get(test.number)
+    if known is None or _HOW.index(known.how) > _HOW.index(how):
+        found[test.number] = Guard(test, how)
+
+
+def _order(guard: Guard) -> tuple[int, str, int]:
+    return _HOW.index(guard.how), guard.test.path, guard.test.intent.line

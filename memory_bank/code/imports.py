@@ -1,0 +1,373 @@
+"""The files of a work tree that import each other, with the names that they take.
+
+By names alone, as no build is run: what is found may be wrong where a build file moves names, and
+an import of a whole package (Go, C#, `*` in Java) means each of its files, if they are few.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import sys
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from functools import cached_property
+from typing import NamedTuple
+
+from memory_bank.code.records import Import
+from memory_bank.code.symbol_table import SymbolTable
+
+_MOST_OF_PACKAGE = 20
+"""Number of files of a package above which an import of it means none."""
+
+_SCRIPTS = (
+    ".js", ".ts", ".tsx", ".jsx", ".mjs", ".cjs", ".mts", ".cts", ".d.ts", ".json", ".vue",
+    ".svelte",
+)  # fmt: skip
+
+_RUBY_ROOTS = frozenset({"", "lib", "test", "spec", "app"})
+
+_GO_MODULE = re.compile(r"^module\s+\"?([^\s\"]+)", re.MULTILINE)
+
+_CRATE = re.compile(r"^\s*name\s*=\s*\"([^\"]+)\"", re.MULTILINE)
+
+Read = Callable[[str], str]
+"""Returns the text of a file, empty if it can't be read."""
+
+
+class Imports:
+    """The files that imports mean, among the files of a repository."""
+
+    def __init__(self, files: Collection[str], read: Read = lambda _: "") -> None:
+        """Look among `files`; `read` is asked for each `go.mod` and `Cargo.toml`."""
+        self._index = _Index(files, read)
+
+    def files(self, path: str, one: Import) -> list[str]:
+        """Return the files that an import in the file `path` means; often none."""
+        rule = _RULES.get(posixpath.splitext(path)[1].lower())
+        found = rule(self._index, path, one) if rule else ()
+        return [other for other in dict.fromkeys(found) if other != path]
+
+    def graph(self, imports: Iterable[tuple[str, Import]]) -> dict[str, frozenset[str]]:
+        """Map files to the files that they import; `imports` are those of each, with its path."""
+        found = defaultdict[str, set[str]](set)
+        for path, one in imports:
+            found[path].update(self.files(path, one))
+        return {path: frozenset(others) for path, others in found.items() if others}
+
+
+class _Index:
+    """The files of a repository by their names, folders, modules and crates."""
+
+    def __init__(self, files: Collection[str], read: Read) -> None:
+        self.files = frozenset(files)
+        self._named = defaultdict[str, list[str]](list)
+        self._folders = defaultdict[str, list[str]](list)
+        self.modules: dict[str, str] = {}
+        """Go modules: their folders by their paths."""
+        self.crates: dict[str, str] = {}
+        """Rust crates: their folders by their names as written in code."""
+        for path in sorted(self.files):
+            folder, name = posixpath.split(path)
+            self._named[name].append(path)
+            self._folders[folder].append(path)
+            if name == "go.mod" and (line := _GO_MODULE.search(read(path))):
+                self.modules[line[1]] = folder
+            elif name == "Cargo.toml" and (line := _CRATE.search(read(path))):
+                self.crates[line[1].replace("-", "_")] = folder
+
+    def first(self, *paths: str) -> list[str]:
+        """Return the first of some paths that exists, if any."""
+        return next(([path] for path in map(posixpath.normpath, paths) if path in self.files), [])
+
+    def roots(self, tail: str) -> Iterator[str]:
+        """Yield the folders below which a path exists."""
+        for path in self._named.get(posixpath.basename(tail), ()):
+            if path == tail:
+                yield ""
+            elif path.endswith(f"/{tail}"):
+                yield path[: -len(tail) - 1]
+
+    def nearest(self, tail: str, path: str) -> list[str]:
+        """Return the file with this end that shares most of its path with another, if any."""
+        roots = sorted(self.roots(tail), key=lambda root: -_shared(root, path))
+        return [posixpath.join(roots[0], tail)] if roots else []
+
+    def package(self, folder: str, suffix: str) -> list[str]:
+        """Return the files of a folder with a suffix, unless they are many."""
+        found = [path for path in self._folders.get(folder, ()) if path.endswith(suffix)]
+        return found if len(found) <= _MOST_OF_PACKAGE else []
+
+    def folders(self, tail: str) -> list[str]:
+        """Return the folders whose path has this end."""
+        return [one for one in self._folders if one == tail or one.endswith(f"/{tail}")]
+
+
+def _shared(one: str, other: str) -> int:
+    """Return the length of the folders that two paths share."""
+    return len(posixpath.commonpath([one, other])) if one and other else 0
+
+
+def _python(index: _Index, path: str, one: Import) -> Iterator[str]:
+    module = one.target.lstrip(".")
+    up = len(one.target) - len(module)
+    tail = module.replace(".", "/")
+    if up:
+        folder = path
+        for _ in range(up):
+            folder = posixpath.dirname(folder)
+        base = posixpath.join(folder, tail)
+    else:
+        if module.partition(".")[0] in sys.stdlib_module_names:
+            return
+        ends = [f"{tail}.py", f"{tail}/__init__.py", *(f"{tail}/{name}.py" for name in one.names)]
+        roots = {root: None for end in ends for root in index.roots(end)}
+        # below a package, the module would have a longer name
+        tops = [root for root in roots if not index.first(posixpath.join(root, "__init__.py"))]
+        if not tops:
+            return
+        base = posixpath.join(max(tops, key=lambda root: _shared(root, path)), tail)
+    whole = not one.names
+    for name in one.names:
+        below = index.first(f"{base}/{name}.py", f"{base}/{name}/__init__.py")
+        whole |= not below
+        yield from below
+    if whole:
+        yield from index.first(f"{base}.py", f"{base}/__init__.py", f"{base}.pyi")
+
+
+def _script(index: _Index, path: str, one: Import) -> Iterator[str]:
+    target = one.target.partition("?")[0]
+    if target.startswith(("@/", "~/")):
+        bases = [posixpath.join(root, target[2:]) for root in ("src", "")]
+    elif target.startswith("."):
+        bases = [posixpath.join(posixpath.dirname(path), target)]
+    else:
+        return
+    for base in map(posixpath.normpath, bases):
+        stem, suffix = posixpath.splitext(base)
+        tries = [base, *(base + end for end in _SCRIPTS)]
+        tries += [
+            stem + end for end in _SCRIPTS if suffix in _SCRIPTS
+        ]  # `.js` of a TypeScript file
+        tries += [f"{base}/index{end}" for end in _SCRIPTS]
+        yield from index.first(*tries)
+
+
+def _go(index: _Index, _: str, one: Import) -> Iterator[str]:
+    for module, folder in index.modules.items():
+        if one.target == module or one.target.startswith(f"{module}/"):
+            rest = one.target[len(module) + 1 :]
+            package = posixpath.join(folder, rest) if rest else folder
+            yield from (
+                file
+                for file in index.package(package.rstrip("/"), ".go")
+                if not file.endswith("_test.go")
+            )
+
+
+def _rust(index: _Index, path: str, one: Import) -> Iterator[str]:
+    target = one.target.removeprefix("mod ").partition("{")[0]
+    parts = [part.strip() for part in target.split("::") if part.strip() not in {"", "*"}]
+    folder, name = posixpath.split(path)
+    inner = folder if name in {"mod.rs", "lib.rs", "main.rs"} else path.removesuffix(".rs")
+    crate = path[: path.rindex("/src/") + 4] if "/src/" in path else "src"
+    crate = crate if path.startswith(f"{crate}/") else folder
+    if not parts:
+        return
+    first, known = parts[0], True
+    if first == "crate":
+        bases, parts = [crate], parts[1:]
+    elif first in {"self", "super"}:
+        bases = [inner]
+        while parts and parts[0] in {"self", "super"}:
+            bases = [posixpath.dirname(bases[0])] if parts.pop(0) == "super" else bases
+    elif first in index.crates:
+        bases, parts = [posixpath.join(index.crates[first], "src")], parts[1:]
+    else:
+        bases, known = [inner, folder], False
+    for names in ([*parts, name] for name in one.names or ("",)):
+        tails = ["/".join(names[:count]) for count in range(len(names), 0, -1)]
+        tries = [posixpath.join(base, tail) for tail in tails for base in bases if tail]
+        files = [file for one in tries for file in (f"{one}.rs", f"{one}/mod.rs")]
+        if known:  # the last parts are names in the module
+            base = bases[0]
+            files += [f"{base}.rs", f"{base}/mod.rs", f"{base}/lib.rs", f"{base}/main.rs"]
+        yield from index.first(*files)
+
+
+def _java(index: _Index, path: str, one: Import) -> Iterator[str]:
+    suffix = posixpath.splitext(path)[1]
+    parts = one.target.removeprefix("static ").split(".")
+    if parts[-1] == "*" or "*" in one.names:
+        package = "/".join(part for part in parts if part != "*")
+        for folder in index.folders(package):
+            yield from index.package(folder, suffix)
+    tries = ["/".join([*parts, name]) for name in one.names]
+    tries += ["/".join(parts[:count]) for count in range(len(parts), 1, -1)]  # nested, or static
+    for tail in tries:
+        if found := index.nearest(f"{tail}{suffix}", path):
+            yield from found
+            return
+
+
+def _c(index: _Index, path: str, one: Import) -> Iterator[str]:
+    target = one.target.strip('"<>')
+    beside = index.first(posixpath.join(posixpath.dirname(path), target))
+    yield from beside or index.nearest(target.lstrip("./"), path)
+
+
+def _ruby(index: _Index, path: str, one: Import) -> Iterator[str]:
+    target = one.target.removesuffix(".rb") + ".rb"
+    beside = index.first(posixpath.join(posixpath.dirname(path), target))
+    if beside or target.startswith("."):
+        yield from beside
+        return
+    roots = [root for root in index.roots(target) if posixpath.basename(root) in _RUBY_ROOTS]
+    if roots:
+        yield posixpath.join(max(roots, key=lambda root: _shared(root, path)), target)
+
+
+def _php(index: _Index, path: str, one: Import) -> Iterator[str]:
+    if one.target.endswith(".php"):
+        yield from index.first(posixpath.join(posixpath.dirname(path), one.target.lstrip("/")))
+        return
+    parts = [part for part in one.target.split("\\") if part]
+    for names in ([*parts, name] for name in one.names or ("",)):
+        named = [name for name in names if name]
+        for start in range(max(1, len(named) - 1)):  # the first parts may be the vendor's
+            if found := index.nearest("/".join(named[start:]) + ".php", path):
+                yield from found
+                break
+
+
+def _csharp(index: _Index, _: str, one: Import) -> Iterator[str]:
+    parts = one.target.split(".")
+    for start in range(len(parts)):  # the first parts may be the project's
+        if folders := index.folders("/".join(parts[start:])):
+            for folder in folders:
+                yield from index.package(folder, ".cs")
+            return
+
+
+def _shell(index: _Index, path: str, one: Import) -> Iterator[str]:
+    target = one.target.strip("\"'")
+    yield from index.first(posixpath.join(posixpath.dirname(path), target), target)
+
+
+_Rule = Callable[[_Index, str, Import], Iterable[str]]
+
+_BY_RULE: Mapping[_Rule, str] = {
+    _python: ".py .pyi",
+    _script: ".js .jsx .mjs .cjs .ts .tsx .mts .cts .vue .svelte",
+    _go: ".go",
+    _rust: ".rs",
+    _java: ".java .kt .scala",
+    _c: ".c .h .cc .cpp .cxx .hh .hpp .hxx .m .mm",
+    _ruby: ".rb .rake",
+    _php: ".php",
+    _csharp: ".cs",
+    _shell: ".sh .bash",
+}
+
+_RULES = {suffix: rule for rule, suffixes in _BY_RULE.items() for suffix in suffixes.split()}
+
+
+class Bound(NamedTuple):
+    """What a name means in a file that imports it."""
+
+    name: str
+    """What it is called where it comes from; empty for all of a file."""
+    files: tuple[str, ...]
+    """Where it comes from; none if that is not in the repository, or is not found."""
+
+
+class Bindings(NamedTuple):
+    """What the names mean that a file imports."""
+
+    names: dict[str, Bound]
+    whole: tuple[str, ...]
+    """Files whose names need no other, as of `from a import *`."""
+
+
+class ImportTargets:
+    """The imports of one state of the table as files."""
+
+    def __init__(self, table: SymbolTable) -> None:
+        """Look among the files of a table; nothing is read yet."""
+        self._table = table
+        self._bindings: dict[str, Bindings] = {}
+
+    @cached_property
+    def graph(self) -> dict[str, dict[str, frozenset[str]]]:
+        """The files that each file imports, with the names that it takes from them."""
+        imports = self._imports
+        found: dict[str, dict[str, frozenset[str]]] = {}
+        for path, one in self._table.imports():
+            for file in imports.files(path, one):
+                taken = found.setdefault(path, {})
+                taken[file] = taken.get(file, frozenset()) | frozenset(one.names)
+        return found
+
+    def files(self, path: str, one: Import) -> list[str]:
+        """Return the files that an import in a file means."""
+        return self._imports.files(path, one)
+
+    def bindings(self, path: str) -> Bindings:
+        """Return what the names mean that a file imports."""
+        if path not in self._bindings:
+            names: dict[str, Bound] = {}
+            whole: dict[str, None] = {}
+            for one in self._table.imports_of(path):
+                if one.names in ((), ("*",)):
+                    files = tuple(self._imports.files(path, one))
+                    names.update(dict.fromkeys(filter(None, one.bound), Bound("", files)))
+                    whole.update(dict.fromkeys(files if not one.bound else ()))
+                    continue
+                for name, bound in zip(one.names, one.bound or one.names, strict=False):
+                    taken = one._replace(names=(name,), bound=())
+                    names[bound] = Bound(name, tuple(self._imports.files(path, taken)))
+            self._bindings[path] = Bindings(names, tuple(whole))
+        return self._bindings[path]
+
+    def aliases(self, name: str) -> set[str]:
+        """Return the names by which files import something of a name, and that one."""
+        found, waiting = {name}, [name]
+        while waiting:
+            for one in self._renamed.get(waiting.pop(), ()):
+                if one not in found:
+                    found.add(one)
+                    waiting.append(one)
+        return found
+
+    @cached_property
+    def _renamed(self) -> dict[str, set[str]]:
+        found: dict[str, set[str]] = {}
+        for _, one in self._table.imports():
+            for name, bound in zip(one.names, one.bound, strict=False):
+                found.setdefault(name, set()).add(bound)
+        return found
+
+    @cached_property
+    def _imports(self) -> Imports:
+        return Imports([*self._table.files(), *self._table.build_files], self._read)
+
+    def imported(self, path: str) -> dict[str, frozenset[str]]:
+        """Map the files that a file imports to the names that it takes from them."""
+        return self.graph.get(path, {})
+
+    def importers(self, path: str) -> list[str]:
+        """Return the files that import a file."""
+        return sorted(self._importers.get(path, ()))
+
+    @cached_property
+    def _importers(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for path, imported in self.graph.items():
+            for file in imported:
+                found.setdefault(file, []).append(path)
+        return found
+
+    def _read(self, path: str) -> str:
+        found = self._table.tree.read(path)
+        return "" if found is None else found.data.decode("utf-8", "replace")

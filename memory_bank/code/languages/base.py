@@ -1,0 +1,217 @@
+"""The rules of a programming language, by which the parser finds symbols, imports and tests."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from memory_bank.code.records import Import
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+
+_BLANKS = re.compile(r"\s+")
+
+_IDENTIFIER_PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_a-zA-Z]+")
+
+_CALLED = re.compile(r"[\w$@]+(?:(?:[?!&]?\.|::|\??->)[\w$]+[?!]?)*$|[\w$]+[?!]$")
+
+_MAKER = re.compile(r"(?:^|[.:>])(?:[A-Z][\w$]*|new|super)$")
+"""Names of types, and words for what a type returns or extends."""
+
+_LAYOUT = re.compile(r"\s+(?=[.?:-])|(?<=[.>:])\s+")
+
+_GENERIC = re.compile(r"(?:::)?<[^<>]*>\s*$")
+
+EMPTY: Mapping[str, Any] = {}
+
+MOST_TEXT = 300
+"""Characters of a signature, a call or a title that are kept."""
+
+
+class NameDefinition(NamedTuple):
+    """A node that defines a name."""
+
+    name: str
+    """May have dots: `Type.method` of a method that is defined outside its type."""
+    kind: str
+    node: Node
+    """All of it, with decorators."""
+    body: Node | None = None
+    """What follows the signature."""
+    doc: str | None = None
+    """Its doc text, if it stands inside; None to read the comments above."""
+    end: int | None = None
+    """The byte after the last that it qualifies; None if that ends with the node."""
+    signature: str = ""
+    """Its signature, if it is not the text before the body."""
+
+
+class Case(NamedTuple):
+    """A node that is a test, or a group of tests."""
+
+    title: str
+    framework: str
+    group: bool = False
+    """Whether it is only a group of tests."""
+    inner: bool = False
+    """Whether it is a test only inside another one, such as the row of a table."""
+    last: Node | None = None
+    """Where it ends, if not with its own node."""
+
+
+class Rules(NamedTuple):
+    """The rules of one language. Functions get a node each, and return None or nothing for most."""
+
+    name: str
+    suffixes: tuple[str, ...]
+    grammar: str
+    """The module of its grammar."""
+    kinds: Mapping[str, str]
+    """Types of nodes that define the name in their field `name`, with the kind of symbol."""
+    calls: Mapping[str, str | Callable[[Node], str]]
+    """Types of nodes that call something, with the field of its name or a function for it."""
+    marks: frozenset[str] = frozenset()
+    """Types of nodes above a definition that belong to it, such as attributes."""
+    attributes: frozenset[str] = frozenset()
+    """Types of nodes at the start of a definition that are no part of its signature."""
+    really: Callable[[bytes], str] = lambda _: ""
+    """Returns the language whose rules read a file, by its content; empty for this one."""
+    readable: Callable[[bytes], bytes] | None = None
+    """Returns the bytes of a file, as many, without what the grammar does not know."""
+    entry: str = "language"
+    """The function of the grammar's module which returns it."""
+    names: tuple[str, ...] = ()
+    """Names of files without a suffix."""
+    programs: tuple[str, ...] = ()
+    """Interpreters that a first line `#!` may name."""
+    define: Mapping[str, Callable[[Node], Iterable[NameDefinition]]] = EMPTY
+    """Types of nodes that may define other names, with a function that returns them."""
+    wrappers: frozenset[str] = frozenset()
+    """Types of nodes around a definition that belong to it, such as decorators and `export`."""
+    containers: Mapping[str, Callable[[Node], str]] = EMPTY
+    """Types of nodes that qualify the names inside but are no symbols, with the name."""
+    comments: frozenset[str] = frozenset(["comment"])
+    inner_doc: Callable[[Node], str | None] = lambda _: None
+    """Returns the doc text inside a definition, or of the whole file; None if it has none."""
+    no_code: Mapping[str, Callable[[Node], bool]] = EMPTY
+    """Types of nodes that may be documentation, with a function that tells."""
+    blocks: frozenset[str] = frozenset()
+    """Types of nodes that only their layout shows."""
+    quotes: frozenset[str] = frozenset()
+    """Types of leaves that open or close a text, whose form says nothing."""
+    leaves: frozenset[str] = frozenset()
+    """Types of nodes whose text is one token, whatever is inside."""
+    literals: Mapping[str, Callable[[Node], Sequence[str]]] = EMPTY
+    """Types of texts and numbers that may be written in several ways, with a function that returns
+    the tokens of their value; none to read them as written."""
+    optional: frozenset[str] = frozenset()
+    """Tokens that formatters add or drop, such as semicolons of JavaScript."""
+    bases: frozenset[str] = frozenset()
+    """Fields or types of the children of a type that say what it extends or implements."""
+    imports: Mapping[str, Callable[[Node], Iterable[Import]]] = EMPTY
+    """Types of nodes that import something, with a function that returns it."""
+    tests: Mapping[str, Callable[[Node], Case | None]] = EMPTY
+    """Types of nodes that may be tests or groups of tests, with a function that returns them."""
+    test_files: re.Pattern[str] | None = None
+    """Matches the paths of files that may hold tests; None if all may."""
+    test_modules: frozenset[str] = frozenset()
+    """Modules whose import says that a file has tests, wherever it is."""
+    example: str = ""
+    """What an example in a doc text begins with, if such examples are run as tests."""
+
+
+def text_of(node: Node | None) -> str:
+    """Return the text of a node; empty for None."""
+    return "" if node is None or node.text is None else node.text.decode("utf-8", "replace")
+
+
+def line_of(node: Node) -> int:
+    """Return the 1-based line where a node starts."""
+    return node.start_point[0] + 1
+
+
+def flat(text: str) -> str:
+    """Return a text on one line, of bounded length."""
+    found = _BLANKS.sub(" ", text[: 4 * MOST_TEXT]).strip()
+    return found if len(found) <= MOST_TEXT else found[: MOST_TEXT - 1] + "…"
+
+
+def named(node: Node, field: str = "name") -> str:
+    """Return the text of a field of a node, on one line; empty if it has none."""
+    return flat(text_of(node.child_by_field_name(field)))
+
+
+def called(node: Node | None) -> str:
+    """Return the name that is called, as written.
+
+    Of what has no name, such as the result of another call, it is the last part after a dot:
+    `.join`; but `Order().check` of what a type makes.
+    """
+    return "" if node is None else _last_name(node.text or b"")
+
+
+def head(node: Node) -> str:
+    """Return the name that a call with an object, a name and arguments calls."""
+    end = node.child_by_field_name("arguments")
+    if end is None:
+        end = next(inside(node, "arguments", "argument_list"), None)
+    stop = node.end_byte if end is None else end.start_byte
+    if (name := node.child_by_field_name("method")) is not None:  # in Ruby, before a block
+        stop = name.end_byte
+    return _last_name((node.text or b"")[: stop - node.start_byte])
+
+
+def _last_name(text: bytes) -> str:
+    """Return the names joined by dots and the like at the end of an expression."""
+    plain = _BLANKS.sub(" ", text[-MOST_TEXT:].decode("utf-8", "replace")).strip()
+    plain = _LAYOUT.sub("", plain)
+    while (bare := _GENERIC.sub("", plain)) != plain:
+        plain = bare
+    found = _CALLED.search(plain)
+    if found is None:
+        return ""
+    before = plain[: found.start()]
+    bare = before.rstrip(".:->?!&")
+    return f"{_made_by(bare)}.{found[0]}" if bare and bare != before else found[0]
+
+
+def _made_by(text: str) -> str:
+    """Return the call that a text is, without its arguments, if it may make an object of a type."""
+    depth, start = 0, len(text)
+    while start and (depth or start == len(text)):
+        start -= 1
+        depth += {")": 1, "(": -1}.get(text[start], 0)
+    found = _CALLED.search(_GENERIC.sub("", text[:start])) if text.endswith(")") else None
+    if found is None or text[: found.start()].endswith((".", ":", "->")):
+        return ""
+    return f"{found[0]}()" if _MAKER.search(found[0]) else ""
+
+
+def other_names(names: Sequence[str], bound: Sequence[str]) -> tuple[str, ...]:
+    """Return what imported names are called in the file; nothing if that is their own names."""
+    return () if list(names) == list(bound) else tuple(map(flat, bound))
+
+
+def unquoted(text: str) -> str:
+    """Return a literal text without its quotes."""
+    found = text.strip()
+    for mark in ('"""', "'''", '"', "'", "`"):
+        if found.startswith(mark) and found.endswith(mark) and len(found) >= 2 * len(mark):
+            return found[len(mark) : -len(mark)]
+    return found
+
+
+def words(name: str, *prefixes: str) -> str:
+    """Return an identifier as words in lower case, without a prefix such as `test`."""
+    parts = [part.lower() for part in _IDENTIFIER_PART.findall(name)]
+    if len(parts) > 1 and parts[0] in prefixes:
+        parts = parts[1:]
+    return " ".join(parts)
+
+
+def inside(node: Node, *types: str) -> Iterator[Node]:
+    """Yield the children of a node that have one of some types."""
+    return (child for child in node.named_children if child.type in types)

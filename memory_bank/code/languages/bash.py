@@ -1,0 +1,95 @@
+"""The rules of Bash."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from memory_bank.code.languages.base import (
+    Case,
+    NameDefinition,
+    Rules,
+    flat,
+    line_of,
+    named,
+    text_of,
+    unquoted,
+)
+from memory_bank.code.records import Import
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+
+_MOST_STATEMENTS = 500
+"""Maximum number of statements of one test of bats."""
+
+_CONSTANT = re.compile(r"[A-Z][A-Z0-9_]*")
+
+_FREEZES = re.compile(r"readonly\b|(?:declare|typeset)\s+-\w*r")
+
+_BEYOND_BMP = re.compile(rb"[\xf0-\xf7][\x80-\xbf]{0,3}")
+
+_FOLDER = re.compile(r"^\$\w+/|^\$\{[^}]*\}/|^\$\(.*\)/")
+
+
+def _in_bmp(data: bytes) -> bytes:
+    """Return a file with `_` for characters from U+10000 on, at the same offsets.
+
+    The grammar's scanner looks them up beyond the end of a table of C, which can crash the process.
+    """
+    return _BEYOND_BMP.sub(lambda found: b"_" * len(found[0]), data)
+
+
+def _constant(node: Node) -> Iterator[NameDefinition]:
+    """Yield the variable that a statement of the file itself assigns, in capitals or for good."""
+    holder = node.parent
+    name = named(node)
+    if holder is None:
+        return
+    frozen = holder.type == "declaration_command" and bool(_FREEZES.match(text_of(holder)))
+    top = holder.parent if holder.type == "declaration_command" else holder
+    if (frozen or _CONSTANT.fullmatch(name)) and top is not None and top.type == "program":
+        yield NameDefinition(name, "constant", node)
+
+
+def _called(node: Node) -> str:
+    name = named(node)
+    if name == "run":  # of bats
+        return named(node, "argument")
+    return "" if name in ("@test", "}") else name
+
+
+def _source(node: Node) -> Iterator[Import]:
+    if named(node) in ("source", ".") and (file := node.child_by_field_name("argument")):
+        target = _FOLDER.sub("./", unquoted(text_of(file)))
+        yield Import(flat(target), (), line_of(node))
+
+
+def _case(node: Node) -> Case | None:
+    """Return a test of bats; the parser reads `@test` and the closing bracket as commands."""
+    title = node.child_by_field_name("argument")
+    if named(node) != "@test" or title is None:
+        return None
+    last: Node | None = node
+    for _ in range(_MOST_STATEMENTS):
+        last = last.next_sibling if last is not None else None
+        if last is None or text_of(last) == "}":
+            break
+    return Case(unquoted(text_of(title)), "bats", last=last)
+
+
+RULES = Rules(
+    name="bash",
+    suffixes=(".sh", ".bash", ".bats"),
+    names=(".bashrc", ".bash_profile", ".profile"),
+    grammar="tree_sitter_bash",
+    programs=("bash", "sh", "dash", "ksh", "zsh", "bats"),
+    kinds={"function_definition": "function"},
+    define={"variable_assignment": _constant},
+    calls={"command": _called},
+    imports={"command": _source},
+    tests={"command": _case},
+    readable=_in_bmp,
+)

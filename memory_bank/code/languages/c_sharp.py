@@ -1,0 +1,123 @@
+"""The rules of C#."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from memory_bank.code.languages.base import (
+    Case,
+    NameDefinition,
+    Rules,
+    flat,
+    head,
+    inside,
+    line_of,
+    named,
+    text_of,
+    words,
+)
+from memory_bank.code.records import Import
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+
+_FRAMEWORKS = {
+    "Fact": "xunit", "Theory": "xunit", "Test": "nunit", "TestCase": "nunit",
+    "TestCaseSource": "nunit", "TestMethod": "mstest", "DataTestMethod": "mstest",
+}  # fmt: skip
+
+_TEST_CLASS = re.compile(r"(?:Tests?|Fixture|Specs?)$")
+
+_SAID = re.compile(r'(?:DisplayName|Description)\s*(?:=|\()\s*@?"([^"]*)"|^TestMethod\("([^"]*)"\)')
+
+_TARGETS = ("identifier", "qualified_name", "alias_qualified_name", "generic_name")
+
+
+def _fields(node: Node) -> Iterator[NameDefinition]:
+    """Yield the constants of a declaration of fields."""
+    marks = {text_of(one) for one in inside(node, "modifier")}
+    if "const" not in marks and not {"static", "readonly"} <= marks:
+        return
+    for variables in inside(node, "variable_declaration"):
+        for one in inside(variables, "variable_declarator"):
+            yield NameDefinition(named(one), "constant", node)
+
+
+def _operator(node: Node) -> Iterator[NameDefinition]:
+    name = f"operator{named(node, 'operator')}"
+    yield NameDefinition(name, "method", node, node.child_by_field_name("body"))
+
+
+def _destructor(node: Node) -> Iterator[NameDefinition]:
+    yield NameDefinition(f"~{named(node)}", "method", node, node.child_by_field_name("body"))
+
+
+def _namespace(node: Node) -> Iterator[NameDefinition]:
+    """Yield a namespace; without a body it qualifies the rest of the file."""
+    body, file = node.child_by_field_name("body"), node.parent
+    end = None if body is not None or file is None else file.end_byte
+    yield NameDefinition(named(node), "module", node, body, end=end)
+
+
+def _using(node: Node) -> Iterator[Import]:
+    if names := [*inside(node, *_TARGETS)]:
+        bound = tuple(text_of(one) for one in names[:-1])
+        yield Import(flat(text_of(names[-1])), (), line_of(node), bound)
+
+
+def _attributes(node: Node) -> dict[str, str]:
+    """Return the attributes of a definition: their text by their name."""
+    return {
+        named(one).rpartition(".")[2].removesuffix("Attribute"): text_of(one)
+        for some in inside(node, "attribute_list")
+        for one in inside(some, "attribute")
+    }
+
+
+def _test(node: Node) -> Case | None:
+    found = _attributes(node)
+    framework = next((_FRAMEWORKS[one] for one in found if one in _FRAMEWORKS), None)
+    if framework is None:
+        return None
+    said = next((one[1] or one[2] for one in map(_SAID.search, found.values()) if one), "")
+    return Case(said or words(named(node), "test"), framework)
+
+
+def _group(node: Node) -> Case | None:
+    name = named(node)
+    if not {"TestFixture", "TestClass"} & _attributes(node).keys() and not _TEST_CLASS.search(name):
+        return None
+    return Case(words(_TEST_CLASS.sub("", name)), "xunit", group=True)
+
+
+RULES = Rules(
+    name="c_sharp",
+    suffixes=(".cs", ".csx"),
+    grammar="tree_sitter_c_sharp",
+    kinds={
+        "class_declaration": "class",
+        "record_declaration": "class",
+        "struct_declaration": "type",
+        "interface_declaration": "interface",
+        "enum_declaration": "enum",
+        "delegate_declaration": "type",
+        "method_declaration": "method",
+        "constructor_declaration": "method",
+        "local_function_statement": "function",
+    },
+    define={
+        "field_declaration": _fields,
+        "operator_declaration": _operator,
+        "destructor_declaration": _destructor,
+        "namespace_declaration": _namespace,
+        "file_scoped_namespace_declaration": _namespace,
+    },
+    attributes=frozenset(["attribute_list"]),
+    bases=frozenset(["base_list"]),
+    calls={"invocation_expression": "function", "object_creation_expression": head},
+    imports={"using_directive": _using},
+    tests={"class_declaration": _group, "method_declaration": _test},
+)

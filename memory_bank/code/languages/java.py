@@ -1,0 +1,110 @@
+"""The rules of Java."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from memory_bank.code.languages.base import (
+    Case,
+    NameDefinition,
+    Rules,
+    flat,
+    head,
+    inside,
+    line_of,
+    named,
+    text_of,
+    words,
+)
+from memory_bank.code.records import Import
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+
+_TESTS = {"Test", "ParameterizedTest", "RepeatedTest", "TestFactory", "TestTemplate"}
+
+_TEST_CLASS = re.compile(r"Tests?(?:Case)?$|IT$|^Test(?=[A-Z])")
+
+_TITLE = re.compile(r'"((?:[^"\\]|\\.)*)"')
+
+_ANNOTATIONS = ("marker_annotation", "annotation")
+
+
+def _constants(node: Node) -> Iterator[NameDefinition]:
+    """Yield the names that a declaration fixes; in an interface, all do."""
+    marks = set(" ".join(text_of(one) for one in inside(node, "modifiers")).split())
+    if node.type == "field_declaration" and not {"static", "final"} <= marks:
+        return
+    for one in node.children_by_field_name("declarator"):
+        yield NameDefinition(named(one), "constant", node)
+
+
+def _import(node: Node) -> Iterator[Import]:
+    target = next((text_of(one) for one in inside(node, "scoped_identifier", "identifier")), "")
+    names = ("*",) if any(inside(node, "asterisk")) else ()
+    bound = () if names else (flat(target).rpartition(".")[2],)
+    yield Import(flat(target), names, line_of(node), bound)
+
+
+def _annotations(node: Node) -> dict[str, str]:
+    """Return the annotations of a definition: their text by their name."""
+    return {
+        named(one).rpartition(".")[2]: text_of(one)
+        for marks in inside(node, "modifiers")
+        for one in inside(marks, *_ANNOTATIONS)
+    }
+
+
+def _said(annotations: dict[str, str]) -> str:
+    """Return the text of `@DisplayName`."""
+    found = _TITLE.search(annotations.get("DisplayName", ""))
+    return found[1].replace('\\"', '"') if found else ""
+
+
+def _test(node: Node) -> Case | None:
+    found, name = _annotations(node), named(node)
+    if not _TESTS & found.keys() and not (name.startswith("test") and _in_test_case(node)):
+        return None
+    return Case(_said(found) or words(name, "test"), "junit")
+
+
+def _in_test_case(method: Node) -> bool:
+    """Tell whether a method is in a class of JUnit 3."""
+    around = method.parent.parent if method.parent else None
+    return around is not None and named(around, "superclass").endswith("TestCase")
+
+
+def _group(node: Node) -> Case | None:
+    found, name = _annotations(node), named(node)
+    said = _said(found)
+    if not said and "Nested" not in found and not _TEST_CLASS.search(name):
+        return None
+    return Case(said or words(_TEST_CLASS.sub("", name)), "junit", group=True)
+
+
+RULES = Rules(
+    name="java",
+    suffixes=(".java",),
+    grammar="tree_sitter_java",
+    kinds={
+        "class_declaration": "class",
+        "record_declaration": "class",
+        "interface_declaration": "interface",
+        "annotation_type_declaration": "interface",
+        "enum_declaration": "enum",
+        "method_declaration": "method",
+        "constructor_declaration": "method",
+        "compact_constructor_declaration": "method",
+        "annotation_type_element_declaration": "method",
+    },
+    define={"field_declaration": _constants, "constant_declaration": _constants},
+    attributes=frozenset(_ANNOTATIONS),
+    bases=frozenset(["superclass", "interfaces", "extends_interfaces"]),
+    calls={"method_invocation": head, "object_creation_expression": head},
+    comments=frozenset(["line_comment", "block_comment"]),
+    imports={"import_declaration": _import},
+    tests={"class_declaration": _group, "method_declaration": _test},
+)

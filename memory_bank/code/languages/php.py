@@ -1,0 +1,139 @@
+"""The rules of PHP."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from memory_bank.code.languages.base import (
+    Case,
+    NameDefinition,
+    Rules,
+    flat,
+    head,
+    inside,
+    line_of,
+    named,
+    text_of,
+    unquoted,
+    words,
+)
+from memory_bank.code.records import Import
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+
+_NAMESPACE = "namespace_definition"
+
+_FILE = re.compile(r"(__DIR__|dirname\(__FILE__\))?[\s.(]*(?:'([^']*)'|\"([^\"]*)\")")
+
+_TEST_MARK = re.compile(r"@test\b|#\[(?:[\w\\]*\\)?Test\]")
+
+_SAID = re.compile(r"\bTestDox\(\s*(?:'([^']*)'|\"([^\"]*)\")|@testdox\s+([^\n*]+)")
+
+_TEXTS = ("string", "encapsed_string")
+
+
+def _namespace(node: Node) -> Iterator[NameDefinition]:
+    """Yield a namespace; without a body it qualifies what follows, up to the next one."""
+    body, name, end = node.child_by_field_name("body"), named(node).replace("\\", "."), None
+    if body is None and node.parent is not None:
+        after = node.next_named_sibling
+        while after is not None and after.type != _NAMESPACE:
+            after = after.next_named_sibling
+        end = after.start_byte if after is not None else node.parent.end_byte
+    if name:
+        yield NameDefinition(name, "module", node, body, end=end)
+
+
+def _constants(node: Node) -> Iterator[NameDefinition]:
+    """Yield the constants of a line `const A = 1, B = 2`."""
+    for one in inside(node, "const_element"):
+        yield NameDefinition(text_of(one.named_children[0]), "constant", node)
+
+
+def _defined(node: Node) -> Iterator[NameDefinition]:
+    """Yield the constant of `define('NAME', …)`."""
+    given = node.child_by_field_name("arguments")
+    if given is not None and given.named_child_count > 1 and named(node, "function") == "define":
+        name = unquoted(text_of(given.named_children[0]))
+        if re.fullmatch(r"[\w\\]+", name):
+            yield NameDefinition(name.replace("\\", "."), "constant", node)
+
+
+def _use(node: Node) -> Iterator[Import]:
+    prefix = next((text_of(one) + "\\" for one in inside(node, "namespace_name")), "")
+    for one in inside(node.child_by_field_name("body") or node, "namespace_use_clause"):
+        target = flat(prefix + text_of(next(iter(one.named_children), None))).lstrip("\\")
+        name = named(one, "alias") or target.rpartition("\\")[2]
+        yield Import(target, (), line_of(one), (name,))
+
+
+def _include(node: Node) -> Iterator[Import]:
+    if found := _FILE.search(flat(text_of(node))):
+        target = found[2] or found[3] or ""
+        yield Import(f"./{target.lstrip('/')}" if found[1] else target, (), line_of(node))
+
+
+def _group(node: Node) -> Case | None:
+    base, name = next((text_of(one) for one in inside(node, "base_clause")), ""), named(node)
+    if not base.endswith("TestCase") and not name.endswith("Test"):
+        return None
+    return Case(words(name.removesuffix("Test")), "phpunit", group=True)
+
+
+def _test(node: Node) -> Case | None:
+    before, name = node.prev_named_sibling, named(node)
+    about = text_of(before) if before is not None and before.type == "comment" else ""
+    about += "".join(
+        f"#[{text_of(mark)}]"
+        for some in inside(node, "attribute_list")
+        for group in inside(some, "attribute_group")
+        for mark in inside(group, "attribute")
+    )
+    if not name.startswith("test") and not _TEST_MARK.search(about):
+        return None
+    said = _SAID.search(about)
+    return Case(flat(said[1] or said[2] or said[3]) if said else words(name, "test"), "phpunit")
+
+
+RULES = Rules(
+    name="php",
+    suffixes=(".php", ".phtml"),
+    grammar="tree_sitter_php",
+    entry="language_php",
+    programs=("php",),
+    kinds={
+        "class_declaration": "class",
+        "trait_declaration": "class",
+        "interface_declaration": "interface",
+        "enum_declaration": "enum",
+        "method_declaration": "method",
+        "function_definition": "function",
+    },
+    define={
+        _NAMESPACE: _namespace,
+        "const_declaration": _constants,
+        "function_call_expression": _defined,
+    },
+    attributes=frozenset(["attribute_list"]),
+    bases=frozenset(["base_clause", "class_interface_clause"]),
+    calls={
+        "function_call_expression": head,
+        "member_call_expression": head,
+        "nullsafe_member_call_expression": head,
+        "scoped_call_expression": head,
+        "object_creation_expression": head,
+    },
+    imports={
+        "namespace_use_declaration": _use,
+        "include_expression": _include,
+        "include_once_expression": _include,
+        "require_expression": _include,
+        "require_once_expression": _include,
+    },
+    tests={"class_declaration": _group, "method_declaration": _test},
+    test_files=re.compile(r"(?:^|/)tests?/|Test\.php$|(?:^|/)test[^/]*\.php$", re.IGNORECASE),
+)

@@ -1,0 +1,164 @@
+"""The rules of Python."""
+
+from __future__ import annotations
+
+import ast
+import re
+import textwrap
+import warnings
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from memory_bank.code.languages.base import (
+    Case,
+    NameDefinition,
+    Rules,
+    flat,
+    line_of,
+    named,
+    other_names,
+    text_of,
+    unquoted,
+    words,
+)
+from memory_bank.code.records import Import
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+
+_CLASS, _STATEMENT = "class_definition", "expression_statement"
+
+_TEXTS = ("string", "concatenated_string")
+
+_CONSTANT = re.compile(r"_{0,2}[A-Z][A-Z0-9_]*")
+
+_TEST_FILE = re.compile(r"(?:^|/)(?:tests?/.*|test_[^/]*|[^/]*_tests?|tests?)\.py$")
+
+_LONGEST = 100_000
+"""Maximum length of a literal that is evaluated, in characters."""
+
+_DIGITS = 18
+
+_PREFIX = re.compile(r"^[rRbBuUfF]{0,2}(?=['\"])")
+
+
+def _constants(node: Node) -> Iterator[NameDefinition]:
+    """Yield the constants of a module or class."""
+    assigned, holder = node.named_children[0], node.parent
+    if node.named_child_count != 1 or assigned.type != "assignment":
+        return
+    if holder is None or not (
+        holder.type == "module" or (holder.parent is not None and holder.parent.type == _CLASS)
+    ):
+        return
+    name = named(assigned, "left")
+    if _CONSTANT.fullmatch(name):
+        yield NameDefinition(name, "constant", node)
+
+
+def _doc(node: Node) -> str | None:
+    """Return the docstring of a definition or module."""
+    body = node if node.type == "module" else node.child_by_field_name("body")
+    first = (
+        next((one for one in body.named_children if one.type != "comment"), None) if body else None
+    )
+    if first is None or first.type != _STATEMENT or not first.named_children:
+        return None
+    text = first.named_children[0]
+    if text.type not in _TEXTS:
+        return None
+    summary, _, rest = unquoted(_PREFIX.sub("", text_of(text))).partition("\n")
+    return f"{summary.strip()}\n{textwrap.dedent(rest)}".strip()
+
+
+def _import(node: Node) -> Iterator[Import]:
+    for one in node.named_children:
+        target = one.child_by_field_name("name") if one.type == "aliased_import" else one
+        module = flat(text_of(target))
+        yield Import(module, (), line_of(node), (named(one, "alias") or module,))
+
+
+def _import_from(node: Node) -> Iterator[Import]:
+    names = [
+        text_of(one.child_by_field_name("name") if one.type == "aliased_import" else one)
+        for one in node.children_by_field_name("name")
+    ]
+    bound = [named(one, "alias") or text_of(one) for one in node.children_by_field_name("name")]
+    module = named(node, "module_name") or "__future__"
+    yield Import(module, tuple(map(flat, names)), line_of(node), other_names(names, bound))
+
+
+def _is_text(node: Node) -> bool:
+    """Tell whether a statement is only a text, such as a docstring."""
+    return node.named_child_count == 1 and node.named_children[0].type in _TEXTS
+
+
+def _value(node: Node) -> Sequence[str]:
+    """Return the tokens of a text's or number's value: joined, without escapes; none for others."""
+    text = text_of(node)
+    value: object = _plain(text) if node.type != "concatenated_string" else None
+    if value is None:
+        try:
+            with warnings.catch_warnings(action="ignore"):  # of escapes that Python does not know
+                value = ast.literal_eval(f"({text})") if len(text) <= _LONGEST else None
+        except (SyntaxError, ValueError):  # formatted, or of Python 2
+            return ()
+    if isinstance(value, str | bytes):
+        return "b'" if isinstance(value, bytes) else "'", repr(value)
+    return () if value is None else (repr(value),)
+
+
+def _plain(text: str) -> str | int | None:
+    """Return the value of most literals, which is ten times faster; None for others."""
+    if text.isdecimal() and text.isascii() and not text.startswith("0"):
+        return int(text) if len(text) < _DIGITS else None
+    if text[:1] not in ("'", '"') or "\\" in text or "\r" in text:
+        return None
+    size = 3 if text.startswith(("'''", '"""')) else 1
+    return text[size:-size] if len(text) >= 2 * size else None
+
+
+def _test_class(node: Node) -> Case | None:
+    name, bases = named(node), named(node, "superclasses")
+    if not name.startswith("Test") and "TestCase" not in bases:
+        return None
+    title = words(name, "test").removesuffix(" tests").removesuffix(" test")
+    return Case(title, "unittest" if "TestCase" in bases else "pytest", group=True)
+
+
+def _test_function(node: Node) -> Case | None:
+    name = named(node)
+    if not name.startswith("test"):
+        return None
+    title, said = words(name, "test"), (_doc(node) or "").strip().partition("\n")[0]
+    return Case(f"{title}: {said}" if said else title, "pytest")
+
+
+RULES = Rules(
+    name="python",
+    suffixes=(".py", ".pyi", ".pyw"),
+    grammar="tree_sitter_python",
+    programs=("python", "python3"),
+    kinds={"function_definition": "function", _CLASS: "class"},
+    define={_STATEMENT: _constants},
+    wrappers=frozenset(["decorated_definition"]),
+    calls={"call": "function"},
+    inner_doc=_doc,
+    bases=frozenset(["superclasses"]),
+    no_code={_STATEMENT: _is_text, "line_continuation": lambda _: True},
+    blocks=frozenset(["block"]),
+    quotes=frozenset(["string_start", "string_end"]),
+    optional=frozenset([";"]),
+    leaves=frozenset(["string_content", "format_specifier"]),
+    literals=dict.fromkeys((*_TEXTS, "integer", "float"), _value),
+    imports={
+        "import_statement": _import,
+        "import_from_statement": _import_from,
+        "future_import_statement": _import_from,
+    },
+    tests={_CLASS: _test_class, "function_definition": _test_function},
+    test_files=_TEST_FILE,
+    test_modules=frozenset(["pytest", "unittest"]),
+    example=">>> ",
+)

@@ -1,0 +1,141 @@
+"""The rules of Ruby."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from memory_bank.code.languages.base import (
+    Case,
+    NameDefinition,
+    Rules,
+    flat,
+    head,
+    inside,
+    line_of,
+    named,
+    text_of,
+    unquoted,
+    words,
+)
+from memory_bank.code.records import Import
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+
+_GROUPS = ("describe", "context", "feature", "shared_examples", "shared_examples_for")
+
+_CASES = ("it", "specify", "example", "scenario", "test", "should", "fit", "xit")
+
+_TITLES = ("string", "constant", "scope_resolution", "simple_symbol")
+
+_IMPORTS = ("require", "require_relative", "load", "autoload")
+
+_MAKERS = {
+    "Struct.new": "type",
+    "Data.define": "type",
+    "Class.new": "class",
+    "Module.new": "module",
+}
+
+_TEST_BASE = re.compile(r"(?:TestCase|Minitest(?:::|\.)Test|Test::Unit\b.*|::Test|Spec)$")
+
+_MOST_STEPS = 20
+
+
+def _dotted(node: Node | None) -> str:
+    return flat(text_of(node)).replace("::", ".").lstrip(".")
+
+
+def _inside(node: Node) -> Node | None:
+    """Return what follows the head of a definition."""
+    body = node.child_by_field_name("body")
+    last = node.children[-1] if node.children else None
+    return next(inside(node, "comment", "body_statement"), body or last)
+
+
+def _type(node: Node) -> Iterator[NameDefinition]:
+    name = node.child_by_field_name("name")
+    kind = "module" if node.type == "module" else "class"
+    yield NameDefinition(_dotted(name), kind, node, _inside(node))
+
+
+def _method(node: Node) -> Iterator[NameDefinition]:
+    """Yield a method; one outside classes and modules is a function."""
+    around = node.parent
+    for _ in range(_MOST_STEPS):
+        if around is None or around.type in ("class", "module", "singleton_class"):
+            break
+        around = around.parent
+    kind = "function" if around is None else "method"
+    yield NameDefinition(named(node), kind, node, _inside(node))
+
+
+def _constant(node: Node) -> Iterator[NameDefinition]:
+    """Yield a constant; one that is given a new class is a class."""
+    target, value = node.child_by_field_name("left"), node.child_by_field_name("right")
+    if target is None or target.type not in ("constant", "scope_resolution"):
+        return
+    maker = head(value) if value is not None and value.type == "call" else ""
+    block = value.child_by_field_name("block") if value is not None and maker in _MAKERS else None
+    yield NameDefinition(_dotted(target), _MAKERS.get(maker, "constant"), node, block)
+
+
+def _import(node: Node) -> Iterator[Import]:
+    word, given = named(node, "method"), node.child_by_field_name("arguments")
+    if word not in _IMPORTS or given is None or node.child_by_field_name("receiver") is not None:
+        return
+    if texts := [unquoted(text_of(one)) for one in inside(given, "string")]:
+        near = word == "require_relative" and not texts[-1].startswith(".")
+        yield Import(flat(f"./{texts[-1]}" if near else texts[-1]), (), line_of(node))
+
+
+def _block(node: Node) -> Case | None:
+    """Return a test, or a group of tests, of RSpec or minitest."""
+    word, given = named(node, "method"), node.child_by_field_name("arguments")
+    receiver = text_of(node.child_by_field_name("receiver"))
+    if word not in (*_GROUPS, *_CASES) or receiver not in ("", "RSpec"):
+        return None
+    if given is None or node.child_by_field_name("block") is None:
+        return None
+    title = " ".join(unquoted(text_of(one)).lstrip(":") for one in inside(given, *_TITLES))
+    framework = "minitest" if word in ("test", "should") else "rspec"
+    return Case(title, framework, group=word in _GROUPS) if title else None
+
+
+def _group(node: Node) -> Case | None:
+    if not _TEST_BASE.search(named(node, "superclass")):
+        return None
+    name = named(node).removeprefix("Test").removesuffix("Test")
+    return Case(words(name), "minitest", group=True)
+
+
+def _test(node: Node) -> Case | None:
+    name = named(node)
+    return Case(words(name, "test"), "minitest") if name.startswith("test_") else None
+
+
+RULES = Rules(
+    name="ruby",
+    suffixes=(".rb", ".rake", ".gemspec", ".ru"),
+    names=("Rakefile", "Gemfile"),
+    grammar="tree_sitter_ruby",
+    programs=("ruby",),
+    kinds={},
+    define={
+        "class": _type,
+        "module": _type,
+        "method": _method,
+        "singleton_method": _method,
+        "assignment": _constant,
+    },
+    calls={"call": head},
+    bases=frozenset(["superclass"]),
+    quotes=frozenset(['"']),
+    optional=frozenset([";"]),
+    imports={"call": _import},
+    tests={"call": _block, "class": _group, "method": _test},
+    test_files=re.compile(r"(?:^|/)(?:tests?|specs?|features)/|_(?:test|spec)\.rb$|(?:^|/)test_"),
+)

@@ -1,0 +1,170 @@
+"""The rules of Rust."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from memory_bank.code.languages.base import (
+    Case,
+    NameDefinition,
+    Rules,
+    flat,
+    line_of,
+    named,
+    other_names,
+    text_of,
+    words,
+)
+from memory_bank.code.records import Import
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+
+_MOST = 500
+
+_MOST_PARTS = 20
+
+_PATH = ("identifier", "self", "super", "crate", ".", "::")
+
+_TEST = re.compile(r"#\[\s*(?:\w+::)*(?:test|rstest|test_case|wasm_bindgen_test)\b")
+
+_GENERIC = re.compile(r"<.*", re.DOTALL)
+
+
+def _impl(node: Node) -> str:
+    """Return the name of the type that an `impl` adds to."""
+    target = _GENERIC.sub("", named(node, "type")).lstrip("&").removeprefix("mut ")
+    return target.removeprefix("dyn ").rpartition("::")[2].strip()
+
+
+def _module(node: Node) -> Iterator[NameDefinition]:
+    body = node.child_by_field_name("body")
+    if body is not None:
+        yield NameDefinition(named(node), "module", node, body)
+
+
+def _macro(node: Node) -> Iterator[NameDefinition]:
+    body = next((one for one in node.children if one.type in ("{", "(", "[")), None)
+    yield NameDefinition(named(node), "function", node, body)
+
+
+def _called(node: Node) -> str:
+    """Return the name before brackets among the arguments of a macro, which are only tokens."""
+    before = node.prev_sibling
+    if before is None or before.type != "identifier" or not text_of(node).startswith("("):
+        return ""
+    parts = list[str]()
+    while before is not None and len(parts) < _MOST_PARTS and before.type in _PATH:
+        parts.append(text_of(before))
+        before = before.prev_sibling
+    return "".join(reversed(parts)).lstrip(".:")
+
+
+def _macro_called(node: Node) -> str:
+    """Return the name of a macro with its sign, which tells it from a function."""
+    return f"{named(node, 'macro')}!"
+
+
+def _file(node: Node) -> Iterator[Import]:
+    """Yield the file of a module that is declared without its body."""
+    if node.child_by_field_name("body") is None:
+        yield Import(f"./{named(node)}", (), line_of(node), (named(node),))
+
+
+def _use(node: Node) -> Iterator[Import]:
+    """Yield what a `use` takes, each path with the names that are taken from it."""
+    found = dict[str, list[tuple[str, str]]]()
+    for path, name, bound in _paths(node):
+        if path and name:
+            found.setdefault(path, []).append((name, bound))
+        else:  # a whole crate, or all names of a module
+            yield Import(path or name, (), line_of(node), (bound,) if name else ())
+    for target, taken in found.items():
+        names = [name for name, _ in taken]
+        other = other_names(names, [bound for _, bound in taken])
+        yield Import(target, tuple(names), line_of(node), other)
+
+
+def _paths(node: Node) -> Iterator[tuple[str, str, str]]:
+    """Yield the paths of a `use`, the name taken from each (empty: all), and what it is called."""
+    waiting = [("", "", node.child_by_field_name("argument"))]
+    for _ in range(_MOST):
+        if not waiting:
+            break
+        before, alias, one = waiting.pop()
+        if one is None:
+            continue
+        if one.type == "use_as_clause":
+            waiting.append((before, named(one, "alias"), one.child_by_field_name("path")))
+        elif one.type == "scoped_use_list":
+            inner = "::".join(filter(None, (before, named(one, "path"))))
+            waiting.append((inner, "", one.child_by_field_name("list")))
+        elif one.type == "use_list":
+            waiting += [(before, "", each) for each in reversed(one.named_children)]
+        elif one.type == "use_wildcard":
+            path = next((text_of(each) for each in one.named_children), "")
+            yield "::".join(filter(None, (before, path))), "", ""
+        else:
+            whole = "::".join(filter(None, (before, flat(text_of(one)))))
+            path, _, name = whole.removesuffix("::self").rpartition("::")
+            yield path, name, alias or name
+
+
+def _test(node: Node) -> Case | None:
+    before = node.prev_named_sibling
+    while before is not None and before.type in ("attribute_item", "line_comment", "block_comment"):
+        if _TEST.match(text_of(before)):
+            return Case(words(named(node), "test"), "rust")
+        before = before.prev_named_sibling
+    return None
+
+
+def _group(node: Node) -> Case | None:
+    """Return the group of a module, unless its name only says that it has tests."""
+    name = named(node)
+    plain = name in ("test", "tests") or node.child_by_field_name("body") is None
+    return None if plain else Case(words(name, "test").removesuffix(" tests"), "rust", group=True)
+
+
+def _doc(node: Node) -> str | None:
+    """Return the text of the comments `//!` that a file or module begins with."""
+    body = node if node.type == "source_file" else node.child_by_field_name("body")
+    if body is None or node.type not in ("source_file", "mod_item"):
+        return None
+    lines = list[str]()
+    for one in body.named_children[:_MOST]:
+        if one.type != "line_comment" or one.child_by_field_name("inner") is None:
+            break
+        lines.append(text_of(one.child_by_field_name("doc")).strip())
+    return "\n".join(lines).strip() or None
+
+
+RULES = Rules(
+    name="rust",
+    suffixes=(".rs",),
+    grammar="tree_sitter_rust",
+    kinds={
+        "function_item": "function",
+        "function_signature_item": "function",
+        "struct_item": "type",
+        "union_item": "type",
+        "enum_item": "enum",
+        "trait_item": "interface",
+        "type_item": "type",
+        "associated_type": "type",
+        "const_item": "constant",
+        "static_item": "constant",
+    },
+    define={"mod_item": _module, "macro_definition": _macro},
+    containers={"impl_item": _impl},
+    bases=frozenset(["trait"]),
+    calls={"call_expression": "function", "macro_invocation": _macro_called, "token_tree": _called},
+    comments=frozenset(["line_comment", "block_comment"]),
+    inner_doc=_doc,
+    marks=frozenset(["attribute_item"]),
+    imports={"use_declaration": _use, "mod_item": _file},
+    tests={"function_item": _test, "mod_item": _group},
+)

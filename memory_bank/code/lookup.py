@@ -1,0 +1,211 @@
+"""Find symbols by the names that people and agents write."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+
+from memory_bank.base.errors import SymbolNotFound, did_you_mean, similar_names
+from memory_bank.code.database import CodeDatabase, SymbolRow
+from memory_bank.code.records import SYMBOL
+
+_LISTED = 10
+"""Maximum number of candidates in an error."""
+
+_LONGEST = 500
+"""Maximum length of a name in characters; a longer one is no symbol's."""
+
+_SEPARATORS = re.compile(r"::|->|[#.]")
+
+_UNNAMED = re.compile(r"\A(?:module\.)?exports\.|(?<=.)\.prototype(?=\.)")
+"""Parts of names in JavaScript that qualify no symbol."""
+
+_NUMBERED = re.compile(r"(.*[^:]):([0-9]{1,9})")
+"""A name and the line of the symbol."""
+
+_PACKAGE = frozenset({"__init__", "index", "mod"})
+"""Names of files that stand for their folder."""
+
+_ESCAPED = str.maketrans({"%": "\\%", "_": "\\_", "\\": "\\\\"})
+
+
+def symbol_named(table: CodeDatabase, name: str) -> SymbolRow:
+    """Return the symbol that a name means.
+
+    Raises SymbolNotFound if there is none, naming similar ones, or if there are several, listing
+    them.
+    """
+    found = symbols_named(table, name)
+    if len(found) == 1:
+        return found[0]
+    shown = _shortened(name)
+    if not found:
+        near = _similar(table, name)
+        raise SymbolNotFound(
+            f"there is no symbol {shown!r}{did_you_mean(near)}",
+            "a name may be Bank.open, memory_bank.bank.Bank.open or memory_bank/bank.py#Bank.open",
+        )
+    listed = [f"{one.path}#{one.symbol.qualified}:{one.symbol.line}" for one in found]
+    more = f" and {len(listed) - _LISTED} more" if len(listed) > _LISTED else ""
+    raise SymbolNotFound(
+        f"{shown!r} is the name of {len(found)} symbols: {', '.join(listed[:_LISTED])}{more}",
+        "name one as listed here, such as {first}, or give its id",
+        first=listed[0],
+    )
+
+
+def symbols_named(table: CodeDatabase, name: str) -> list[SymbolRow]:
+    """Return the symbols that a name may mean; several if it is ambiguous.
+
+    A name is an id, `path#qualified` with the end of a path, a qualified name, the end of one
+    after the dotted name of its module, or the last part of a name. The first of these that
+    fits decides. With `:LINE` at its end, only symbols that start on that line are meant.
+    """
+    name = name.strip().removesuffix("()")
+    if not name or len(name) > _LONGEST:
+        return []
+    if numbered := _NUMBERED.fullmatch(name):
+        line = int(numbered[2])
+        return [one for one in symbols_named(table, numbered[1]) if one.symbol.line == line]
+    if name.startswith(SYMBOL) and (found := table.symbols("s.sym = ?", name)):
+        return found
+    path, sign, inner = name.partition("#")
+    if sign and ("/" in path or "." in path):
+        return _in_file(table, path, inner) if inner else []
+    return best_named(table.symbols("s.name = ?", last_name(name)), name)
+
+
+def best_named(named: Sequence[SymbolRow], name: str) -> list[SymbolRow]:
+    """Return those of some symbols with the last part of a name that it fits best."""
+    dotted = dotted_name(name)
+    exact = [one for one in named if one.symbol.qualified == dotted]
+    if exact or "." not in dotted:
+        return exact if "." in dotted else exact or [*named]
+    ending = [one for one in named if one.symbol.qualified.endswith(f".{dotted}")]
+    return ending or [
+        one for one in named if any(name.endswith(f".{dotted}") for name in _full_names(one))
+    ]
+
+
+def symbols_meant(table: CodeDatabase, name: str) -> list[SymbolRow]:
+    """Return the symbols that a reference of a note means: every one of that qualified name.
+
+    If there is none, the only one that `symbols_named` finds; an ambiguous name means none.
+    """
+    found = symbols_named(table, name)
+    if len(found) <= 1:
+        return found
+    written = {dotted_name(name), dotted_name(name.partition("#")[2])}
+    return [one for one in found if one.symbol.qualified in written]
+
+
+def last_name(name: str) -> str:
+    """Return the last part of a symbol's name in any form: `open` of `bank.py#Bank.open`."""
+    return dotted_name(name).rpartition(".")[2]
+
+
+def symbols_matching(
+    table: CodeDatabase,
+    words: Sequence[str] = (),
+    *,
+    limit: int,
+    kinds: Collection[str] = (),
+    languages: Collection[str] = (),
+    path: str = "",
+    tests: bool = False,
+) -> list[SymbolRow]:
+    """Return the symbols whose qualified names have all of some words, in any case.
+
+    Those of exactly that name come first, then those that begin with it, then the others, short
+    names before long ones; without words, all by file and line. `path` is a file or a folder.
+    Tests are left out unless `tests`.
+    """
+    conditions, values = ["1" if tests else "NOT s.test"], list[object]()
+    for word in words:
+        conditions.append("s.qualified LIKE ? ESCAPE '\\'")
+        values.append(f"%{word.translate(_ESCAPED)}%")
+    for column, chosen in (("s.kind", kinds), ("f.language", languages)):
+        if chosen:
+            conditions.append(f"{column} IN ({','.join('?' * len(chosen))})")
+            values += chosen
+    if path:
+        conditions.append("(f.path = ? OR substr(f.path, 1, ?) = ?)")
+        folder = f"{path.strip('/')}/"
+        values += [path.strip("/"), len(folder), folder]
+    found = table.symbols(" AND ".join(conditions), *values)
+    if words:
+        wanted = words[-1].casefold()
+        found.sort(key=lambda one: _closeness(one, wanted))
+    return found[:limit]
+
+
+def in_file(table: CodeDatabase, path: str) -> list[SymbolRow]:
+    """Return the symbols of a file, by line."""
+    return table.symbols("f.path = ?", path)
+
+
+def files_named(table: CodeDatabase, path: str) -> list[str]:
+    """Return the file of a path, else those whose paths end so."""
+    wanted = path.replace("\\", "/").removeprefix("./").strip("/")
+    exact = table.rows("SELECT path FROM files WHERE path = ?", wanted)
+    ending = f"%/{wanted.translate(_ESCAPED)}"
+    found = exact or table.rows(
+        "SELECT path FROM files WHERE path LIKE ? ESCAPE '\\' ORDER BY path", ending
+    )
+    return [one for (one,) in found]
+
+
+def _in_file(table: CodeDatabase, path: str, name: str) -> list[SymbolRow]:
+    dotted = dotted_name(name)
+    files = files_named(table, path)
+    found = table.symbols_in("f.path", files) if files else []
+    exact = [one for one in found if one.symbol.qualified == dotted]
+    return exact or [one for one in found if one.symbol.qualified.endswith(f".{dotted}")]
+
+
+def _full_names(row: SymbolRow) -> tuple[str, ...]:
+    """Return a symbol's name with its module's, such as `.memory_bank.bank.Bank.open`.
+
+    A file such as `__init__.py` may stand for its folder.
+    """
+    folder, _, file = row.path.rpartition("/")
+    stem = file.partition(".")[0]
+    above = f".{folder.replace('/', '.')}" if folder else ""
+    whole = f"{above}.{stem}.{row.symbol.qualified}"
+    return (whole, f"{above}.{row.symbol.qualified}") if stem in _PACKAGE else (whole,)
+
+
+def _closeness(row: SymbolRow, wanted: str) -> tuple[int, int, str, int]:
+    name, qualified = row.symbol.name.casefold(), row.symbol.qualified.casefold()
+    if wanted in {name, qualified}:
+        rank = 0
+    elif name.startswith(wanted):
+        rank = 1
+    else:
+        rank = 2 if wanted in name else 3
+    return rank, len(qualified), row.path, row.symbol.line
+
+
+def _similar(table: CodeDatabase, name: str) -> list[str]:
+    """Return names of symbols that are similar to an unknown one."""
+    dotted = dotted_name(name.partition("#")[2] or name)
+    column = "qualified" if "." in dotted else "name"
+    known = [one for (one,) in table.rows(f"SELECT DISTINCT {column} FROM symbols")]
+    near = similar_names(dotted[-_LISTED * 10 :], known)
+    if not near and "." in dotted:
+        known = [one for (one,) in table.rows("SELECT DISTINCT name FROM symbols")]
+        near = similar_names(dotted.rpartition(".")[2], known)
+    return near
+
+
+def dotted_name(name: str) -> str:
+    """Return a name with its parts joined by dots, as symbols are qualified.
+
+    `exports.etag` and `View.prototype.render` of JavaScript are `etag` and `View.render`.
+    """
+    parts = _SEPARATORS.split(name.strip().removesuffix("()"))
+    return _UNNAMED.sub("", ".".join(part for part in parts if part))
+
+
+def _shortened(name: str) -> str:
+    return name if len(name) <= _LONGEST else f"{name[:_LONGEST]}…"

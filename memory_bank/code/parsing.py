@@ -1,0 +1,505 @@
+"""Parse a source file into its symbols, imports and tests.
+
+A file is untrusted: it is parsed in another process, within limits of memory and time.
+"""
+
+from __future__ import annotations
+
+import atexit
+import hashlib
+import re
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import chain, islice
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, cast
+
+from memory_bank.base import plugins
+from memory_bank.base.paths import user_folder
+from memory_bank.code.code_words import spans_joined
+from memory_bank.code.database import ParseCache
+from memory_bank.code.fingerprints import CLOSE, OPEN, Comments, FileTokens
+from memory_bank.code.languages.base import (
+    MOST_TEXT,
+    Case,
+    NameDefinition,
+    Rules,
+    called,
+    flat,
+    inside,
+    named,
+    text_of,
+)
+from memory_bank.code.records import EXAMPLE, Import, Intent, ParsedFile, Symbol
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+
+VERSION = "15"
+"""It changes whenever files are parsed into other records."""
+
+_REFUSED = "refused.db"
+
+_lock = threading.Lock()
+
+_PROGRAM = re.compile(r"#!\s*(?:\S*/env\s+(?:-\S+\s+)*)?(?:\S*/)?([a-z]+)")
+
+
+def language_of(path: str, first_line: str = "") -> str | None:
+    """Return the language of a file by its suffix, name or first line; None if it has none."""
+    name = PurePosixPath(path).name
+    suffix = PurePosixPath(name).suffix
+    found = _by_name().get(suffix) or _by_name().get(suffix.lower()) or _by_name().get(name)
+    if found is None and (program := _PROGRAM.match(first_line)):
+        return _by_program().get(program[1])
+    return found
+
+
+def may_hold_tests(path: str, language: str, imports: Iterable[str] = ()) -> bool:
+    """Tell whether a file may hold tests, by its path and the modules that it imports."""
+    rules = rules_of(language)
+    if rules.test_files is None or rules.test_files.search(path):
+        return True
+    return not rules.test_modules.isdisjoint(imports)
+
+
+def parse(data: bytes, language: str) -> ParsedFile:
+    """Return what is in a file; broken code gives what can be read, and a problem.
+
+    A file that exceeds a limit is refused, and remembered by the hash of its content. Raises
+    StorageFailed if no process can be started.
+    """
+    key = hashlib.sha256(data).digest(), language
+    cache = _refusals(user_folder("cache") / "code" / _REFUSED)
+    with _lock:
+        if cache.file.exists() and (known := cache.get([key])):
+            return known[key]
+    from memory_bank.code import parse_process  # start-up: most files are known
+
+    found = parse_process.parse(data, language)
+    if found.refused:
+        with _lock:
+            cache.put([(key, found)])
+    return found
+
+
+def rules_of(language: str) -> Rules:
+    """Return the rules of a language."""
+    return cast("Rules", plugins.load("code.languages", language).RULES)
+
+
+def languages() -> tuple[str, ...]:
+    """Return the names of all languages, sorted."""
+    return tuple(plugins.names("code.languages"))
+
+
+@cache
+def _refusals(file: Path) -> ParseCache:
+    """Return the cache of the files that are refused, of all repositories."""
+    cache = ParseCache(file, VERSION)
+    atexit.register(cache.close)
+    return cache
+
+
+@cache
+def _by_name() -> dict[str, str]:
+    """Return the languages by suffix and by name of file."""
+    found = (rules_of(name) for name in languages())
+    return {key: one.name for one in found for key in (*one.suffixes, *one.names)}
+
+
+@cache
+def _by_program() -> dict[str, str]:
+    found = (rules_of(name) for name in languages())
+    return {program: one.name for one in found for program in one.programs}
+
+
+_MOST_NODES = 3_000_000
+
+_MOST_FOUND = 20_000
+"""Maximum numbers of nodes, and of symbols, that are read of one file."""
+
+_MOST_DEPTH = 50
+"""Maximum number of definitions around one that is read; their names qualify it."""
+
+_MOST_AT_ONCE = 200
+"""Maximum number of symbols that one node defines, such as `const A = 1, B = 2`."""
+
+_MOST_CALLS = 200
+"""Maximum number of names that one symbol calls."""
+
+_MOST_DOC = 4_000
+"""Characters of a doc text that are kept."""
+
+_NODES_BETWEEN = 200
+"""Nodes between two looks at the clock."""
+
+_BRACKET = re.compile(r"(?<=[(\[]) |,? (?=[)\]])")
+"""What line breaks leave inside brackets on one line."""
+
+_BRACKETED = frozenset(["with_clause", "import_from_statement"])
+
+_NAMES = re.compile(r"[^\W\d][\w$]*(?:(?:\.|::|\\)[\w$]+)*")
+
+_TUPLES = ("tuple", "tuple_pattern")
+
+_LISTS = frozenset([*_TUPLES, "expression_list", "pattern_list"])
+
+_CLOSE = frozenset(
+    ["attribute", "call", "concatenated_string", "identifier", "string", "subscript"]
+)
+
+_BINDING = {
+    "attribute": _CLOSE,
+    "comparison_operator": _CLOSE,
+    **dict.fromkeys(("boolean_operator", "not_operator"), _CLOSE | {"comparison_operator"}),
+}
+"""Types of nodes of Python with those that need no brackets inside."""
+
+_HOLDERS = frozenset(
+    [
+        "assignment",
+        "augmented_assignment",
+        "variable_declarator",
+        "arrow_function",
+        "lambda",
+        "yield",
+        "keyword_argument",
+        "pair",
+        "elif_clause",
+        "if_clause",
+        "for_in_clause",
+        "type",
+    ]
+)
+"""Types of nodes in which brackets around all of it, or of a value, say nothing."""
+
+_TEST_MODULES = frozenset(["test", "tests"])
+
+_TYPES = frozenset(["class", "interface", "enum", "type"])
+"""Kinds whose functions are methods."""
+
+
+@dataclass(slots=True)
+class _Scope:
+    """A definition, container or test around the nodes that are being read."""
+
+    end: int
+    """The byte after its last."""
+    prefix: tuple[str, ...]
+    """The names that qualify those inside."""
+    kind: str = ""
+    titles: tuple[str, ...] = ()
+    """The words of the tests around it."""
+    bases: str = ""
+    """The names of what the type around extends or implements."""
+    calls: dict[str, None] = field(default_factory=dict)
+    symbol: int = -1
+    """Its place among the symbols; -1 if it is none."""
+    test: int = -1
+
+
+class TreeWalk:
+    """One walk through the tree of a file."""
+
+    def __init__(self, rules: Rules, data: bytes, last: float) -> None:
+        """Read a file by the rules of its language, until so much processor time is spent."""
+        self._rules = rules
+        tables = (rules.kinds, rules.define, rules.containers, rules.imports, rules.tests)
+        self._watched = frozenset(chain.from_iterable(tables))
+        self._special = self._watched.union(
+            rules.comments, rules.marks, rules.blocks, rules.calls, rules.literals
+        )
+        self._varied = rules.optional.union(rules.quotes, "(),")
+        self._data = data
+        self._last = last
+        self._scopes = [_Scope(len(data) + 1, ())]
+        self._blocks: list[int] = []
+        self._tokens = FileTokens()
+        self._literal_end = 0
+        """Before this byte, all tokens are known."""
+        self._comments = Comments(data)
+        self._apart: list[tuple[int, int]] = []
+        """The first byte, and the one after the last, of what is apart from the code proper."""
+        self._symbols: list[Symbol] = []
+        self._spans: list[tuple[int, int]] = []
+        self._imports: list[Import] = []
+        self._tests: list[Intent] = []
+        self._problem = ""
+        self._around: list[Node] = []
+        """The nodes around the one that is being read."""
+
+    def run(self, root: Node) -> ParsedFile:
+        """Read all nodes."""
+        doc = self._rules.inner_doc(root)
+        self._walk(root)
+        self._close(len(self._data) + 2)
+        whole = "" if self._problem else self._tokens.fingerprint(0, len(self._data) + 3)
+        if not self._problem and root.has_error:
+            self._problem = "the parser does not understand all of it"
+        symbols = tuple(
+            one._replace(fingerprint=self._tokens.fingerprint(*span))
+            for one, span in zip(self._symbols, self._spans, strict=True)
+        )
+        if doc is None:
+            doc = self._comments.at_top()
+        self._example(root, doc)
+        return ParsedFile(
+            self._rules.name, symbols, tuple(self._imports), tuple(self._tests),
+            doc[:_MOST_DOC], self._problem, whole, tuple(spans_joined(self._apart)),
+        )  # fmt: skip
+
+    def _walk(self, root: Node) -> None:
+        """Read the nodes of a tree from its root, without those inside comments and docs."""
+        special, comments, no_code = self._special, self._rules.comments, self._rules.no_code
+        cursor, around, number = root.walk(), self._around, 0
+        while node := cursor.node:
+            number += 1
+            if number % _NODES_BETWEEN == 0 and self._must_stop(number):
+                return
+            kind, start = node.type, node.start_byte
+            if self._scopes[-1].end <= start:
+                self._close(start)
+            while self._blocks and self._blocks[-1] <= start:
+                self._tokens.add(self._blocks.pop(), CLOSE)
+            if kind in special:
+                self._read(node, kind)
+            if kind not in comments and (kind not in no_code or not no_code[kind](node)):
+                if kind not in self._rules.leaves and cursor.goto_first_child():
+                    around.append(node)
+                    continue
+                self._token(node, kind, start)
+            else:
+                self._apart.append((start, node.end_byte))
+            while not cursor.goto_next_sibling():
+                if not cursor.goto_parent():
+                    return
+                around.pop()
+
+    def _must_stop(self, number: int) -> bool:
+        """Tell whether a bound is reached after a number of nodes, and note which one."""
+        if number >= _MOST_NODES or len(self._symbols) >= _MOST_FOUND:
+            self._problem = "only its first part is read: it is too large"
+        elif time.process_time() > self._last:
+            self._problem = "only its first part is read: it takes too long"
+        return bool(self._problem)
+
+    def _read(self, node: Node, kind: str) -> None:
+        """Read a node of a type that the rules name."""
+        rules = self._rules
+        if kind in rules.comments or kind in rules.marks:
+            self._comments.add(node, is_mark=kind in rules.marks)
+        if not node.is_named or kind in rules.comments:
+            return
+        if kind in rules.blocks:
+            self._tokens.add(node.start_byte, OPEN)
+            self._blocks.append(node.end_byte)
+        if kind in rules.literals and node.start_byte >= self._literal_end:
+            for text in rules.literals[kind](node):
+                self._tokens.add(node.start_byte, text)
+                self._literal_end = node.end_byte
+        is_known = kind in self._watched and len(self._scopes) <= _MOST_DEPTH
+        is_test = is_known and self._found(node, kind)
+        if kind in rules.calls and not is_test:
+            self._called(node, rules.calls[kind])
+
+    def _found(self, node: Node, kind: str) -> bool:
+        """Take what a node defines, imports or tests; tell whether it is a test."""
+        rules = self._rules
+        if kind in rules.imports:
+            imported = list(rules.imports[kind](node))
+            self._imports += imported
+            if imported:
+                self._apart.append((node.start_byte, node.end_byte))
+        if kind in rules.containers and (name := rules.containers[kind](node)):
+            self._open(node.end_byte, name, "type").bases = self._bases(node)
+        test = rules.tests[kind](node) if kind in rules.tests else None
+        if test and test.inner and not self._scopes[-1].titles:
+            test = None
+        defined = rules.define[kind](node) if kind in rules.define else ()
+        definitions = (one for one in chain(defined, self._plain(node, kind)) if one.name)
+        depth = len(self._scopes)
+        for one in islice(definitions, _MOST_AT_ONCE):
+            del self._scopes[depth:]  # the one before, as in `const A = 1, B = 2`
+            self._define(one)
+        if test:
+            end = (test.last or node).end_byte
+            self._apart.append((node.start_byte, end))
+            defined_one = len(self._scopes) > depth
+            self._test(test, node, self._scopes[-1] if defined_one else self._open(end))
+        return test is not None
+
+    def _plain(self, node: Node, kind: str) -> Iterator[NameDefinition]:
+        """Yield the definition that the table of kinds says."""
+        if kind in self._rules.kinds and (name := named(node)):
+            yield NameDefinition(
+                name, self._rules.kinds[kind], node, node.child_by_field_name("body")
+            )
+
+    def _define(self, one: NameDefinition) -> None:
+        around = self._scopes[-1]
+        whole = one.node
+        while whole.parent is not None and whole.parent.type in self._rules.wrappers:
+            whole = whole.parent
+        row = whole.start_point[0]
+        doc = one.doc if one.doc is not None else self._rules.inner_doc(one.node)
+        above, start, text = self._comments.above(row, whole.start_byte)
+        kind = "method" if one.kind == "function" and around.kind in _TYPES else one.kind
+        scope = self._open(one.end or one.node.end_byte, one.name, kind)
+        scope.symbol = len(self._symbols)
+        if kind in _TYPES:
+            scope.bases = self._bases(one.node)
+        if one.kind == "module" and one.name in _TEST_MODULES:
+            self._apart.append((one.node.start_byte, one.node.end_byte))
+        name, doc = ".".join(scope.prefix), (text if doc is None else doc)[:_MOST_DOC]
+        signature = self._signature(one)
+        self._symbols.append(
+            Symbol(name, kind, signature, doc, above + 1, _end_line(whole), "", around.bases)
+        )
+        self._spans.append((start, whole.end_byte))
+        self._example(one.node, doc, name)
+
+    def _bases(self, node: Node) -> str:
+        """Return the names in what says which types a type extends or implements."""
+        rules = self._rules.bases
+        some = (node.child_by_field_name(one) for one in rules) if rules else ()
+        children = [one for one in some if one] or list(inside(node, *rules))
+        texts = " ".join(flat(text_of(one)) for one in children)
+        return " ".join(dict.fromkeys(_NAMES.findall(texts)))
+
+    def _example(self, node: Node, doc: str, name: str = "") -> None:
+        """Take the examples in a doc text as one test, which calls what has the name."""
+        sign = self._rules.example
+        at = self._data.find(sign.encode(), node.start_byte, node.end_byte)
+        if not sign or sign not in doc or at < 0:
+            return
+        line = node.start_point[0] + self._data.count(b"\n", node.start_byte, at) + 1
+        title = f"{name}: examples" if name else "examples of the module"
+        calls = (name,) if name else ()
+        self._tests.append(Intent(title, self._line(at), line, line + 1, EXAMPLE, "", calls))
+
+    def _signature(self, one: NameDefinition) -> str:
+        if one.signature:
+            return flat(one.signature)
+        end = one.body.start_byte if one.body else one.node.end_byte
+        start = self._after_attributes(one.node)
+        text = self._data[start : min(end, start + 16 * MOST_TEXT)].decode("utf-8", "replace")
+        if one.body is None and one.kind == "constant":
+            text = text.partition("\n")[0]
+        return _BRACKET.sub("", flat(text)).removesuffix("=>").rstrip(" {:=;")
+
+    def _after_attributes(self, node: Node) -> int:
+        """Return the byte where a definition starts, after its attributes."""
+        start, attributes = node.start_byte, self._rules.attributes
+        first = node.child(0) if attributes and node.child_count else None
+        if first is None:
+            return start
+        among = first if any(one.type in attributes for one in first.children) else node
+        for child in among.children:
+            if child.type not in attributes:
+                break
+            start = child.end_byte
+        return start
+
+    def _test(self, test: Case, node: Node, scope: _Scope) -> None:
+        """Take a test, or a group, whose scope was opened last."""
+        around = self._scopes[-2]
+        scope.titles = (*around.titles, test.title)
+        if test.group:
+            return
+        scope.test = len(self._tests)
+        line = node.start_point[0] + 1
+        title = flat(" > ".join(filter(None, (*around.titles, test.title))))
+        symbol = self._symbols[scope.symbol].qualified if scope.symbol >= 0 else ""
+        end = _end_line(test.last or node)
+        self._tests.append(
+            Intent(
+                title,
+                self._line((node.child_by_field_name("name") or node).start_byte),
+                line,
+                end,
+                test.framework,
+                symbol,
+            )
+        )
+
+    def _line(self, at: int) -> str:
+        """Return the line with a byte."""
+        start = self._data.rfind(b"\n", 0, at) + 1
+        end = self._data.find(b"\n", at)
+        return flat(self._data[start : end if end >= 0 else None].decode("utf-8", "replace"))
+
+    def _open(self, end: int, name: str = "", kind: str = "") -> _Scope:
+        around = self._scopes[-1]
+        prefix = (*around.prefix, *name.split(".")) if name else around.prefix
+        scope = _Scope(end, prefix, kind or around.kind, around.titles, around.bases)
+        self._scopes.append(scope)
+        return scope
+
+    def _close(self, start: int) -> None:
+        """Close the scopes that end before a byte."""
+        while len(self._scopes) > 1 and self._scopes[-1].end <= start:
+            scope = self._scopes.pop()
+            calls = tuple(scope.calls)
+            if scope.symbol >= 0:
+                self._symbols[scope.symbol] = self._symbols[scope.symbol]._replace(calls=calls)
+            if scope.test >= 0:
+                self._tests[scope.test] = self._tests[scope.test]._replace(calls=calls)
+
+    def _called(self, node: Node, how: str | Callable[[Node], str]) -> None:
+        """Add a call to the innermost symbol, and to the innermost test."""
+        name = called(node.child_by_field_name(how)) if isinstance(how, str) else how(node)
+        if not name:
+            return
+        missing = {"symbol", "test"}
+        for scope in reversed(self._scopes):
+            kinds = {"symbol"} if scope.symbol >= 0 else set[str]()
+            kinds |= {"test"} if scope.test >= 0 else set()
+            if kinds & missing and len(scope.calls) < _MOST_CALLS:
+                scope.calls[name] = None
+            missing -= kinds
+            if not missing:
+                return
+
+    def _token(self, node: Node, kind: str, start: int) -> None:
+        """Add a leaf to the tokens, unless only formatters care for it."""
+        if start < self._literal_end:
+            return
+        # The bytes themselves: asking the node for its text takes ten times as long.
+        text = self._data[start : node.end_byte].decode("utf-8", "replace")
+        if kind in self._varied:
+            around = self._around
+            if text in self._rules.optional:
+                return
+            if text in ("(", ")") and _is_layout(around):
+                if text == ")":
+                    self._tokens.drop_comma()
+                return
+            if text == "," and around and around[-1].type in _LISTS:
+                text = ",)" if around[-1].named_child_count == 1 else text
+            if kind in self._rules.quotes:
+                text = text.lower().replace("'", '"').replace('"""', '"')
+        self._tokens.add(start, text)
+
+
+def _is_layout(around: list[Node]) -> bool:
+    """Tell whether brackets hold a whole expression or list, as formatters put them."""
+    inner = around[-1].type if around else ""
+    holder = around[-2].type if len(around) > 1 else ""
+    if inner == "argument_list":
+        return holder == "class_definition" and around[-1].named_child_count == 0
+    if inner in _BRACKETED or inner not in ("parenthesized_expression", *_TUPLES):
+        return inner in _BRACKETED
+    if holder in _BINDING:  # as in `(a.b()).c()` and `(a == 1) and b`
+        return any(one.type in _BINDING[holder] for one in around[-1].named_children)
+    return holder.endswith("_statement") or holder in _HOLDERS
+
+
+def _end_line(node: Node) -> int:
+    """Return the line after the last of a node."""
+    row, column = node.end_point
+    return row + 1 if column == 0 and row > node.start_point[0] else row + 2

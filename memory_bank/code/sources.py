@@ -1,0 +1,239 @@
+"""The sources of the code's index: symbols, tests, and Markdown files that are no notes."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from memory_bank.base.documents import (
+    UNDATED,
+    Document,
+    Read,
+    Scan,
+    Section,
+    Signature,
+    Span,
+    Unchanged,
+    Unreadable,
+    lines_between,
+)
+from memory_bank.base.errors import UnreadableNote
+from memory_bank.base.filenames import FOLDER, StatSignature, trusted
+from memory_bank.code.database import IntentRow, SymbolRow
+from memory_bank.code.lookup import in_file
+from memory_bank.code.symbol_table import REST, CodeSource, FileParts, divided, said
+from memory_bank.code.work_tree import WorkTree, is_markdown
+from memory_bank.git.history_rows import NoSubjects, Subjects
+from memory_bank.notes.characters import decode
+from memory_bank.notes.identity import etag
+from memory_bank.notes.source import READER, document_of
+
+_MAX_PLAIN_BYTES = 200_000
+"""Maximum bytes of a document that is not Markdown: a larger one is data."""
+
+_MAX_BYTES = 4_000_000
+"""Maximum bytes of a document; a larger one might take many seconds to parse."""
+
+
+class DocSource:
+    """The documents of a work tree."""
+
+    name = "docs"
+    fingerprint = f"1 {READER}"
+
+    def __init__(
+        self,
+        tree: WorkTree,
+        files: Callable[[], Mapping[str, StatSignature]],
+        *,
+        without: Iterable[str] = (),
+        subjects: Subjects | None = None,
+    ) -> None:
+        """Read those of `files` that are neither at nor below a path of `without`.
+
+        Files of any bank are left out, too.
+        """
+        self._tree = tree
+        self._files = files
+        self._subjects = subjects or NoSubjects()
+        self._without = tuple(posixpath.normpath(path) for path in without)
+        self._seen: dict[str, Signature] | None = None
+
+    def scan(self) -> Scan:
+        """Return the signatures of all documents."""
+        return Scan(self._signatures())
+
+    def look(self, keys: Collection[str]) -> Scan | None:
+        """Return the signatures of some documents."""
+        found = self._signatures()
+        return Scan({key: found[key] for key in keys if key in found})
+
+    def changes(self) -> frozenset[str] | None:
+        """Return the documents whose signatures changed since the last call; None at first."""
+        before, now = self._seen, self._signatures()
+        self._seen = now
+        if before is None:
+            return None
+        young = {key for key, one in self._files().items() if not trusted(one)}
+        changed = {key for key, one in now.items() if key in young or before.get(key) != one}
+        return frozenset(changed.union(before.keys() - now.keys()))
+
+    def refresh(self, *, again: bool = False) -> bool:  # noqa: ARG002  (the contract's)
+        """Depend on nothing else."""
+        return False
+
+    def read(self, key: str, known: str = "") -> Read:
+        """Read a document."""
+        found = self._tree.read(key)
+        if found is None:
+            return None
+        old = found.signature is not None and trusted(found.signature)
+        subjects = self._subjects.hash(key)
+        signature = f"{_text(found.signature)} {subjects}" if found.signature and old else ""
+        size = len(found.data)
+        if found.reason:
+            return Unreadable(found.reason, signature, size=size)
+        hashed = self._hash(key, found.data)
+        if hashed == known:
+            return Unchanged(signature, UNDATED)
+        limit = _MAX_BYTES if is_markdown(key) else _MAX_PLAIN_BYTES
+        if size > limit:
+            return Unreadable(f"a document of more than {limit:,} bytes", signature, hashed, size)
+        try:
+            document = _document(key, found.data, signature)
+        except UnreadableNote as error:
+            return Unreadable(error.message, signature, hashed, size)
+        passages = (*document.passages, *said(self._subjects.of(key)))
+        return replace(document, hash=hashed, passages=passages)
+
+    def text(self, key: str, hash: str, span: Span) -> str | None:  # noqa: A002  (the contract's word)
+        """Return some lines of a document; None if its bytes have changed."""
+        found = self._tree.read(key)
+        if found is None or self._hash(key, found.data) != hash:
+            return None
+        return lines_between(decode(found.data).text, span)
+
+    def close(self) -> None:
+        """Compare all documents at the next call."""
+        self._seen = None
+
+    def _signatures(self) -> dict[str, Signature]:
+        _ = self._subjects.generation
+        return {
+            path: f"{_text(one)} {self._subjects.hash(path)}"
+            for path, one in self._files().items()
+            if self._included(path)
+        }
+
+    def _hash(self, path: str, data: bytes) -> str:
+        return etag(data) + self._subjects.hash(path)
+
+    def _included(self, path: str) -> bool:
+        if f"{FOLDER}/" in path and FOLDER in path.split("/")[:-1]:
+            return False
+        return not any(one in {".", path} or path.startswith(f"{one}/") for one in self._without)
+
+
+def _document(path: str, data: bytes, signature: Signature) -> Document:
+    """Return a file as a document: Markdown by its sections, other text by its lines alone."""
+    from memory_bank.notes import parsing
+
+    if is_markdown(path):
+        note = parsing.parse(path, data)
+        return document_of(note, UNDATED, "", signature, included=True)
+    lines = decode(data).text.split("\n")
+    passages = tuple(divided(lines, range(1, len(lines) + 1), REST))
+    return Document(path, "", path, passages, size=len(data), signature=signature)
+
+
+def _text(signature: StatSignature) -> Signature:
+    return " ".join(map(str, signature))
+
+
+_TEST = -2
+"""The owner of lines of tests, which another source has."""
+
+
+class SymbolSource(CodeSource):
+    """Symbols that are no tests; what is outside of symbols is in no section."""
+
+    name = "symbols"
+
+    def parts(self, path: str, lines: Sequence[str]) -> FileParts:
+        """Give each line to the innermost symbol that has it."""
+        rows = sorted(
+            in_file(self._table, path), key=lambda one: (one.symbol.line, -one.symbol.end_line)
+        )
+        owners = [REST] * (len(lines) + 1)
+        shown: list[SymbolRow] = []
+        for row in rows:
+            start, end = row.symbol.line, min(row.symbol.end_line, len(owners))
+            owner = len(shown)
+            if row.test or owners[min(start, len(lines))] == _TEST:
+                owner = _TEST
+            else:
+                shown.append(row)
+            owners[start:end] = [owner] * max(0, end - start)
+        owned: dict[int, list[int]] = {}
+        for number in range(1, len(owners)):
+            owned.setdefault(owners[number], []).append(number)
+        passages = [
+            passage
+            for owner in (*range(len(shown)), REST)
+            for passage in divided(lines, owned.get(owner, ()), owner)
+        ]
+        passages.sort(key=lambda one: one.line)
+        return FileParts(tuple(map(_symbol_section, shown)), tuple(passages))
+
+
+def _symbol_section(row: SymbolRow) -> Section:
+    symbol = row.symbol
+    fields = (
+        ("kind", symbol.kind),
+        ("language", row.language),
+        ("symbol", symbol.name.casefold()),
+    )
+    headings = tuple(part for part in symbol.qualified.split(".") if part)
+    return Section(symbol.line, symbol.end_line, headings, row.id, fields)
+
+
+class TestSource(CodeSource):
+    """The files that have tests, and nothing else of them."""
+
+    __test__ = False
+    name = "tests"
+
+    def included(self) -> Collection[str]:
+        """Return the files that have tests."""
+        rows = self._table.rows("SELECT DISTINCT f.path FROM tests JOIN files AS f ON f.id = file")
+        return {path for (path,) in rows}
+
+    def parts(self, path: str, lines: Sequence[str]) -> FileParts:
+        """Give each test the lines of it that no test inside it has."""
+        rows = self._table.tests("f.path = ?", path)
+        rows.sort(key=lambda one: (one.intent.line, -one.intent.end_line))
+        owners = [-1] * (len(lines) + 1)
+        for number, row in enumerate(rows):
+            start, end = row.intent.line, min(row.intent.end_line, len(owners))
+            owners[start:end] = [number] * max(0, end - start)
+        owned: dict[int, list[int]] = {}
+        for line, owner in enumerate(owners):
+            owned.setdefault(owner, []).append(line)
+        passages = [
+            passage
+            for number in range(len(rows))
+            for passage in divided(lines, owned.get(number, ()), number)
+        ]
+        passages.sort(key=lambda one: one.line)
+        return FileParts(tuple(map(_test_section, rows)), tuple(passages))
+
+
+def _test_section(row: IntentRow) -> Section:
+    intent = row.intent
+    fields = (
+        ("kind", "test"),
+        ("language", row.language),
+        ("framework", intent.framework.casefold()),
+    )
+    return Section(intent.line, intent.end_line, (intent.title,), row.id, fields)

@@ -1,0 +1,431 @@
+"""The symbols, calls, imports and tests of one work tree, kept up to date with its files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from blake3 import blake3
+
+from memory_bank.base import sqlite
+from memory_bank.base.documents import (
+    UNDATED,
+    Document,
+    Passage,
+    Read,
+    Scan,
+    Section,
+    Signature,
+    Span,
+    Unchanged,
+)
+from memory_bank.base.filenames import StatSignature, trusted
+from memory_bank.base.locks import WAIT, locked
+from memory_bank.base.paths import private_folder
+from memory_bank.code import parsing, shebang
+from memory_bank.code.database import CodeDatabase, FileRow, Key, ParseCache, names_of, replace
+from memory_bank.code.records import EXAMPLE, Import, ParsedFile
+from memory_bank.code.shebang import FirstLines
+from memory_bank.code.work_tree import TreeScan, WorkTree, is_document
+from memory_bank.git import repository
+from memory_bank.git.history_rows import NoSubjects, Subjects
+
+_BATCH = 200
+"""Files in one transaction; after a kill, the others are read again."""
+
+_BUILD_FILES = frozenset({"go.mod", "Cargo.toml"})
+
+_IMPORTS = "SELECT f.path, target, names, line, bound FROM imports JOIN files AS f ON f.id = file"
+
+_REFUSED = "SELECT path, reason FROM refused"
+
+Progress = Callable[[str, int, int], None]
+"""Called with what is done, and how many of how many."""
+
+
+class FileState(NamedTuple):
+    """What is known of a file."""
+
+    language: str
+    signature: str
+    blob: bytes
+    ids: str
+    """Changes with the ids of its symbols and tests."""
+    reason: str
+    """Why it was refused when it was read; empty if it was not."""
+
+    def parsed(self, blob: bytes) -> bool:
+        """Tell whether it is known, by this version of the parser, and has that content."""
+        current = self.signature.startswith(f"{parsing.VERSION} ")
+        return current and self.blob == blob and not self.reason
+
+
+class SymbolTable(CodeDatabase):
+    """The table of one work tree in the user's cache; other processes may write it, too."""
+
+    def __init__(self, tree: WorkTree, folder: Path, cache: ParseCache) -> None:
+        """Keep it in `folder`; what was parsed is also kept in `cache`."""
+        super().__init__(folder / "files.db")
+        self.tree = tree
+        self._folder = folder
+        self._cache = cache
+        self._first_lines = FirstLines(tree, self)
+        self._files: tuple[int, dict[str, FileState]] = (-1, {})
+        self.scanned: TreeScan | None = None
+        """All files of the work tree, as of the last refresh."""
+        self.documents: Mapping[str, StatSignature] = {}
+        """The Markdown files of the work tree, as of the last refresh."""
+        self.build_files: Sequence[str] = ()
+        """The files that name modules and crates, as of the last refresh."""
+
+    def refresh(self, progress: Progress | None = None, *, wait: float = WAIT) -> bool:
+        """Read the files whose signatures changed; tell whether any symbol may have changed.
+
+        Raises StorageFailed if git can't list the files, Busy if another process reads them for
+        longer than `wait` seconds.
+        """
+        self.scanned = self.tree.scan()
+        scan = self.scanned.only(_wanted)
+        self.build_files = [path for path in scan.files if _name(path) in _BUILD_FILES]
+        self.documents = {
+            path: scan.files.pop(path) for path in list(scan.files) if _is_document(path)
+        }
+        for path in self.build_files:
+            scan.files.pop(path, None)  # some are documents, too
+        scripts = self._first_lines.languages(self.scanned.files)
+        scan.files.update((path, self.scanned.files[path]) for path in scripts)
+        if not self._changes(scan):
+            return False
+        with locked(self._folder, wait=wait, make=lambda: private_folder(self._folder)):
+            return self._update(scan, progress or (lambda *_: None))
+
+    def discard(self) -> None:
+        """Remove the table, to be made again by the next refresh."""
+        self.close()
+        self._files = (-1, {})
+        self._first_lines.forget()
+        sqlite.remove(self.file)
+
+    def files(self) -> dict[str, FileState]:
+        """Return the files of code by path, those that were refused when read included."""
+        generation = self.generation
+        if self._files[0] != generation:
+            rows = self.rows("SELECT path, language, signature, blob, ids, reason FROM files")
+            self._files = generation, {path: FileState(*fields) for path, *fields in rows}
+        return self._files[1]
+
+    def refused(self) -> dict[str, str]:
+        """Return the files that are not indexed, with the reasons, by path."""
+        rows = self.rows(
+            "SELECT path, reason FROM refused UNION SELECT path, reason FROM files"
+            " WHERE reason <> '' ORDER BY path"
+        )
+        return dict(rows)
+
+    def totals(self) -> tuple[int, int, int]:
+        """Return the numbers of files that are indexed, of symbols and of tests."""
+        ((files,),) = self.rows("SELECT count(*) FROM files WHERE reason = ''")
+        ((symbols,),) = self.rows("SELECT count(*) FROM symbols")
+        ((tests,),) = self.rows("SELECT count(*) FROM tests")
+        return files, symbols, tests
+
+    def problems(self) -> dict[str, str]:
+        """Return the files that were parsed only in part, with the reasons, by path."""
+        return dict(self.rows("SELECT path, problem FROM files WHERE problem <> '' ORDER BY path"))
+
+    def imports(self) -> Iterator[tuple[str, Import]]:
+        """Yield all imports, each with the path of its file."""
+        for path, *row in self.rows(f"{_IMPORTS} ORDER BY f.path, line"):
+            yield path, _import(row)
+
+    def imports_of(self, path: str) -> list[Import]:
+        """Return the imports of a file, by line."""
+        rows = self.rows(f"{_IMPORTS} WHERE f.path = ? ORDER BY line", path)
+        return [_import(row) for _, *row in rows]
+
+    def _changes(self, scan: TreeScan) -> bool:
+        """Tell whether files differ from what is recorded."""
+        if not self.file.exists() or self._first_lines.unrecorded:
+            return True
+        files = self.files()
+        return (
+            files.keys() != scan.files.keys()
+            or any(files[path].signature != _text(one) for path, one in scan.files.items())
+            or dict(self.rows(_REFUSED)) != scan.refused
+        )
+
+    def _update(self, scan: TreeScan, progress: Progress) -> bool:
+        """Read the changed files in batches, each in one transaction."""
+        files, before = self.files(), self.generation
+        changed = {
+            path: one
+            for path, one in scan.files.items()
+            if path not in files or files[path].signature != _text(one)
+        }
+        gone = [path for path in files if path not in scan.files]
+        remaining = iter(changed.items())
+        done = 0
+        while batch := dict(islice(remaining, _BATCH)):
+            self._read(batch, files)
+            done += len(batch)
+            progress("parsing", done, len(changed))
+        if self._first_lines.unrecorded:
+            self._first_lines.record()
+        if gone or dict(self.rows(_REFUSED)) != scan.refused:
+            with self.writing() as base:
+                replace(base, (), gone)
+                base.execute("DELETE FROM refused")
+                base.executemany("INSERT INTO refused VALUES (?, ?)", scan.refused.items())
+        return self.generation != before
+
+    def _read(self, batch: Mapping[str, StatSignature], known: Mapping[str, FileState]) -> None:
+        """Read some files, given with their signatures, and write those whose content changed."""
+        found: list[FileRow] = []
+        contents: dict[bytes, bytes] = {}
+        touched: list[tuple[str, str]] = []
+        gone: list[str] = []
+        for path, scanned in batch.items():
+            read = self.tree.read(path)
+            if read is None:
+                gone += [path] if path in known else []
+                continue
+            language = _language(_name(path)) or shebang.language_of(read.data)
+            if not language:  # its first line changed since the scan
+                gone += [path] if path in known else []
+                continue
+            signature = _recorded(read.signature or scanned)
+            if read.reason:
+                found.append(FileRow(path, language, signature, b"", 0, reason=read.reason))
+                continue
+            blob = repository.blob(read.data)
+            if path in known and known[path].parsed(blob):
+                touched.append((signature, path))
+            else:
+                found.append(FileRow(path, language, signature, blob, len(read.data)))
+                contents[blob] = read.data
+        if found or gone:
+            parsed = self._parsed([one for one in found if not one.reason], contents)
+            rows = [_row(one, parsed.get((one.blob, one.language))) for one in found]
+            with self.writing() as base:
+                replace(base, rows, gone)
+        if touched:
+            with self.guarded(), sqlite.transaction(self.opened()):
+                self.opened().executemany("UPDATE files SET signature = ? WHERE path = ?", touched)
+            self._files = (-1, {})
+
+    def _parsed(
+        self, files: Sequence[FileRow], contents: Mapping[bytes, bytes]
+    ) -> dict[Key, ParsedFile]:
+        """Return what is in some files, from the cache or parsed now."""
+        keys = list(dict.fromkeys((one.blob, one.language) for one in files))
+        found = self._cache.get(keys)
+        new = {
+            (blob, language): parsing.parse(contents[blob], language)
+            for blob, language in keys
+            if (blob, language) not in found
+        }
+        if new:
+            self._cache.put(new.items())
+        return found | new
+
+
+def _import(row: Sequence[Any]) -> Import:
+    target, names, line, bound = row
+    return Import(target, names_of(names), line, names_of(bound))
+
+
+def _wanted(path: str) -> bool:
+    name = _name(path)
+    return bool(_language(name)) or is_document(name) or name in _BUILD_FILES
+
+
+def _name(path: str) -> str:
+    return path.rpartition("/")[2]
+
+
+def _is_document(path: str) -> bool:
+    return is_document(path) and not _language(_name(path))
+
+
+@lru_cache(maxsize=100_000)  # asked for each file before each answer
+def _language(name: str) -> str:
+    """Return the language of a file by its name; empty if it has none."""
+    return parsing.language_of(name) or ""
+
+
+def _row(file: FileRow, parsed: ParsedFile | None) -> FileRow:
+    """Return a file with what was parsed of it, without tests where it can't have any."""
+    if parsed is not None and parsed.refused:
+        return file._replace(reason=parsed.refused)
+    if parsed is not None:
+        imports = [one.target for one in parsed.imports]
+        if not parsing.may_hold_tests(file.path, file.language, imports):
+            kept = tuple(one for one in parsed.tests if one.framework == EXAMPLE)
+            parsed = parsed._replace(tests=kept)
+    return file._replace(parsed=parsed)
+
+
+def _text(signature: StatSignature) -> str:
+    """Return a signature as it is recorded; it also changes with the version of the parser."""
+    return f"{parsing.VERSION} {' '.join(map(str, signature))}"
+
+
+def _recorded(signature: StatSignature) -> str:
+    """Return what is recorded of a file: no signature if it is so young that it may change."""
+    return _text(signature) if trusted(signature) else f"{parsing.VERSION} "
+
+
+SIZE = 1000
+"""Approximate size of a passage in characters: thirty lines of code."""
+
+_LONGEST_LINE = 2000
+"""Characters of a line that are indexed."""
+
+REST = -1
+"""The section of lines that are in none."""
+
+
+class FileParts(NamedTuple):
+    """What a source says of a file: its sections and its passages."""
+
+    sections: tuple[Section, ...]
+    passages: tuple[Passage, ...]
+    keywords: str = ""
+
+
+class CodeSource:
+    """The files of a table as documents; subclasses say what their sections are."""
+
+    name = "code"
+    version = "2"
+
+    def __init__(self, table: SymbolTable, subjects: Subjects | None = None) -> None:
+        """Read the files of a table, which must be refreshed before a scan.
+
+        They are found by the `subjects` of their commits, too.
+        """
+        self._table = table
+        self._subjects = subjects or NoSubjects()
+        self._seen: tuple[int, object] = (-1, None)
+
+    @property
+    def fingerprint(self) -> str:
+        """The versions of the parser and of this source."""
+        return f"{self.version} {parsing.VERSION}"
+
+    def included(self) -> Collection[str] | None:
+        """Return the files that are documents; None for all."""
+        return None
+
+    def parts(self, path: str, lines: Sequence[str]) -> FileParts:
+        """Return the sections and passages of a file of some lines."""
+        raise NotImplementedError
+
+    def scan(self) -> Scan:
+        """Return the signatures of all documents."""
+        return Scan(self._signatures(self._table.files()))
+
+    def look(self, keys: Collection[str]) -> Scan | None:
+        """Return the signatures of some documents."""
+        files = self._table.files()
+        return Scan(self._signatures({key: files[key] for key in keys if key in files}))
+
+    def changes(self) -> frozenset[str] | None:
+        """Return no keys if the table is as at the last call, else None."""
+        before = self._seen
+        self._seen = self._table.generation, self._subjects.generation
+        return frozenset() if before == self._seen else None
+
+    def refresh(self, *, again: bool = False) -> bool:  # noqa: ARG002  (the contract's)
+        """Depend on nothing else."""
+        return False
+
+    def read(self, key: str, known: str = "") -> Read:
+        """Read a file; one that has changed since the table was refreshed has no signature."""
+        state = self._table.files().get(key)
+        if state is None or state.reason:
+            return None
+        signature = self._signature(state, key)
+        hashed = _hash(signature)
+        if hashed == known:
+            return Unchanged(signature, UNDATED)
+        found = self._table.tree.read(key)
+        if found is None or found.reason:
+            return None
+        lines = found.data.decode("utf-8", "replace").split("\n")
+        parts = self.parts(key, lines)
+        return Document(
+            key=key,
+            hash=hashed,
+            title=key,
+            passages=(*parts.passages, *said(self._subjects.of(key))),
+            fields=(("language", state.language),),
+            keywords=parts.keywords,
+            sections=parts.sections,
+            size=len(found.data),
+            signature=signature if repository.blob(found.data) == state.blob else "",
+        )
+
+    def text(self, key: str, hash: str, span: Span) -> str | None:  # noqa: A002  (the contract's word)
+        """Return some lines of a file; None if it has changed."""
+        state = self._table.files().get(key)
+        if state is None or _hash(self._signature(state, key)) != hash:
+            return None
+        found = self._table.tree.read(key)
+        if found is None or repository.blob(found.data) != state.blob:
+            return None
+        lines = found.data.decode("utf-8", "replace").split("\n")
+        return "\n".join(lines[span.line - 1 : span.end_line - 1])
+
+    def close(self) -> None:
+        """Look at the table again at the next call."""
+        self._seen = (-1, None)
+
+    def _signatures(self, files: dict[str, FileState]) -> dict[str, Signature]:
+        wanted = self.included()
+        return {
+            path: self._signature(state, path)
+            for path, state in files.items()
+            if not state.reason and (wanted is None or path in wanted)
+        }
+
+    def _signature(self, state: FileState, path: str) -> Signature:
+        return f"{state.blob.hex()} {state.ids} {self._subjects.hash(path)}"
+
+
+def said(subjects: Sequence[str]) -> Iterator[Passage]:
+    """Yield passages of what commits said of a file, at its first line and in no section."""
+    for one in divided(subjects, range(1, len(subjects) + 1), REST):
+        yield one._replace(line=1, end_line=2)
+
+
+def divided(
+    lines: Sequence[str], numbers: Iterable[int], section: int, size: int = SIZE
+) -> Iterator[Passage]:
+    """Divide lines of a file, given by 1-based numbers in order, into passages of about `size`.
+
+    Lines without a letter or digit don't begin a passage. Indentation is dropped.
+    """
+    part: list[str] = []
+    first = last = length = 0
+    for number in numbers:
+        text = lines[number - 1].strip()[:_LONGEST_LINE] if number <= len(lines) else ""
+        if not part and not any(map(str.isalnum, text)):
+            continue
+        if part and length + len(text) > size:
+            yield Passage(first, last + 1, "\n".join(part), section)
+            part, length = [], 0
+        if not text:
+            continue
+        first = first if part else number
+        part.append(text)
+        last, length = number, length + len(text) + 1
+    if part:
+        yield Passage(first, last + 1, "\n".join(part), section)
+
+
+def _hash(signature: Signature) -> str:
+    return blake3(signature.encode()).hexdigest()[:32]

@@ -1,0 +1,251 @@
+"""List the symbols of a work tree, and show one with what it calls and what calls it."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Collection, Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from memory_bank.bank.sentences import first_sentence
+from memory_bank.base.dates import iso_of
+from memory_bank.base.errors import BadInput, did_you_mean, similar_names
+from memory_bank.code import lookup
+from memory_bank.code.calls import Callee, ResolvedCall
+from memory_bank.code.codebase import Codebase
+from memory_bank.code.database import IntentRow, SymbolRow
+from memory_bank.code.records import KINDS
+from memory_bank.search.index.changes import Progress
+
+MOST = 1000
+"""Maximum number of symbols in a list."""
+
+_MOST_SNIPPET = 200
+"""Maximum number of characters of a snippet."""
+
+
+class SymbolShown(NamedTuple):
+    """A symbol in an answer."""
+
+    id: str
+    name: str
+    """Its qualified name in its file."""
+    kind: str
+    language: str
+    path: str
+    """Below the work tree."""
+    line: int
+    end_line: int
+    """The line after its last."""
+    signature: str
+    snippet: str
+    """The first sentence of its doc comment, else its signature."""
+
+
+class SymbolList(NamedTuple):
+    """Symbols that match a query or are in a file."""
+
+    query: str
+    result_count: int
+    symbols: tuple[SymbolShown, ...]
+    more: bool
+    """Whether there are more than were asked for."""
+    found_by: str
+    """`name`, or `search` if no name matches and they were found by words and meaning."""
+    problem: str | None
+
+
+class CallShown(NamedTuple):
+    """A call to or from a symbol."""
+
+    written: str
+    """The name as written in the call."""
+    id: str | None
+    """Of the other symbol; None if it isn't known."""
+    name: str | None
+    path: str | None
+    line: int | None
+    how: str | None
+    """How the call was resolved: `same file`, `imported file` or `inherited`."""
+    alike: int = 0
+    """The number of symbols of that name, if it is not known which one is meant."""
+
+
+class SymbolDetails(NamedTuple):
+    """A symbol with its doc comment, its calls and its callers; these are found by names."""
+
+    symbol: SymbolShown
+    doc: str
+    fingerprint: str
+    calls: tuple[CallShown, ...]
+    called_by: tuple[CallShown, ...]
+    unclear_callers: int
+    """The number of others that call something of its name; what they mean is not known."""
+    access_count: int
+    """Before this answer."""
+    last_accessed_at: str
+    """Before this answer; empty if it was never accessed."""
+    problem: str | None
+
+
+def list_symbols(
+    code: Codebase,
+    query: str = "",
+    limit: int = 50,
+    *,
+    file: str = "",
+    kinds: Collection[str] = (),
+    languages: Collection[str] = (),
+    tests: bool = False,
+    progress: Progress | None = None,
+) -> SymbolList:
+    """Return the symbols whose names have all words of a query, the closest names first.
+
+    If no name has them, the query is searched in names, doc comments and code, by words and
+    meaning. `file` is a file or a folder of the work tree. Tests are left out unless `tests`.
+    `limit` is clamped to 1 to 1,000. Raises BadInput for an unknown kind or file.
+    """
+    unknown = sorted(set(kinds) - set(KINDS))
+    if unknown:
+        raise BadInput(f"there is no kind {unknown[0]!r}", f"choose of: {', '.join(KINDS)}")
+    limit = min(max(limit, 1), MOST)
+    with code.lock:
+        problem = code.refresh(progress)
+        under = path_of(code, file) if file else ""
+        words = [word for word in re.split(r"[\s.:#]+", query) if word]
+        found = lookup.symbols_matching(
+            code.table,
+            words,
+            limit=limit + 1,
+            kinds=kinds,
+            languages=languages,
+            path=under,
+            tests=tests,
+        )
+        by = "name"
+        if words and not found:
+            by = "search"
+            problem = code.catch_up(["symbols"], progress).problem
+            result = code.search(
+                "symbols", query, limit + 1, kinds=kinds, languages=languages, under=under
+            )
+            found = [hit.symbol for hit in result.hits if hit.symbol and not hit.weak]
+    shown = tuple(map(symbol_shown, found[:limit]))
+    return SymbolList(query, len(shown), shown, len(found) > limit, by, problem or None)
+
+
+def known_names(code: Codebase, start: str) -> list[str]:
+    """Return the qualified names that start with a text, as far as they were read before."""
+    if not code.table.file.exists():
+        return []
+    found = lookup.symbols_matching(code.table, [start] if start else [], limit=MOST)
+    names = (one.symbol.qualified for one in found)
+    return sorted({name for name in names if name.startswith(start)})
+
+
+def symbol(code: Codebase, name: str, *, count_access: bool = True) -> SymbolDetails:
+    """Return a symbol by its name: its definition, its calls and its callers.
+
+    `repo.symbol_lookup` says what may be a name. Unless `count_access` is false, its access count
+    is then increased by one. Raises SymbolNotFound.
+    """
+    with code.lock:
+        problem = code.refresh()
+        row = lookup.symbol_named(code.table, name)
+        found = details_of(code, row)
+        uncounted = code.count_access([row.id]) if count_access else ""
+        return found._replace(problem=problem or uncounted or None)
+
+
+def details_of(code: Codebase, row: SymbolRow) -> SymbolDetails:
+    """Return a symbol of the table with its calls and its callers."""
+    graph = code.relations().calls
+    access = code.accesses([row.id]).get(row.id)
+    callers = graph.callers(row)
+    return SymbolDetails(
+        symbol=symbol_shown(row),
+        doc=row.symbol.doc,
+        fingerprint=row.symbol.fingerprint,
+        calls=tuple(map(_called, graph.callees(row))),
+        called_by=callers_shown(callers.known),
+        unclear_callers=callers.unclear,
+        access_count=access.times if access else 0,
+        last_accessed_at=iso_of(access.last) if access else "",
+        problem=None,
+    )
+
+
+def callers_shown(calls: Iterable[ResolvedCall]) -> tuple[CallShown, ...]:
+    """Return calls of a symbol as answers have them, with their callers."""
+    return tuple(CallShown(one.written, *_place_of(one.caller), one.how) for one in calls)
+
+
+def symbol_shown(row: SymbolRow) -> SymbolShown:
+    """Return a symbol of the table as answers have it."""
+    one = row.symbol
+    return SymbolShown(
+        id=row.id,
+        name=one.qualified,
+        kind=one.kind,
+        language=row.language,
+        path=row.path,
+        line=one.line,
+        end_line=one.end_line,
+        signature=one.signature,
+        snippet=snippet(row),
+    )
+
+
+def snippet(row: SymbolRow) -> str:
+    """Return the first sentence of a symbol's doc comment, else its signature, on one line."""
+    text = first_sentence(row.symbol.doc) or " ".join(row.symbol.signature.split())
+    return text if len(text) <= _MOST_SNIPPET else f"{text[: _MOST_SNIPPET - 1]}…"
+
+
+def path_of(code: Codebase, given: str) -> str:
+    """Return the path below the work tree of a file or folder of code.
+
+    It may be given from the root of the work tree or from the working directory, absolute, with
+    `./` or backslashes, or by the end of its path. Raises BadInput if no code is there, saying why.
+    """
+    files = code.table.files()
+    for path in _forms(code.root, given):
+        if path in files and not files[path].reason:
+            return path
+        if reason := code.table.refused().get(path):
+            raise BadInput(f"{path} is not indexed: {reason}", "see the settings `[code]`")
+        folder = f"{path}/" if path else ""
+        if any(file.startswith(folder) for file in files):
+            return path
+    found = lookup.files_named(code.table, given)
+    if len(found) == 1:
+        return found[0]
+    if found:
+        message = f"{given!r} is the end of several paths"
+        raise BadInput(message, "name one of: {paths}", paths=", ".join(found[:10]))
+    near = did_you_mean(similar_names(given, files))
+    raise BadInput(f"there is no file of code {given!r}{near}", "name it by its path")
+
+
+def _forms(root: Path, given: str) -> Iterator[str]:
+    """Yield the paths below the work tree that a path may mean, the likeliest first."""
+    path = given.replace("\\", "/")
+    absolute = os.path.normpath(os.path.join(os.getcwd(), os.path.expanduser(path)))  # noqa: PTH111, PTH118, PTH109
+    places = [os.path.normpath(root / path), absolute, os.path.realpath(absolute)]
+    for place in dict.fromkeys(places):
+        below = os.path.relpath(place, root).replace(os.sep, "/")
+        if below != ".." and not below.startswith("../"):
+            yield "" if below == "." else below
+
+
+def _called(one: Callee) -> CallShown:
+    if one.called is None:
+        return CallShown(one.written, None, None, None, None, None, one.alike)
+    return CallShown(one.written, *_place_of(one.called), one.how)
+
+
+def _place_of(row: SymbolRow | IntentRow) -> tuple[str, str, str, int]:
+    if isinstance(row, IntentRow):
+        return row.id, row.intent.title, row.path, row.intent.line
+    return row.id, row.symbol.qualified, row.path, row.symbol.line

@@ -1,0 +1,100 @@
+"""List the tests that guard a symbol or a file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from memory_bank.base.errors import SymbolNotFound
+from memory_bank.code import lookup
+from memory_bank.code.codebase import Codebase
+from memory_bank.code.database import SymbolRow
+from memory_bank.code.guards import Guard
+from memory_bank.code.names import existing_file, file_of
+
+SCHEMA_VERSION = "1.0"
+
+MOST = 1000
+"""Most tests of one answer."""
+
+
+class GuardShown(NamedTuple):
+    """A test that guards a symbol or a file."""
+
+    id: str
+    title: str
+    """What it says should happen."""
+    snippet: str
+    """The source line that names it."""
+    test_file: str
+    line: int
+    how: str
+    """How that is known, such as `calls it` or `imports it`."""
+    confidence: float
+    """The order of these, from 1 for a call; no probability."""
+
+
+class GuardingTests(NamedTuple):
+    """The tests of a symbol or a file, the surest first."""
+
+    schema_version: str
+    name: str
+    """The symbol's qualified name, or the file's path."""
+    kind: str
+    """`symbol` or `file`."""
+    path: str
+    result_count: int
+    tests: tuple[GuardShown, ...]
+    more: bool
+    """Whether there are more than were asked for."""
+    problem: str | None
+
+
+def tests_for(code: Codebase, name: str, limit: int = 100) -> GuardingTests:  # noqa: PT028  (no test)
+    """Return the tests that guard a symbol, or a file if that is what has the name.
+
+    That is best effort, by calls, names and imports. `limit` is clamped to 1 to 1,000. Raises
+    SymbolNotFound, BadInput for a path out of the work tree, FileNotFound.
+    """
+    limit = min(max(limit, 1), MOST)
+    with code.lock:
+        problem = code.refresh()
+        path = existing_file(code, name)
+        guards = code.relations().guards
+        if path:
+            shown, kind, found = path, "file", guards.of_file(path)
+        else:
+            row = _symbol(code, name)
+            shown, kind, path = row.symbol.qualified, "symbol", row.path
+            found = guards.of_symbol(row)
+    tests = guards_shown(found[:limit])
+    more = len(found) > limit
+    return GuardingTests(
+        SCHEMA_VERSION, shown, kind, path, len(tests), tests, more, problem or None
+    )
+
+
+def guards_shown(guards: Sequence[Guard]) -> tuple[GuardShown, ...]:
+    """Return guards as answers show them."""
+    return tuple(
+        GuardShown(
+            id=one.test.id,
+            title=one.test.intent.title,
+            snippet=one.test.intent.snippet,
+            test_file=one.test.path,
+            line=one.test.intent.line,
+            how=one.how,
+            confidence=one.confidence,
+        )
+        for one in guards
+    )
+
+
+def _symbol(code: Codebase, name: str) -> SymbolRow:
+    """Return a symbol; a name that looks like a path is an unknown file."""
+    try:
+        return lookup.symbol_named(code.table, name)
+    except SymbolNotFound:
+        if "#" not in name and ("/" in name or "\\" in name):
+            file_of(code, name)
+        raise

@@ -1,0 +1,225 @@
+"""The files of a git work tree: which may be read, which are documents, and what is refused."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from stat import S_ISLNK, S_ISREG
+from typing import NamedTuple
+
+from memory_bank.base import filenames
+from memory_bank.base.errors import NoRepository, StorageFailed
+from memory_bank.base.filenames import NOTE_SUFFIXES, StatSignature, is_utf8
+from memory_bank.git import repository
+
+LINK = "symbolic link: not followed"
+
+NOT_UTF8 = "its name is not UTF-8"
+
+TOO_LARGE = "larger than the setting code.max_file_bytes"
+
+BINARY = "binary: it has NUL bytes"
+
+GENERATED = "generated or minified: its lines are very long"
+
+UNREADABLE = "it can't be read"
+
+SUBMODULE = "submodule: not entered"
+"""Reasons why a file is refused."""
+
+_BINARY_BYTES = 8000
+"""Bytes at the start of a file in which a NUL byte marks it as binary, as git does."""
+
+_LONG_LINES = 500
+"""Mean length of lines in bytes from which a file counts as generated or minified."""
+
+_SMALL = 5000
+"""A file of at most that many bytes is never generated."""
+
+
+class TreeScan(NamedTuple):
+    """The result of a scan, by paths below the work tree with forward slashes."""
+
+    files: dict[str, StatSignature]
+    refused: dict[str, str]
+    """Files that would be read, were it not for the reason."""
+
+    def only(self, wanted: Callable[[str], bool]) -> TreeScan:
+        """Return a copy with the wanted files only, by path."""
+        return TreeScan(
+            {path: one for path, one in self.files.items() if wanted(path)},
+            {path: reason for path, reason in self.refused.items() if wanted(path)},
+        )
+
+
+class TreeRead(NamedTuple):
+    """A file that was read."""
+
+    signature: StatSignature | None
+    """From before it was read; None if it can't be opened."""
+    data: bytes = b""
+    reason: str = ""
+    """Why it is refused, if it is."""
+
+
+class WorkTree:
+    """The work tree of a repository, read only."""
+
+    def __init__(self, root: Path, *, exclude: Sequence[str] = (), max_bytes: int) -> None:
+        """Read the files of `root` of at most `max_bytes`, except those that `exclude` matches."""
+        self.root = root
+        self._exclude = tuple(exclude)
+        self._max_bytes = max_bytes
+
+    def scan(self) -> TreeScan:
+        """Return the files that git tracks, or would track; nothing is read.
+
+        Files of submodules and of other repositories inside are left
+        out, as are files that are not checked out. Raises StorageFailed if git can't list them.
+        """
+        listed = repository.files(self.root, self._exclude)
+        if listed is None:
+            raise StorageFailed(
+                repository.problem(self.root) or f"git can't list the files of {self.root}",
+                "try `git status` there",
+            )
+        found, refused = dict[str, StatSignature](), dict[str, str]()
+        plain: dict[str, bool] = {"": True}
+        for path in listed:
+            if path.startswith(("../", "/")):
+                continue
+            if not is_utf8(path):
+                refused[path.encode("utf-8", "replace").decode()] = NOT_UTF8
+                continue
+            if not self._plain_folder(path.rpartition("/")[0], plain):
+                continue  # git has it in the index only: a link took the place of its folder
+            try:
+                stat = os.lstat(f"{self.root}/{path}")
+            except OSError:
+                continue  # not checked out, or removed
+            if S_ISLNK(stat.st_mode):
+                refused[path] = LINK
+            elif S_ISREG(stat.st_mode):
+                if stat.st_size > self._max_bytes:
+                    refused[path] = TOO_LARGE
+                else:
+                    found[path] = filenames.signature(stat)
+        return TreeScan(found, refused)
+
+    def submodules(self) -> list[str]:
+        """Return the submodules of the work tree, none of whose files are listed."""
+        if not (self.root / ".gitmodules").exists():
+            return []
+        listed = repository.files(self.root, self._exclude) or []
+        shown = (path for path in listed if is_utf8(path) and not path.startswith(("../", "/")))
+        places = ((path, self.root / path) for path in shown)
+        # git lists files, and submodules as if they were files
+        return [path for path, place in places if place.is_dir() and not place.is_symlink()]
+
+    def start(self, path: str, count: int) -> bytes:
+        """Read the first bytes of a file; none if it can't be read."""
+        try:
+            handle = self._handle(path)
+            with open(handle, "rb", buffering=0) as file:  # noqa: PTH123  (a handle)
+                plain = filenames.signature_of(os.fstat(handle)) is not None
+                return file.read(count) if plain else b""
+        except OSError:
+            return b""
+
+    def read(self, path: str) -> TreeRead | None:
+        """Read a file; return None if it is no longer there."""
+        try:
+            handle = self._handle(path)
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError:
+            return TreeRead(None, reason=UNREADABLE)
+        with open(handle, "rb") as file:  # noqa: PTH123  (a handle)
+            signature = filenames.signature_of(os.fstat(handle))
+            if signature is None:
+                return None
+            try:
+                data = file.read(self._max_bytes + 1)
+            except OSError:
+                return TreeRead(signature, reason=UNREADABLE)
+        if len(data) > self._max_bytes:
+            return TreeRead(signature, reason=TOO_LARGE)
+        return TreeRead(signature, data, unreadable(data))
+
+    def _handle(self, path: str) -> int:
+        # O_NONBLOCK opens a pipe at once even without a writer
+        flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+        return os.open(self.root / path, flags | getattr(os, "O_BINARY", 0))
+
+    def _plain_folder(self, folder: str, known: dict[str, bool]) -> bool:
+        """Tell whether no part of a folder's path is a symbolic link."""
+        asked = []
+        while folder not in known:
+            asked.append(folder)
+            folder = folder.rpartition("/")[0]
+        plain = known[folder]
+        for one in reversed(asked):
+            plain = plain and not os.path.islink(f"{self.root}/{one}")  # noqa: PTH114  (start-up)
+            known[one] = plain
+        return plain
+
+
+def work_tree_of(folder: Path) -> Path:
+    """Return the work tree that holds a folder; raise NoRepository, saying why there is none."""
+    tree = repository.worktree(folder.resolve())
+    if tree is None:
+        raise NoRepository(
+            f"{folder} is in no git work tree: there is no code to read",
+            "run this in a clone of a repository; notes need none",
+        )
+    if problem := repository.problem(tree):
+        raise NoRepository(problem, "the notes are not affected")
+    return tree
+
+
+def unreadable(data: bytes) -> str:
+    """Return why the content of a file is not source code; empty if it may be."""
+    if b"\0" in data[:_BINARY_BYTES]:
+        return BINARY
+    if len(data) > _SMALL and len(data) > _LONG_LINES * (data.count(b"\n") + 1):
+        return GENERATED
+    return ""
+
+
+_SUFFIXES = frozenset(
+    """
+    .rst .txt .adoc .asciidoc .org .tex .textile
+    .yaml .yml .toml .json .jsonc .json5 .ini .cfg .conf .properties .env .in .editorconfig
+    .html .htm .css .scss .sass .less .vue .svelte .jade .pug .ejs .hbs .j2 .jinja .jinja2 .tmpl
+    .sql .proto .graphql .gql .xml .xsd .gradle .cmake .mk .tf .dockerfile .bat .ps1 .service
+    """.split()  # noqa: SIM905  (read as rows)
+)
+
+_NAMES = frozenset(
+    """
+    Makefile makefile GNUmakefile Dockerfile Containerfile Procfile Jenkinsfile Justfile justfile
+    Vagrantfile LICENSE COPYING NOTICE AUTHORS CONTRIBUTORS CHANGES CHANGELOG HISTORY README INSTALL
+    TODO CODEOWNERS .gitignore .gitattributes .dockerignore .npmrc .npmignore .eslintrc .prettierrc
+    .babelrc .flake8
+    """.split()  # noqa: SIM905
+)
+
+_LOCKS = frozenset(
+    "package-lock.json npm-shrinkwrap.json pnpm-lock.yaml packages.lock.json".split()  # noqa: SIM905
+)
+"""Files that programs write, whose names look like documents."""
+
+
+def is_document(path: str) -> bool:
+    """Tell whether a file is a document, by its name."""
+    name = path.rpartition("/")[2]
+    if name in _LOCKS:
+        return False
+    dot = name.rfind(".")
+    return is_markdown(name) or name in _NAMES or (dot > 0 and name[dot:].lower() in _SUFFIXES)
+
+
+def is_markdown(path: str) -> bool:
+    """Tell whether a file is Markdown, by its name."""
+    return path.endswith(NOTE_SUFFIXES)

@@ -1,1 +1,0 @@
-"""Embedders: one plug-in each; see `base.py`."""

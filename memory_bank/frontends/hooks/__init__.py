@@ -1,1 +1,0 @@
-"""Answer the hooks of agents' programs: `memory-bank hook CLIENT EVENT`."""

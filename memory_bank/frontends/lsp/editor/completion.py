@@ -1,0 +1,355 @@
+"""What can follow at the cursor in a note: targets of links, and values of front matter."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import Literal, NamedTuple
+
+from memory_bank.bank.bank import Bank
+from memory_bank.bank.open_index import View
+from memory_bank.code.codebase import Codebase
+from memory_bank.frontends.lsp.editor.link_targets import goals, project_files, symbols
+from memory_bank.frontends.lsp.editor.texts import Texts
+from memory_bank.notes.names import name_of
+from memory_bank.notes.note import Note, NoteLink
+from memory_bank.notes.schema import KNOWN_TYPES
+from memory_bank.notes.unicode_form import BREAK
+from memory_bank.search.manifest import documents
+
+MAX_CHOICES = 200
+"""Choices of one answer; the editor asks again as more is typed."""
+
+Kind = Literal["note", "title", "alias", "heading", "block", "file", "symbol", "value"]
+
+
+class Completion(NamedTuple):
+    """A text that may replace the one between two offsets."""
+
+    label: str
+    kind: Kind
+    text: str
+    """The new text; closing brackets included where they are missing."""
+    start: int
+    end: int
+    detail: str = ""
+    typed: str = ""
+    """The text that is compared with the typed one."""
+
+
+class Completions(NamedTuple):
+    """The choices at the cursor."""
+
+    found: tuple[Completion, ...] = ()
+    complete: bool = True
+    """False if typing more may bring others."""
+
+
+def matching(typed: str) -> Callable[[str], object]:
+    """Return a function that tells whether a name has the typed letters in their order.
+
+    Spaces are left out.
+    """
+    letters = [char for char in typed.casefold() if not char.isspace()]
+    # atomic, so that time is linear
+    match = re.compile("".join(f"(?>.*?{re.escape(char)})" for char in letters), re.DOTALL).match
+    return lambda name: match(name.casefold())
+
+
+CodeOf = Callable[[], "Codebase | None"]
+"""Returns the code around the bank; asked only where symbols are completed."""
+
+_TYPED = r"([\"']?)([^\s,\[\]{}\"']*)\Z"
+
+_VALUE = re.compile(
+    r"(type|status|tags?|file_refs|symbol_refs)[ \t]*:[ \t]*(?:\[(?:[^\]\r\n]*,)?[ \t]*)?" + _TYPED
+)
+
+_ITEM = re.compile(r"[ \t]*-[ \t]+" + _TYPED)
+
+_ANY_ITEM = re.compile(r"[ \t]*-[ \t]")
+
+_KEY = re.compile(r"([\w-]+)[ \t]*:[ \t]*\Z")
+
+_REST_OF_VALUE = re.compile(r"[^\s,\[\]{}\"']*")
+
+_PLAIN = re.compile(r"[\w./][\w./@+~-]*(?:#[\w.]+)?", re.ASCII)
+"""Values that need no quotes in YAML."""
+
+_STATUSES = ("active", "archived")
+
+_MOST_ROWS = 1000
+
+_NAMED = (
+    "SELECT DISTINCT s.qualified, f.path FROM symbols AS s JOIN files AS f ON f.id = s.file"
+    " WHERE NOT s.test AND s.qualified LIKE ? ESCAPE '\\'"
+    " ORDER BY s.qualified LIKE ? ESCAPE '\\' DESC, s.qualified, f.path LIMIT ?"
+)
+"""Names of symbols, those first that begin as typed."""
+
+
+class _Typed(NamedTuple):
+    """A value that is being typed."""
+
+    key: str
+    text: str
+    start: int
+    offset: int
+    end: int
+    """Offset after the value that is there."""
+    quote: str
+
+
+def front_matter_choices(bank: Bank, text: str, offset: int, code_of: CodeOf) -> Completions:
+    """Return the choices at an offset in front matter."""
+    at = _typed_at(text, offset)
+    if at is None:
+        return Completions()
+    if at.key == "file_refs":
+        return _references(at, ((name, "") for name in project_files(bank)))
+    if at.key == "symbol_refs":
+        code = code_of()
+        if code is None:
+            return Completions()
+        if not code.table.file.exists():  # it is being read
+            return Completions(complete=False)
+        return _named_symbols(at, code)
+    found = (
+        Completion(value, "value", value, at.start, offset, at.key, value)
+        for value in _values(bank, at.key)
+        if value.startswith(at.text.casefold())
+    )
+    return Completions(tuple(found))
+
+
+def _typed_at(text: str, offset: int) -> _Typed | None:
+    """Return the value that is typed at an offset, with its key."""
+    lines = text[:offset].split("\n")
+    found, key = _VALUE.match(lines[-1]), ""
+    if found:
+        key, quote, typed = found[1], found[2], found[3]
+    elif item := _ITEM.match(lines[-1]):
+        key, quote, typed = _key_above(lines[:-1]), item[1], item[2]
+    if not key:
+        return None
+    rest = _REST_OF_VALUE.match(text, offset)
+    return _Typed(key, typed, offset - len(typed), offset, rest.end() if rest else offset, quote)
+
+
+def _key_above(lines: list[str]) -> str:
+    """Return the key of a list whose last items are the last lines."""
+    for line in reversed(lines):
+        if not _ANY_ITEM.match(line):
+            above = _KEY.match(line.rstrip())
+            return above[1] if above else ""
+    return ""
+
+
+def _named_symbols(at: _Typed, code: Codebase) -> Completions:
+    """Return the symbols that are no tests; of several with one name, each with its file."""
+    inner = at.text.rpartition("#")[2]
+    with code.lock:
+        rows = code.table.rows(_NAMED, _pattern(inner), f"{_escaped(inner)}%", _MOST_ROWS)
+    files: dict[str, list[str]] = {}
+    for name, path in rows:
+        files.setdefault(name, []).append(path)
+    names = [
+        (name if len(paths) == 1 else f"{path}#{name}", path)
+        for name, paths in files.items()
+        for path in paths
+    ]
+    found = _references(at, names, typed=inner)
+    return found._replace(complete=found.complete and len(rows) < _MOST_ROWS)
+
+
+def _pattern(typed: str) -> str:
+    """Return a pattern of LIKE for names that have the letters typed in their order."""
+    return "%" + "".join(f"{_escaped(char)}%" for char in typed)
+
+
+def _escaped(typed: str) -> str:
+    return "".join(f"\\{char}" if char in "%_\\" else char for char in typed)
+
+
+def _references(
+    at: _Typed, names: Iterable[tuple[str, str]], typed: str | None = None
+) -> Completions:
+    """Return the names that fit, each with a detail, the likeliest first."""
+    fits = matching(at.text if typed is None else typed)
+    wanted = at.text.casefold()
+    kind = "file" if at.key == "file_refs" else "symbol"
+    found = sorted(
+        {one for one in names if fits(one[0])},
+        key=lambda one: (
+            not one[0].casefold().startswith(wanted),
+            wanted not in one[0].casefold(),
+            one,
+        ),
+    )
+    choices = [
+        Completion(name, kind, text, at.start, at.end, detail, name)  # type: ignore[arg-type]
+        for name, detail in found[: MAX_CHOICES + 1]
+        if (text := _written(name, at.quote)) is not None
+    ]
+    return Completions(tuple(choices[:MAX_CHOICES]), len(found) <= MAX_CHOICES)
+
+
+def _written(name: str, quote: str) -> str | None:
+    """Return a value as YAML, after a quote that was typed; None if that can't be."""
+    if not quote:
+        return name if _PLAIN.fullmatch(name) else json.dumps(name, ensure_ascii=False)
+    return None if {"'", '"', "\\"} & set(name) else name
+
+
+def _values(bank: Bank, key: str) -> Iterable[str]:
+    if key == "status":
+        return _STATUSES
+    ask: dict[str, Callable[[View], dict[str, int]]] = {
+        "type": lambda view: documents.data_counts(view.manifest, "type"),
+        "tags": lambda view: documents.counts(view.manifest, "tag"),
+    }
+    asked = ask.get("tags" if key == "tag" else key)
+    if asked is None:
+        return ()
+    used = [value for value in bank.read(asked) if value]
+    return list(dict.fromkeys([*used, *(KNOWN_TYPES if key == "type" else ())]))
+
+
+_OPEN = re.compile(r"\[\[([^\[\]\r\n]*)\Z")
+
+_REST_OF_TARGET = re.compile(r"[^\[\]|\r\n]*?(?=\]\]|\|)|")
+
+_NOT_IN_TARGET = re.compile(r"[\[\]|#^\r\n]")
+
+
+def choices(
+    texts: Texts, path: str, text: str, offset: int, code_of: CodeOf = lambda: None
+) -> Completions:
+    """Return what can follow at an offset of an open note's text."""
+    line = text.rfind("\n", 0, offset) + 1
+    before = text[line:offset]
+    if found := _OPEN.search(before):
+        rest = _REST_OF_TARGET.match(text, offset)
+        end = rest.end() if rest else offset
+        closing = "" if text.startswith(("]]", "|"), end) else "]]"
+        here = _Here(texts, path, found[1], line + found.start(1), end, closing)
+        return _in_link(here)
+    note = texts.note(path)
+    if note is None or not 0 < offset < max(note.body_start, 1):
+        return Completions()
+    return front_matter_choices(texts.bank, text, offset, code_of)
+
+
+class _Here(NamedTuple):
+    """A link that is being typed."""
+
+    texts: Texts
+    path: str
+    typed: str
+    start: int
+    """Offset behind its opening brackets."""
+    end: int
+    closing: str
+
+    def choice(
+        self, label: str, kind: Kind, text: str, detail: str = "", typed: str = ""
+    ) -> Completion:
+        shown = "" if not self.closing and "|" in text else self.closing
+        return Completion(label, kind, text + shown, self.start, self.end, detail, typed or text)
+
+
+def _in_link(here: _Here) -> Completions:
+    if "|" in here.typed:
+        return Completions()
+    target, mark, part = _split(here.typed)
+    if not mark:
+        return _targets(here)
+    link = NoteLink(target, "wiki", 1)
+    goal = goals(here.texts, here.path, [link])[0]
+    note = here.texts.note(goal.path) if goal.path else None
+    if note is None and not (goal.file and mark == "#"):
+        return Completions()
+    kind: Kind = "heading" if mark == "#" else "block"
+    if note is None:
+        kind, parts = "symbol", _symbols(goal.file)
+    else:
+        parts = _headings(note) if mark == "#" else _blocks(note)
+    fits = matching(part)
+    found = [
+        here.choice(name, kind, here.typed[: len(here.typed) - len(part)] + name, detail)
+        for name, detail in parts
+        if fits(name)
+    ]
+    return Completions(tuple(found[:MAX_CHOICES]), len(found) <= MAX_CHOICES)
+
+
+def _split(typed: str) -> tuple[str, str, str]:
+    """Split what is typed at its last `#` or `^`."""
+    at = max(typed.rfind("#"), typed.rfind("^"))
+    if at < 0:
+        return typed, "", ""
+    mark = typed[at]
+    first = typed.find("#") if mark == "#" else at
+    target = typed[:first].partition("#")[0] if mark == "^" else typed[:first]
+    return target.strip(), mark, typed[at + 1 :]
+
+
+def _headings(note: Note) -> Iterator[tuple[str, str]]:
+    for section in note.body.sections:
+        name = section.headings[-1] if section.level else ""
+        if name and not _NOT_IN_TARGET.search(name):
+            yield name, " > ".join(section.headings[:-1])
+
+
+def _symbols(file: str) -> Iterator[tuple[str, str]]:
+    for symbol in symbols(file):
+        yield symbol.qualified, symbol.signature[:80]
+
+
+def _blocks(note: Note) -> Iterator[tuple[str, str]]:
+    lines = BREAK.split(note.text)
+    for name, line in note.body.blocks.items():
+        shown = lines[line - 1].strip() if 0 < line <= len(lines) else ""
+        yield name, shown.removesuffix(f"^{name}").strip()[:80]
+
+
+def _targets(here: _Here) -> Completions:
+    """Return the notes by path, title and alias, and the files of the project."""
+    rows = here.texts.bank.read(lambda view: documents.titles(view.manifest))
+    fits = matching(here.typed)
+    found: list[Completion] = []
+    for key, title, aliases in rows:
+        name = name_of(key)
+        if _NOT_IN_TARGET.search(name) or key == here.path:
+            continue
+        if fits(name):
+            found.append(here.choice(name, "note", name, title))
+        known = {name.casefold(), name.rpartition("/")[2].casefold()}
+        for kind, other in _others(title, aliases):
+            if fits(other) and other.casefold() not in known:
+                known.add(other.casefold())
+                shown = other.replace("|", " ").replace("]", " ").replace("[", " ")
+                text = f"{name}|{shown}" if here.closing or not _shown_follows(here) else name
+                found.append(here.choice(other, kind, text, name, other))
+    found += [
+        here.choice(file, "file", file)
+        for file in project_files(here.texts.bank)
+        if fits(file) and not _NOT_IN_TARGET.search(file)
+    ]
+    typed = here.typed.casefold()
+    found.sort(key=lambda one: (not one.typed.casefold().startswith(typed), one.kind == "file"))
+    return Completions(tuple(found[:MAX_CHOICES]), len(found) <= MAX_CHOICES)
+
+
+def _shown_follows(here: _Here) -> bool:
+    """Tell whether the link has a shown text already."""
+    text = here.texts.unsaved.get(here.path, "")
+    return text.startswith("|", here.end)
+
+
+def _others(title: str, aliases: str) -> Iterator[tuple[Kind, str]]:
+    if title:
+        yield "title", title
+    for alias in json.loads(aliases) if aliases.startswith("[") else ():
+        yield "alias", str(alias)

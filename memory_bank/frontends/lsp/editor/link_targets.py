@@ -1,0 +1,391 @@
+"""Where the links of a note lead, and what a person sees of a target before going there."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import NamedTuple
+
+from memory_bank.bank import open_index
+from memory_bank.bank.bank import Bank
+from memory_bank.bank.open_index import View
+from memory_bank.base.errors import BadName
+from memory_bank.code.records import Symbol
+from memory_bank.frontends.lsp.editor.symbols import MAX_CHARACTERS, parsed
+from memory_bank.frontends.lsp.editor.texts import Texts, WrittenLink, links_of
+from memory_bank.git import repository
+from memory_bank.notes import names, parsing
+from memory_bank.notes.link_targets import Target, target_of
+from memory_bank.notes.note import Note, NoteLink, NoteSection
+from memory_bank.notes.unicode_form import BREAK
+from memory_bank.search.manifest import links
+from memory_bank.trust.stale_cache import note_marks
+
+MAX_SOURCES = 2_000
+"""Notes that are read to list the links to one note; those of further ones are not listed."""
+
+_PLACE = re.compile(r"(.+?):(\d{1,9})(?::\d+)?")
+"""A file with a line."""
+
+
+@dataclass(frozen=True, slots=True)
+class LinkTarget:
+    """What a link leads to: a note, a file of the project, or neither."""
+
+    path: str = ""
+    """The note's path."""
+    file: str = ""
+    """The absolute path of the file; empty if there is none."""
+    line: int = 1
+    problem: str = ""
+    """Why the link leads nowhere certain: several notes, or no such heading or block."""
+    candidates: tuple[str, ...] = ()
+    """The paths of the notes that an ambiguous link may mean."""
+    ghost: str = ""
+    """The name of what no note has."""
+
+
+class TextSpan(NamedTuple):
+    """A part of a note's text, by its offsets."""
+
+    path: str
+    start: int
+    end: int
+
+
+def goals(texts: Texts, path: str, links: Sequence[NoteLink]) -> list[LinkTarget]:
+    """Return where links of the note at `path` lead."""
+    bank = texts.bank
+    included = bank.roots.is_included(path)
+    has, prefix = bank.layout.project_has, bank.layout.prefix
+    targets = [target_of(one, path, prefix, included=included, in_project=has) for one in links]
+    meant = bank.read(lambda view: _meant(view, targets))
+    return [
+        _goal(texts, path, link, target, found)
+        for link, target, found in zip(links, targets, meant, strict=True)
+    ]
+
+
+def written_goals(texts: Texts, path: str, note: Note) -> list[tuple[WrittenLink, LinkTarget]]:
+    """Return the written links of a note, each with where it leads."""
+    written = links_of(note)
+    return list(zip(written, goals(texts, path, [one.link for one in written]), strict=True))
+
+
+def section_at(note: Note, heading: str) -> NoteSection | None:
+    """Return the section of a heading as a link names it: its text, path `A#B`, or slug."""
+    wanted = [_folded(part) for part in heading.split("#") if part.strip()]
+    if not wanted:
+        return None
+    sections = [one for one in note.body.sections if one.level]
+    for one in sections:
+        if [_folded(name) for name in one.headings[-len(wanted) :]] == wanted:
+            return one
+    last = wanted[-1]
+    for fits in (_folded, _slug):
+        found = next((one for one in sections if fits(one.headings[-1]) == fits(last)), None)
+        if found:
+            return found
+    return None
+
+
+def block_line(note: Note, block: str) -> int | None:
+    """Return the line of a block id."""
+    wanted = block.casefold()
+    return next(
+        (line for name, line in note.body.blocks.items() if name.casefold() == wanted), None
+    )
+
+
+def references(
+    texts: Texts, goal: LinkTarget, *, heading: str = "", block: str = ""
+) -> list[TextSpan]:
+    """Return the places of the links to a goal's note, or to the file or ghost that it is.
+
+    With `heading` or `block`, only the links to that part of the note.
+    """
+    found = []
+    for source in sources(texts, goal, itself=True)[:MAX_SOURCES]:
+        note = texts.note(source)
+        if note is None:
+            continue
+        for written, other in written_goals(texts, source, note):
+            same = other.path == goal.path if goal.path else _same_ghost(other, goal)
+            elsewhere = source != goal.path or heading or block
+            if same and elsewhere and _leads_to(texts, written.link, goal, heading, block):
+                found.append(TextSpan(source, written.first, written.last))
+    return found
+
+
+def sources(texts: Texts, goal: LinkTarget, *, itself: bool = False) -> list[str]:
+    """Return the notes that may link to a goal: those indexed as such, and the unsaved ones.
+
+    With `itself`, the goal's note is among them.
+    """
+
+    def linking(view: View) -> list[str]:
+        if goal.path:
+            row = open_index.note_at(view.manifest, goal.path)
+            rows = links.incoming(view.manifest, row.number) if row else []
+        else:
+            rows = links.to_ghost(view.manifest, goal.ghost)
+        return [row.source_key for row in rows]
+
+    indexed = dict.fromkeys(texts.bank.read(linking))
+    own = [goal.path] if itself and goal.path else []
+    return list(dict.fromkeys([*own, *indexed, *texts.unsaved]))
+
+
+def _same_ghost(one: LinkTarget, other: LinkTarget) -> bool:
+    return not one.path and bool(one.ghost) and one.ghost.casefold() == other.ghost.casefold()
+
+
+def _leads_to(texts: Texts, link: NoteLink, goal: LinkTarget, heading: str, block: str) -> bool:
+    if block:
+        return link.block.casefold() == block.casefold()
+    if not heading:
+        return True
+    note = texts.note(goal.path)
+    wanted = section_at(note, heading) if note else None
+    return bool(note and link.heading and section_at(note, link.heading) == wanted)
+
+
+def _meant(view: View, targets: Sequence[Target]) -> list[list[str]]:
+    """Return the paths of the notes that each target may mean."""
+    number = links.name_number
+    pairs = [(number(one.names[0]), number("".join(one.names[1:2]))) for one in targets]
+    found = links.candidates(view.manifest, pairs)
+    return [found[pair] for pair in pairs]
+
+
+def _goal(
+    texts: Texts, path: str, link: NoteLink, target: Target, meant: Sequence[str]
+) -> LinkTarget:
+    if not link.target:
+        meant = [path]
+    if len(meant) > 1:
+        near = tuple(links.nearest_first(path, meant))
+        problem = f"several notes answer to {link.target!r}: {links.listed(near)}"
+        return LinkTarget(problem=problem, candidates=near, ghost=target.ghost)
+    if not meant:
+        file, line = project_file(texts.bank, target.ghost)
+        if file and link.heading:
+            line = next((one.line for one in symbols(file) if one.qualified == link.heading), line)
+        return LinkTarget(file=file, line=line, ghost=target.ghost)
+    (goal,) = meant
+    file = str(texts.bank.roots.file(goal))
+    line, problem = 1, ""
+    if (link.heading or link.block) and (note := texts.note(goal)):
+        line, problem = _part(note, link)
+    return LinkTarget(goal, file, line, problem)
+
+
+def _part(note: Note, link: NoteLink) -> tuple[int, str]:
+    """Return the line of the heading or block that a link names, or the problem."""
+    if link.block:
+        found = block_line(note, link.block)
+        return found or 1, "" if found else f"{note.path} has no block ^{link.block}"
+    section = section_at(note, link.heading)
+    if section:
+        return section.line, ""
+    return 1, f"{note.path} has no heading {link.heading!r}"
+
+
+def project_file(bank: Bank, name: str) -> tuple[str, int]:
+    """Return the file of the project that a ghost names, and its line; empty if there is none."""
+    project = bank.layout.project
+    for written, line in _with_line(name):
+        parts = written.split("/")
+        if not written or "\0" in written or ".." in parts or Path(written).is_absolute():
+            continue
+        file = project / written
+        try:
+            inside = file.resolve().is_relative_to(project.resolve())
+            if inside and file.is_file():
+                return str(file), line
+        except (OSError, RuntimeError):  # too long a name, or a loop of symbolic links
+            continue
+    return "", 1
+
+
+def symbols(file: str) -> tuple[Symbol, ...]:
+    """Return the symbols of a source file; none for one that can't be read as such."""
+    try:
+        with Path(file).open("rb") as opened:
+            data = opened.read(MAX_CHARACTERS)
+    except OSError:
+        return ()
+    found = parsed(file, data.decode("utf-8", errors="replace"))
+    return found.symbols if found else ()
+
+
+def _with_line(name: str) -> list[tuple[str, int]]:
+    found = _PLACE.fullmatch(name)
+    return [(name, 1), (found[1], max(1, int(found[2])))] if found else [(name, 1)]
+
+
+def _slug(heading: str) -> str:
+    return links.slug(heading.casefold())
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
+class CursorPart(NamedTuple):
+    """What a cursor outside links is on: the note, one of its headings, or a block's id."""
+
+    known: bool = False
+    """False in other text."""
+    heading: str = ""
+    block: str = ""
+
+
+def part_at(note: Note, offset: int) -> CursorPart:
+    """Return what an offset outside links is on.
+
+    The front matter, the first line, and a title that is the first heading are the whole note.
+    """
+    line = 1 + parsing.count_lines(note.text[:offset])
+    for name, at in note.body.blocks.items():
+        if at == line:
+            return CursorPart(known=True, block=name)
+    for section in note.body.sections:
+        if section.level and section.line == line:
+            is_title = section.level == 1 and section.headings[-1] == note.body.title
+            return CursorPart(known=True, heading="" if is_title else "#".join(section.headings))
+    return CursorPart(known=offset < note.body_start or line == 1)
+
+
+def new_note(bank: Bank, goal: LinkTarget) -> str:
+    """Return the path of the note that a link to nothing may make; empty if it can't be one."""
+    is_ghost = bool(goal.ghost) and not (goal.path or goal.file or goal.candidates)
+    if not is_ghost or names.may_be_file(goal.ghost, bank.layout):
+        return ""
+    with suppress(BadName):
+        path = names.new_path(goal.ghost, bank.layout)
+        names.check_new(path)
+        return path
+    return ""
+
+
+MAX_LINES = 12
+"""Lines of text in a preview."""
+
+_MAX_LINE = 300
+
+_MAX_BYTES = 64_000
+"""Bytes that are read of a file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """A note, a part of it, or a file: what it is, and its first lines."""
+
+    title: str
+    path: str
+    """The note's, or the file's below the project."""
+    type: str = ""
+    status: str = ""
+    tags: tuple[str, ...] = ()
+    heading: str = ""
+    text: str = ""
+    """The first lines, as written; untrusted."""
+    language: str = "markdown"
+    more: bool = False
+    """Whether there are further lines."""
+    stale: str = ""
+    """Why the note is stale; empty if it is not."""
+    touched: tuple[str, ...] = ()
+    """Cited files that changed, though not what the note names in them."""
+
+
+def preview(texts: Texts, goal: LinkTarget, link: NoteLink) -> Preview | None:
+    """Return the preview of a link's goal; None if there is nothing to show."""
+    if goal.path:
+        note = texts.note(goal.path)
+        marks = note_marks(texts.bank, goal.path)
+        return replace(_of_note(note, link), **marks._asdict()) if note else None
+    return _of_file(texts, goal) if goal.file else None
+
+
+def _of_note(note: Note, link: NoteLink) -> Preview:
+    section = section_at(note, link.heading) if link.heading else None
+    lines = BREAK.split(note.text)
+    if section:
+        body = BREAK.split(section.text)[1:]
+    elif link.block and (line := block_line(note, link.block)):
+        body = lines[line - 1 : line]
+    else:
+        body = BREAK.split(note.text[note.body_start :])
+        if note.body.title and body and section_line(body):
+            body = body[section_line(body) :]
+    text, more = first_lines(body)
+    return Preview(
+        title=note.title,
+        path=note.path,
+        type=note.meta.type,
+        status=note.meta.status if note.meta.status != "active" else "",
+        tags=note.meta.tags,
+        heading=" > ".join(section.headings) if section else "",
+        text=text,
+        more=more,
+    )
+
+
+def section_line(lines: list[str]) -> int:
+    """Return the number of lines up to and with the title, which the preview shows already."""
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            return number if line.lstrip().startswith("# ") else 0
+    return 0
+
+
+def first_lines(lines: list[str]) -> tuple[str, bool]:
+    """Return the first lines that are not blank, and whether there are more."""
+    while lines and not lines[0].strip():
+        lines = lines[1:]
+    while lines and not lines[-1].strip():
+        lines = lines[:-1]
+    shown = [line[:_MAX_LINE] for line in lines[:MAX_LINES]]
+    return "\n".join(shown).rstrip(), len(lines) > MAX_LINES
+
+
+def _of_file(texts: Texts, goal: LinkTarget) -> Preview | None:
+    file = Path(goal.file)
+    try:
+        with file.open("rb") as opened:
+            data = opened.read(_MAX_BYTES)
+    except OSError:
+        return None
+    if b"\0" in data:
+        return None
+    lines = data.decode("utf-8", errors="replace").splitlines()
+    text, more = first_lines(lines[max(0, goal.line - 1) :])
+    path = file.relative_to(texts.bank.layout.project).as_posix()
+    return Preview(title=path, path=path, text=text, language=file.suffix[1:], more=more)
+
+
+_FILES_SECONDS = 30.0
+"""Seconds that the list of the project's files is used."""
+
+_files: dict[str, tuple[float, list[str]]] = {}
+"""The files of projects that were listed last, with the time."""
+
+
+def project_files(bank: Bank) -> Sequence[str]:
+    """Return the files of the bank's project, as git lists them; none without a repository."""
+    project = bank.layout.project
+    if not bank.layout.prefix:
+        return ()
+    known = _files.get(str(project))
+    if known is None or time.monotonic() - known[0] > _FILES_SECONDS:
+        tree = repository.worktree(project)
+        found = repository.not_ignored(tree, project, ["."]) if tree else None
+        listed = sorted(one for one in found or () if not one.startswith(bank.layout.prefix))
+        known = _files[str(project)] = (time.monotonic(), listed)
+    return known[1]

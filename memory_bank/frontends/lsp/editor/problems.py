@@ -1,0 +1,240 @@
+"""What is wrong in a note: faults and links of its unsaved text, and the findings of all rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from itertools import islice
+from typing import NamedTuple
+
+from memory_bank.bank.bank import Bank
+from memory_bank.bank.findings import Finding, Severity
+from memory_bank.bank.open_index import View
+from memory_bank.base.errors import MemoryBankError, NoteNotFound, similar_names
+from memory_bank.frontends.lsp.editor.link_targets import LinkTarget, written_goals
+from memory_bank.frontends.lsp.editor.texts import Texts, WrittenLink
+from memory_bank.notes.merging.conflicts import UNRESOLVED
+from memory_bank.notes.names import name_of
+from memory_bank.notes.note import Note
+from memory_bank.notes.parsing import NoteText
+from memory_bank.notes.relink import edits
+from memory_bank.notes.unicode_form import BREAK
+from memory_bank.review.rules.base import (
+    RuleContext,
+    allowed,
+    chosen,
+    findings,
+    note_findings,
+    rules,
+)
+from memory_bank.review.rules.files import unparsed
+
+_LIVE = frozenset({"fault", "broken-link", "ambiguous-link"}).union(
+    name for name, rule in rules().items() if rule.check_note
+)
+"""Rules whose findings are those of the text in the editor, not of the file."""
+
+_MAX = 500
+"""Problems of one note that are shown."""
+
+
+class TextProblem(NamedTuple):
+    """A problem with its place in the note's text."""
+
+    rule: str
+    severity: str
+    """error, warning or info."""
+    start: int
+    end: int
+    message: str
+
+
+class Fix(NamedTuple):
+    """A change of the note's text that removes a problem."""
+
+    title: str
+    start: int
+    end: int
+    text: str
+    rule: str
+
+
+def all_findings(bank: Bank) -> dict[str, tuple[Finding, ...]]:
+    """Update the index, and return the findings of all rules in the bank's files, by path.
+
+    It takes a while. Findings of rules that `problems` checks itself are left out.
+    """
+    bank.catch_up()
+    bank.read(lambda view: view.index.indexer.refresh())  # moves in git
+
+    def asked(view: View) -> list[Finding]:
+        return findings(RuleContext(bank.layout, bank.settings, bank.store, view.manifest))
+
+    found: dict[str, list[Finding]] = {}
+    for one in bank.read(asked):
+        if one.rule not in _LIVE:
+            found.setdefault(one.path, []).append(one)
+    return {path: tuple(some) for path, some in found.items()}
+
+
+def problems(texts: Texts, path: str, saved: Sequence[Finding] = ()) -> list[TextProblem]:
+    """Return the problems of a note: of its text, and `saved` findings of other rules.
+
+    Findings in lines that a change of the text may have moved are at those lines all the same.
+    """
+    try:
+        note = texts.read(path)
+    except NoteNotFound:
+        return []
+    except MemoryBankError as error:
+        return [TextProblem("fault", "error", 0, 0, error.message)]
+    lines = line_spans(note.text)
+    severities = _severities(texts.bank, note)
+    found = [
+        TextProblem("fault", severities["fault"], *_line(lines, fault.line), fault.reason)
+        for fault in note.faults
+        if "fault" in severities and not unparsed(fault) and fault.reason != UNRESOLVED
+    ]
+    with suppress(MemoryBankError):
+        found += [
+            TextProblem(rule, severities[rule], written.first, written.last, goal.problem)
+            for written, goal in written_goals(texts, path, note)
+            if goal.problem and (rule := _link_rule(goal)) in severities
+        ]
+    live = tuple(_of_text(texts.bank, note))
+    found += [
+        TextProblem(one.rule, one.severity, *_span(lines, one), _with_fix(one))
+        for one in (*live, *saved)
+    ]
+    return found[:_MAX]
+
+
+def _severities(bank: Bank, note: Note) -> dict[str, Severity]:
+    """Return the severities of the rules that neither the settings nor the note turn off."""
+    text = _text(note)
+    some = chosen(bank.settings)
+    return {rule.name: rule.severity for rule in some if rule.name not in allowed(text, rule.name)}
+
+
+def _text(note: Note) -> NoteText:
+    return NoteText(note.path, note.text, note.size)
+
+
+def _of_text(bank: Bank, note: Note) -> Iterator[Finding]:
+    """Yield the findings of the rules that need the text only."""
+    some = chosen(bank.settings)
+    text = _text(note)
+    found = note_findings(text, bank.settings, some, private=bank.roots.is_private(note.path))
+    return islice(found, _MAX)
+
+
+def _span(lines: Sequence[tuple[int, int]], finding: Finding) -> tuple[int, int]:
+    """Return the offsets of a finding: of its columns, else of its line."""
+    start, end = _line(lines, finding.line)
+    if finding.column is None or finding.end_line is None or finding.end_column is None:
+        return start, end
+    last, _ = _line(lines, finding.end_line)
+    return start + finding.column - 1, last + finding.end_column - 1
+
+
+def fixes(
+    texts: Texts, path: str, start: int, end: int, saved: Sequence[Finding] = ()
+) -> list[Fix]:
+    """Return the changes that remove the problems between two offsets of a note."""
+    note = texts.note(path)
+    if note is None:
+        return []
+    found: list[Fix] = []
+    severities = _severities(texts.bank, note)
+    for written, goal in written_goals(texts, path, note):
+        touched = written.first <= end and start <= written.last
+        if touched and _link_rule(goal) in severities:
+            found += _link_fixes(texts, note, written, goal)
+    lines = line_spans(note.text)
+    for one in _of_text(texts.bank, note):
+        first, last = _span(lines, one)
+        for edit in one.edits or () if first <= end and start <= last else ():
+            title = f"{(one.fix or 'fix').capitalize()}: {one.message}"
+            found.append(Fix(title, edit.start, edit.start + len(edit.old), edit.new, one.rule))
+    for one in saved:
+        first, last = _line(lines, one.line)
+        if one.fix and first <= end and start <= last:
+            found += _saved_fixes(texts, path, note, one)
+    return found
+
+
+def _link_rule(goal: LinkTarget) -> str:
+    return "ambiguous-link" if goal.candidates else "broken-link"
+
+
+def _link_fixes(texts: Texts, note: Note, written: WrittenLink, goal: LinkTarget) -> Iterator[Fix]:
+    if goal.candidates:
+        for path in goal.candidates[:10]:
+            yield from retargeted(note, written, name_of(path), _link_rule(goal))
+    elif goal.path and written.link.heading and goal.problem:
+        other = texts.note(goal.path)
+        names = [one.headings[-1] for one in other.body.sections if one.level] if other else []
+        known = {name.casefold(): name for name in names}
+        at = note.text.find("#", written.end, written.last)
+        stop = at + 1 + len(written.link.heading)
+        as_written = note.text[at + 1 : stop] == written.link.heading
+        near = similar_names(written.link.heading.casefold(), known, most=3) if as_written else ()
+        for name in near:
+            title = f"Change the heading to “{known[name]}”"
+            yield Fix(title, at + 1, stop, known[name], "broken-link")
+
+
+def _saved_fixes(texts: Texts, path: str, note: Note, finding: Finding) -> Iterator[Fix]:
+    """Yield the fix of a finding if it is a name to write, and only one place can take it."""
+    new = finding.fix or ""
+    on_line = [
+        (written, goal)
+        for written, goal in written_goals(texts, path, note)
+        if written.link.line == finding.line and not goal.path and not goal.file
+    ]
+    wanted = dict.fromkeys(("moved-link", "mistyped-link"), lambda kind: kind != "reference")
+    wanted["missing-file-ref"] = lambda kind: kind == "reference"
+    fits = wanted.get(finding.rule)
+    named = [one for one, _ in on_line if fits and fits(one.link.kind) and _is_named(one, finding)]
+    if len(named) == 1:
+        yield from retargeted(note, named[0], new, finding.rule)
+
+
+def _is_named(written: WrittenLink, finding: Finding) -> bool:
+    """Tell whether a finding's message names a link's target."""
+    return written.link.target.rpartition("/")[2].removesuffix(".md") in finding.message
+
+
+def retargeted(note: Note, written: WrittenLink, new: str, rule: str) -> Iterator[Fix]:
+    """Yield the change of a link's target, in the syntax of the link."""
+    title = f"Change the link to {new}"
+    if written.link.kind == "reference" and not note.text.startswith("[[", written.first):
+        yield Fix(title, written.start, written.end, new, rule)
+        return
+    same = (written.link.line, written.link.target)
+    with suppress(MemoryBankError):
+        changed = edits(
+            note.text,
+            lambda link: new if (link.line, link.target) == same else None,
+            note.body_start,
+        )
+        text = changed.get((written.start, written.end))
+        if text is not None:
+            yield Fix(title, written.start, written.end, text, rule)
+
+
+def line_spans(text: str) -> list[tuple[int, int]]:
+    """Return the offsets of each line's start and end, line ends left out."""
+    found, at = [], 0
+    for line_end in BREAK.finditer(text):
+        found.append((at, line_end.start()))
+        at = line_end.end()
+    return [*found, (at, len(text))]
+
+
+def _line(lines: Sequence[tuple[int, int]], number: int) -> tuple[int, int]:
+    return lines[min(max(number, 1), len(lines)) - 1]
+
+
+def _with_fix(finding: Finding) -> str:
+    return f"{finding.message}: {finding.fix}" if finding.fix else finding.message

@@ -1,0 +1,302 @@
+"""The changes that rename a note or a heading, with the links to it; nothing is written here."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+from urllib.parse import quote
+
+from memory_bank.bank import open_index
+from memory_bank.bank.bank import Bank
+from memory_bank.bank.note_paths import note_path
+from memory_bank.base.errors import BadInput, UnreadableNote
+from memory_bank.frontends.lsp.editor.link_targets import (
+    LinkTarget,
+    section_at,
+    sources,
+    written_goals,
+)
+from memory_bank.frontends.lsp.editor.texts import Texts, WrittenLink, file_of, link_at
+from memory_bank.memory.move_and_merge import place_of, retarget
+from memory_bank.notes import names
+from memory_bank.notes.note import Note, NoteSection
+from memory_bank.notes.relink import edits
+from memory_bank.search.manifest import documents, links
+
+_ATX = re.compile(r"( {0,3}#{1,6}[ \t]+)(.*?)(?:[ \t]+#+)?[ \t]*")
+
+_FRAGMENT = re.compile(r"[ \t]*\\?#([^\s)>]*)")
+
+_ANGLE_FRAGMENT = re.compile(r"\\?#([^>\n]*)")
+
+_WIKI_FRAGMENT = re.compile(r"[ \t]*#([^\]|^\n\\]*)")
+
+_NOT_IN_LINK = re.compile(r"[\[\]|#^\r\n]")
+
+
+class OffsetEdit(NamedTuple):
+    """A change of a note's text between two offsets."""
+
+    path: str
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Renameable:
+    """What a rename at a place changes: a note, or a heading of one."""
+
+    path: str
+    """The note's."""
+    name: str
+    """The present name: of the note without `.md`, or the heading's text."""
+    start: int
+    end: int
+    """Offsets of the place in the text that was asked about."""
+    section: NoteSection | None = None
+    """The heading's section; None for the note."""
+
+
+@dataclass(frozen=True, slots=True)
+class Renaming:
+    """The changes of a rename; the file moves after the edits."""
+
+    edits: tuple[OffsetEdit, ...]
+    old_file: str = ""
+    new_file: str = ""
+
+
+def renameable(texts: Texts, path: str, offset: int) -> Renameable | None:
+    """Return what a rename at an offset of a note changes; None if there is nothing."""
+    note = texts.note(path)
+    if note is None:
+        return None
+    written = link_at(note, offset)
+    if written:
+        return _through_link(texts, path, note, written, offset)
+    for section in note.body.sections:
+        if section.level and section.start <= offset:
+            start, end = heading_span(section)
+            if start <= offset <= end:
+                return Renameable(path, note.text[start:end], start, end, section)
+    if offset < note.body_start:
+        return Renameable(path, names.name_of(path), offset, offset)
+    return None
+
+
+def _through_link(
+    texts: Texts, path: str, note: Note, written: WrittenLink, offset: int
+) -> Renameable | None:
+    goal = next(goal for one, goal in written_goals(texts, path, note) if one == written)
+    if not goal.path:
+        return None
+    other = texts.note(goal.path)
+    span = _fragment(note, written)
+    if other and span and span[0] <= offset <= span[1]:
+        section = section_at(other, written.link.heading)
+        if section:
+            start, end = heading_span(section)
+            return Renameable(goal.path, other.text[start:end], *span, section)
+    if not written.start <= offset <= written.end or not written.link.target:
+        return None
+    return Renameable(goal.path, names.name_of(goal.path), written.start, written.end)
+
+
+def rename(texts: Texts, what: Renameable, new: str) -> Renaming:
+    """Return the changes that give a note or heading a new name; the index is updated first.
+
+    Raises Busy, BadInput, BadName, NoteExists, NoteReadOnly.
+    """
+    texts.bank.catch_up(insist=True)  # a link that is not known would lead nowhere
+    if what.section is not None:
+        return Renaming(tuple(_of_heading(texts, what.path, what.section, new.strip())))
+    return of_note(texts, what.path, new)
+
+
+def of_note(texts: Texts, old: str, new_name: str) -> Renaming:
+    """Return the changes that move a note and rewrite the links to it, as `move_and_merge`."""
+    bank = texts.bank
+    if new_name.endswith("/"):
+        new_name += posixpath.basename(old)
+    new = names.new_path(new_name, bank.layout)
+    names.check_new(new)
+    bank.roots.check_writable(old, moving=True)
+    if new == old:
+        return Renaming(())
+    bank.roots.check_move(old, new)
+    if names.folded(new) != names.folded(old):
+        bank.store.check_free(new)
+    return Renaming(tuple(moved(texts, {old: new})), file_of(bank, old), file_of(bank, new))
+
+
+def moved(texts: Texts, moves: Mapping[str, str]) -> Iterator[OffsetEdit]:
+    """Yield the changes of links to moved notes, and of the notes' own relative links."""
+    bank = texts.bank
+
+    def taken(short: str) -> bool:
+        found = bank.read(lambda view: open_index.candidates(view.manifest, short))
+        return bool(set(found) - set(moves))
+
+    def place(path: str) -> str:
+        return bank.roots.prefix + path if path in moves.values() else bank.roots.place(path)
+
+    linking = {source for path in moves for source in sources(texts, LinkTarget(path))}
+    for source in sorted({*linking, *moves}):
+        note = None if bank.roots.is_included(source) else texts.note(source)
+        if note is None:
+            continue
+        leads = {
+            place_of(written.link): goal.path
+            for written, goal in written_goals(texts, source, note)
+        }
+        new_target = retarget(source, leads, moves, taken, place, gone=False)
+        changed = edits(note.text, new_target, note.body_start)
+        if changed and not note.writable:
+            raise UnreadableNote(f"{source}: {note.faults[0].reason}", "save it as UTF-8 first")
+        for (start, end), text in changed.items():
+            if note.text[start:end] != text:
+                yield OffsetEdit(source, start, end, text)
+
+
+def moves_of(bank: Bank, old_file: str, new_file: str) -> dict[str, str]:
+    """Map the paths of the notes that move with a file or folder to their new paths.
+
+    Both are absolute. Included files, and moves out of the bank, are left out. The index is
+    updated first; raises Busy.
+    """
+    bank.catch_up(insist=True)
+    old, new = note_path(bank, old_file), note_path(bank, new_file)
+    if old or new:
+        return {old: new} if old and new and old != new else {}
+    keys = bank.read(lambda view: [key for _, key in documents.all_keys(view.manifest)])
+    found = {}
+    for key in keys:
+        file = file_of(bank, key)
+        if file.startswith(f"{os.path.realpath(old_file)}{os.sep}") and not bank.roots.is_included(
+            key
+        ):
+            place = os.path.relpath(file, os.path.realpath(old_file))
+            found[key] = note_path(bank, f"{new_file.rstrip(os.sep)}{os.sep}{place}")
+    return {old: new for old, new in found.items() if new and new != old}
+
+
+def record(bank: Bank, moves: Mapping[str, str]) -> None:
+    """Record in this machine's logs that notes have moved, as a move by `rename` does."""
+    with bank.lock:
+        for old, new in moves.items():
+            bank.logs.edits.rename(old, new)
+            for log in (bank.logs.access, bank.logs.updates):
+                log.rename(old, new)
+
+
+def _of_heading(texts: Texts, path: str, section: NoteSection, new: str) -> Iterator[OffsetEdit]:
+    """Yield the changes of a heading and of the links to it."""
+    texts.bank.roots.check_writable(path)
+    note = texts.read(path)
+    old = section.headings[-1]
+    if not new or "\n" in new or "\r" in new:
+        raise BadInput("a heading needs a text on one line", "give another name")
+    in_links = list(_fragments(texts, path, note, section, new))
+    if _NOT_IN_LINK.search(new) and any(one.text == new for one in in_links):
+        raise BadInput(
+            f"{new!r} can't be written in a link to the heading",
+            "choose a name without [ ] | # ^",
+        )
+    start, end = heading_span(section)
+    yield OffsetEdit(path, start, end, new)
+    yield from in_links
+    if section.level == 1 and note.title == old == note.body.title and not _NOT_IN_LINK.search(new):
+        yield from _by_title(texts, path, old, new)
+
+
+def _fragments(
+    texts: Texts, path: str, note: Note, section: NoteSection, new: str
+) -> Iterator[OffsetEdit]:
+    """Yield the changes of the part of each link that names a heading."""
+    for source in sources(texts, LinkTarget(path), itself=True):
+        other = None if texts.bank.roots.is_included(source) else texts.note(source)
+        if other is None:
+            continue
+        for written, goal in written_goals(texts, source, other):
+            span = _fragment(other, written) if goal.path == path else None
+            goes = section_at(note, written.link.heading) if span else None
+            if span and goes and _is_above(section, goes):
+                raw = other.text[slice(*span)]
+                text = _renamed_part(raw, written.link.kind, section, goes, new)
+                if text is not None and text != raw:
+                    yield OffsetEdit(source, *span, text)
+
+
+def _renamed_part(
+    raw: str,
+    kind: str,
+    section: NoteSection,
+    goes: NoteSection,
+    new: str,
+) -> str | None:
+    """Return the part behind the `#` of a link with a heading's new name."""
+    old = section.headings[-1]
+    if kind == "markdown":
+        if goes != section:
+            return None
+        is_slug = raw == links.slug(old.casefold())
+        return links.slug(new.casefold()) if is_slug else quote(new)
+    parts = raw.split("#")
+    at = len(parts) - 1 - (len(goes.headings) - len(section.headings))
+    if at < 0 or not parts[at].strip():
+        return None
+    parts[at] = parts[at].replace(parts[at].strip(), new)
+    return "#".join(parts)
+
+
+def _is_above(section: NoteSection, other: NoteSection) -> bool:
+    """Tell whether a section is another one, or has it below its heading."""
+    if section == other:
+        return True
+    depth = len(section.headings)
+    return section.start < other.start and other.headings[:depth] == section.headings
+
+
+def _by_title(texts: Texts, path: str, old: str, new: str) -> Iterator[OffsetEdit]:
+    """Yield the changes of the links that name a note by its title."""
+    by_path = names.key(names.name_of(path))
+    title = names.key(old)
+    if by_path == title or by_path.endswith(f"/{title}"):
+        return
+    for source in sources(texts, LinkTarget(path)):
+        note = None if texts.bank.roots.is_included(source) else texts.note(source)
+        for written, goal in written_goals(texts, source, note) if note else ():
+            is_wiki = written.link.kind in {"wiki", "embed"}
+            if is_wiki and goal.path == path and names.key(written.link.target) == title:
+                yield OffsetEdit(source, written.start, written.end, new)
+
+
+def _fragment(note: Note, written: WrittenLink) -> tuple[int, int] | None:
+    """Return the offsets of the heading in a link, without its `#`."""
+    if not written.link.heading:
+        return None
+    form = _WIKI_FRAGMENT
+    if written.link.kind == "markdown":
+        angle = note.text.startswith("<", written.start - 1)
+        form = _ANGLE_FRAGMENT if angle else _FRAGMENT
+    found = form.match(note.text, written.end)
+    if not found:
+        return None
+    text = found[1].rstrip()
+    return found.start(1), found.start(1) + len(text)
+
+
+def heading_span(section: NoteSection) -> tuple[int, int]:
+    """Return the offsets of a heading's text, without its marks."""
+    line = re.split(r"\r\n|\n|\r", section.text, maxsplit=1)[0]
+    found = _ATX.fullmatch(line)
+    if found:
+        return section.start + found.start(2), section.start + found.end(2)
+    text = line.strip()
+    start = section.start + line.find(text)
+    return start, start + len(text)

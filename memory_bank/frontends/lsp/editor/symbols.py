@@ -1,0 +1,286 @@
+"""What is known of the symbol under the cursor, and a new note on it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+
+from memory_bank.bank.bank import Bank
+from memory_bank.base.errors import NoteExists
+from memory_bank.code import lookup, parsing
+from memory_bank.code.call_targets import Caller
+from memory_bank.code.citing_notes import CitingNote, CitingNotes, citing_notes
+from memory_bank.code.codebase import Codebase
+from memory_bank.code.coupled import LOW, RISKS, Coupled
+from memory_bank.code.database import SymbolRow, last_part
+from memory_bank.code.guards import CALLS, NAMED
+from memory_bank.code.records import ParsedFile, Symbol
+from memory_bank.frontends.lsp.editor.outline import Latest
+from memory_bank.memory import create as actions
+from memory_bank.notes import front_matter
+from memory_bank.notes.identity import DEVICES
+from memory_bank.notes.unicode_form import BREAK
+
+_WORD = re.compile(r"[^\W\d]\w*")
+
+_PARSED: Latest[tuple[str, str], ParsedFile] = Latest(64)
+
+MAX_CHARACTERS = 1_000_000
+"""Characters of a file that is parsed in an editor."""
+
+
+class SymbolPlace(NamedTuple):
+    """A symbol and the place of its name in the text."""
+
+    symbol: Symbol
+    start: int
+    end: int
+
+
+def parsed(path: str, text: str) -> ParsedFile | None:
+    """Return what is in a text with the name of a file; None for an unknown language."""
+    first, _, _ = text[:200].partition("\n")
+    language = parsing.language_of(path, first)
+    if language is None or len(text) > MAX_CHARACTERS:
+        return None
+
+    def parse() -> ParsedFile:
+        return parsing.parse(text.encode("utf-8", errors="replace"), language)
+
+    return _PARSED.get(path, (text, language), parse)
+
+
+def word_at(text: str, offset: int) -> tuple[str, int, int]:
+    """Return the identifier at an offset, and its offsets; an empty one if there is none."""
+    start = text.rfind("\n", 0, offset) + 1
+    end = text.find("\n", offset)
+    line = text[start : len(text) if end < 0 else end]
+    for found in _WORD.finditer(line):
+        if start + found.start() <= offset <= start + found.end():
+            return found[0], start + found.start(), start + found.end()
+    return "", offset, offset
+
+
+def around(file: ParsedFile, line: int) -> list[Symbol]:
+    """Return the symbols whose lines have a 1-based line, the innermost first."""
+    found = [one for one in file.symbols if one.line <= line < one.end_line]
+    return sorted(found, key=lambda one: one.end_line - one.line)
+
+
+def places(file: ParsedFile, text: str) -> list[SymbolPlace]:
+    """Return the symbols of a text with the places of their names, in their order."""
+    starts = [0, *(found.end() for found in BREAK.finditer(text))]
+    found = []
+    for one in file.symbols:
+        first = starts[min(one.line, len(starts)) - 1]
+        last = starts[one.end_line - 1] if one.end_line <= len(starts) else len(text)
+        name = re.compile(rf"(?<!\w){re.escape(one.name)}(?!\w)")
+        behind = first
+        while (end := _doc_end(text, behind, last)) > behind:
+            behind = end
+        place = name.search(text, behind, last) or name.search(text, first, last)
+        at = place.start() if place else first
+        found.append(SymbolPlace(one, at, at + len(one.name) if place else at))
+    return found
+
+
+def _doc_end(text: str, start: int, end: int) -> int:
+    """Return the end of a line that is a comment or decorator; the offset if it is neither."""
+    line_end = text.find("\n", start, end)
+    line = text[start : line_end if line_end >= 0 else end].strip()
+    if line_end >= 0 and (not line or line.startswith(("//", "/*", "*", "#", "--", "@"))):
+        return line_end + 1
+    return start
+
+
+MAX_CALLS = 8
+
+MAX_PURPOSE = 400
+"""Characters of the doc text."""
+
+_SURE = (CALLS, NAMED)
+"""How a test must be known to guard a symbol to count here."""
+
+_RISK = {word: number for number, (word, _, _) in enumerate(RISKS)}
+
+
+@dataclass(frozen=True, slots=True)
+class Pointed:
+    """The symbol that an identifier means."""
+
+    symbol: Symbol
+    path: str
+    """Of its file, below the work tree."""
+    row: SymbolRow | None
+    """In the table, if it is known there."""
+
+
+@dataclass(frozen=True, slots=True)
+class SymbolContext:
+    """A symbol with its context; what is not known is empty."""
+
+    name: str
+    id: str
+    purpose: str
+    calls: tuple[str, ...]
+    note: CitingNote | None = None
+    coupled: Coupled | None = None
+    guards: tuple[str, ...] = ()
+    """What the tests that guard it say, the surest first."""
+
+
+def pointed(code: Codebase, path: str, text: str, line: int, word: str) -> Pointed | None:
+    """Return the symbol that an identifier on a line means.
+
+    That is the definition around it, what the definition around it calls by that name, the only
+    symbol of that name in the file, or what the file imports by it. The table is asked as it is.
+    """
+    file = parsed(path, text)
+    enclosing = around(file, line) if file else []
+    own = next((one for one in enclosing if one.name == word), None)
+    if own:
+        return Pointed(own, path, _row(code, path, own.qualified))
+    called = _called(code, path, enclosing, word)
+    if called:
+        return Pointed(called.symbol, called.path, called)
+    unresolved = any(last_part(call) == word for outer in enclosing for call in outer.calls)
+    if file is None or not word or unresolved:  # such a call may mean another symbol of that name
+        return None
+    here = [one for one in file.symbols if one.name == word]
+    if here:
+        row = _row(code, path, here[0].qualified)
+        return Pointed(here[0], path, row) if len(here) == 1 else None
+    meant = code.relations().calls.meant(word, Caller(path, file.language, ""))
+    return Pointed(meant.symbol.symbol, meant.symbol.path, meant.symbol) if meant else None
+
+
+def context(
+    code: Codebase, one: Pointed, cited: CitingNotes, coupled: Sequence[Coupled] = ()
+) -> SymbolContext:
+    """Return a symbol's context from the notes that cite its file and symbols.
+
+    `coupled` are the files that change with its file.
+    """
+    row = one.row
+    notes = [*(cited.symbols.get(row.id, ()) if row else ()), *cited.file]
+    return SymbolContext(
+        name=one.symbol.qualified,
+        id=row.id if row else "",
+        purpose=_purpose(one.symbol.doc),
+        calls=_calls(code, one),
+        note=next(iter(notes), None),
+        coupled=riskiest(coupled),
+        guards=_guards(code, row) if row else (),
+    )
+
+
+def riskiest(coupled: Sequence[Coupled]) -> Coupled | None:
+    """Return the coupled file of the highest risk, the strongest of these; none of low risk."""
+    risky = [one for one in coupled if one.risk != LOW]
+    return min(risky, key=lambda one: (_RISK[one.risk], -one.fused_score), default=None)
+
+
+def cited(code: Codebase, bank: Bank | None, path: str) -> CitingNotes:
+    """Return the notes that cite a file and its symbols, by the index as it is.
+
+    The lock of the code may not be held.
+    """
+    return citing_notes(code, bank, path, catch_up=False)
+
+
+def cited_names(code: Codebase, path: str, notes: CitingNotes) -> dict[str, Sequence[CitingNote]]:
+    """Map the qualified names of a file's symbols to the notes that cite them; "" is the file."""
+    found: dict[str, Sequence[CitingNote]] = {"": notes.file} if notes.file else {}
+    with code.lock:
+        for row in lookup.in_file(code.table, path):
+            if row.id in notes.symbols:
+                found[row.symbol.qualified] = notes.symbols[row.id]
+    return found
+
+
+def below_project(code: Codebase, bank: Bank, path: str) -> str:
+    """Return a path below the work tree as one below the bank's project."""
+    file = code.root / path
+    project = bank.layout.project
+    return file.relative_to(project).as_posix() if file.is_relative_to(project) else path
+
+
+def below_tree(code: Codebase, file: str) -> str:
+    """Return the path below the work tree of a file; empty for one outside."""
+    for form in (Path(file), Path(file).resolve()):
+        if form.is_relative_to(code.root):
+            return form.relative_to(code.root).as_posix()
+    return ""
+
+
+def _row(code: Codebase, path: str, qualified: str) -> SymbolRow | None:
+    rows = code.table.symbols("f.path = ? AND s.qualified = ?", path, qualified)
+    return rows[0] if rows else None
+
+
+def _called(code: Codebase, path: str, enclosing: Sequence[Symbol], word: str) -> SymbolRow | None:
+    graph = code.relations().calls
+    for outer in enclosing:
+        row = _row(code, path, outer.qualified)
+        for one in graph.callees(row) if row else ():
+            if one.called is not None and last_part(one.written) == word:
+                return one.called
+    return None
+
+
+def _purpose(doc: str) -> str:
+    """Return the first paragraph of a doc comment on one line."""
+    text = " ".join(doc.strip().partition("\n\n")[0].split())
+    return text if len(text) <= MAX_PURPOSE else f"{text[: MAX_PURPOSE - 1]}…"
+
+
+def _calls(code: Codebase, one: Pointed) -> tuple[str, ...]:
+    """Return what a symbol calls, as written: what has a name of this code, else all."""
+    written = list(one.symbol.calls)
+    if one.row is not None:
+        known = [
+            call.written
+            for call in code.relations().calls.callees(one.row)
+            if (call.called is not None or call.alike) and call.written in written
+        ]
+        written = known or written
+    more = ("…",) if len(written) > MAX_CALLS else ()
+    return (*written[:MAX_CALLS], *more)
+
+
+def _guards(code: Codebase, row: SymbolRow) -> tuple[str, ...]:
+    guards = code.relations().guards.of_symbol(row)
+    sure = [one for one in guards if one.how in _SURE]
+    return tuple(dict.fromkeys(one.test.intent.title for one in sure))
+
+
+_TRIES = 100
+
+_NOT_IN_NAME = re.compile(r"[^\w.-]+")
+
+
+def create(bank: Bank, path: str, qualified: str) -> str:
+    """Make a note with a heading that cites a symbol of a file; return the note's file.
+
+    `path` is below the project. A name that is taken gets a number.
+    """
+    keys = {"file_refs": [path], "symbol_refs": [qualified]}
+    content = front_matter.compose(keys, f"# {qualified}\n")
+    name = _name(path, qualified)
+    for number in range(2, _TRIES):
+        try:
+            made = actions.create(bank, name, content)
+        except NoteExists:
+            name = f"{_name(path, qualified)}-{number}"
+        else:
+            return str(bank.roots.file(made.path))
+    raise NoteExists(f"there are {_TRIES} notes {name}", "give one of them another name")
+
+
+def _name(path: str, qualified: str) -> str:
+    words = f"{PurePosixPath(path).stem}-{qualified}".strip("_.-")
+    stem = _NOT_IN_NAME.sub("-", words).strip("-.").lower()[:100]
+    return f"facts/{f'{stem}-note' if not stem or stem in DEVICES else stem}"

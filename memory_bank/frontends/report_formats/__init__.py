@@ -1,1 +1,0 @@
-"""Formats of a review for other programs: pure functions of its records."""

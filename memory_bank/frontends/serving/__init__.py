@@ -1,0 +1,1 @@
+"""A bank that stays open in a server."""

@@ -1,0 +1,377 @@
+"""The bank and the code that all requests of a front end share, kept up to date.
+
+The thread opens the code separately, as another process would, so that no request waits for its
+lock. It starts with the first request for the code, and ends when there was none for long.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from memory_bank.base.errors import MemoryBankError, NoBank
+from memory_bank.base.filenames import reached
+from memory_bank.base.repairs import Reports
+from memory_bank.frontends.serving.background import Cancelled, tell
+
+if TYPE_CHECKING:
+    from memory_bank.bank.bank import Bank
+    from memory_bank.code.codebase import Codebase
+    from memory_bank.code.coupled import Coupled, CouplingState
+
+
+OpenCode: TypeAlias = "Callable[[Callable[[], bool]], Codebase]"
+"""Opens the code; it is given what tells whether its requests embed."""
+
+_INTERVAL = 5.0
+"""Seconds between two comparisons with the files."""
+
+_SHARE = 20
+"""Files are compared for at most one part in so many of the time."""
+
+_IDLE = 600.0
+"""Seconds after the last request for code, after which files are no longer compared."""
+
+_FIRST = 0.2
+"""Seconds between two looks at whether the first request has begun to index."""
+
+_TURN = 0.25
+"""Seconds of embedding at a time."""
+
+_BETWEEN = 0.01
+"""Seconds between two turns, in which requests may lock the index."""
+
+_CLOSE_SECONDS = 2.0
+
+_log = logging.getLogger(__name__)
+
+
+class SharedCode:
+    """One codebase for all requests, and a thread that keeps it up to date with another.
+
+    Who reads the files first depends on what requests do. If they search, the first one indexes
+    (`Codebase.catch_up`), since it can't be answered otherwise; the thread then indexes and embeds
+    what changes. If they only look up, they read nothing and never wait: the thread reads the files
+    and their coupling, and requests see what it has read so far.
+    """
+
+    def __init__(self, open_code: OpenCode, *, searched: bool) -> None:
+        """Open nothing yet; `searched` tells what requests do."""
+        self.embedded_elsewhere = threading.Event()
+        """Set while the thread embeds new passages, so that requests need not."""
+        self._open = open_code
+        self._searched = searched
+        self._lock = threading.Lock()
+        self._code: Codebase | None = None
+        self._own: Codebase | None = None
+        self._thread: threading.Thread | None = None
+        self._started = False
+        self._stop = threading.Event()
+        self._asked = threading.Event()
+        self._alone = threading.Event()
+        """Set when no request indexes, so that the thread has to."""
+        self._indexed = threading.Event()
+        """Set while the thread keeps the index up to date."""
+        self._last = 0.0
+        """When the last request asked for the code."""
+        self._state: CouplingState | None = None
+        self._coupled: tuple[object, dict[str, Sequence[Coupled]]] = (None, {})
+
+    @property
+    def code(self) -> Codebase:
+        """The code for requests, opened on first use; raises NoRepository."""
+        with self._lock:
+            if self._code is None:
+                self._code = self._open(lambda: not self.embedded_elsewhere.is_set())
+            return self._code
+
+    @property
+    def enabled(self) -> bool:
+        """Whether the settings allow to read code."""
+        return self.code.settings.code.enabled
+
+    @property
+    def ready(self) -> bool:
+        """Whether the thread has read the coupling of files."""
+        return self._state is not None
+
+    def start(self) -> None:
+        """Let requests start the thread from now on, and start it if one has asked before."""
+        with self._lock:
+            self._started = True
+        if self._asked.is_set():
+            self._start()
+
+    def asked(self) -> Codebase:
+        """Return the code for a request, which starts or wakes the thread; raise NoRepository."""
+        code = self.code
+        self._last = time.monotonic()
+        self._asked.set()
+        self._start()
+        return code
+
+    def indexed(self, seconds: float) -> bool:
+        """Let the thread index, even before any request has; tell whether it has in some seconds.
+
+        From then on, requests need not compare the files. Raises NoRepository.
+        """
+        self._alone.set()
+        self.asked()
+        return self._indexed.wait(seconds)
+
+    def coupled(self, path: str) -> Sequence[Coupled]:
+        """Return the files that are coupled with a file, as the thread has read them last."""
+        state = self._state
+        if state is None:
+            return ()
+        if self._coupled[0] is not state.coupling:
+            self._coupled = state.coupling, {}
+        known = self._coupled[1]
+        if path not in known:
+            known[path] = state.coupling.of(path)
+        return known[path]
+
+    def stop(self) -> None:
+        """End the thread permanently, and wait for it a short time."""
+        with self._lock:
+            self._stop.set()
+        self._asked.set()
+        if self._thread is not None:
+            self._thread.join(_CLOSE_SECONDS)
+
+    def close(self) -> None:
+        """End the thread, and close the code."""
+        self.stop()
+        with self._lock:
+            ended = self._thread is None or not self._thread.is_alive()
+            for one in (self._code, self._own if ended else None):
+                if one is not None:
+                    one.close()
+            self._code = None
+
+    def _start(self) -> None:
+        with self._lock:
+            if self._thread is None and self._started and not self._stop.is_set():
+                self._thread = threading.Thread(target=self._run, name="code", daemon=True)
+                self._thread.start()
+
+    def _run(self) -> None:
+        """Update until no request has asked for the code for long."""
+        share = 0  # the first update, which reads all, says nothing of the next
+        while True:
+            self._asked.clear()
+            begun = time.monotonic()
+            self._try()
+            # what a search leaves is embedded at once; a lookup leaves nothing
+            wakes = self._asked if self._searched else self._stop
+            if not self._stop.is_set():
+                wakes.wait(max(_INTERVAL, share * (time.monotonic() - begun)))
+            share = _SHARE
+            if self._ended():
+                return
+
+    def _try(self) -> None:
+        try:
+            self._update()
+        except Cancelled:
+            return
+        except MemoryBankError as error:
+            _log.warning("%s: %s", error.code, error.message)
+        except Exception:  # noqa: BLE001  (the outermost frame of a thread: requests are served without it)
+            _log.exception("the code was not updated")
+        else:
+            return
+        self._release()
+
+    def _release(self) -> None:
+        """Close the thread's code, which is opened again by its next use; let requests embed."""
+        self.embedded_elsewhere.clear()
+        self._indexed.clear()
+        if self._own is not None:
+            self._own.close()
+
+    def _ended(self) -> bool:
+        """Tell whether the thread must end; if so, the next request starts another one."""
+        with self._lock:
+            if not self._stop.is_set():
+                if self._asked.is_set() or time.monotonic() - self._last <= _IDLE:
+                    return False
+                self._thread = None
+            self._release()
+            return True
+
+    def _update(self) -> None:
+        if self._searched and self._own is None and not self._first_is_indexed():
+            return
+        if self._own is None:
+            self._own = self._open(lambda: True)
+        if self._searched:
+            self._embed(self._own)
+            self.embedded_elsewhere.set()
+        else:
+            self._read(self._own)
+
+    def _first_is_indexed(self) -> bool:
+        """Wait until a request has indexed the code; tell whether one has, or none will.
+
+        Whoever indexes first locks the files: a request that comes second would answer without.
+        """
+        code = self.code
+        for _ in range(max(1, round(_INTERVAL / _FIRST))):
+            if self._stop.wait(0 if self._alone.is_set() else _FIRST):
+                raise Cancelled
+            if self._alone.is_set():
+                return True
+            if code.table.file.exists():
+                with code.lock:  # held while a request indexes
+                    return True
+        return False
+
+    def _embed(self, own: Codebase) -> None:
+        """Index what changed, and embed it in turns; raise Cancelled."""
+        own.catch_up(progress=self._check_stop, seconds=0.0)
+        self.code.follow(own)
+        self._indexed.set()
+        left = None
+        # without an embedder, all are left
+        while (now := own.embed(_TURN).waiting) and now != left:
+            left = now
+            if self._stop.wait(_BETWEEN):
+                raise Cancelled
+
+    def _read(self, own: Codebase) -> None:
+        """Read what changed, and the coupling; raise Cancelled."""
+        own.refresh(self._check_stop)
+        code = self.code
+        with code.lock:
+            code.relations()
+        self._check_stop()
+        self._state = own.coupling(refresh=False)
+
+    def _check_stop(self, *_: object) -> None:
+        if self._stop.is_set():
+            raise Cancelled
+
+
+FOLDER_SECONDS = 10.0
+"""Seconds that requests wait for the folders of a client that offers them."""
+
+
+class SharedBank:
+    """One bank for all requests, opened by the first request.
+
+    A front-end may start without a bank: each request then tries again and raises NoBank.
+    """
+
+    def __init__(self, path: str | None = None) -> None:
+        """Serve the bank at `path`, or the one of the client's folders or the working directory."""
+        self.embedded_elsewhere = threading.Event()
+        """Set while background work embeds new passages, so that requests need not."""
+        self.code = SharedCode(self._open_code, searched=True)
+        """The code around the bank, or around the working directory."""
+        self.named = path is not None
+        """Whether the bank is named, not found from folders."""
+        self._path = path
+        self._folders: Sequence[Path] = ()
+        self._folders_known = threading.Event()
+        self._folders_known.set()
+        self._lock = threading.Lock()
+        self._bank: Bank | None = None
+        self._repairs = Reports()
+        self._notices = Reports()
+
+    def expect_folders(self) -> None:
+        """Let requests wait a short time for the folders of the client."""
+        self._folders_known.clear()
+
+    def take_folders(self, folders: Sequence[Path]) -> None:
+        """Take the folders of the client; a bank that is open stays."""
+        self._folders = folders
+        self._folders_known.set()
+
+    def bank(self) -> Bank:
+        """Return the bank; raise NoBank."""
+        with self._lock:
+            if self._bank is None:
+                self._bank = self._open(lambda: not self.embedded_elsewhere.is_set())
+            return self._bank
+
+    def codebase(self) -> Codebase:
+        """Return the code for a request, which keeps it up to date; raise NoRepository."""
+        return self.code.asked()
+
+    def another(self, *, embeds: bool = True) -> Bank:
+        """Open the bank separately, for work that must not block requests; raise NoBank.
+
+        With `embeds`, its queries embed new passages.
+        """
+        return self._open(lambda: embeds)
+
+    def take_repaired(self) -> list[str]:
+        """Return the repairs since the last call, including those of background work."""
+        return self._repairs.take()
+
+    def take_notices(self) -> list[str]:
+        """Return the other notices since the last call."""
+        return self._notices.take()
+
+    def wait(self, seconds: float) -> None:
+        """Wait until no request uses the bank, at most that many seconds."""
+        if self._bank is not None:
+            self._bank.lock.acquire(timeout=seconds)
+
+    def close(self) -> None:
+        """Close the bank and the code."""
+        self.code.close()
+        with self._lock:
+            if self._bank is not None:
+                self._bank.close()
+                self._bank = None
+
+    def _open_code(self, embeds: Callable[[], bool]) -> Codebase:
+        from memory_bank.code.codebase import open_codebase  # start-up: the first answer needs none
+
+        return open_codebase(self._folder(), bank=self._path, embeds=embeds)
+
+    def _open(self, embeds: Callable[[], bool]) -> Bank:
+        """Open the bank; its progress is reported to the current request."""
+        from memory_bank.bank.bank import (
+            Conditions,
+            open_bank,  # start-up: the first answer needs none
+        )
+
+        conditions = Conditions(tell, embeds, self._repairs, self._notices)
+        try:
+            return open_bank(self._path, start=self._folder(), conditions=conditions)
+        except FileNotFoundError as error:
+            raise NoBank(
+                "the working directory no longer exists", "start the server in another directory"
+            ) from error
+
+    def _folder(self) -> Path | None:
+        """Return the folder from which the bank is found; None for the working directory.
+
+        A client may start the server outside of its project. So if it has folders, the working
+        directory counts only inside of one of them.
+        """
+        if self.named:
+            return None
+        self._folders_known.wait(FOLDER_SECONDS)
+        if not self._folders:
+            return None
+        from memory_bank.base.paths import locate  # start-up: the first answer needs none
+
+        here = Path(os.path.realpath(reached()))
+        inside = any(here.is_relative_to(os.path.realpath(one)) for one in self._folders)
+        places = [None, *self._folders] if inside else [*self._folders]
+        for place in places:
+            with suppress(NoBank):
+                locate(start=place)
+                return place
+        return places[0]

@@ -1,0 +1,1 @@
+"""The dashboard as a static site."""

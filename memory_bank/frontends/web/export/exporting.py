@@ -1,0 +1,150 @@
+"""A bank as strangers may see it: the notes of a commit without sessions and without secrets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from memory_bank.bank.bank import Bank
+from memory_bank.bank.open_index import View
+from memory_bank.bank.revisions.revisions import checked_out, revision_of
+from memory_bank.base.dates import iso_of
+from memory_bank.base.errors import BadInput
+from memory_bank.memory.recent_changes import Lately
+from memory_bank.notes import front_matter
+from memory_bank.notes.characters import decode
+from memory_bank.notes.names import name_of
+from memory_bank.notes.roots import SESSIONS
+from memory_bank.notes.secrets import secrets
+from memory_bank.search.manifest import documents, entries, graph
+from memory_bank.search.manifest.documents import DocumentRow
+from memory_bank.trust import trust
+
+_OWN = ""
+"""Stands for any note in the bank's own folder, whose commits are those of all."""
+
+_SECONDS = 600.0
+
+
+class NotExported(NamedTuple):
+    """Something that is not exported."""
+
+    what: str
+    """The path of a note."""
+    reason: str
+
+
+class Export(NamedTuple):
+    """A bank for an export, open while the export goes on."""
+
+    bank: Bank
+    commit: str
+    committed: float
+    """Time of the commit in seconds since the epoch."""
+    notes: int
+    left_out: tuple[NotExported, ...]
+    sessions: int
+    """Number of notes of sessions, which are left out."""
+
+
+class Words(NamedTuple):
+    """The texts and fields by which a search finds a note."""
+
+    path: str
+    title: str
+    type: str
+    tags: tuple[str, ...]
+    created_at: str
+    status: str
+    """active, archived, or superseded if another note replaces it."""
+    headings: tuple[str, ...]
+    text: str
+    """Its body, as Markdown."""
+
+
+@contextmanager
+def exported(bank: Bank, rev: str = "HEAD") -> Iterator[Export]:
+    """Open the notes of a commit as strangers may see them.
+
+    Only what git has is there. Notes of sessions are left out, and so are notes with a secret,
+    which are listed. Raises BadInput if git has no note at that commit.
+    """
+    bank.settings.check_enabled()
+    revision = revision_of(bank, rev)
+    with checked_out(bank, revision.commit) as copy:
+        rows = copy.answer(lambda view: documents.all_documents(view.manifest))
+        sessions = [row for row in rows if _of_session(row)]
+        refused = [one for row in rows if not _of_session(row) and (one := _secret(copy, row))]
+        for key in (*(row.key for row in sessions), *(one.what for one in refused)):
+            copy.roots.file(key).unlink()
+        left = len(rows) - len(sessions) - len(refused)
+        if not left:
+            raise BadInput(
+                f"{bank.layout.origin.root}: no note at {revision.commit[:12]} can be shown",
+                "commit notes that have no secrets",
+            )
+        copy.catch_up()
+        trust.refresh(copy, [_OWN], _SECONDS)  # else answers would depend on the time it takes
+        yield Export(copy, revision.commit, revision.when, left, tuple(refused), len(sessions))
+
+
+def committed(found: Lately) -> Lately:
+    """Return the committed changes; those of notes that were left out have no commit."""
+    kept = tuple(one for one in found.changes if one.committed)
+    return found._replace(changes=kept, total=found.total - len(found.changes) + len(kept))
+
+
+def words(bank: Bank) -> list[Words]:
+    """Return the searchable texts of each note, sorted by path."""
+
+    def read(view: View) -> list[Words]:
+        rows = documents.all_documents(view.manifest)
+        replaced = graph.superseded(view.manifest, [row.number for row in rows])
+        headings: dict[str, list[str]] = {}
+        for key, _, path in entries.headings(view.manifest):
+            headings.setdefault(key, []).append(path[-1])
+        return [
+            _words(bank, row, headings.get(row.key, ()), replaced=row.number in replaced)
+            for row in rows
+        ]
+
+    return sorted(bank.answer(read))
+
+
+def secret_in(bank: Bank, text: str) -> str:
+    """Return the kind and the hash of a secret in a text; empty if it has none."""
+    found = secrets.find(text, bank.settings.secrets.allow)
+    return f"{found[0].kind} ({secrets.fingerprint(found[0].value)})" if found else ""
+
+
+def _words(bank: Bank, row: DocumentRow, headings: Sequence[str], *, replaced: bool) -> Words:
+    text = decode(bank.store.read_bytes(row.key)).text
+    title = row.title or name_of(row.key)
+    return Words(
+        path=row.key,
+        title=title,
+        type=str(row.data.get("type") or ""),
+        tags=tuple(sorted(row.data.get("tags", ()))),
+        created_at=iso_of(row.created),
+        status="archived" if row.hidden else "superseded" if replaced else "active",
+        headings=tuple(dict.fromkeys(one for one in headings if one != title)),
+        text=front_matter.split(text).body,
+    )
+
+
+def _of_session(row: DocumentRow) -> bool:
+    return row.key.startswith(SESSIONS) or bool(entries.session_id_of(row))
+
+
+def _secret(bank: Bank, row: DocumentRow) -> NotExported | None:
+    """Return why a note is left out; None if it has no secret."""
+    allowed = bank.settings.secrets.allow
+    text = decode(bank.store.read_bytes(row.key)).text
+    for one in secrets.find(text, allowed):
+        mark = secrets.fingerprint(one.value)
+        place = f"line {secrets.line(text, one.start)}"
+        return NotExported(row.key, f"has a secret: {one.kind}, {place} ({mark})")
+    if secrets.find(row.key, allowed):
+        return NotExported(row.key, "has a secret in its name")
+    return None

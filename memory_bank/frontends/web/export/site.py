@@ -1,0 +1,152 @@
+"""Build a static site: the pages of the dashboard as files, for readers without the tool."""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Callable
+from html import unescape
+from pathlib import Path
+from typing import NamedTuple
+
+import anyio
+from starlette.types import ASGIApp
+
+from memory_bank.base.errors import StorageFailed
+from memory_bank.frontends.http.endpoint import RequestGuard
+from memory_bank.frontends.web.app import application
+from memory_bank.frontends.web.export import exporting, folder, pages
+from memory_bank.frontends.web.export.exporting import Export, NotExported
+from memory_bank.frontends.web.export.folder import SiteFolder
+from memory_bank.frontends.web.export.pages import (
+    Addresses,
+    ExportedSite,
+    PageAnswer,
+    get,
+    next_page,
+)
+from memory_bank.frontends.web.export.static_links import to_file
+
+_TAG = re.compile(r"<[^>]*>")
+
+_COMMIT = re.compile(r"<code>[0-9a-f]{10,12}</code>")
+"""The id of a commit: behind a subject about recovery codes it would look like one."""
+
+_OK = 200
+
+_HTML = "text/html"
+
+Progress = Callable[[str, int, int], None]
+
+
+class Built(NamedTuple):
+    """What a static site has."""
+
+    folder: str
+    commit: str
+    notes: int
+    pages: int
+    files: int
+    bytes: int
+    removed: tuple[str, ...]
+    """Files of the site before that it no longer has."""
+    refused: tuple[NotExported, ...]
+    """Notes and pages that have a secret: they are not in the site."""
+    left_out_sessions: int
+
+
+def build(export: Export, folder: Path, progress: Progress | None = None) -> Built:
+    """Write the pages of an export into a folder; raise BadInput unless the folder is the site's.
+
+    The same commit gives the same files.
+    """
+    target = SiteFolder(folder)
+    site = ExportedSite(export)
+    asked = _Asked(site, progress)
+    anyio.run(asked.all)
+    size = 0
+
+    def write(name: str, data: bytes) -> None:
+        nonlocal size
+        size += len(data)
+        target.write(name, data)
+
+    for address, file in asked.files.items():
+        answer = asked.answers.pop(address)
+        text = answer.text
+        if answer.kind == _HTML:
+            text = to_file(text, address, file, asked.file_of)
+        write(file, text.encode())
+    words = exporting.words(export.bank)
+    write(pages.FILE, pages.script(words, asked.file_of).encode())
+    write(".nojekyll", b"")  # else a Pages site would leave files out
+    for name, data in site.static.all():
+        write(name, data)
+    removed = target.finish({"commit": export.commit})
+    return Built(
+        folder=str(folder),
+        commit=export.commit,
+        notes=export.notes,
+        pages=len(asked.files),
+        files=target.count,
+        bytes=size,
+        removed=removed,
+        refused=(*export.left_out, *asked.refused),
+        left_out_sessions=export.sessions,
+    )
+
+
+class _Asked:
+    """The pages of a site, asked one after the other."""
+
+    def __init__(self, site: ExportedSite, progress: Progress | None) -> None:
+        self.answers: dict[str, PageAnswer] = {}
+        self.files: dict[str, str] = {}
+        """The files of pages by their addresses."""
+        self.refused: list[NotExported] = []
+        self._addresses = Addresses()
+        self._site = site
+        self._progress = progress
+
+    async def all(self) -> None:
+        """Ask for all pages, and for those that they name as their next one."""
+        app = application(self._site, RequestGuard(["localhost"], None))
+        waiting = deque(self._site.paths())
+        seen = set(waiting)
+        while waiting:
+            if self._progress is not None:
+                self._progress("making pages", len(self.files), len(seen))
+            address = waiting.popleft()
+            answer = await self._page(app, address)
+            following = next_page(address, answer.text) if answer.kind == _HTML else ""
+            if following and following not in seen:
+                seen.add(following)
+                waiting.append(following)
+
+    def file_of(self, address: str) -> str:
+        """Return the file of an address; empty if the site does not have it."""
+        if address.startswith(f"{folder.PREFIX}/") or address == f"/{pages.FILE}":
+            return address.removeprefix("/")
+        return self._addresses.of(address)
+
+    async def _page(self, app: ASGIApp, address: str) -> PageAnswer:
+        answer = await get(app, address)
+        if answer.status != _OK:
+            raise StorageFailed(
+                f"the page {address} could not be made: status {answer.status}",
+                "open it with `serve web`, which says why",
+            )
+        secret = exporting.secret_in(self._site.shared.bank(), _plain(answer))
+        if secret:
+            self.refused.append(NotExported(address, f"has a secret: {secret}"))
+        else:
+            self.files[address] = self._addresses.add(address, answer.kind)
+            self.answers[address] = answer
+        return answer
+
+
+def _plain(answer: PageAnswer) -> str:
+    """Return the words of a page."""
+    if answer.kind != _HTML:
+        return answer.text
+    return unescape(_TAG.sub("", _COMMIT.sub("", answer.text)))

@@ -1,0 +1,267 @@
+"""The graph of notes, ghosts, files and tags, and the part of it that a picture shows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from typing import NamedTuple
+
+from memory_bank.bank.bank import Bank
+from memory_bank.bank.links import GHOST, node_of
+from memory_bank.base.errors import BadInput, Hint, NoteNotFound
+from memory_bank.base.paths import Layout
+from memory_bank.code.names import SYMBOL
+from memory_bank.notes.names import may_be_file
+from memory_bank.search.manifest import graph
+from memory_bank.search.manifest.graph import GraphRows
+
+NOTE, GHOST_KIND, FILE, TAG_KIND = KINDS = ("note", "ghost", "file", "tag")
+"""Kinds of nodes: a ghost is what links name without a note or a file; symbols are files."""
+
+LINK, EMBED, FILE_REF, TAG_EDGE = ("link", "embed", "file_ref", "tag")
+"""Kinds of edges."""
+
+TAG = "tag:"
+"""Start of the id of a tag; a ghost's and a file's starts with `ghost:`, a note's is its path."""
+
+MOST_NEAR = 300
+"""Nodes of a neighbourhood; the nearest, then the most linked are chosen."""
+
+MOST = 5000
+
+MOST_EDGES = 20_000
+
+_DEPTHS = (1, 2)
+
+_REFERENCE = "reference"
+
+_ARCHIVED = "archived"
+
+
+class Node(NamedTuple):
+    """A note, ghost, file or tag."""
+
+    id: str
+    label: str
+    kind: str
+    type: str = ""
+    status: str = ""
+    tags: tuple[str, ...] = ()
+    hidden: bool = False
+
+
+class Edge(NamedTuple):
+    """A link between two nodes, by their places in the list of nodes."""
+
+    source: int
+    target: int
+    kind: str
+    type: str
+
+
+class NoteGraph(NamedTuple):
+    """The whole graph; `near` has the edges at each node."""
+
+    nodes: tuple[Node, ...]
+    places: dict[str, int]
+    near: tuple[tuple[Edge, ...], ...]
+    degrees: tuple[int, ...]
+    """The number of links at each node; those to tags count for the tags only."""
+
+
+class WantedGraph(NamedTuple):
+    """The part of the graph to show."""
+
+    note: str = ""
+    """The centre, as people name notes, or a node's id; empty for the most linked note."""
+    depth: int = 1
+    whole: bool = False
+    kinds: tuple[str, ...] = KINDS
+    types: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    """Notes have one of these types, and one of these tags."""
+    archived: bool = False
+    """Whether archived notes are shown."""
+
+
+class GraphPart(NamedTuple):
+    """The nodes and edges that a picture shows; edges have places in its own list of nodes."""
+
+    centre: str
+    nodes: tuple[Node, ...]
+    edges: tuple[Edge, ...]
+    degrees: tuple[int, ...]
+    """In the whole graph."""
+    left_out: int
+    """Number of wanted nodes that are not shown, because there are too many."""
+
+
+def whole_graph(bank: Bank) -> NoteGraph:
+    """Return the whole graph."""
+    rows = bank.answer(lambda view: graph.rows(view.manifest))
+    return _built(rows, bank.layout)
+
+
+def part(bank: Bank, wanted: WantedGraph) -> GraphPart:
+    """Return the wanted part of the graph; raise NoteNotFound, BadInput."""
+    if wanted.depth not in _DEPTHS:
+        raise BadInput(f"depth is {wanted.depth}", "it is 1 or 2")
+    if unknown := set(wanted.kinds) - set(KINDS):
+        raise BadInput(f"{min(unknown)!r} is no kind of nodes", f"kinds are {', '.join(KINDS)}")
+    graph = whole_graph(bank)
+    centre = _centre(bank, graph, wanted)
+    kept = _kept(graph, wanted, centre)
+    if wanted.whole or centre is None:
+        order = sorted(kept, key=lambda place: (-graph.degrees[place], graph.nodes[place].id))
+        chosen = order[:MOST]
+    else:
+        order = _neighbourhood(graph, centre, kept, wanted.depth)
+        chosen = order[:MOST_NEAR]
+    name = "" if centre is None else graph.nodes[centre].id
+    return _cut(graph, name, chosen, len(order) - len(chosen))
+
+
+def names(bank: Bank, text: str, limit: int = 20) -> list[Node]:
+    """Return the nodes whose names have a text, those that begin with it first."""
+    graph = whole_graph(bank)
+    sought = text.strip().casefold()
+    found = []
+    for place, node in enumerate(graph.nodes):
+        label, name = node.label.casefold(), node.id.casefold()
+        if sought in label or sought in name:
+            rank = not (label.startswith(sought) or name.startswith(sought))
+            found.append((node.kind != NOTE, rank, -graph.degrees[place], node.id, node))
+    return [row[-1] for row in sorted(found)[:limit]]
+
+
+@lru_cache(maxsize=4)
+def _built(rows: GraphRows, place: Layout) -> NoteGraph:
+    nodes = [
+        Node(one.key, one.title or one.key, NOTE, one.type, one.status, one.tags, one.hidden)
+        for one in rows.documents
+    ]
+    numbers = {one.number: at for at, one in enumerate(rows.documents)}
+    others: dict[str, int] = {}
+    edges: dict[Edge, None] = {}
+
+    def other(key: str, node: Node) -> int:
+        if key not in others:
+            others[key] = len(nodes)
+            nodes.append(node)
+        return others[key]
+
+    for link in rows.links:
+        if link.dest in numbers:
+            target = numbers[link.dest]
+        elif link.dest:
+            continue  # it could not be read
+        else:
+            node = Node(GHOST + link.ghost, link.ghost, _kind(link.ghost, place))
+            target = other(GHOST + link.ghost.casefold(), node)
+        kind = EMBED if link.kind == "embed" else FILE_REF if link.kind == _REFERENCE else LINK
+        edges[Edge(numbers[link.source], target, kind, link.type)] = None
+    for at, one in enumerate(rows.documents):
+        for tag in one.tags:
+            key = TAG + tag.casefold()
+            target = other(key, Node(key, f"#{tag}", TAG_KIND))
+            edges[Edge(at, target, TAG_EDGE, "")] = None
+    near: list[list[Edge]] = [[] for _ in nodes]
+    for edge in edges:
+        near[edge.source].append(edge)
+        near[edge.target].append(edge)
+    places = {node.id: at for at, node in enumerate(nodes)}
+    degrees = Counter(edge.target for edge in edges)
+    degrees.update(edge.source for edge in edges if edge.kind != TAG_EDGE)
+    counts = tuple(degrees[at] for at in range(len(nodes)))
+    return NoteGraph(tuple(nodes), places, tuple(map(tuple, near)), counts)
+
+
+def _kind(ghost: str, place: Layout) -> str:
+    if ghost.lower().startswith(SYMBOL):
+        return FILE
+    file = ghost.partition("#")[0]
+    return FILE if ":" not in file and may_be_file(file, place) else GHOST_KIND
+
+
+def _centre(bank: Bank, graph: NoteGraph, wanted: WantedGraph) -> int | None:
+    """Return the place of the node in the middle; None if there is no note."""
+    if wanted.note:
+        return _named(bank, graph, wanted.note)
+    notes = [at for at, one in enumerate(graph.nodes) if one.kind == NOTE and not one.hidden]
+    return max(notes, key=lambda at: (graph.degrees[at], -at), default=None)
+
+
+def _named(bank: Bank, graph: NoteGraph, name: str) -> int:
+    tag = TAG + name[1:] if name.startswith("#") else name
+    for one in (name, tag.casefold() if tag.startswith(TAG) else ""):
+        if one in graph.places:
+            return graph.places[one]
+    node = node_of(bank, name)
+    if node not in graph.places:
+        raise NoteNotFound(f"nothing links to {name!r}", Hint.LIST_GHOSTS)
+    return graph.places[node]
+
+
+def _kept(graph: NoteGraph, wanted: WantedGraph, centre: int | None) -> set[int]:
+    """Return the places of the nodes that may be shown."""
+    types, tags = set(wanted.types), set(wanted.tags)
+    notes = {
+        at
+        for at, node in enumerate(graph.nodes)
+        if node.kind == NOTE
+        and (wanted.archived or not node.hidden)
+        and (not types or node.type in types)
+        and (not tags or not tags.isdisjoint(node.tags))
+    }
+    if centre is not None and not wanted.whole:
+        notes.add(centre)  # whatever it is
+    others = {
+        place
+        for at in notes
+        for edge in graph.near[at]
+        for place in (edge.source, edge.target)
+        if graph.nodes[place].kind in wanted.kinds and graph.nodes[place].kind != NOTE
+    }
+    shown = NOTE in wanted.kinds
+    return {at for at in notes if shown or at == centre} | others
+
+
+def _neighbourhood(graph: NoteGraph, centre: int, kept: set[int], depth: int) -> list[int]:
+    """Return a node, and those around it, the nearest first; no way leads through a tag."""
+    found = [centre]
+    seen = {centre}
+    ring = [centre]
+    for step in range(depth):
+        through = [at for at in ring if step == 0 or graph.nodes[at].kind != TAG_KIND]
+        near = {place for at in through for place in _beside(graph, at)}
+        ring = sorted(
+            (near & kept) - seen,
+            key=lambda place: (-graph.degrees[place], graph.nodes[place].id),
+        )
+        seen.update(ring)
+        found += ring
+    return found
+
+
+def _beside(graph: NoteGraph, place: int) -> Iterator[int]:
+    for edge in graph.near[place]:
+        yield edge.target if edge.source == place else edge.source
+
+
+def _cut(graph: NoteGraph, centre: str, chosen: Iterable[int], left_out: int) -> GraphPart:
+    places = {at: number for number, at in enumerate(chosen)}
+    edges = [
+        Edge(places[edge.source], places[edge.target], edge.kind, edge.type)
+        for at in places
+        for edge in graph.near[at]
+        if edge.source == at and edge.target in places
+    ]
+    edges.sort(key=lambda edge: edge.kind == TAG_EDGE)
+    return GraphPart(
+        centre,
+        tuple(graph.nodes[at] for at in places),
+        tuple(edges[:MOST_EDGES]),
+        tuple(graph.degrees[at] for at in places),
+        left_out,
+    )

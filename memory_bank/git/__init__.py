@@ -1,0 +1,1 @@
+"""Run git safely, and read its objects and its history."""

@@ -1,0 +1,266 @@
+"""Who wrote lines and commits: blame, agents by their names, and pull requests.
+
+A person may be called Claude, so a name that people have says nothing by itself. Neither names nor
+addresses are proved, but to be taken for an agent lowers trust.
+
+git does not record pull requests. What counts is a merge commit on the first-parent line of the
+default branch with the subject of a forge, or a commit with one parent on that line whose subject
+ends with `(#N)`, as a squash has it. Who may write to that branch can write such a subject, too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import NamedTuple
+
+from memory_bank.git import repository
+from memory_bank.git.process import run
+
+SECONDS = 5.0
+"""Time limit of one file."""
+
+_LINE = re.compile(r"^([0-9a-f]{40}(?:[0-9a-f]{24})?) \d+ (\d+)(?: \d+)?$")
+
+
+def lines(tree: Path, commit: str, path: str, seconds: float = SECONDS) -> list[str] | None:
+    """Return the commit of each line of a file as of a commit; None if git can't say in time.
+
+    `path` is below the work tree. No file of the work tree is read, and no filter or converter of
+    text is started. Commits that a setting says to ignore are not ignored.
+    """
+    found = run(
+        tree, "-c", "blame.ignoreRevsFile=", "-c", "blame.markUnblamableLines=false",
+        "blame", "--no-textconv", "--porcelain", commit, "--", path, seconds=seconds,
+    )  # fmt: skip
+    if found is None:
+        return None
+    heads = (_LINE.match(line) for line in found.split("\n") if not line.startswith("\t"))
+    return [head[1] for head in heads if head]
+
+
+_AGENTS = (
+    ("Claude", r"claude", r"(noreply|claude|claude-code)@anthropic\.com"),
+    (
+        "Copilot",
+        r"copilot|copilot-swe-agent|github-copilot",
+        r"(copilot|github-copilot)@github\.com",
+    ),
+    ("Cursor", r"cursor|cursoragent", r"(cursoragent|agent|noreply)@cursor\.(com|sh)"),
+    ("Codex", r"codex|chatgpt-codex-connector", r"(codex|noreply)@openai\.com"),
+    ("Gemini", r"gemini-cli|gemini-code-assist", r"(gemini|gemini-(cli|code-assist))@google\.com"),
+    ("Jules", r"google-labs-jules", r"jules@google\.com"),
+    ("Devin", r"devin|devin-ai-integration", r"devin@(devin|cognition)\.ai"),
+    ("aider", r"aider", r"(noreply|aider)@aider\.chat"),
+    ("OpenHands", r"openhands|openhands-agent", r"openhands@all-hands\.dev"),
+    ("Amp", r"amp-agent", r"amp@ampcode\.com"),
+    ("Windsurf", r"windsurf", r"(cascade|noreply)@(windsurf|codeium)\.com"),
+    ("Amazon Q", r"amazon-q-developer", r"amazonq@amazon\.com"),
+    ("opencode", r"opencode-agent", r"noreply@opencode\.ai"),
+    ("Goose", r"goose-agent", r"goose@block\.xyz"),
+)
+"""Names, patterns of accounts at GitHub, and patterns of other addresses; in lower case."""
+
+_GITHUB = r"(\d+\+)?({})(\[bot\])?@users\.noreply\.github\.com"
+
+_BOT = re.compile(
+    r".*\[bot\]@users\.noreply\..+"  # GitHub, of a company too
+    r"|(project|group|service_account_(project|group))_\d+_(bot_)?\w+@noreply\..+"  # GitLab
+    r"|support@dependabot\.com|.+@renovateapp\.com"
+)
+
+_AGENT_NAMES = tuple(
+    (agent, re.compile(pattern))
+    for agent, pattern in (
+        ("Claude", r"claude (code|agent)\b.*|claude[ -](opus|sonnet|haiku|v?\d).*"),
+        ("Copilot", r"(github |microsoft )?copilot( (agent|coding agent|cli|chat|swe agent))?"),
+        ("Cursor", r"cursor( (agent|ai|bot|composer))|cursoragent"),
+        ("Codex", r"(openai |chatgpt )?codex( (cli|agent|bot))?"),
+        ("Gemini", r"(google )?gemini( (cli|code assist|agent|\d).*)|google gemini"),
+        ("Devin", r"devin ai( integration)?"),
+        ("aider", r"aider( \(.*\))?|.* \(aider\)"),
+    )
+)
+"""Patterns of names that no person has; `Ann (aider)` is how aider signs for Ann."""
+
+_PATTERNS = tuple(
+    (name, re.compile(f"{_GITHUB.format(accounts)}|{others}")) for name, accounts, others in _AGENTS
+)
+
+
+def named(mail: str, name: str = "") -> str:
+    """Return the agent with a mail address, or else with a `name`; empty if neither is one's.
+
+    A bot of a forge (`…[bot]@users.noreply.github.com`) is an agent with its own name.
+    """
+    address = mail.strip().casefold()
+    for agent, pattern in _PATTERNS:
+        if pattern.fullmatch(address):
+            return agent
+    if _BOT.fullmatch(address):
+        return name or "a bot"
+    called = " ".join(name.casefold().removesuffix("[bot]").split())
+    return next((agent for agent, pattern in _AGENT_NAMES if pattern.fullmatch(called)), "")
+
+
+_NONE: Mapping[str, tuple[int, str]] = MappingProxyType({})
+
+_REMOTE, _LOCAL = "refs/remotes/origin/", "refs/heads/"
+
+_DEFAULT_BRANCHES = ("main", "master", "trunk", "develop")
+"""Names of a default branch, if neither the remote nor `init.defaultBranch` says which it is."""
+
+_MOST_DIGITS = 9
+
+_MERGES = (
+    re.compile(r"Merge pull request #?(\d+) (?:from|in) "),  # GitHub, Bitbucket Server, Azure
+    re.compile(r"Merge pull request '.*' \([#!](\d+)\) from "),  # Gitea, Forgejo
+    re.compile(r"Pull request #(\d+): "),  # Bitbucket Server
+    re.compile(r"Merged in .* \(pull request #(\d+)\)$"),  # Bitbucket
+    re.compile(r"Merged PR (\d+): "),  # Azure DevOps
+    re.compile(r"Auto merge of #(\d+) - "),  # homu, bors
+)
+
+_ANY = (
+    re.compile(r"\(#(\d+)\)$"),  # GitHub, Gitea
+    re.compile(r"\(pull request #(\d+)\)$"),
+    re.compile(r"\(!(\d+)\)$"),  # GitLab, by a template
+    re.compile(r"^Merged PR (\d+): "),
+)
+"""Subjects of squashes, and of merges whose subject is the title of the pull request."""
+
+_IN_BODY = re.compile(
+    r"^See merge request (?:\S*!|https://\S+/merge_requests/)(\d+)\s*$", re.MULTILINE
+)
+"""Line in the message of GitLab's merges."""
+
+
+class Mainline(NamedTuple):
+    """The commits of the default branch."""
+
+    tip: str = ""
+    commits: Mapping[str, tuple[int, str]] = _NONE
+    """For each, the number of the pull request that brought it (0 for none), and the commit on the
+    first-parent line that did."""
+
+    def only(self, wanted: Collection[str]) -> Mainline:
+        """Return it with some commits only."""
+        kept = {one: how for one, how in self.commits.items() if one in wanted}
+        return self._replace(commits=kept)
+
+
+def default_branch(tree: Path, name: str = "") -> str:
+    """Return the commit at the tip of the default branch; empty if there is none.
+
+    `name` is as in `default_ref`.
+    """
+    return default_ref(tree, name)[1]
+
+
+def default_ref(tree: Path, name: str = "") -> tuple[str, str]:
+    """Return the full name of the default branch and the commit at its tip; both empty if none is.
+
+    The branch is that of the remote `origin`, since only what was pushed or fetched is there; in a
+    repository without one, a local branch: `init.defaultBranch`, one of a usual name, or the only
+    one. `name` is a name to take instead.
+    """
+    listed = run(
+        tree, "for-each-ref", "--format=%(refname) %(objectname) %(symref)", _REMOTE, _LOCAL
+    )
+    refs: dict[str, str] = {}
+    head = ""
+    for line in (listed or "").splitlines():
+        ref, commit, *target = line.split(" ")
+        refs[ref] = commit
+        head = target[0] if ref == f"{_REMOTE}HEAD" and target and target[0] else head
+    found = _chosen(tree, refs, head, name)
+    return found, refs.get(found, "")
+
+
+def _chosen(tree: Path, refs: Collection[str], head: str, name: str) -> str:
+    """Return which of some branches is the default one; empty if none is."""
+    if name:
+        return next((ref for ref in (_REMOTE + name, _LOCAL + name) if ref in refs), "")
+    remote = any(ref.startswith(_REMOTE) for ref in refs)
+    start = _REMOTE if remote else _LOCAL
+    if head in refs:
+        return head
+    set_name = (run(tree, "config", "--get", "init.defaultBranch") or "").strip()
+    wanted = [start + one for one in (set_name, *_DEFAULT_BRANCHES)]
+    local = [ref for ref in refs if ref.startswith(_LOCAL)]
+    if not remote and len(local) == 1:
+        wanted.append(local[0])
+    return next((ref for ref in wanted if ref in refs), "")
+
+
+def mainline(tree: Path, tip: str, ends: Collection[str] = ()) -> Mainline | None:
+    """Return the commits of the default branch; None if git can't list them in time.
+
+    `ends` are the oldest commits of a shallow clone, which count as brought by no pull request.
+    """
+    if not tip:
+        return Mainline()
+    listed = run(tree, "rev-list", "--topo-order", "--parents", tip, "--")
+    if listed is None:
+        return None
+    parents = {commit: rest for commit, *rest in (line.split(" ") for line in listed.splitlines())}
+    line = list(_first_parents(parents, tip))
+    requests = _requests(tree, line, parents)
+    found: dict[str, tuple[int, str]] = {}
+    for one in reversed(line):  # the oldest first: each commit is of the merge that brought it
+        how = (0 if one in ends else requests.get(one, 0), one)
+        waiting = [one]
+        while waiting:
+            commit = waiting.pop()
+            if commit not in found and commit in parents:
+                found[commit] = how
+                waiting += parents[commit]
+    return Mainline(tip, found)
+
+
+def number(subject: str, body: str, *, merge: bool) -> int:
+    """Return the number of the pull request that a commit merged or squashed; 0 for none."""
+    if merge:
+        for pattern in _MERGES:
+            if found := pattern.match(subject):
+                return _number(found[1])
+        if found := _IN_BODY.search(body):
+            return _number(found[1])
+    for pattern in _ANY:
+        if found := pattern.search(subject):
+            return _number(found[1])
+    return 0
+
+
+def _number(digits: str) -> int:
+    return int(digits) if len(digits) <= _MOST_DIGITS else 0
+
+
+def _first_parents(parents: Mapping[str, Sequence[str]], tip: str) -> Iterator[str]:
+    one = tip
+    while one in parents:
+        yield one
+        if not parents[one]:
+            return
+        one = parents[one][0]
+
+
+def _requests(
+    tree: Path, line: Sequence[str], parents: Mapping[str, Sequence[str]]
+) -> dict[str, int]:
+    """Return the numbers of the pull requests that the commits of a first-parent line name."""
+    log = run(
+        tree, "log", "--no-walk=unsorted", "--stdin", "--encoding=UTF-8", "-z",
+        *repository.ORDINARY, "--no-patch", "--format=%H%n%s%n%b",
+        given="".join(f"{one}\n" for one in line),
+    )  # fmt: skip
+    found = {}
+    for record in (log or "").split("\0"):
+        commit, _, message = record.partition("\n")
+        subject, _, body = message.partition("\n")
+        merge = len(parents.get(commit, ())) > 1
+        if said := number(subject, body, merge=merge):
+            found[commit] = said
+    return found

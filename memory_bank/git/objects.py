@@ -1,0 +1,330 @@
+"""Read commits, trees and blobs of a repository, without its work tree.
+
+Names of revisions and of files are data: no name becomes an option, leads out of a folder, or makes
+git fetch. In a partial clone, a missing object is an error.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from memory_bank.base.errors import BadInput, StorageFailed
+from memory_bank.base.filenames import is_utf8
+from memory_bank.git import repository
+from memory_bank.git.process import LIMIT, read
+
+STAGED = "staged"
+"""The revision that is the git index: what the next commit would have. A branch of that name is
+`refs/heads/staged`."""
+
+MOST_FILES_BYTES = 100_000_000
+"""Maximum bytes of a list of files: that of 500,000 files has as many."""
+
+_AT_ONCE = 32_000_000
+"""Maximum bytes of blobs that are read at a time."""
+
+_BLOB_SECONDS = 60.0
+"""Time limit in seconds of reading so many bytes."""
+
+_ROOM = 200
+"""Bytes for the header of a blob."""
+
+_LONGEST = 1000
+"""Maximum number of characters in the name of a revision."""
+
+_ID = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
+
+_PLAIN_FILES = (0o100644, 0o100755, 0o100664)
+"""Modes of files: not of symbolic links, nor of submodules. The last one is in old trees."""
+
+LINK, SUBMODULE = 0o120000, 0o160000
+"""Modes of symbolic links and submodules."""
+
+_SIDES = "023"
+"""Stages of a file in the git index by preference: merged, ours, theirs."""
+
+_IGNORED = dict.fromkeys(
+    [0x200C, 0x200D, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x206A, 0x2070), 0xFEFF]
+)
+"""Characters that the file system of macOS ignores in names."""
+
+_PART = r"(?!\.git)\.?[a-z0-9_][\w.-]*+"
+
+_SIMPLE = re.compile(rf"(?:{_PART}/)*+{_PART}", re.ASCII | re.IGNORECASE)
+"""Matches most safe paths at once, and no unsafe one."""
+
+_GIT_FOLDERS = frozenset({".git", "git~1"})
+
+_SURROGATES = "surrogateescape"
+
+
+class Blob(NamedTuple):
+    """A file as a tree or the git index has it."""
+
+    id: str
+    """The object id of its content."""
+    size: int
+    """Bytes; -1 if it was not asked for, or the object is missing."""
+    mode: int
+    """`0o100644`, or `0o100755` if it can be executed."""
+
+
+class Revision(NamedTuple):
+    """A revision of the repository."""
+
+    commit: str
+    """Its full id; of what is staged, that of HEAD, empty if there is none."""
+    asked: str
+    """The name that was asked for."""
+    when: float
+    """Time of the commit in seconds since the epoch."""
+
+    @property
+    def staged(self) -> bool:
+        """Tell whether it is what the next commit would have."""
+        return self.asked == STAGED
+
+
+def revision_of(tree: Path, rev: str) -> Revision:
+    """Return the revision of a name, as `commit_of`, or what is staged."""
+    commit = (repository.head(tree) or "") if rev == STAGED else commit_of(tree, rev)
+    return Revision(commit, rev, _time_of(tree, commit))
+
+
+def commit_of(tree: Path, rev: str) -> str:
+    """Return the full id of the commit that a revision names: a tag, a branch, `HEAD~3`, an id.
+
+    Raises BadInput if there is none.
+    """
+    odd = rev.startswith("-") or any(char < " " or char == "\x7f" for char in rev)
+    if rev.strip() and not odd and len(rev) <= _LONGEST:
+        asked = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{rev}^{{commit}}")
+        found = (read(tree, *asked, most=_ROOM) or b"").decode("ascii", "replace").strip()
+        if _ID.fullmatch(found):  # not `^<id>`, which excludes a commit
+            return found
+    if problem := repository.problem(tree):
+        raise BadInput(problem, "a revision can't be read without git")
+    if rev == "HEAD":
+        raise BadInput("there are no commits yet", "commit the code and the notes first")
+    shown = rev if len(rev) <= _LONGEST else f"{rev[:_LONGEST]}…"
+    raise BadInput(f"there is no revision {shown!r}", _what_next(tree))
+
+
+def files_at(tree: Path, commit: str, below: str = "", *, sizes: bool = True) -> dict[str, Blob]:
+    """Return the plain files of a commit in a folder, by their paths below the work tree.
+
+    `below` is a folder or file; empty for all. Symbolic links, submodules and paths that are not
+    safe (see `is_safe`) are left out. Names that are not UTF-8 have surrogates. With `sizes`, it
+    takes ten times longer. Raises BadInput if git can't list them in time.
+    """
+    return _plain(entries_at(tree, commit, below, sizes=sizes))
+
+
+def staged(tree: Path, below: str = "") -> dict[str, Blob]:
+    """Return the plain files of the git index in a folder, as `files_at` does, without sizes.
+
+    Of a file with a merge conflict, it is our side, else the other one. A file that is only
+    announced (`git add --intent-to-add`) is empty.
+    """
+    return _plain(staged_entries(tree, below))
+
+
+def entries_at(tree: Path, commit: str, below: str = "", *, sizes: bool = False) -> dict[str, Blob]:
+    """Return what `files_at` does, with symbolic links and submodules."""
+    if below and not is_safe(below):
+        return {}
+    size = ("-l",) if sizes else ()
+    words = ("ls-tree", "-r", "-z", "--full-tree", *size, "--end-of-options", commit)
+    found = read(tree, *words, *_below(below), most=MOST_FILES_BYTES)
+    if found is None:
+        raise _failed(tree, f"git can't list the files of the commit {commit}")
+    files = {}
+    for about, path in _entries(found, below):
+        mode, _, name, *rest = about.split()
+        length = int(rest[0]) if rest and rest[0].isdigit() else -1
+        files[path] = Blob(name, length, int(mode, 8))
+    return files
+
+
+def staged_entries(tree: Path, below: str = "") -> dict[str, Blob]:
+    """Return what `staged` does, with symbolic links and submodules."""
+    if below and not is_safe(below):
+        return {}
+    words = ("ls-files", "--stage", "-z", "--full-name")
+    found = read(tree, *words, *_below(below), most=MOST_FILES_BYTES, variables=_index_of(tree))
+    if found is None:
+        raise _failed(tree, "git can't list what is staged")
+    files: dict[str, tuple[int, Blob]] = {}
+    for about, path in _entries(found, below):
+        mode, name, stage = about.split()
+        one = (_SIDES.find(stage), Blob(name, -1, int(mode, 8)))
+        if one[0] >= 0:
+            files[path] = min(files.get(path, one), one)
+    return {path: blob for path, (_, blob) in files.items()}
+
+
+def named(tree: Path, names: Iterable[str]) -> dict[str, str]:
+    """Return the blobs that names such as `COMMIT:path` mean; those that mean none are left out.
+
+    A name with a line break is left out. Raises BadInput as `sizes_of`.
+    """
+    wanted = [one for one in dict.fromkeys(names) if "\n" not in one and is_utf8(one)]
+    if not wanted:
+        return {}
+    check = ("cat-file", "--batch-check=%(objectname) %(objecttype)", "--buffer")
+    most = sum(map(len, wanted)) * 4 + len(wanted) * _ROOM
+    given = "".join(f"{one}\n" for one in wanted).encode()
+    found = read(tree, *check, most=most, given=given, seconds=_BLOB_SECONDS)
+    if found is None:
+        raise _failed(tree, "git can't read the files of a revision")
+    lines = (line.split(b" ") for line in found.split(b"\n"))
+    return {
+        name: line[0].decode()
+        for name, line in zip(wanted, lines, strict=False)
+        if line[1:] == [b"blob"]
+    }
+
+
+def sizes_of(tree: Path, ids: Iterable[str]) -> dict[str, int]:
+    """Return the bytes of some blobs; those that are missing, or no blobs, are left out.
+
+    Raises BadInput if git can't say, as in a partial clone whose blobs are missing.
+    """
+    wanted = list(dict.fromkeys(ids))
+    if not wanted:
+        return {}
+    given = "".join(f"{one}\n" for one in wanted).encode()
+    check = ("cat-file", "--batch-check=%(objectname) %(objecttype) %(objectsize)", "--buffer")
+    found = read(tree, *check, most=len(wanted) * _ROOM, given=given, seconds=_BLOB_SECONDS)
+    if found is None:
+        raise _failed(tree, "git can't read the files of a revision")
+    lines = (line.split() for line in found.decode("ascii", "replace").splitlines())
+    return {line[0]: int(line[2]) for line in lines if line[1:2] == ["blob"]}
+
+
+def blobs(tree: Path, ids: Iterable[str], max_bytes: int) -> Iterator[tuple[str, bytes]]:
+    """Yield the content of some blobs by their ids, each once, except larger and missing ones.
+
+    Raises BadInput as `sizes_of`.
+    """
+    yield from sized_blobs(tree, sizes_of(tree, ids), max_bytes)
+
+
+def sized_blobs(tree: Path, sizes: dict[str, int], max_bytes: int) -> Iterator[tuple[str, bytes]]:
+    """Yield the content of blobs whose sizes are known, as `blobs` does."""
+    some: list[str] = []
+    total = 0
+    for one, size in sizes.items():
+        if size > max_bytes:
+            continue
+        if some and total + size > _AT_ONCE:
+            yield from _contents(tree, some, total)
+            some, total = [], 0
+        some.append(one)
+        total += size
+    if some:
+        yield from _contents(tree, some, total)
+
+
+def is_safe(path: str) -> bool:
+    """Tell whether a path of a tree stays below its folder and is no part of a repository's data.
+
+    Trees that git did not make can have `..`, absolute paths and `.git`, also in forms that a file
+    system takes for it.
+    """
+    if _SIMPLE.fullmatch(path):
+        return True
+    if not path or "\0" in path:
+        return False
+    if os.name == "nt" and ("\\" in path or ":" in path):
+        return False
+    for part in path.split("/"):
+        if part in {"", ".", ".."}:
+            return False
+        if part.translate(_IGNORED).split(":")[0].rstrip(". ").casefold() in _GIT_FOLDERS:
+            return False
+    return True
+
+
+def is_shallow(tree: Path) -> bool:
+    """Tell whether a repository is a shallow clone, whose older commits are missing."""
+    found = read(tree, "rev-parse", "--is-shallow-repository", most=_ROOM)
+    return found is not None and found.strip() == b"true"
+
+
+def _contents(tree: Path, ids: list[str], total: int) -> Iterator[tuple[str, bytes]]:
+    given = "".join(f"{one}\n" for one in ids).encode()
+    most = total + len(ids) * _ROOM
+    words = ("cat-file", "--batch", "--buffer")
+    found = read(tree, *words, most=most, given=given, seconds=_BLOB_SECONDS)
+    if found is None:
+        raise _failed(tree, "git can't read the files of a revision")
+    place = 0
+    for one in ids:
+        end = found.find(b"\n", place)
+        header = found[place:end].split()
+        if header[1:2] != [b"blob"]:  # removed meanwhile
+            place = end + 1
+            continue
+        size = int(header[2])
+        yield one, found[end + 1 : end + 1 + size]
+        place = end + 1 + size + 1
+
+
+def _entries(listed: bytes, below: str) -> Iterator[tuple[str, str]]:
+    """Yield what git says of each entry, and its path, of those at or below a path."""
+    for entry in listed.decode("utf-8", _SURROGATES).split("\0")[:-1]:
+        about, _, path = entry.partition("\t")
+        if is_safe(path) and (not below or path == below or path.startswith(f"{below}/")):
+            yield about, path
+
+
+def _plain(entries: dict[str, Blob]) -> dict[str, Blob]:
+    return {path: one for path, one in entries.items() if one.mode in _PLAIN_FILES}
+
+
+def _below(path: str) -> tuple[str, ...]:
+    return ("--", path) if path else ()
+
+
+def _time_of(tree: Path, commit: str) -> float:
+    """Return when a commit was made; without one, now."""
+    if not commit:
+        return time.time()
+    words = ("log", "-1", "--format=%ct", "--no-mailmap", "--no-show-signature", "--no-patch")
+    found = (read(tree, *words, "--end-of-options", commit, most=_ROOM) or b"").strip()
+    return float(found) if found.isdigit() else 0.0
+
+
+def _index_of(tree: Path) -> dict[str, str]:
+    """Return the variable with the git index that a commit in progress uses, for a hook of it.
+
+    `git commit FILE` runs its hooks with a temporary index in the repository's own folder.
+    """
+    file = os.environ.get("GIT_INDEX_FILE", "")
+    folder = repository.git_folder(tree) or tree
+    place = Path(os.path.realpath(tree / file))
+    inside = file and place.parent == Path(os.path.realpath(folder)) and place.is_file()
+    return {"GIT_INDEX_FILE": str(place)} if inside else {}
+
+
+def _failed(tree: Path, what: str) -> BadInput | StorageFailed:
+    if problem := repository.problem(tree):
+        return BadInput(problem, "a revision can't be read without git")
+    if repository.is_partial(tree):
+        return BadInput(
+            f"{what}: it is a partial clone, and some are missing",
+            "get them with `git fetch --refetch --no-filter`",
+        )
+    return StorageFailed(f"{what} within {LIMIT:g} seconds", "try `git fsck`")
+
+
+def _what_next(tree: Path) -> str:
+    if is_shallow(tree):
+        return "name a commit, tag or branch; this is a shallow clone: `git fetch --unshallow`"
+    return "name a commit, tag or branch: `git log --oneline` lists commits"

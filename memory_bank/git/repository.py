@@ -1,0 +1,451 @@
+"""Read a git repository: its work tree, its first and current commit, its remotes.
+
+A repository's settings can name programs and hosts; none of these is started or contacted.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Callable, Collection, Iterator, Sequence
+from pathlib import Path
+
+from memory_bank.base.documents import Committed
+from memory_bank.base.paths import user_folder
+from memory_bank.git import process
+from memory_bank.git.process import read
+from memory_bank.git.process import run as _run
+
+_PLAIN = ("--no-ext-diff", "--no-textconv", "-O/dev/null")
+
+ORDINARY = (*_PLAIN, "--no-mailmap", "--no-show-signature")
+
+_REVISION_SECONDS = 10.0
+"""Time limit of reading the history of another revision than HEAD, which may come from a stranger:
+if it takes longer, other commands still run."""
+
+_PARTIAL = r"^(extensions\.partialclone|remote\..*\.(promisor|partialclonefilter))$"
+
+_EVERY = ("--cached", "--others", "--exclude-standard")
+"""Options of `ls-files` for all files that are tracked, or would be by `git add --all`."""
+
+_RENAMED = "R100"
+"""Git's status of a renamed file with the same bytes."""
+
+_MAX_RENAMES = 10
+"""Maximum number of renames of one file that are followed."""
+
+_MAX_PATH = 1000
+"""Maximum length of a path that is passed to git."""
+
+_MAX_ARGUMENTS = 100
+"""Maximum number of paths or commits in one command, whose length systems limit."""
+
+_LAST_SECOND = 253_402_300_799
+"""Last second of the year 9999; later times are invalid."""
+
+
+def worktree(folder: Path) -> Path | None:
+    """Return the work tree that holds a folder; None outside git."""
+    for place in (folder, *folder.parents):
+        if (place / ".git").exists():
+            return place
+    return None
+
+
+def problem(folder: Path) -> str:
+    """Return why git can't read the work tree that holds a folder; empty if it can."""
+    tree = worktree(folder)
+    gave_up = process.TimeoutState.timed_out
+    if tree is None or (not gave_up and _run(tree, "rev-parse", "--git-dir") is not None):
+        return ""
+    if process.TimeoutState.timed_out:
+        return f"git did not answer within {process.LIMIT:g} seconds and is not asked again"
+    if process.program() is None:
+        return "git is not installed"
+    return f"git can't read the repository {tree}: try `git status` there"
+
+
+def root_commit(tree: Path) -> str | None:
+    """Return the first commit of a repository: the same in all its clones and work trees.
+
+    None when there is no commit yet, git is missing, or a shallow clone hides the first one.
+    """
+    if _run(tree, "rev-parse", "--is-shallow-repository") != "false\n":
+        return None
+    found = _run(tree, "rev-list", "--max-parents=0", "HEAD")
+    return min(found.split()) if found and found.strip() else None
+
+
+def head(tree: Path) -> str | None:
+    """Return the commit that is checked out; None when there is none."""
+    found = _run(tree, "rev-parse", "--verify", "--quiet", "HEAD")
+    return found.strip() if found else None
+
+
+def branch(tree: Path) -> str:
+    """Return the branch that is checked out; empty if there is none."""
+    return (_run(tree, "symbolic-ref", "--quiet", "--short", "HEAD") or "").strip()
+
+
+def has_branches(tree: Path) -> bool:
+    """Tell whether a repository has another branch than one, here or in a remote repository.
+
+    False if git can't say.
+    """
+    asked = ("for-each-ref", "--count=2", "--format=%(refname)", "refs/heads/", "refs/remotes/")
+    return len((_run(tree, *asked) or "").split()) > 1
+
+
+def commit_at(tree: Path, when: float, branch: str = "") -> str:
+    """Return the last commit of a branch, or of HEAD, up to a time; empty if there is none."""
+    wanted = f"refs/heads/{branch}" if branch else "HEAD"
+    found = _run(tree, "rev-list", "-1", f"--before=@{int(when)}", "--end-of-options", wanted)
+    return (found or "").strip()
+
+
+def git_folder(tree: Path) -> Path | None:
+    """Return the folder with the HEAD of a work tree, which may be linked; None if unknown."""
+    entry = tree / ".git"
+    if entry.is_dir():
+        return entry
+    try:
+        text = entry.read_text(encoding="utf-8", errors="surrogateescape")
+    except OSError:
+        return None
+    found = text.removeprefix("gitdir:").strip()
+    return tree / found if found and text.startswith("gitdir:") else None
+
+
+def common_folder(tree: Path) -> Path | None:
+    """Return the folder of git that all work trees of a repository share; None if unknown."""
+    own = git_folder(tree)
+    if own is None:
+        return None
+    try:
+        found = own / (own / "commondir").read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError):
+        found = own
+    return found.resolve()
+
+
+def history(
+    tree: Path, folder: Path, paths: Sequence[str] = (".",), commit: str = "HEAD"
+) -> dict[str, Committed] | None:
+    """Map each file at or below some paths of a folder to its commits, up to one commit.
+
+    Keys are paths below the folder with forward slashes. None when git can't say.
+    """
+    seconds = 0.0 if commit == "HEAD" else _REVISION_SECONDS
+    prefix = below_tree(tree, folder)
+    wanted = [prefix + path if path != "." else prefix or "." for path in paths]
+    log = _run(
+        tree, "log", *ORDINARY, "--reverse", "--format=%x1e%at", "-z", "--name-status",
+        renames_option(tree), "--diff-filter=AMRT", "--end-of-options", commit, "--", *wanted,
+        seconds=seconds,
+    )  # fmt: skip
+    listed = _run(
+        tree, "ls-tree", "-r", "-z", "--end-of-options", commit, "--", *wanted, seconds=seconds
+    )
+    if log is None or listed is None:
+        return None
+    first, last = _moments(log)
+    blobs = dict(tree_blobs(listed))
+    return {
+        path[len(prefix) :]: Committed(when, max(when, last[path]), blobs.get(path, b""))
+        for path, when in first.items()
+        if path.startswith(prefix)
+    }
+
+
+def blob(data: bytes, like: bytes = b"") -> bytes:
+    """Return git's object id of some bytes, by the hash function of the id `like`.
+
+    If the bytes with LF line ends have the id `like`, return that: git may convert line ends to
+    CRLF at checkout.
+    """
+    import hashlib  # start-up: questions read no file
+
+    kind = hashlib.sha256 if len(like) == hashlib.sha256().digest_size else hashlib.sha1
+
+    def named(what: bytes) -> bytes:
+        return kind(b"blob %d\0%b" % (len(what), what)).digest()
+
+    if like and b"\r\n" in data and named(data.replace(b"\r\n", b"\n")) == like:
+        return like
+    return named(data)
+
+
+def _moments(log: str) -> tuple[dict[str, float], dict[str, float]]:
+    """Return the times of first commit and last change of each path, from a log, oldest first."""
+    first: dict[str, float] = {}
+    last: dict[str, float] = {}
+    for record in log.split("\x1e")[1:]:
+        stamp, *parts = [part.lstrip("\n") for part in record.split("\0")]
+        if not stamp.isdigit() or int(stamp) > _LAST_SECOND:
+            continue
+        when = float(stamp)
+        words = iter(part for part in parts if part)
+        for status in words:
+            old = next(words, "")
+            new = next(words, "") if status.startswith("R") else old
+            first.setdefault(new, first.get(old, when))
+            changed = last.get(old, when) if status == _RENAMED else when
+            last[new] = max(last.get(new, changed), changed)
+    return first, last
+
+
+def tree_blobs(listed: str) -> Iterator[tuple[str, bytes]]:
+    """Yield the paths that `ls-tree -z` lists, with their object ids."""
+    for entry in listed.split("\0")[:-1]:
+        about, _, path = entry.partition("\t")
+        yield path, bytes.fromhex(about.split()[2])
+
+
+def commit_with(tree: Path, folder: Path, text: str) -> str | None:
+    """Return the last commit of any branch that added or removed a text below a folder.
+
+    Empty if there is none; None if git can't say.
+    """
+    below = below_tree(tree, folder) or "."
+    asked = ("log", "--all", *ORDINARY, "--format=%H", "-1", f"-S{text}", "--", below)
+    found = _run(tree, *asked)
+    return None if found is None else found.strip()
+
+
+def commit_of(tree: Path, files: Sequence[Path]) -> str | None:
+    """Return the last commit of any branch that changed one of some files; as `commit_with`."""
+    below = [file.relative_to(tree).as_posix() for file in files[:_MAX_ARGUMENTS]]
+    found = _run(tree, "log", "--all", *ORDINARY, "--format=%H", "-1", "--", *below)
+    return None if found is None else found.strip()
+
+
+def tracks(tree: Path, folder: Path) -> bool:
+    """Tell whether git tracks files below a folder, other than `.gitignore`."""
+    found = _run(tree, "ls-files", "-z", "--", folder.relative_to(tree).as_posix()) or ""
+    return any(not name.endswith(".gitignore") for name in found.split("\0") if name)
+
+
+def would_track(tree: Path, file: Path) -> bool:
+    """Tell whether a file is tracked, or would be by `git add --all`; False if git can't say."""
+    return bool(trackable(tree, [file]))
+
+
+def trackable(tree: Path, files: Sequence[Path]) -> set[Path]:
+    """Return those of some files that are tracked, or would be by `git add --all`."""
+    found: set[Path] = set()
+    for start in range(0, len(files), _MAX_ARGUMENTS):
+        below = [
+            file.relative_to(tree).as_posix() for file in files[start : start + _MAX_ARGUMENTS]
+        ]
+        listed = _run(tree, "ls-files", "-z", *_EVERY, "--", *below) or ""
+        found.update(tree / name for name in listed.split("\0") if name)
+    return found
+
+
+def not_ignored(tree: Path, folder: Path, paths: Sequence[str]) -> set[str] | None:
+    """Return the files at or below some paths of a folder that git tracks, or would track.
+
+    They are paths below the folder. Files of other repositories inside it are left out. None when
+    git can't say.
+    """
+    prefix = below_tree(tree, folder)
+    wanted = [prefix + path if path != "." else prefix or "." for path in paths]
+    found: set[str] = set()
+    for start in range(0, len(wanted), _MAX_ARGUMENTS):
+        some = wanted[start : start + _MAX_ARGUMENTS]
+        listed = _run(tree, "ls-files", "-z", *_EVERY, "--", *some)
+        if listed is None:
+            return None
+        # with a slash at the end: another repository
+        names = (name for name in listed.split("\0") if name and not name.endswith("/"))
+        found.update(name.removeprefix(prefix) for name in names)
+    return found
+
+
+def files(tree: Path, exclude: Sequence[str] = ()) -> list[str] | None:
+    """Return the files of a work tree that are tracked, or would be by `git add --all`.
+
+    Those that match a pattern of `exclude`, as in .gitignore, are left out, tracked or not. A
+    listed file may be missing, or be the folder of a submodule. Folders of other repositories are
+    left out. Names that are not UTF-8 have surrogates. None when git can't say.
+    """
+    patterns = [f"--exclude={pattern}" for pattern in exclude]
+    listed = _run(tree, "ls-files", "-z", *_EVERY, *patterns)
+    without = _run(tree, "ls-files", "-z", "--cached", "--ignored", *patterns) if patterns else ""
+    if listed is None or without is None:
+        return None
+    left_out = {*without.split("\0"), ""}
+    # with a slash at the end: another repository
+    names = (name for name in listed.split("\0") if name not in left_out)
+    return list(dict.fromkeys(name for name in names if not name.endswith("/")))
+
+
+def below_tree(tree: Path, folder: Path) -> str:
+    """Return a folder's path below the work tree with a slash; empty for the work tree itself."""
+    below = folder.relative_to(tree).as_posix()
+    return "" if below == "." else f"{below}/"
+
+
+def renames_option(tree: Path, partial: str = "--no-renames") -> str:
+    """Return git's option for renames; in a partial clone, one that reads no blobs."""
+    return partial if is_partial(tree) else "--find-renames"
+
+
+def is_partial(tree: Path) -> bool:
+    """Tell whether a repository is a partial clone, whose objects may be missing."""
+    return bool(_run(tree, "config", "--get-regexp", _PARTIAL))
+
+
+def moved(
+    tree: Path,
+    paths: Collection[str],
+    there: Callable[[str], bool] | None = None,
+    until: str = "",
+) -> dict[str, str]:
+    """Map removed paths to the names to which git renamed them, if these exist.
+
+    Paths are below the work tree. Repeated renames are followed; staged renames count, unless the
+    history ends at the commit `until`. `there` tells whether a path exists; by default, on disk.
+    """
+    exists = there or (lambda path: os.path.lexists(tree / path))
+    found: dict[str, str] = {}
+    wanted = {path: path for path in paths if _may_be_named(path)}
+    how = renames_option(tree, "--find-renames=100%") if paths else ""
+    for _ in range(_MAX_RENAMES):
+        if not wanted:
+            break
+        renames = _renamed(tree, sorted(set(wanted.values())), how, until)
+        ways = [(path, renames[last]) for path, last in wanted.items() if last in renames]
+        found |= {path: new for path, new in ways if exists(new)}
+        wanted = {path: new for path, new in ways if path not in found and new != path}
+    return found
+
+
+def _may_be_named(path: str) -> bool:
+    """Tell whether git accepts a path; a refused one would fail the whole command."""
+    outside = path.startswith(("/", "../")) or path in {"", ".", ".."}
+    return not outside and "\0" not in path and len(path) <= _MAX_PATH
+
+
+def _renamed(tree: Path, paths: Sequence[str], how: str, until: str) -> dict[str, str]:
+    """Map paths to their new names, if their last removal was a rename."""
+    changes = ("-z", "--name-status", "--diff-filter=R", how)
+    indexed = ("diff-index", "--cached", *_PLAIN, *changes, "HEAD")
+    renames = _pairs("" if until else _run(tree, *indexed) or "")
+    end = ("--end-of-options", until) if until else ()
+    wanted, commits = set(paths), dict[str, str]()
+    for start in range(0, len(paths), _MAX_ARGUMENTS):
+        log = _run(
+            tree, "log", *ORDINARY, "--format=%x1e%H", "-z", "--name-only", "--no-renames",
+            "--diff-filter=D", *end, "--", *paths[start : start + _MAX_ARGUMENTS],
+        )  # fmt: skip
+        for record in (log or "").split("\x1e")[1:]:
+            commit, *gone = [part.strip("\n") for part in record.split("\0") if part.strip("\n")]
+            for path in wanted.intersection(gone):
+                commits.setdefault(path, commit)  # the newest is first
+    names = sorted(set(commits.values()))
+    for start in range(0, len(names), _MAX_ARGUMENTS):
+        some = names[start : start + _MAX_ARGUMENTS]
+        log = _run(tree, "log", *ORDINARY, "--no-walk", "--format=%x1e%H", *changes, *some, "--")
+        for record in (log or "").split("\x1e")[1:]:
+            commit, _, rest = record.partition("\0")
+            pairs = _pairs(rest).items()
+            renames |= {old: new for old, new in pairs if commits.get(old) == commit}
+    return {path: renames[path] for path in paths if path in renames}
+
+
+def _pairs(listed: str) -> dict[str, str]:
+    """Return old and new names from git's list of renames."""
+    words = [word.lstrip("\n") for word in listed.split("\0")]
+    return dict(zip(words[1::3], words[2::3], strict=False))
+
+
+def ignores(tree: Path, file: Path) -> bool:
+    """Tell whether git ignores a file by any of its rules; a tracked file is not ignored.
+
+    False if git fails.
+    """
+    # check-ignore always takes literal paths, and refuses the option
+    asked = ("--no-literal-pathspecs", "check-ignore", "--quiet", "--", str(file))
+    return _run(tree, *asked) is not None
+
+
+def shared_folder(tree: Path) -> Path:
+    """Return the folder of a repository, which all its work trees share; it may not exist.
+
+    It is named by the folder of git that the work trees share: that costs no call of git, and
+    stays the same when a repository gets its first commit or a shallow clone the rest.
+    """
+    return user_folder("cache") / "code" / _hashed(common_folder(tree) or tree)
+
+
+def tree_folder(tree: Path) -> Path:
+    """Return the folder of one work tree; it may not exist."""
+    return shared_folder(tree) / _hashed(tree)
+
+
+def _hashed(path: Path) -> str:
+    return hashlib.sha256(os.fsencode(path.resolve())).hexdigest()[:16]
+
+
+_ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+
+_REF = re.compile(r"ref: (refs/heads/[^\s~^:?*\[\\\x00-\x1f]+)")
+
+_MOST_HEAD = 1000
+
+
+def checked_out(tree: Path) -> str:
+    """Return the id of the commit that is checked out; empty if there is none."""
+    return branch_and_commit(tree)[1]
+
+
+def branch_and_commit(tree: Path) -> tuple[str, str]:
+    """Return the text of HEAD, which names the branch, and the id of its commit; empty for none.
+
+    Git is asked for a branch that has no file of its own, such as one that was packed.
+    """
+    folder = git_folder(tree)
+    text = _read(folder / "HEAD") if folder is not None else ""
+    if _ID.fullmatch(text):
+        return text, text
+    ref = _REF.fullmatch(text)
+    if folder is not None and ref is not None and ".." not in ref[1]:
+        common = _read(folder / "commondir")
+        found = _read((folder / common if common else folder) / ref[1])
+        if _ID.fullmatch(found):
+            return text, found
+    return text, head(tree) or ""
+
+
+def _read(file: Path) -> str:
+    try:
+        with file.open(encoding="utf-8", errors="replace") as opened:
+            return opened.read(_MOST_HEAD).strip()
+    except OSError:
+        return ""
+
+
+_MOST_SETTINGS = 100_000
+
+_FIRST = "origin"
+
+
+def remote_url(tree: Path) -> str:
+    """Return the URL of the remote `origin`, else of the only remote; empty if there is none.
+
+    It may have a password.
+    """
+    found = (
+        read(tree, "config", "-z", "--get-regexp", r"^remote\..*\.url$", most=_MOST_SETTINGS) or b""
+    )
+    urls: dict[str, str] = {}
+    for entry in found.decode("utf-8", "replace").split("\0"):
+        key, _, url = entry.partition("\n")
+        if url:
+            urls.setdefault(key.removeprefix("remote.").removesuffix(".url"), url)
+    if _FIRST in urls:
+        return urls[_FIRST]
+    return next(iter(urls.values())) if len(urls) == 1 else ""

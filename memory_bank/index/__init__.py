@@ -1,1 +1,0 @@
-"""Index documents: compare with the source, write the manifest, fill the retrievers."""

@@ -1,1 +1,0 @@
-"""Lint rules for banks, one file for each rule."""

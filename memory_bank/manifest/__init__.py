@@ -1,1 +1,0 @@
-"""The manifest: the database of documents, sections, passages, links and faults."""

@@ -1,0 +1,196 @@
+"""Find notes with the same or nearly the same text as a new one."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from memory_bank.bank import open_index
+from memory_bank.bank.bank import Bank
+from memory_bank.bank.note_files import SESSION
+from memory_bank.bank.open_index import NoteRow, View
+from memory_bank.base.documents import Span
+from memory_bank.base.errors import MemoryBankError
+from memory_bank.git import repository
+from memory_bank.notes import front_matter
+from memory_bank.notes.compare.words import MAX_CHARACTERS, Words, share, words_of
+from memory_bank.notes.names import name_of
+from memory_bank.notes.schema import folder_of
+from memory_bank.search.manifest import documents
+from memory_bank.search.manifest.documents import DocumentRow
+from memory_bank.search.retrievers.base import Question, Scope
+from memory_bank.trust.authors import warnings
+
+if TYPE_CHECKING:
+    from memory_bank.memory.remember import Remembered
+
+
+SAME_AS = "same_as"
+"""The key of a private note with the link to the tracked note that has the same content."""
+
+_NO_LINK = frozenset("[]#^|")
+"""Characters that a wikilink's target can't have."""
+
+
+class Duplicates(NamedTuple):
+    """The oldest notes with a content that are not archived."""
+
+    near: NoteRow | None = None
+    """The oldest that is tracked or private as the new note; it is updated."""
+    far: NoteRow | None = None
+    """The oldest of the other kind; only a private one is changed, by `linked`."""
+    private: bool = False
+    """Whether `near` and the new note are private."""
+
+
+def with_content(bank: Bank, content_hash: str) -> list[NoteRow]:
+    """Return the bank's own notes with a content, the oldest first: no included files."""
+    found = bank.read(lambda view: open_index.with_content(view.manifest, content_hash))
+    return [note for note in found if not bank.roots.is_included(note.path)]
+
+
+def duplicates(bank: Bank, content_hash: str, path: str) -> Duplicates:
+    """Return the notes with a content; `path` tells whether a new note would be private."""
+    found = with_content(bank, content_hash)
+    if not found:
+        return Duplicates()
+    side = stays_here(bank, path)
+    sides = [(stays_here(bank, note.path) == side, note) for note in found]
+    near, far = ([note for same, note in sides if same is wanted] for wanted in (True, False))
+    return Duplicates(next(iter(near), None), next(iter(far), None), side)
+
+
+def linked(bank: Bank, found: Duplicates, done: Remembered) -> Remembered:
+    """Name the note with the same content on the other side, to which the private one gets a link.
+
+    The tracked one gets none: for others, it would lead nowhere. Call it after the note was
+    written, while its bank is locked.
+    """
+    if found.far is None:
+        return done
+    private, tracked = done.path, found.far.path
+    if not found.private:
+        private, tracked = tracked, private
+    done = replace(done, same_as=found.far.path)
+    try:
+        etag = bank.store.change(private, lambda text: _with_link(text, name_of(tracked)))
+    except MemoryBankError as error:
+        failed = f"{private} got no link to the same content: {error.message}"
+        return replace(done, warning=warnings(done.warning, failed))
+    return replace(done, etag=etag) if private == done.path else done
+
+
+def _with_link(text: str, name: str) -> str:
+    """Return a note's text with a link to the note that has the same content."""
+    raw, _ = front_matter.metadata(front_matter.split(text))
+    link, there = f"[[{name}]]", raw.get(SAME_AS, "[[")
+    ours = isinstance(there, str) and there.startswith("[[") and there != link
+    if _NO_LINK.intersection(name) or not ours:
+        return text
+    return front_matter.set_keys(text, {SAME_AS: link})
+
+
+def stays_here(bank: Bank, path: str) -> bool:
+    """Tell whether a note is private to this machine: a session's, or ignored by git."""
+    if path.startswith(f"{folder_of(SESSION)}/"):
+        return True
+    tree = repository.worktree(bank.layout.root)
+    return tree is not None and repository.ignores(tree, bank.layout.root / path)
+
+
+ALIKE = 0.8
+"""Share of words that two texts must have in common."""
+
+_FEWEST_WORDS = 4
+
+_ASKED = 24
+"""Number of words for which the index is queried: the longest, which tend to be rare."""
+
+_COMPARED = 5
+"""Number of notes that are read."""
+
+_HEADER = 4000
+"""Bytes of front matter that a note of the same text may have more."""
+
+_EVERY_LINE = Span(1, 1 << 60)
+
+_RUN = re.compile(r"\w+")
+
+
+class Alike(NamedTuple):
+    """A note with nearly the same text as another."""
+
+    path: str
+    title: str
+    share: float
+    """Of the words that both have in common."""
+
+
+def similar_to(bank: Bank, content: str, *, besides: str | None = None) -> str | None:
+    """Return the path of the note whose text is the most similar to a content, if one nearly is it.
+
+    The caller's index is up to date. It reads at most five notes, and never raises. The note at
+    `besides` is not meant, nor are included files of the project.
+    """
+    try:
+        return bank.read(lambda view: _nearest(bank, view, content, besides))
+    except (MemoryBankError, UnicodeError):
+        return None  # a remark must not fail a write
+
+
+def similar_notes(
+    view: View, content: str, known: dict[str, Words] | None = None, *, compared: int = _COMPARED
+) -> dict[str, float]:
+    """Map the paths of notes that are similar to a content to their share of common words.
+
+    At most `compared` notes are read, those that the index finds first. `known` caches their words,
+    for further calls on the same notes.
+    """
+    words = words_of(content)
+    index = view.index.retrievers.get("notes")
+    if index is None or words.total() < _FEWEST_WORDS:
+        return {}
+    size = len(content.encode(errors="replace"))
+    runs = dict.fromkeys(_RUN.findall(content[:MAX_CHARACTERS]))
+    asked = sorted(runs, key=len, reverse=True)[:_ASKED]
+    found = index.find(Question(" ".join(asked)), compared, Scope())
+    rows = documents.documents(view.manifest, found.documents)
+    shares: dict[str, float] = {}
+    cache = {} if known is None else known
+    for row in rows.values():
+        if _may_be(row, size):
+            if row.key not in cache:
+                cache[row.key] = words_of(_text(view, row))
+            shares[row.key] = share(words, cache[row.key])
+    return {key: value for key, value in shares.items() if value >= ALIKE}
+
+
+def others_like(bank: Bank, path: str, content: str) -> tuple[Alike, ...]:
+    """Return the notes whose texts are nearly the same as a note's, the most similar first."""
+
+    def ask(view: View) -> tuple[Alike, ...]:
+        found = similar_notes(view, content, compared=_COMPARED + 1)  # itself is among them
+        rows = {key: documents.document_at(view.manifest, key) for key in found if key != path}
+        some = [Alike(key, row.title, found[key]) for key, row in rows.items() if row]
+        return tuple(sorted(some, key=lambda one: (-one.share, one.path)))
+
+    return bank.read(ask)
+
+
+def _nearest(bank: Bank, view: View, content: str, besides: str | None) -> str | None:
+    found = {
+        key: value
+        for key, value in similar_notes(view, content).items()
+        if key != besides and not bank.roots.is_included(key)
+    }
+    return max(found, key=lambda key: found[key], default=None)
+
+
+def _may_be(row: DocumentRow, size: int) -> bool:
+    return row.size <= 2 * size + _HEADER and row.data.get("status") != "archived"
+
+
+def _text(view: View, row: DocumentRow) -> str:
+    text = view.source.text(row.key, row.hash, _EVERY_LINE) or ""
+    return front_matter.split(text).body

@@ -1,0 +1,436 @@
+"""Ask one question of everything: notes, docs, symbols, tests, coupled files."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
+
+from memory_bank.base.errors import BadInput, MemoryBankError, NoBank, NoRepository
+from memory_bank.base.setting_sections import BANK, MODES, Search
+from memory_bank.code import symbols
+from memory_bank.code.coupling import snippet
+from memory_bank.memory import recall
+from memory_bank.memory.ask_results import (
+    COUPLING,
+    DOCS,
+    INCLUDE,
+    NOTES,
+    SCHEMA_VERSION,
+    SYMBOLS,
+    TESTS,
+    Answer,
+    CoupledFileResult,
+    DocResult,
+    GuardResult,
+    NoteResult,
+    Result,
+    SymbolResult,
+    file_of,
+)
+from memory_bank.search import score_calibration, snippets
+from memory_bank.shared.engine import REASONS
+
+if TYPE_CHECKING:
+    from memory_bank.bank.bank import Bank
+    from memory_bank.bank.hits import RecalledNote
+    from memory_bank.code.codebase import Codebase
+    from memory_bank.code.coupled import Coupled, Coupling
+    from memory_bank.code.records import Symbol
+    from memory_bank.code.search import CodeHit, CodeResult, Lane
+    from memory_bank.memory.hits import Recalled
+    from memory_bank.search.index.changes import Progress
+
+
+_COUPLED_WITH, _MOST_COUPLED = 3, 12
+"""Number of files, the best ones, whose coupled files are looked at, and how many of each."""
+
+_CODE_LANES = (SYMBOLS, TESTS, DOCS)
+
+
+class _Lift(NamedTuple):
+    """What a file gains because it changes with a better one."""
+
+    score: float
+    coupled: Coupled
+    file: str
+    """The better one."""
+
+
+def with_coupling(
+    codebase: Codebase, found: Mapping[str, Sequence[Result]]
+) -> dict[str, Sequence[Result]]:
+    """Return the results of each kind, and what coupling tells of files that change with the best.
+
+    Such a file is as likely as the better one, times `fused_score` and COUPLING_WEIGHT. If its own
+    best result is likelier, that one is lifted; else the coupled file is a result.
+    """
+    best: dict[str, float] = {}
+    for kind in _CODE_LANES:
+        for one in found.get(kind, ()):
+            file = file_of(one)
+            best[file] = max(best.get(file, 0.0), one.relevance_score)
+    first = sorted(best, key=lambda file: -best[file])[:_COUPLED_WITH]
+    coupling = codebase.coupling(refresh=False).coupling  # the search has just caught up
+    lifts = _lifts(coupling, {file: best[file] for file in first})
+    changed: dict[str, Sequence[Result]] = {
+        kind: [_lifted(one, best, lifts) for one in some] if kind in _CODE_LANES else some
+        for kind, some in found.items()
+    }
+    changed[COUPLING] = [
+        CoupledFileResult(
+            id=None,
+            title=file,
+            snippet=snippet(lift.coupled, lift.file),
+            relevance_score=score_calibration.either(best.get(file, 0.0), lift.score),
+            fused_score=round(lift.coupled.fused_score, 4),
+            coupling_type=lift.coupled.coupling_type,
+        )
+        for file, lift in lifts.items()
+        if lift.score >= best.get(file, 0.0) and not codebase.is_note(file)
+    ]
+    return changed
+
+
+def _lifts(coupling: Coupling, best: Mapping[str, float]) -> dict[str, _Lift]:
+    """Return what coupled files gain by the best files, which are given with their scores."""
+    lifts: dict[str, _Lift] = {}
+    for file, score in best.items():
+        for other in coupling.of(file)[:_MOST_COUPLED]:
+            lift = score_calibration.COUPLING_WEIGHT * score * other.fused_score
+            if other.file not in lifts or lift > lifts[other.file].score:
+                lifts[other.file] = _Lift(lift, other, file)
+    return lifts
+
+
+def _lifted(one: Result, best: Mapping[str, float], lifts: Mapping[str, _Lift]) -> Result:
+    """Return the best result of a coupled file with a higher score, if it is likely by itself."""
+    file = file_of(one)
+    lift = lifts.get(file)
+    if lift is None or one.relevance_score < best[file] or lift.score >= best[file]:
+        return one
+    return one._replace(relevance_score=score_calibration.either(one.relevance_score, lift.score))
+
+
+MOST = 100
+"""Most results in an answer."""
+
+_OVERFETCH = 2
+"""Results of each kind that are looked at, for each one in the answer."""
+
+_LEAST = 20
+"""Results of each kind that are looked at in any case, so that a short answer starts a long one."""
+
+_LANES: tuple[Lane, ...] = ("symbols", "tests", "docs")
+
+
+class _Found(NamedTuple):
+    """The results of one kind."""
+
+    results: Sequence[Result] = ()
+    mode: str = ""
+    reason: str = ""
+    """Why it was not searched by meaning."""
+    absent: str = ""
+    """Why it was not searched at all."""
+    problem: str = ""
+    """Why results may be missing."""
+    notes: Mapping[str, RecalledNote] = MappingProxyType({})
+    code: Mapping[tuple[str, str], CodeHit] = MappingProxyType({})
+    notices: tuple[str, ...] = ()
+
+
+def ask(
+    bank: Bank | None,
+    codebase: Codebase | None,
+    query: str,
+    limit: int = 10,
+    include: Sequence[str] = INCLUDE,
+    *,
+    mode: str | None = None,
+    count_access: bool = True,
+    progress: Progress | None = None,
+) -> Answer:
+    """Return what answers a question, of all kinds that `include` names, the most relevant first.
+
+    A bank or a codebase that is None is not searched, and `problem` says so. `limit` is
+    clamped to 1 to 100. `relevance_score` is 0 to 1 and comparable between kinds; with the setting
+    `fusion = rrf`, it comes from the ranks within the kinds. Unless `count_access` is false, the
+    notes and symbols in the answer count one access more. Raises BadInput for an unknown kind or
+    mode.
+    """
+    found = explained(bank, codebase, query, limit, include, mode=mode, progress=progress)
+    if count_access:
+        _count(bank, codebase, found.answer.results)
+    return found.answer
+
+
+class Explained(NamedTuple):
+    """An answer, with what its results were found by."""
+
+    answer: Answer
+    notes: Mapping[str, RecalledNote]
+    """The notes that were found, by the ids of their results."""
+    code: Mapping[tuple[str, str], CodeHit]
+    """What was found of the code, by the kinds and ids of the results."""
+    notices: tuple[str, ...]
+    """What `recall` remarks on the query."""
+
+
+def explained(
+    bank: Bank | None,
+    codebase: Codebase | None,
+    query: str,
+    limit: int = 10,
+    include: Sequence[str] = INCLUDE,
+    *,
+    mode: str | None = None,
+    scope: str = BANK,
+    refresh_code: bool = True,
+    progress: Progress | None = None,
+) -> Explained:
+    """Return what `ask` returns, with the reasons; no access is counted.
+
+    `scope` says where notes are searched, as for `recall`; the rest is of this repository.
+    Without `refresh_code`, the code is searched as it was indexed last: by a thread, for example.
+    """
+    wanted = _checked(include)
+    if mode is not None and mode not in MODES:
+        raise BadInput(f"there is no mode {mode!r}", f"choose one of: {', '.join(MODES)}")
+    limit = min(max(limit, 1), MOST)
+    query = query.encode("utf-8", "replace").decode()  # an argument may be no UTF-8
+    asked = _Asked(query, limit, mode, scope, refresh_code, progress)
+    found = _searched(bank, codebase, wanted, asked)
+    if COUPLING in wanted and codebase is not None and any(one.results for one in found.values()):
+        results = with_coupling(codebase, {kind: one.results for kind, one in found.items()})
+        found = {
+            kind: found.get(kind, _Found())._replace(results=some)
+            for kind, some in results.items()
+            if kind in wanted
+        }
+    ranked = _ranked(found, limit, _fusion(bank, codebase))
+    reasons = {one.reason: None for one in found.values() if one.reason}
+    modes = {one.mode for one in found.values() if one.mode}
+    answer = Answer(
+        SCHEMA_VERSION,
+        query,
+        "hybrid" if "hybrid" in modes else min(modes, default=mode or ""),
+        next(iter(reasons), None),
+        len(ranked),
+        tuple(ranked),
+        _problem(found),
+    )
+    return Explained(
+        answer,
+        {key: note for one in found.values() for key, note in one.notes.items()},
+        {key: hit for one in found.values() for key, hit in one.code.items()},
+        tuple(notice for one in found.values() for notice in one.notices),
+    )
+
+
+def nothing_here(no_bank: NoBank, no_code: NoRepository) -> NoBank:
+    """Return the error of a question where there is neither a bank nor a repository."""
+    return NoBank.after(no_bank, f"{no_bank.message}; {no_code.message}")
+
+
+def _problem(found: Mapping[str, _Found]) -> str | None:
+    """Return what could not be searched, and why results may be missing."""
+    absent: dict[str, list[str]] = {}
+    for kind, one in found.items():
+        if one.absent:
+            absent.setdefault(one.absent, []).append(kind)
+    said = [f"{', '.join(kinds)} not searched: {why}" for why, kinds in absent.items()]
+    said += [one.problem for one in found.values() if one.problem]
+    return "; ".join(dict.fromkeys(said)) or None
+
+
+class _Asked(NamedTuple):
+    query: str
+    limit: int
+    mode: str | None
+    scope: str
+    refresh_code: bool
+    progress: Progress | None
+
+
+def _checked(include: Sequence[str]) -> tuple[str, ...]:
+    """Return the kinds in their own order; raise BadInput for an unknown one."""
+    names = [name.strip() for word in include for name in word.split(",") if name.strip()]
+    unknown = [name for name in names if name not in INCLUDE]
+    if unknown:
+        raise BadInput(f"there is no kind {unknown[0]!r}", f"choose of: {', '.join(INCLUDE)}")
+    return tuple(kind for kind in INCLUDE if kind in names or not names)
+
+
+def _searched(
+    bank: Bank | None, codebase: Codebase | None, wanted: Sequence[str], asked: _Asked
+) -> dict[str, _Found]:
+    """Search the kinds in parallel, each in a thread."""
+    lanes = [lane for lane in _LANES if lane in wanted or (COUPLING in wanted and lane == SYMBOLS)]
+    searches: dict[str, Callable[[], _Found]] = {}
+    if NOTES in wanted:
+        searches[NOTES] = partial(_notes, bank, asked)
+    absent = "there is no git repository here"
+    problem = ""
+    if codebase is not None and lanes:
+        try:
+            if asked.refresh_code:
+                problem = codebase.catch_up(lanes, asked.progress).problem
+            absent = ""
+        except MemoryBankError as error:
+            absent = error.message
+    for lane in lanes:
+        if codebase is None or absent:
+            searches[lane] = partial(_Found, absent=absent)
+        else:
+            searches[lane] = partial(_code, codebase, lane, asked)
+    with ThreadPoolExecutor(max_workers=max(1, len(searches))) as threads:
+        begun = {kind: threads.submit(search) for kind, search in searches.items()}
+        found = {kind: one.result() for kind, one in begun.items()}
+    if problem and lanes:
+        found[lanes[0]] = found[lanes[0]]._replace(problem=problem)
+    return found
+
+
+def _notes(bank: Bank | None, asked: _Asked) -> _Found:
+    if bank is None:
+        return _Found(absent="there is no bank here")
+    answer: Recalled = recall.recall(
+        bank,
+        asked.query,
+        asked.limit,
+        asked.mode,
+        count_access=False,
+        scope=asked.scope,
+        progress=asked.progress,
+    )
+    results = [
+        NoteResult(
+            id=_place(note, note.note_id or note.path),
+            title=note.title or None,
+            snippet=note.snippet,
+            relevance_score=note.relevance_score,
+            tags=note.tags,
+            source_type=note.source_type,
+            path=_place(note, note.path),
+            line=note.line,
+        )
+        for note in answer.notes
+    ]
+    return _Found(
+        results,
+        answer.mode_used,
+        "" if answer.fallback_reason in REASONS else answer.fallback_reason or "",
+        problem=answer.problem or "",
+        notes={one.id: note for one, note in zip(results, answer.notes, strict=True)},
+        notices=answer.notices,
+    )
+
+
+def _place(note: RecalledNote, name: str) -> str:
+    """Return a name of a note that no note of another bank has."""
+    origin = note.origin
+    return name if origin is None else f"{origin.repository}:{origin.bank}:{name}"
+
+
+def _code(codebase: Codebase, lane: Lane, asked: _Asked) -> _Found:
+    """Search one lane of the code."""
+    try:
+        found: CodeResult = codebase.search(
+            lane, asked.query, max(_LEAST, _OVERFETCH * asked.limit), mode=asked.mode
+        )
+    except MemoryBankError as error:
+        return _Found(absent=error.message)
+    pairs = [(one, hit) for hit in found.hits if (one := _result(codebase, hit, asked.query))]
+    return _Found(
+        [one for one, _ in pairs],
+        found.mode,
+        found.fallback_reason,
+        code={(one.kind, one.id or ""): hit for one, hit in reversed(pairs)},
+    )
+
+
+def _result(codebase: Codebase, hit: CodeHit, query: str) -> Result | None:
+    """Return a hit of the code as a result; None for the text of a file around its tests."""
+    score = hit.score * score_calibration.share(hit.lane, query)
+    if hit.lane == TESTS:
+        if hit.test is None:
+            return None
+        intent = hit.test.intent
+        return GuardResult(hit.test.id, intent.title, intent.snippet, score, hit.path, hit.line)
+    if hit.lane == DOCS:
+        heading = " > ".join(hit.headings)
+        name = f"{hit.path}#{heading}" if heading else hit.path
+        title = heading or hit.hit.document.title
+        return DocResult(name, title, _snippet(codebase, hit, query), score, hit.path, hit.line)
+    if hit.symbol is None:  # a file: what is outside of its symbols
+        text = _snippet(codebase, hit, query)
+        return SymbolResult(hit.path, hit.path, text, score, hit.path, hit.line, hit.language)
+    symbol = hit.symbol.symbol
+    if _is_named(symbol, query):
+        score = 1.0
+    told = symbols.snippet(hit.symbol)
+    return SymbolResult(
+        hit.symbol.id, symbol.qualified, told, score, hit.path, symbol.line, hit.symbol.language
+    )
+
+
+def _snippet(codebase: Codebase, hit: CodeHit, query: str) -> str:
+    """Return the piece of a hit's text that answers, or the commit by which it was found."""
+    text = codebase.text(hit)
+    if hit.end_line - hit.line == 1:  # as passages of the subjects of commits have
+        said = max(
+            codebase.subjects(hit.path),
+            key=lambda subject: snippets.count_words(query, subject),
+            default="",
+        )
+        if snippets.count_words(query, said) > snippets.count_words(query, text):
+            return f"commit: {said}"
+    return snippets.snippet(text, query)
+
+
+def _is_named(symbol: Symbol, query: str) -> bool:
+    """Tell whether a query is nothing but a symbol's name."""
+    return query.strip().strip("`").removesuffix("()") in (symbol.qualified, symbol.name)
+
+
+def _ranked(found: dict[str, _Found], limit: int, fusion: tuple[str, float]) -> list[Result]:
+    """Fuse the results of all kinds, and return the best with their scores."""
+    results = [one for kind in found.values() for one in kind.results]
+    numbers = iter(range(len(results)))
+    lists = [
+        [
+            score_calibration.Scored(next(numbers), kind, file_of(one), one.relevance_score)
+            for one in kind_found.results
+        ]
+        for kind, kind_found in found.items()
+    ]
+    how, k = fusion
+    if how == "rrf":
+        ranked = score_calibration.by_ranks(lists, k)
+    else:
+        ranked = score_calibration.by_likelihood(one for found in lists for one in found)
+    return [
+        results[one.number]._replace(relevance_score=round(one.score, 4)) for one in ranked[:limit]
+    ]
+
+
+def _fusion(bank: Bank | None, codebase: Codebase | None) -> tuple[str, float]:
+    """Return how results are fused, and the constant of reciprocal rank fusion."""
+    opened = bank if bank is not None else codebase
+    search = Search() if opened is None else opened.settings.search
+    return search.fusion, search.rrf_k
+
+
+def _count(bank: Bank | None, codebase: Codebase | None, results: Iterable[Result]) -> None:
+    """Count an access of the notes and symbols in an answer."""
+    now = time.time()
+    notes = [one.id for one in results if isinstance(one, NoteResult)]
+    symbols = [one.id for one in results if isinstance(one, SymbolResult) and one.id != one.file]
+    if bank is not None and notes:
+        bank.logs.access.add(notes, now)
+    if codebase is not None and symbols:
+        codebase.count_access(symbols, now)

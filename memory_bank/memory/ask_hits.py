@@ -1,0 +1,362 @@
+"""What `ask` finds, for people: hits with reasons, places and trust, and what narrows them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from memory_bank.base.setting_sections import BANK, BOTH, SHARED
+from memory_bank.memory import ask
+from memory_bank.memory.ask_choices import Narrowings, choices
+from memory_bank.memory.ask_results import (
+    COUPLING,
+    DOCS,
+    INCLUDE,
+    NOTES,
+    SYMBOLS,
+    TESTS,
+    CoupledFileResult,
+    NoteResult,
+    Result,
+    SymbolResult,
+    file_of,
+    line_of,
+)
+from memory_bank.memory.recall_scopes import scope_of, scopes_of
+from memory_bank.notes.secrets import secrets
+from memory_bank.search import ranking, snippets
+from memory_bank.search.hits import Reason
+from memory_bank.search.manifest import filters
+from memory_bank.search.query import WrittenCondition, parse, with_condition, without, written
+from memory_bank.search.times import moment
+from memory_bank.shared.word_weights import ACROSS
+
+if TYPE_CHECKING:
+    from memory_bank.bank.bank import Bank
+    from memory_bank.bank.hits import Origin, RecalledNote
+    from memory_bank.code.codebase import Codebase
+    from memory_bank.code.search import CodeHit
+
+
+WORDS, MEANING, LINKS, BOOSTS = "words", "meaning", "links", "boosts"
+
+GROUPS = (WORDS, MEANING, LINKS, BOOSTS)
+
+_GROUP_OF = {
+    "vectors": MEANING,
+    "neighbours": LINKS,
+    "container": LINKS,
+}
+"""The groups of parts that are added; those of other retrievers are words."""
+
+_FACTORS = frozenset({"recency", "access", "trust", "session", "stale", "supersedes"})
+
+_ALL = "conditions"
+
+_LEAST = 0.005
+"""Least share of a part that is shown."""
+
+
+class ScorePart(NamedTuple):
+    """The part of a score that comes from one group."""
+
+    group: str
+    start: float
+    share: float
+    """Where it begins and how long it is, as shares of the whole score."""
+
+
+class Why(NamedTuple):
+    """The reasons of a hit."""
+
+    parts: tuple[ScorePart, ...]
+    """None if it was found by conditions or by another hit."""
+    reasons: tuple[Reason, ...]
+    factors: tuple[Reason, ...]
+    """What multiplied the sum of the reasons."""
+
+
+def why(given: Iterable[Reason]) -> Why:
+    """Return the reasons of a hit, and how long the part of each group is on a bar."""
+    given = tuple(given)
+    factors = tuple(one for one in given if one.source in _FACTORS)
+    reasons = tuple(one for one in given if one.source not in _FACTORS)
+    sums = dict.fromkeys(GROUPS, 0.0)
+    for one in reasons:
+        if one.source != _ALL:
+            sums[_GROUP_OF.get(one.source, WORDS)] += max(one.score, 0.0)
+    base, factor = sum(sums.values()), 1.0
+    for one in factors:
+        factor *= one.score
+    if factor > 1:
+        sums[BOOSTS] = base * (factor - 1)
+    else:
+        sums = {group: share * factor for group, share in sums.items()}
+    total = sum(sums.values())
+    parts, start = [], 0.0
+    for group, share in sums.items() if total > 0 else ():
+        if share >= _LEAST * total:
+            parts.append(ScorePart(group, start / total, share / total))
+            start += share
+    return Why(tuple(parts), reasons, factors)
+
+
+KINDS = (NOTES, DOCS, SYMBOLS, TESTS, COUPLING)
+
+_KIND_OF = {
+    "note": NOTES,
+    "doc": DOCS,
+    "symbol": SYMBOLS,
+    "test_guard": TESTS,
+    "coupled_file": COUPLING,
+}
+
+_OF_ALL = frozenset({"in"})
+
+_OF_CODE = frozenset({"kind", "language"})
+"""Keys of conditions that all kinds can meet, and code only; the others are of notes."""
+
+
+class Piece(NamedTuple):
+    """A piece of a text."""
+
+    text: str
+    marked: bool
+    """Whether it is a word of the query."""
+
+
+class AskHit(NamedTuple):
+    """What was found, of any kind."""
+
+    kind: str
+    """One of KINDS."""
+    title: tuple[Piece, ...]
+    snippet: tuple[Piece, ...]
+    path: str
+    """Of a note, in the bank; else below the work tree."""
+    line: int
+    """0 for a whole file."""
+    heading: str
+    """The headings above it, outermost first, joined by ` > `."""
+    score: float
+    """The likelihood that it answers, 0 to 1."""
+    weak: bool
+    why: Why
+    type: str = ""
+    status: str = ""
+    tags: tuple[str, ...] = ()
+    created_at: str = ""
+    trust: str = ""
+    stale: str = ""
+    """Why the code that it cites is no longer as it was; empty if it is."""
+    superseded_by: str = ""
+    agent: str = ""
+    """The agent that its front matter names as its source."""
+    origin: Origin | None = None
+    """Where it is, if it is not in the bank that was asked."""
+
+
+class FoundHits(NamedTuple):
+    """An answer, with what it can be narrowed by."""
+
+    query: str
+    hits: tuple[AskHit, ...] = ()
+    weaker: tuple[AskHit, ...] = ()
+    """Those too unlikely for an answer."""
+    fallback_reason: str = ""
+    """Why it was not searched by meaning."""
+    remarks: tuple[str, ...] = ()
+    """How the query was read, what may be mistyped, and what could not be searched."""
+    conditions: tuple[WrittenCondition, ...] = ()
+    choices: Narrowings = Narrowings()
+    more: bool = False
+    """Whether there may be more hits than were asked for."""
+    scope: str = BANK
+    """Where notes were looked for; see `recall`."""
+    scopes: tuple[str, ...] = ()
+    """Where they can be; empty if in the bank only."""
+
+
+def ask_hits(
+    bank: Bank | None,
+    codebase: Codebase | None,
+    query: str,
+    limit: int = 20,
+    kinds: Sequence[str] = (),
+    *,
+    scope: str = "",
+    refresh_code: bool = True,
+) -> FoundHits:
+    """Return what answers a question, of some kinds, by default of all; no access is counted.
+
+    Conditions that only notes can meet leave out the other kinds, and so does the scope `shared`:
+    the rest is of this repository. An empty scope is that of the settings. An empty query finds
+    nothing, but has choices. `refresh_code` is as for `explained`. Raises BadInput for an unknown
+    kind or scope.
+    """
+    scope = scope_of(bank, scope)
+    known = _keys(bank, scope) if ":" in query else frozenset()
+    conditions = written(query, {*known, *_OF_CODE} if codebase else known)
+    wanted, remark = _kinds(kinds, conditions, known, shared=scope == SHARED)
+    can = scopes_of(bank) if bank else ()
+    if not query.strip() or not wanted:
+        if bank is not None:
+            with bank.lock:
+                bank.catch_up()
+        return FoundHits(
+            query,
+            remarks=(remark,) if remark else (),
+            conditions=conditions,
+            choices=choices(bank, query, conditions, (), tuple(known)),
+            scope=scope,
+            scopes=can,
+        )
+    wanted = wanted if kinds else _there(wanted, bank, codebase)
+    answer = ask.explained(
+        bank, codebase, query, limit, wanted, scope=scope, refresh_code=refresh_code
+    )
+    words = parse(query, known).question.text
+    allowed = bank.settings.secrets.allow if bank else ()
+    hits = [_hit(one, answer, words, allowed) for one in answer.answer.results]
+    said = (remark, *answer.notices, answer.answer.problem or "")
+    return FoundHits(
+        query,
+        tuple(one for one in hits if not one.weak),
+        tuple(one for one in hits if one.weak),
+        answer.answer.fallback_reason or "",
+        tuple(dict.fromkeys(filter(None, said))),
+        conditions,
+        choices(bank, query, conditions, hits, tuple(known)),
+        len(hits) >= limit,
+        scope,
+        can,
+    )
+
+
+def _there(
+    wanted: tuple[str, ...], bank: Bank | None, codebase: Codebase | None
+) -> tuple[str, ...]:
+    """Leave out the kinds that need a bank or a codebase, if it is not there."""
+    there = {NOTES} if codebase is None else set(INCLUDE) - ({NOTES} if bank is None else set())
+    return tuple(one for one in wanted if one in there) or wanted
+
+
+def _keys(bank: Bank | None, scope: str) -> frozenset[str]:
+    """Return the keys of conditions on notes that depend on the bank and on where is searched."""
+    of_bank = bank.read(lambda view: filters.fields(view.manifest)) if bank else frozenset()
+    return frozenset(of_bank) | (ACROSS if scope in {SHARED, BOTH} else frozenset())
+
+
+def dates_of(conditions: Sequence[WrittenCondition]) -> dict[str, str]:
+    """Return what the conditions `since` and `before` of a query say; empty for none."""
+    return {
+        key: next((one.value for one in conditions if one.key == key and not one.negated), "")
+        for key in ("since", "before")
+    }
+
+
+def with_date(query: str, key: str, value: str) -> str:
+    """Return a query with another condition `since` or `before`, or without; raise BadInput."""
+    value = value.strip()
+    for one in reversed(written(query)):
+        if one.key == key and not one.negated:
+            query = without(query, one)
+    if value:
+        moment(value)
+        query = with_condition(query, key, value)
+    return query
+
+
+def _kinds(
+    kinds: Sequence[str],
+    conditions: Sequence[WrittenCondition],
+    fields: Iterable[str],
+    *,
+    shared: bool,
+) -> tuple[tuple[str, ...], str]:
+    """Return the kinds that can meet the conditions, and a remark if others were left out."""
+    keys = {one.key for one in conditions}
+    of_code = (_OF_CODE & keys).difference(fields)
+    of_notes = keys - _OF_ALL - of_code
+    possible = tuple(
+        one for one in INCLUDE if not (of_notes and one != NOTES) and not (of_code and one == NOTES)
+    )
+    if shared:
+        possible = tuple(one for one in possible if one == NOTES)
+    wanted = tuple(one for one in possible if one in kinds or not kinds)
+    unknown = [one for one in kinds if one not in INCLUDE]
+    if unknown:
+        return (*wanted, *unknown), ""  # the search says which there are
+    if wanted:
+        return wanted, ""
+    if shared and not of_code:
+        return (), "other repositories share their notes only: choose this kind, or another scope"
+    who = "notes" if of_notes else "code"
+    named = ", ".join(f"{key}:" for key in sorted(of_notes or of_code))
+    return (), f"only {who} can meet {named}: choose another kind, or remove the condition"
+
+
+def _hit(result: Result, answer: ask.Explained, words: str, allowed: Sequence[str]) -> AskHit:
+    kind = _KIND_OF[result.kind]
+    path, line, score = file_of(result), line_of(result), result.relevance_score
+    if isinstance(result, NoteResult):
+        return _note(answer.notes[result.id], result, words)
+    found = answer.code.get((result.kind, result.id or ""))
+    snippet = result.snippet if found is None else _without_secrets(result.snippet, allowed)
+    return AskHit(
+        kind=kind,
+        title=marked(result.title, words),
+        snippet=marked(snippets.without_links(snippet) if kind == DOCS else snippet, words),
+        path=path,
+        line=line,
+        heading=_heading(result, found),
+        score=score,
+        weak=score < ranking.STRONG and (found is None or found.weak),
+        why=why(found.hit.reasons if found else ()),
+    )
+
+
+def _heading(result: Result, found: CodeHit | None) -> str:
+    if isinstance(result, SymbolResult | CoupledFileResult) or found is None:
+        return ""
+    return " > ".join(found.headings)
+
+
+def _note(note: RecalledNote, result: NoteResult, words: str) -> AskHit:
+    return AskHit(
+        kind=NOTES,
+        title=marked(note.title or note.path, words),
+        snippet=marked(snippets.without_links(note.snippet), words),
+        path=note.path,
+        line=note.line,
+        heading=note.heading,
+        score=result.relevance_score,
+        weak=note.weak,
+        why=why(note.reasons),
+        type=note.type,
+        status=note.status,
+        tags=note.tags,
+        created_at=note.created_at,
+        trust=note.trust,
+        stale=note.stale,
+        superseded_by=note.superseded_by or "",
+        agent=note.source_agent,
+        origin=note.origin,
+    )
+
+
+def marked(text: str, words: str) -> tuple[Piece, ...]:
+    """Return a text in pieces: the words of a query, and what stands between them."""
+    pieces, end = [], 0
+    for start, stop in snippets.matches(text, words) if words.strip() else []:
+        pieces += [Piece(text[end:start], marked=False), Piece(text[start:stop], marked=True)]
+        end = stop
+    pieces.append(Piece(text[end:], marked=False))
+    return tuple(piece for piece in pieces if piece.text)
+
+
+def _without_secrets(text: str, allowed: Sequence[str]) -> str:
+    """Return a text of a file with dots for what looks like a secret."""
+    for one in reversed(secrets.find(text, allowed)):
+        text = f"{text[: one.start]}…{text[one.end :]}"
+    return text

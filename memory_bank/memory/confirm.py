@@ -1,0 +1,203 @@
+"""Confirm that notes are still right, and make notes of observations."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
+
+from memory_bank.bank.bank import Bank
+from memory_bank.base.errors import NoteNotFound
+from memory_bank.code.code_at import NOW
+from memory_bank.code.work_tree import work_tree_of
+from memory_bank.git import objects
+from memory_bank.memory.edit import write
+from memory_bank.memory.remember import DEFAULT_TYPE, remember, with_keys
+from memory_bank.notes.names import name_of
+from memory_bank.notes.schema import normalise_tags
+from memory_bank.sessions import note_edit, note_format, note_reading
+from memory_bank.sessions.compress import compress_now
+from memory_bank.sessions.note_reading import SUMMARY_TEXTS
+from memory_bank.sessions.note_text import escaped, heading
+from memory_bank.sessions.records import (
+    PROMOTED_TO,
+    SUMMARY_PREFIX,
+    Observation,
+    Session,
+    Summary,
+    check_observation_id,
+)
+from memory_bank.sessions.state import IndexedNotes, opened
+from memory_bank.trust.citations import VERIFIED, cited
+from memory_bank.trust.comparison import CodeComparison
+from memory_bank.trust.stale_report import MOVED, STALE
+
+
+class Confirmed(NamedTuple):
+    """A note that was confirmed."""
+
+    path: str
+    etag: str
+    changed: bool
+    """Whether its file was changed."""
+    warning: str | None = None
+
+
+class Confirmation(NamedTuple):
+    """The notes that were confirmed, and the commit whose code they describe."""
+
+    commit: str
+    notes: tuple[Confirmed, ...]
+
+
+def confirm(
+    bank: Bank, names: Sequence[str], *, if_match: str | None = None, agent: str | None = None
+) -> Confirmation:
+    """Write `verified_commit` into notes: their text is right for the code of HEAD.
+
+    Only that line is changed. `agent` is as in `edit.write`. The warning names cited code that has
+    uncommitted changes or is not there: of it, the confirmation says nothing. Raises NoteNotFound,
+    NoteReadOnly and Conflict as `edit.write`, NoRepository and BadInput if there is no commit.
+    """
+    bank.settings.check_enabled()
+    tree = work_tree_of(bank.layout.project)
+    head = objects.commit_of(tree, "HEAD")
+    paths = list(dict.fromkeys(bank.find(name, exactly=True) for name in names))
+    for path in paths:
+        bank.roots.check_writable(path)
+    found = []
+    for path in paths:
+        change = partial(with_keys, changes={VERIFIED: head})
+        done = write(bank, path, change, if_match=if_match, agent=agent)
+        said = [done.warning, *_not_confirmed(bank, path, head)]
+        warning = "; ".join(one for one in said if one) or None
+        found.append(Confirmed(path, done.etag, done.changed, warning))
+    return Confirmation(head, tuple(found))
+
+
+def _not_confirmed(bank: Bank, path: str, head: str) -> Iterator[str]:
+    """Yield which cited code differs from the commit in the work tree, and which is not there."""
+    tree = work_tree_of(bank.layout.project)
+    chosen = bank.read(lambda view: [one for one in cited(view, bank, tree) if one.note == path])
+    with CodeComparison(bank, head, end=NOW) as comparison:
+        states = {one.written: comparison.state(one, head) for one in chosen}
+    changed = [name for name, state in states.items() if state in {*STALE, *MOVED}]
+    missing = [name for name, state in states.items() if state == "unknown"]
+    if changed:
+        yield f"uncommitted changes of {', '.join(changed)} are not confirmed: commit them first"
+    if missing:
+        yield f"{', '.join(missing)} can't be found: write where it is now"
+
+
+SCHEMA_VERSION = "1.0"
+
+CREATED, EXISTING = "created", "existing"
+
+_SUMMARY_ID = re.compile(rf"{SUMMARY_PREFIX}[0-9a-z]{{6,32}}")
+
+_LINK = re.compile(r"\[\[([^\]\n]+)\]\]")
+
+
+@dataclass(frozen=True, slots=True)
+class Promoted:
+    """The note that was made of an observation or a summary."""
+
+    schema_version: str
+    observation_id: str
+    path: str
+    action: str
+    """`created`, or `existing` if the observation was promoted before."""
+    session_path: str
+    """The note of the observation's session."""
+
+
+def promote(bank: Bank, observation_id: str, *, type: str = "", name: str = "") -> Promoted:  # noqa: A002  (the field's word)
+    """Make a note of an observation, by default of its type, or of a summary, and link both.
+
+    What was promoted before is not promoted again: the answer names its note. Raises BadInput for
+    anything but the id of an observation or a summary, NoteNotFound for an unknown one, NoteExists
+    for a taken `name`.
+    """
+    wanted = _checked(observation_id)
+    compress_now(bank)
+    place = IndexedNotes(bank).with_blocks([wanted]).get(wanted, "")
+    with opened(bank):
+        session = note_reading.parse(place, bank.store.read_bytes(place)) if place else None
+    one = _said(session, wanted) if session else None
+    if one is None or session is None:
+        what = "Summary" if wanted.startswith(SUMMARY_PREFIX) else "Observation"
+        raise NoteNotFound(f"{what} not found", "search lists observations with their ids")
+    known = _promoted_to(bank, place, wanted)
+    if known:
+        return Promoted(SCHEMA_VERSION, wanted, known, EXISTING, place)
+    draft = _of_observation(one) if isinstance(one, Observation) else _of_summary(one, session)
+    done = remember(
+        bank,
+        f"{draft.text}\n- learned_in:: [[{name_of(place)}#^{one.id}]]\n",
+        type=type or draft.type or DEFAULT_TYPE,
+        name=name,
+        tags=normalise_tags(draft.tags),
+        file_refs=tuple(dict.fromkeys(draft.files)),
+        source_type="agent",
+        source_agent=session.agent,
+    )
+    link = f"[[{name_of(done.path)}]]"
+    bank.store.change(
+        place, lambda text: note_edit.set_field(place, text, wanted, PROMOTED_TO, link)
+    )
+    bank.catch_up()
+    return Promoted(SCHEMA_VERSION, wanted, done.path, CREATED, place)
+
+
+def _checked(given: str) -> str:
+    text = str(given).strip().removeprefix("#").removeprefix("^")
+    return text if _SUMMARY_ID.fullmatch(text) else check_observation_id(given)
+
+
+def _said(session: Session, wanted: str) -> Observation | Summary | None:
+    """Return the observation or the summary of a session that has an id."""
+    said = (*session.observations, *([session.summary] if session.summary else ()))
+    return next((one for one in said if one.id == wanted), None)
+
+
+class _Draft(NamedTuple):
+    """A note to be made."""
+
+    text: str
+    type: str
+    tags: tuple[str, ...]
+    files: tuple[str, ...]
+
+
+def _of_observation(one: Observation) -> _Draft:
+    parts = [f"# {heading(one.title)}"]
+    if one.subtitle:
+        parts.append(escaped(one.subtitle))
+    if one.narrative:
+        parts.append(escaped(one.narrative))
+    if one.facts:
+        parts.append("\n".join(f"- {escaped(' '.join(fact.split()))}" for fact in one.facts))
+    files = (*one.files_modified, *one.files_read)
+    return _Draft("\n\n".join(parts) + "\n", one.obs_type, one.concepts, files)
+
+
+def _of_summary(one: Summary, session: Session) -> _Draft:
+    """Return a note with a section for each part of a summary."""
+    said = ((name.replace("_", " ").capitalize(), getattr(one, name)) for name in SUMMARY_TEXTS)
+    parts = [f"# {heading(note_format.title_of(session))}"]
+    parts += (f"## {name}\n\n{escaped(text)}" for name, text in said if text)
+    return _Draft("\n\n".join(parts) + "\n", "", (), (*one.files_edited, *one.files_read))
+
+
+def _promoted_to(bank: Bank, place: str, observation_id: str) -> str:
+    """Return the path of the note to which an observation was promoted; empty if there is none."""
+    value = note_edit.field(place, bank.store.read(place).text, observation_id, PROMOTED_TO)
+    found = _LINK.match(value)
+    if found is None:
+        return ""
+    try:
+        return bank.find(found[1].split("|")[0].split("#")[0])
+    except NoteNotFound:
+        return ""  # it was deleted since

@@ -1,0 +1,333 @@
+"""Create a note with a given name, or many with given dates, ids and sources."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from memory_bank.bank import note_files
+from memory_bank.bank.bank import Bank
+from memory_bank.base.dates import iso
+from memory_bank.base.errors import BadInput, Conflict, MemoryBankError, NoteExists, UnreadableNote
+from memory_bank.base.text import agent_name
+from memory_bank.memory.alike import duplicates, linked
+from memory_bank.memory.remember import (
+    CREATED,
+    DEFAULT_TYPE,
+    SCHEMA_VERSION,
+    Reference,
+    Remembered,
+    check_content,
+    check_size,
+    check_source,
+    create_note,
+    entity,
+    first_path,
+    merge_into,
+)
+from memory_bank.notes import front_matter, names, parsing
+from memory_bank.notes.identity import content_hash, note_id
+from memory_bank.notes.names import new_path
+from memory_bank.notes.note import Entity
+from memory_bank.notes.schema import check_tags, key_of, known_type, read_meta
+from memory_bank.search.manifest import documents
+from memory_bank.trust.author_keys import with_author_keys
+from memory_bank.trust.authors import record, warnings, writer
+
+
+def create(
+    bank: Bank,
+    name: str,
+    content: str,
+    *,
+    tags: Sequence[str] = (),
+    type: str = "",  # noqa: A002  (the field's word)
+    source_type: str = "manual",
+    source_agent: str = "",
+) -> Remembered:
+    """Create a note with a given name, even if another has the same content.
+
+    Front matter in the content overrides the arguments, except an agent's author keys.
+
+    Raises NoteExists when the name is taken, BadName, BadInput for empty content or tags, or for
+    front matter that can't be parsed.
+    """
+    check_content(bank, content)
+    check_source(source_type)
+    path = new_path(name, bank.layout)
+    created = datetime.now(UTC)
+    wanted = check_tags(tags)
+    metadata = {
+        "id": note_id(content, created),
+        "type": known_type(type),
+        "tags": list(wanted),
+        "created_at": created,
+        "source_type": source_type,
+        "source_agent": agent_name(source_agent),
+    }
+    by = writer(source_type, source_agent)
+    given = content if by is None else with_author_keys(content, metadata)
+    text = _text(given, {key: value for key, value in metadata.items() if value}, wanted)
+    check_size(bank, text)
+    bank.store.create(path, text, given=content)
+    bank.catch_up()
+    unknown = record(bank, [path], by)
+    note = parsing.parse(path, parsing.encoded(text))
+    return Remembered(
+        schema_version=SCHEMA_VERSION,
+        note_id=note.meta.id or path,
+        action=CREATED,
+        content_hash=note.content_hash,
+        tags=note.meta.tags,
+        created_at=iso(note.meta.created_at or created),
+        path=path,
+        etag=note.etag,
+        type=note.meta.type,
+        source_type=note.meta.source_type or source_type,
+        warning=warnings(note_files.warning(bank.layout, path, note.meta.source_type), unknown),
+    )
+
+
+def _text(content: str, metadata: Mapping[str, object], tags: Sequence[str]) -> str:
+    """Return the text of a new note: the metadata is added to the content's front matter."""
+    parts = front_matter.split(content)
+    if parts.format == "none":
+        return front_matter.compose(metadata, content)
+    raw, faults = front_matter.metadata(parts)
+    if faults:
+        raise BadInput(faults[0].reason, "repair the front matter, or omit it to get a new one")
+    changes = {key: value for key, value in metadata.items() if key_of(raw, key) not in raw}
+    if tags:
+        changes[key_of(raw, "tags")] = list(dict.fromkeys([*read_meta(raw)[0].tags, *tags]))
+    text = front_matter.set_keys(content, changes)
+    return text if text.endswith("\n") else f"{text}\n"
+
+
+REFUSED = "refused"
+
+REFUSALS = (BadInput, NoteExists, UnreadableNote, Conflict)
+"""Errors that refuse one item; a storage error ends the whole write."""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A note to write. Empty fields get the same defaults as in `remember`."""
+
+    content: str
+    """The text below the front matter."""
+    type: str = ""
+    title: str = ""
+    tags: Sequence[str] = ()
+    name: str = ""
+    """The note's name; by default its type's folder and its first words."""
+    created_at: datetime | None = None
+    """The current time by default; a time without a zone is UTC."""
+    updated_at: datetime | None = None
+    id: str = ""
+    source_type: str = "manual"
+    source_agent: str = ""
+    aliases: Sequence[str] = ()
+    entity_refs: Sequence[Reference] = ()
+    file_refs: Sequence[str] = ()
+    symbol_refs: Sequence[str] = ()
+    extra: Mapping[str, object] = field(default_factory=dict)
+    """Other front-matter keys."""
+    front_matter: str = ""
+    """Front matter, including its fences, that is kept unchanged and overrides the fields."""
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedItem:
+    """An item that was not written, and why."""
+
+    code: str
+    """The error's code, such as `secret_found`."""
+    reason: str
+    hint: str = ""
+    action: str = REFUSED
+
+
+def remember_many(bank: Bank, items: Iterable[Item]) -> list[Remembered | RefusedItem]:
+    """Write notes, or update those with the same content, and return the result of each.
+
+    The results are in the order of the items. An item that can't be written, for example because
+    it contains a secret, is `Refused`; the others are written. The index is updated once, at the
+    end. Raises BadInput when memory is turned off, StorageFailed.
+    """
+    bank.settings.check_enabled()
+    wanted = list(items)  # before the lock is taken: the iterator may be slow
+    with bank.lock, bank.store.writing():
+        bank.catch_up()
+        batch = _Batch(bank)
+        try:
+            found = [batch.write(item) for item in wanted]
+        finally:
+            bank.catch_up()
+        unknown = batch.record()
+    if not unknown:
+        return found
+    return [
+        replace(one, warning=warnings(one.warning, unknown.get(one.path)))
+        if isinstance(one, Remembered)
+        else one
+        for one in found
+    ]
+
+
+class _Batch:
+    """A bulk write to a bank whose lock is held."""
+
+    def __init__(self, bank: Bank) -> None:
+        self._bank = bank
+        self._pending: set[str] = set()
+        """Hashes of contents whose notes changed since the last update of the index."""
+        self._ids: set[str] = set()
+        self._changed: dict[str, list[str]] = {}
+        """Agents, with the paths of the notes that they wrote."""
+
+    def write(self, item: Item) -> Remembered | RefusedItem:
+        try:
+            return self._write(item)
+        except REFUSALS as error:
+            return refused(error)
+
+    def record(self) -> dict[str, str]:
+        """Record which agents wrote; return the failures by path."""
+        failed: dict[str, str] = {}
+        for by, paths in self._changed.items():
+            if reason := record(self._bank, paths, by):
+                failed |= dict.fromkeys(paths, reason)
+        return failed
+
+    def _write(self, item: Item) -> Remembered:
+        bank = self._bank
+        by = writer(item.source_type, item.source_agent)
+        item = _completed(bank, item)
+        hashed = content_hash(item.content)
+        if hashed in self._pending:
+            bank.catch_up()
+            self._pending.clear()
+        found = duplicates(bank, hashed, first_path(bank, item.content, item.type, item.name))
+        if found.near is not None:
+            refs = {name: list(getattr(item, name)) for name in _REFERENCES}
+            done, changed = merge_into(bank, found.near, item.tags, refs)
+        else:
+            done, changed = self._create(item, hashed), True
+        if changed:
+            self._pending.add(hashed)
+            if by is not None:
+                self._changed.setdefault(by, []).append(done.path)
+        return linked(bank, found, done)
+
+    def _create(self, item: Item, hashed: str) -> Remembered:
+        bank = self._bank
+        created = item.created_at or datetime.now(UTC)
+        number = note_id(item.content, created)
+        text = text_of(item, number, created)
+        check_size(bank, text)
+        meta, _ = read_meta(front_matter.metadata(front_matter.split(text))[0])
+        if meta.id != number:
+            self._check_id(meta.id)
+        path, etag = create_note(
+            bank, text, item.content, item.type, item.name, key=meta.id or number
+        )
+        self._ids.add(meta.id)
+        return Remembered(
+            schema_version=SCHEMA_VERSION,
+            note_id=meta.id,
+            action=CREATED,
+            content_hash=hashed,
+            tags=meta.tags,
+            created_at=iso(meta.created_at or created),
+            path=path,
+            etag=etag,
+            type=meta.type or item.type,
+            source_type=meta.source_type or item.source_type,
+            warning=note_files.warning(bank.layout, path, item.source_type),
+        )
+
+    def _check_id(self, wanted: str) -> None:
+        """Raise BadInput for the id of another note: it would no longer identify one note."""
+        numbers = self._bank.read(lambda view: documents.known_as(view.manifest, [wanted]))
+        if numbers or wanted in self._ids:
+            raise BadInput(f"another note has the id {wanted!r}", "omit the id to get a new one")
+
+
+_REFERENCES = ("entity_refs", "file_refs", "symbol_refs")
+
+
+def refusal(bank: Bank, item: Item) -> RefusedItem | None:
+    """Return why an item with new content could not be written; None if it could."""
+    try:
+        item = _completed(bank, item)
+        text = text_of(item, "", item.created_at or datetime.now(UTC))
+        check_size(bank, text)
+        path = first_path(bank, item.content, item.type, item.name)
+        if item.name:
+            bank.store.check_new(path, text, given=item.content)
+    except REFUSALS as error:
+        return refused(error)
+    return None
+
+
+def refused(error: MemoryBankError) -> RefusedItem:
+    """Return an error as the result of an item."""
+    return RefusedItem(error.code, error.message, error.hint)
+
+
+def _completed(bank: Bank, item: Item) -> Item:
+    """Return an item with defaults filled in; raise BadInput if it can't be written."""
+    check_content(bank, item.content)
+    check_source(item.source_type)
+    parsing.encoded(item.type)  # raises if it can't be a folder's name
+    kind = known_type(item.type) or DEFAULT_TYPE
+    return replace(item, type=kind, tags=check_tags(item.tags), **_references(bank, item))
+
+
+def _references(bank: Bank, item: Item) -> dict[str, Any]:
+    """Return an item's references in the form of front matter."""
+    return {
+        "entity_refs": [_plain(entity(reference)) for reference in item.entity_refs],
+        "file_refs": [names.in_file_refs(file, bank.layout) for file in item.file_refs],
+        "symbol_refs": list(item.symbol_refs),
+    }
+
+
+def _plain(found: Entity) -> dict[str, str]:
+    return {"kind": found.kind, "id": found.id}
+
+
+def text_of(item: Item, number: str, created: datetime) -> str:
+    """Return the text of a new note; its id is `number` unless the item has one.
+
+    The item's front matter is kept, and tags and aliases are added to it. Raises UnreadableNote for
+    front matter that can't be parsed.
+    """
+    ours: dict[str, object] = {
+        "id": item.id or number,
+        "title": item.title,
+        "type": item.type,
+        "tags": list(item.tags),
+        "aliases": list(item.aliases),
+        "created_at": created,
+        "updated_at": item.updated_at,
+        "source_type": item.source_type,
+        "source_agent": agent_name(item.source_agent),
+        **{name: getattr(item, name) for name in _REFERENCES},
+    }
+    ours = {key: value for key, value in ours.items() if value}
+    metadata = ours | {key: value for key, value in item.extra.items() if key not in ours}
+    if not item.front_matter:
+        return front_matter.compose(metadata, item.content)
+    text = item.front_matter + item.content
+    raw, _ = front_matter.metadata(front_matter.split(text))
+    had = read_meta(raw)[0]
+    changes = {key: value for key, value in metadata.items() if key_of(raw, key) not in raw}
+    for key, old in (("tags", had.tags), ("aliases", had.aliases)):
+        merged = list(dict.fromkeys([*old, *getattr(item, key)]))
+        if len(merged) > len(old):
+            changes[key_of(raw, key)] = merged
+    text = front_matter.set_keys(text, changes)
+    return text if text.endswith("\n") else f"{text}\n"

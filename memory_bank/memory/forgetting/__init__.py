@@ -1,0 +1,1 @@
+"""Remove a text everywhere."""

@@ -1,0 +1,135 @@
+"""Name the places that forgetting can't reach: git, other folders, files that were left alone."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from memory_bank.bank.identity import former_ids
+from memory_bank.base import paths
+from memory_bank.base.removed_text import RemovedText
+from memory_bank.git import repository
+from memory_bank.git.repository import shared_folder
+from memory_bank.memory.forgetting.forgotten import Removal
+
+_REMEMBERED = re.compile(rb"([0-9a-f]{16}) \S* (.+)", re.DOTALL)
+"""What is stored with the id of an index: the bank's id, and its folder."""
+
+_HISTORY = "git history"
+
+_KEPT = (
+    "and so do remotes, clones and reviews with that commit: to remove it, rewrite the history (git"
+    " filter-repo) and publish it again"
+)
+
+
+def add(run: Removal, *, removed: RemovedText | None = None, paths: Sequence[str] = ()) -> None:
+    """Add what has a text, or had notes of some paths, and is not in the bank's reach."""
+    if removed is not None:
+        if removed.count(str(run.bank.layout.root)):
+            run.left(str(run.bank.layout.root), "the path of the bank has the text")
+        _add_remains(run, removed)
+    _add_git(run, removed, paths)
+    _add_other_banks(run)
+    _add_other_state(run)
+    embedder = run.bank.settings.memory.embedder
+    if embedder == "http":
+        run.left("the server of the embedder", "it was sent the texts of notes")
+    run.left(
+        "transcripts of agents' programs",
+        "Claude Code, Codex, Gemini and others keep their own, in ~/.claude, ~/.codex, ~/.gemini",
+    )
+    run.left(
+        "copies",
+        "backups, other machines, the history of your shell, and what a model was told before",
+    )
+
+
+def _add_git(run: Removal, removed: RemovedText | None, paths: Sequence[str]) -> None:
+    root = run.bank.layout.root
+    tree = repository.worktree(root)
+    if tree is None:
+        return
+    commit = repository.commit_with(tree, root, removed.text) if removed is not None else ""
+    if commit:
+        run.left(_HISTORY, f"commit {commit[:12]} has it, {_KEPT}")
+        return
+    changed = [one.place for one in run.places if one.kind == "note"]
+    notes = {path for path in (*paths, *changed) if not run.bank.roots.is_private(path)}
+    if commit == "" and not notes:
+        return
+    commit = repository.commit_of(tree, [root / path for path in sorted(notes)]) if notes else None
+    if commit:
+        run.left(_HISTORY, f"commit {commit[:12]} has a version of a note that had it, {_KEPT}")
+    elif commit is None:
+        run.left(_HISTORY, "git did not say whether a commit has it")
+    else:
+        run.left("git objects", "what was staged with `git add` stays in .git until git removes it")
+
+
+def _add_other_banks(run: Removal) -> None:
+    """Name other folders whose banks share the private state: their notes and indices stay."""
+    layout = run.bank.layout
+    if layout.ids is None:
+        return
+    own = run.bank.id.encode()
+    for what in paths.all_remembered(layout.ids):
+        found = _REMEMBERED.fullmatch(what)
+        folder = Path(os.fsdecode(found[2])) if found and found[1] == own else layout.root
+        if folder != layout.root and folder.is_dir():
+            run.left(
+                str(folder),
+                "another work tree or clone with its own notes and index: forget there, too",
+            )
+
+
+def _add_other_state(run: Removal) -> None:
+    """Name what other commands keep: sessions of former ids, and the index of the code."""
+    layout = run.bank.layout
+    for former in former_ids(layout, run.bank.id):
+        why = "it has sessions that this folder had under another id: `session recover`, then again"
+        run.left(str(layout.state(former)), why)
+    tree = repository.worktree(layout.root)
+    code = shared_folder(tree) if tree else None
+    if code is not None and code.is_dir():
+        why = "the index of the project's code may have what its files had: delete it if so"
+        run.left(str(code), why)
+
+
+def _add_remains(run: Removal, removed: RemovedText) -> None:
+    """Look for the bytes of the text in all files of the bank and of the private state."""
+    if run.dry_run:
+        return
+    for file in _files(run):
+        try:
+            has_it = _has(file, removed.bytes)
+        except OSError as error:
+            run.left(str(file), f"it can't be read: {error.strerror}")
+            continue
+        if has_it and not any(str(file).endswith(one.place) for one in run.beyond):
+            derived = file.is_relative_to(run.bank.layout.index)
+            why = (
+                "it has what is named here, such as names of files in git's history"
+                if derived
+                else "it has the text still"
+            )
+            run.left(str(run.bank.layout.index) if derived else str(file), why)
+
+
+def _files(run: Removal) -> Iterator[Path]:
+    layout = run.bank.layout
+    elsewhere = [] if layout.index.is_relative_to(layout.root) else [layout.index]
+    for folder in (layout.root, run.state, *elsewhere):
+        for where, below, names in os.walk(folder):
+            below[:] = [name for name in below if name != ".git"]
+            yield from (Path(where, name) for name in names)
+
+
+def _has(file: Path, forms: Sequence[bytes]) -> bool:
+    if file.is_symlink() or not file.is_file() or not file.stat().st_size:
+        return False
+    with file.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        return any(data.find(form) >= 0 for form in forms)

@@ -1,0 +1,323 @@
+"""Forget a text: replace it in notes, trash, queue and logs, and remove what is left of it."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from memory_bank.bank import hook_log
+from memory_bank.bank.revisions import revision_cache
+from memory_bank.base import sqlite
+from memory_bank.base.errors import BadInput, IndexDamaged, MemoryBankError, NoteExists
+from memory_bank.base.filenames import PREPARED_CONTEXT
+from memory_bank.base.paths import INDEX
+from memory_bank.base.removed_text import RemovedText
+from memory_bank.base.setting_sections import OBSERVATION_TYPES
+from memory_bank.memory.forgetting.forgotten import REBUILT, RENAMED, REPLACED, Removal
+from memory_bank.memory.move_and_merge import rename
+from memory_bank.notes import removal, schema
+from memory_bank.notes.roots import SESSIONS, NoteRoot
+from memory_bank.sessions.note_reading import OBSERVATION_KEYS, SUMMARY_KEYS
+from memory_bank.sessions.queue import EventQueue
+
+LEAST = 4
+"""Fewest letters and digits of a text: a shorter one is everywhere by chance."""
+
+MOST = 10_000
+
+_TRIES = 100
+
+_FORMAT = (
+    *(name for names in schema.KEYS.values() for name in names),
+    *OBSERVATION_KEYS,
+    *SUMMARY_KEYS,
+    *schema.KNOWN_TYPES,
+    *OBSERVATION_TYPES,
+    *("active", "archived", "manual", "agent", "import", "sessions", "session_id", "project"),
+    *("observation_id", "summary_id", "prompts", "summary", "tool_input", "verified_commit"),
+)
+"""Words that notes and the queue are made of."""
+
+
+def checked(text: str) -> RemovedText:
+    """Return a text to forget; raise BadInput for one that can't be told from others."""
+    if sum(char.isalnum() for char in text) < LEAST:
+        raise BadInput(
+            f"a text to forget has at least {LEAST} letters or digits", "give more of the text"
+        )
+    if len(text) > MOST:
+        raise BadInput(
+            f"the text has {len(text):,} characters, more than {MOST:,}", "give a part of it"
+        )
+    if any(text.strip() in word for word in _FORMAT):
+        raise BadInput(
+            f"{text.strip()!r} is a word that notes are made of, such as a key or a type",
+            "give more of the text",
+        )
+    return RemovedText(text)
+
+
+def check_characters(text: str) -> None:
+    """Raise BadInput for a text with characters that no note can have."""
+    if any(char == "\0" or "\ud800" <= char <= "\udfff" for char in text):
+        raise BadInput("the text has characters that no note can have", "leave them out")
+
+
+def forget_text(run: Removal, removed: RemovedText) -> None:
+    """Replace a text wherever the bank has it, apart from the index."""
+    _rename_sessions(run, removed)
+    if run.dry_run:
+        for root in run.bank.roots.written():
+            _in_files(run, root, removed)
+    else:
+        with run.bank.store.writing():
+            for root in run.bank.roots.written():
+                if root.folder.is_dir():
+                    run.bank.store.enter(root)
+                    _in_files(run, root, removed)
+    _in_included(run, removed)
+    _in_databases(run, removed)
+    _in_hook_logs(run, removed)
+
+
+def _in_files(run: Removal, root: NoteRoot, removed: RemovedText) -> None:
+    """Replace the text in the notes and the trash of a root, and remove leftovers."""
+    for path in list(removal.paths(root.folder)):
+        try:
+            if removal.is_leftover(path):
+                run.found(_shown(root, path), "leftover", 1)
+                if not run.dry_run:
+                    removal.remove_file(root.folder, path)
+                continue
+            _in_file(run, root, path, removed)
+        except MemoryBankError as error:
+            run.left(_shown(root, path), error.message)
+
+
+def _in_file(run: Removal, root: NoteRoot, path: str, removed: RemovedText) -> None:
+    shown = _shown(root, path)
+    new = removal.new_name(path, removed)
+    if new != path and removal.is_trashed(path) and f"/{SESSIONS}" in path:
+        run.found(shown, "trash", 1, RENAMED)
+        if not run.dry_run:
+            path = _renamed(root.folder, path, new)
+    elif new != path and path.startswith(SESSIONS):
+        shown = new if run.dry_run else shown
+    elif new != path:
+        way = "empty the trash" if removal.is_trashed(path) else "rename the file"
+        run.left(shown, f"its name has the text: {way}")
+    found = removal.look(root.folder, path, removed)
+    if found is None:
+        return
+    if not (removal.is_note(path) or removal.is_trashed(path)):
+        run.left(shown, "it has the text, but is no note: change it yourself")
+    elif found.problem:
+        run.left(shown, f"it has the text, but can't be rewritten: {found.problem}")
+    else:
+        kind = "trash" if removal.is_trashed(path) else "note"
+        if not run.dry_run:
+            removal.rewrite(root.folder, path, removed)
+        run.found(shown, kind, found.number, REPLACED)
+
+
+def _shown(root: NoteRoot, path: str) -> str:
+    """Return the path of a note, else that of a file on this machine."""
+    return path if removal.is_note(path) else str(root.folder / path)
+
+
+def _renamed(folder: Path, path: str, new: str) -> str:
+    goal = _free(new, lambda name: removal.move(folder, path, name))
+    return goal or path
+
+
+def _free(new: str, use: Callable[[str], object]) -> str:
+    """Use a name, or one with a number that is free; empty if none is."""
+    stem, dot, suffix = new.rpartition(".")
+    for number in range(1, _TRIES):
+        name = new if number == 1 else f"{stem}-{number}{dot}{suffix}"
+        try:
+            use(name)
+        except NoteExists:
+            continue
+        return name
+    return ""
+
+
+def _rename_sessions(run: Removal, removed: RemovedText) -> None:
+    """Rename notes of sessions, whose names were made of prompts."""
+    bank = run.bank
+    for path in sorted(bank.store.paths()):
+        new = removal.new_name(path, removed)
+        if new == path or not path.startswith(SESSIONS) or bank.roots.is_included(path):
+            continue
+        try:
+            if not run.dry_run:
+                _free(new, lambda name, path=path: rename(bank, path, name))  # type: ignore[misc]
+            run.found(new, "note", 1, RENAMED)
+        except MemoryBankError as error:
+            run.left(path, f"its name has the text: {error.message}")
+
+
+def _in_included(run: Removal, removed: RemovedText) -> None:
+    """Name the included files that have the text, which are not changed."""
+    included = run.bank.roots.included
+    for path in sorted(included.scan().signatures) if included else ():
+        if not run.bank.roots.is_included(path):
+            continue
+        try:
+            found = removal.look(run.bank.roots.of(path).folder, path, removed)
+        except MemoryBankError as error:
+            run.left(path, error.message)
+            continue
+        if found is not None:
+            run.left(path, "it has the text, but is a file of the project: change it yourself")
+        elif removal.new_name(path, removed) != path:
+            run.left(path, "its name has the text: rename the file")
+
+
+def _in_databases(run: Removal, removed: RemovedText) -> None:
+    queue = EventQueue(run.state, run.bank.add_repaired)
+    try:
+        if not run.dry_run:
+            queue.last_news()  # a damaged file is set aside
+        number = _counted(queue, removed) if run.dry_run else queue.replace_text(removed)
+        run.found(str(queue.file), "queue", number, REPLACED)
+        for session in () if run.dry_run else queue.sessions():
+            if removal.new_name(session.path, removed) != session.path:
+                queue.update(session.session_id, note="")  # the index knows its note
+    except IndexDamaged as error:
+        run.left(str(queue.file), error.message)
+    finally:
+        queue.close()
+    for log in run.bank.logs.all():
+        try:
+            number = _counted(log, removed)
+            if number and not run.dry_run:
+                _replace(log, removed)
+            run.found(str(log.file), "log", number, REPLACED)
+        except MemoryBankError as error:
+            run.left(str(log.file), error.message)
+
+
+def _counted(file: sqlite.Opened, removed: RemovedText) -> int:
+    if not file.file.exists():
+        return 0
+    with sqlite.guarded(file.file):
+        return sqlite.count(file.opened(), removed)
+
+
+def _replace(log: sqlite.Opened, removed: RemovedText) -> None:
+    with sqlite.guarded(log.file):
+        base = log.opened()
+        with sqlite.transaction(base):
+            sqlite.replace(base, removed)
+
+
+def _in_hook_logs(run: Removal, removed: RemovedText) -> None:
+    try:
+        found = hook_log.replace_text(removed, str(run.state), dry_run=run.dry_run)
+    except OSError as error:
+        run.left("the logs of hooks", str(error.strerror))
+        return
+    for file, number in found.items():
+        run.found(file, "log", number, REPLACED)
+
+
+def _remove_prepared(state: Path) -> bool:
+    """Remove what was prepared; tell whether there was anything. Raises OSError."""
+    with suppress(FileNotFoundError):
+        (state / PREPARED_CONTEXT).unlink()
+        return True
+    return False
+
+
+_READ = "another process reads it, so that its log may have it still: forget again later"
+
+
+def clean(run: Removal) -> None:
+    """Empty the index and fill it again; write the databases anew; remove damaged ones."""
+    _remove_damaged(run)
+    _empty_index(run)
+    _remove_copies(run)
+    if run.dry_run:
+        return
+    _remove_prepared(run.state)
+    queue = EventQueue(run.state, run.bank.add_repaired)
+    try:
+        if queue.file.exists() and not queue.scrub():
+            run.left(str(queue.file), _READ)
+    finally:
+        queue.close()
+    for log in run.bank.logs.all():
+        _scrub(run, log)
+    run.bank.catch_up()
+
+
+def _scrub(run: Removal, log: sqlite.Opened) -> None:
+    if not log.file.exists():
+        return
+    try:
+        with sqlite.guarded(log.file):
+            done = sqlite.scrub(log.opened())
+    except MemoryBankError as error:
+        run.left(str(log.file), error.message)
+        return
+    finally:
+        log.close()  # it waits shorter now
+    if not done:
+        run.left(str(log.file), _READ)
+
+
+def _remove_damaged(run: Removal) -> None:
+    """Remove databases that were set aside: nobody can say what is in them."""
+    for file in sorted(run.state.glob("*.db.damaged*")):
+        run.found(str(file), "leftover", 1)
+        if not run.dry_run:
+            try:
+                file.unlink()
+            except OSError as error:
+                run.left(str(file), f"it can't be removed: {error.strerror}")
+
+
+def _empty_index(run: Removal) -> None:
+    layout = run.bank.layout
+    run.found(str(layout.index), "index", 1, REBUILT)
+    for folder in layout.unused_indices():
+        if folder == layout.root / INDEX:
+            run.left(str(folder), "it was not made on this machine and may have it: remove it")
+        elif run.dry_run:
+            run.found(str(folder), "leftover", 1)
+        else:
+            _remove_folder(run, folder)
+    if not run.dry_run:
+        run.bank.empty_index()
+
+
+def _remove_copies(run: Removal) -> None:
+    """Remove the copies of the bank as of other revisions, which may have it."""
+    for slot in revision_cache.of_bank(run.bank.layout):
+        run.found(str(slot), "index", 1)
+        if run.dry_run:
+            continue
+        try:
+            gone = revision_cache.remove(slot)
+        except OSError as error:
+            run.left(str(slot), f"it can't be removed: {error.strerror}")
+        else:
+            if not gone:
+                run.left(str(slot), _READ)
+
+
+def _remove_folder(run: Removal, folder: Path) -> None:
+    """Remove an index in the user's cache that an earlier state of the bank needed."""
+    with suppress(FileNotFoundError):
+        try:
+            shutil.rmtree(folder)
+        except FileNotFoundError:
+            raise
+        except OSError as error:
+            run.left(str(folder), f"it can't be removed: {error.strerror}")
+            return
+    run.found(str(folder), "leftover", 1)

@@ -1,0 +1,1 @@
+"""Read notes of other programs; one file each."""

@@ -1,0 +1,154 @@
+"""The contract of an importer, which reads a source outside the bank and yields notes.
+
+An importer is a module of this package. It is named by its file, with `-` for `_`, and has
+
+    SUMMARY: str                                      one line for the help: what it reads
+    read(path: Path) -> Iterator[Entry | Unread]      yields the notes, and what it could not read
+    detect(path: Path) -> bool                        may be left out: whether it can read that path
+
+It yields values and writes nothing. Names and keys are those of the source, and wikilinks between
+its notes have the notes' names: where the notes go to is decided elsewhere. What it reads is data:
+no path and no address in it is followed.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+from memory_bank.base.errors import UnreadableNote
+from memory_bank.base.filenames import NOTE_SUFFIXES
+from memory_bank.memory.create import Item
+from memory_bank.notes import characters, front_matter
+from memory_bank.notes.note import Meta
+from memory_bank.notes.schema import read_meta
+from memory_bank.notes.unicode_form import nfc
+
+MOST_BYTES = 10_000_000
+"""Maximum bytes of a file; a larger one is reported as unread."""
+
+_NOT_IN_NAMES = str.maketrans('<>:"|?*\\#^[]', "------------")
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedNote:
+    """A note of a source."""
+
+    key: str
+    """Its stable key in the source, the same at the next import."""
+    item: Item
+
+
+class NotImported(NamedTuple):
+    """A part of a source that is not imported."""
+
+    place: str
+    """Its place in the source."""
+    reason: str
+
+
+class Importer(Protocol):
+    """A module of this package; `detect` is optional."""
+
+    SUMMARY: str
+
+    def read(self, path: Path) -> Iterator[ImportedNote | NotImported]:
+        """Yield the notes of a source, and its unreadable parts."""
+        ...
+
+
+class MarkdownFile(NamedTuple):
+    """A Markdown file of a source."""
+
+    name: str
+    """Its path below the source without its suffix."""
+    path: str
+    front_matter: str
+    """With its delimiters."""
+    body: str
+    meta: Meta
+    created: datetime
+    """From the front matter, else the file's mtime."""
+
+
+def markdown_files(path: Path) -> Iterator[MarkdownFile | NotImported]:
+    """Read one Markdown file, or those of a folder except hidden ones."""
+    for found in [path] if path.is_file() else _files(path):
+        if isinstance(found, NotImported):
+            yield found
+            continue
+        place = found.name if found == path else found.relative_to(path).as_posix()
+        yield _markdown(found, place)
+
+
+def note_name(name: str) -> str:
+    """Return a valid name for a note; characters that some systems refuse become `-`."""
+    return nfc(name).translate(_NOT_IN_NAMES)
+
+
+def item_of(file: MarkdownFile, *, kind: str) -> Item:
+    """Return a Markdown file as a note; a changed name becomes an alias."""
+    name = note_name(file.name)
+    stem = file.name.rpartition("/")[2]
+    return Item(
+        file.body,
+        type=kind,
+        name=name,
+        created_at=file.created,
+        aliases=() if name == nfc(file.name) else (stem,),
+        front_matter=file.front_matter,
+    )
+
+
+def _files(folder: Path) -> Iterator[Path | NotImported]:
+    failed: list[OSError] = []
+    for root, folders, files in os.walk(folder, onerror=failed.append):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in [*folders]:
+            if (Path(root) / name).is_symlink():
+                folders.remove(name)
+                files.append(name)
+        for name in sorted(name for name in files if not name.startswith(".")):
+            yield Path(root) / name
+    for error in failed:
+        place = Path(error.filename).relative_to(folder).as_posix()
+        yield NotImported(place, f"the folder can't be read: {error.strerror}")
+
+
+def _markdown(file: Path, place: str) -> MarkdownFile | NotImported:
+    suffix = next((suffix for suffix in NOTE_SUFFIXES if place.lower().endswith(suffix)), "")
+    try:
+        if reason := _no_note(file, suffix):
+            return NotImported(place, reason)
+        modified = datetime.fromtimestamp(file.stat().st_mtime, UTC)
+        decoded = characters.decode(file.read_bytes())
+    except OSError as error:
+        return NotImported(place, f"it can't be read: {error.strerror}")
+    except UnreadableNote as error:
+        return NotImported(place, error.message)
+    parts = front_matter.split(decoded.text)
+    raw, faults = front_matter.metadata(parts)
+    lost = decoded.faults if not decoded.writable else faults if parts.block and not raw else ()
+    if lost:
+        return NotImported(place, f"{lost[0].reason} (line {lost[0].line})")
+    if not parts.body.strip():
+        return NotImported(place, "the note is empty")
+    meta, _ = read_meta(raw)
+    head = parts.opening + parts.block + parts.closing
+    name = place[: -len(suffix)]
+    return MarkdownFile(name, place, head, parts.body, meta, meta.created_at or modified)
+
+
+def _no_note(file: Path, suffix: str) -> str:
+    """Return why a file is not a note; empty if it may be one."""
+    if file.is_symlink():
+        return "a symbolic link, which is not followed"
+    if not suffix or not file.is_file():
+        return "an attachment: no Markdown file"
+    if file.stat().st_size > MOST_BYTES:
+        return f"larger than {MOST_BYTES:,} bytes"
+    return ""

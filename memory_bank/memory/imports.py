@@ -1,0 +1,320 @@
+"""Repeatable import of notes from other programs."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple, cast
+
+from blake3 import blake3
+
+from memory_bank.bank import open_index
+from memory_bank.bank.bank import Bank
+from memory_bank.bank.open_index import NoteRow
+from memory_bank.base import plugins
+from memory_bank.base.errors import BadInput, Hint
+from memory_bank.memory.alike import with_content
+from memory_bank.memory.create import (
+    REFUSALS,
+    Item,
+    RefusedItem,
+    refusal,
+    refused,
+    remember_many,
+    text_of,
+)
+from memory_bank.memory.importers.base import ImportedNote as Entry
+from memory_bank.memory.importers.base import Importer, NotImported
+from memory_bank.notes import front_matter, parsing
+from memory_bank.notes.identity import content_hash, normalise
+from memory_bank.notes.names import folded, key, name_of, new_path
+from memory_bank.notes.note import NoteLink
+from memory_bank.notes.relink import relink
+from memory_bank.notes.schema import keys_of
+from memory_bank.search.manifest import documents
+
+PACKAGE = "memory.importers"
+
+CREATED, UPDATED, UNCHANGED = "created", "updated", "unchanged"
+
+SAME_CONTENT, KEPT, REFUSED = "same_content", "kept", "refused"
+
+FROM, HASH = "imported_from", "imported_hash"
+"""Front-matter keys: the origin of an imported note, and a hash of the imported content."""
+
+_OURS = frozenset([HASH, "id", "created_at"])
+"""Keys that the hash excludes: the bank sets them if the source does not."""
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedNote:
+    """The result of importing one note."""
+
+    key: str
+    """Its identifier in the source."""
+    action: str
+    """`created`, `updated`, `unchanged`, `same_content` (the note at `path` has the same content),
+    `kept` (changed in the source and in the bank: the note is not changed), `refused`."""
+    path: str | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """The result of an import or of a dry run."""
+
+    kind: str
+    source: str
+    dry_run: bool
+    counts: Mapping[str, int]
+    """Notes by action."""
+    notes: tuple[ImportedNote, ...]
+    """In the order of the source."""
+    unread: tuple[NotImported, ...]
+    """Entries that could not be read, and why."""
+
+
+def kinds() -> list[str]:
+    """List the kinds of sources, sorted."""
+    return [name.replace("_", "-") for name in plugins.names(PACKAGE)]
+
+
+def summaries() -> dict[str, str]:
+    """Map each kind of source to the summary of its importer."""
+    return {kind: _load(kind).SUMMARY for kind in kinds()}
+
+
+def import_notes(
+    bank: Bank, kind: str, path: str | Path, *, into: str = "", dry_run: bool = False
+) -> Imported:
+    """Write the notes of a source below the folder `into`, and return the result of each.
+
+    A note records its origin. When imported again, it is updated if the source changed and the
+    note did not; its old text is moved to the trash. A note that changed in the bank is kept.
+    With `dry_run` nothing is written. Raises BadInput for an unknown kind and for a path that is
+    missing or of another kind, BadName for an invalid folder.
+    """
+    bank.settings.check_enabled()
+    importer = _load(kind)
+    folder = name_of(new_path(into, bank.layout)) if into else ""
+    try:
+        source = _source(bank, kind, importer, Path(path))
+        read = list(importer.read(source))
+    except OSError as error:
+        raise BadInput(f"{path} can't be read: {error.strerror}") from error
+    entries = [one for one in read if isinstance(one, Entry)]
+    run = _Run(bank, f"{kind}:{folder or source.name}/", folder, entries)
+    with bank.lock, bank.store.writing():
+        bank.catch_up(insist=True)
+        run.plan()
+        if not dry_run:
+            run.write()
+            bank.catch_up()
+    found = tuple(run.found[number] for number in range(len(entries)))
+    actions = [note.action for note in found]
+    return Imported(
+        kind=kind,
+        source=str(source),
+        dry_run=dry_run,
+        counts={action: actions.count(action) for action in dict.fromkeys(actions)},
+        notes=found,
+        unread=tuple(one for one in read if isinstance(one, NotImported)),
+    )
+
+
+def _load(kind: str) -> Importer:
+    """Load an importer; raise BadInput, listing all importers, for an unknown kind."""
+    if kind not in kinds():
+        known = ", ".join(kinds())
+        raise BadInput(
+            f"there is no importer called {kind!r}", "choose one of: {known}", known=known
+        )
+    return cast("Importer", plugins.load(PACKAGE, kind.replace("-", "_")))
+
+
+def _source(bank: Bank, kind: str, importer: Importer, path: Path) -> Path:
+    """Return a source's absolute path; raise BadInput if it can't be one."""
+    source, root = path.expanduser().resolve(), bank.layout.root.resolve()
+    if not source.exists():
+        raise BadInput(f"{path} does not exist", "name the folder or file to import")
+    hidden = source in root.parents and any(
+        part.startswith(".") for part in root.relative_to(source).parts
+    )
+    if source == root or root in source.parents or (source in root.parents and not hidden):
+        raise BadInput(f"{path} and the bank overlap", "name a source outside the bank")
+    if not _detects(importer, source):
+        others = [other for other in kinds() if other != kind and _detects(_load(other), source)]
+        hint = "choose one of: {others}" if others else Hint.LIST_IMPORTERS
+        message = f"{path} is not a source that {kind} reads"
+        raise BadInput(message, hint, others=", ".join(others))
+    return source
+
+
+def _detects(importer: Importer, path: Path) -> bool:
+    detect = getattr(importer, "detect", None)
+    return detect is None or bool(detect(path))
+
+
+class _Update(NamedTuple):
+    number: int
+    note: NoteRow
+    item: Item
+
+
+class _Run:
+    """One import: the plan and the result of each entry, by its number."""
+
+    def __init__(self, bank: Bank, origin: str, folder: str, entries: list[Entry]) -> None:
+        self._bank = bank
+        self._origin = origin
+        self._folder = folder
+        self._entries = entries
+        self._linked = {key(entry.item.name) for entry in entries if entry.item.name}
+        self._new: list[tuple[int, Item]] = []
+        self._updates: list[_Update] = []
+        self._contents: dict[str, str] = {}
+        self._planned: set[str] = set()
+        self.found: dict[int, ImportedNote] = {}
+
+    def plan(self) -> None:
+        """Compare each entry with the bank; entries that need no write get their results."""
+        known = self._imported_before()
+        seen: set[str] = set()
+        for number, entry in enumerate(self._entries):
+            done = partial(self._done, number)
+            try:
+                if entry.key in seen:
+                    raise BadInput("the source contains it twice")
+                seen.add(entry.key)
+                item, hashed = self._prepared(entry)
+                old = known.get(str(item.extra[FROM]))
+                if old is None:
+                    self._plan_new(number, item)
+                else:
+                    self._plan_old(number, item, old, hashed)
+            except REFUSALS as error:
+                done(REFUSED, reason=refused(error).reason)
+
+    def write(self) -> None:
+        """Write the planned notes."""
+        results = remember_many(self._bank, [item for _, item in self._new])
+        for (number, _), result in zip(self._new, results, strict=True):
+            if isinstance(result, RefusedItem):
+                self._done(number, REFUSED, reason=result.reason)
+            else:
+                self._done(number, CREATED, result.path)
+        for number, note, item in self._updates:
+            try:
+                self._update(note, item)
+            except REFUSALS as error:
+                self._done(number, REFUSED, note.path, refused(error).reason)
+
+    def _done(
+        self, number: int, action: str, path: str | None = None, reason: str | None = None
+    ) -> None:
+        self.found[number] = ImportedNote(self._entries[number].key, action, path, reason)
+
+    def _imported_before(self) -> dict[str, NoteRow]:
+        """Map origins to the imported notes; of copies, the first by path."""
+        rows = self._bank.read(
+            lambda view: [open_index.note_of(row) for row in documents.all_documents(view.manifest)]
+        )
+        found: dict[str, NoteRow] = {}
+        for row in sorted(rows, key=lambda row: row.path):
+            origin = row.rest.get("extra", {}).get(FROM)
+            ours = isinstance(origin, str) and origin.startswith(self._origin)
+            if ours and not self._bank.roots.is_included(row.path):
+                found.setdefault(str(origin), row)
+        return found
+
+    def _prepared(self, entry: Entry) -> tuple[Item, str]:
+        """Return an entry's note as written to the bank, and its hash."""
+        item = entry.item
+        whole = item.front_matter + item.content
+        parsing.encoded(entry.key + whole)  # raises for text that can't be stored
+        raw, _ = front_matter.metadata(front_matter.split(whole)) if item.front_matter else ({}, ())
+        changes: dict[str, object] = {name: None for name in (FROM, HASH) if name in raw}
+        changes |= dict.fromkeys(keys_of(raw, "source_type"), "import")
+        if changes:
+            whole = front_matter.set_keys(whole, changes)
+        if self._folder and self._linked:
+            start = len(whole) - len(front_matter.split(whole).body) if item.front_matter else 0
+            whole = relink(whole, self._moved, start)
+        parts = front_matter.split(whole) if item.front_matter else None
+        item = replace(
+            item,
+            front_matter=parts.opening + parts.block + parts.closing if parts else "",
+            content=parts.body if parts else whole,
+            name="/".join(filter(None, (self._folder, item.name))),
+            source_type="import",
+            extra={**item.extra, FROM: self._origin + entry.key},
+        )
+        hashed = _hash(text_of(item, "", _EPOCH))
+        return replace(item, extra={**item.extra, HASH: hashed}), hashed
+
+    def _moved(self, link: NoteLink) -> str | None:
+        """Return the new target of a wikilink with a path to a note of the source.
+
+        A bare name is not changed, since it resolves without a path.
+        """
+        by_path = "/" in link.target or link.text
+        if link.kind == "markdown" or not by_path or key(link.target) not in self._linked:
+            return None
+        return f"{self._folder}/{link.target}"
+
+    def _plan_new(self, number: int, item: Item) -> None:
+        hashed = content_hash(item.content)
+        there = with_content(self._bank, hashed)
+        path = there[0].path if there else self._contents.get(hashed)
+        if path is not None:
+            self._done(number, SAME_CONTENT, path)
+            return
+        if found := refusal(self._bank, item):
+            self._done(number, REFUSED, reason=found.reason)
+            return
+        path = new_path(item.name, self._bank.layout) if item.name else None
+        if path and folded(path) in self._planned:
+            self._done(number, REFUSED, reason=f"another note of the source is named {path!r}")
+            return
+        if path:
+            self._planned.add(folded(path))
+        self._contents[hashed] = path or self._entries[number].key
+        self._new.append((number, item))
+        self._done(number, CREATED, path)
+
+    def _plan_old(self, number: int, item: Item, old: NoteRow, hashed: str) -> None:
+        recorded = str(old.rest.get("extra", {}).get(HASH, ""))
+        here = "" if recorded == hashed else _hash(self._bank.store.read(old.path).text)
+        if hashed in {recorded, here}:
+            self._done(number, UNCHANGED, old.path)
+        elif here != recorded:
+            self._done(number, KEPT, old.path, "it changed both in the source and in the bank")
+        else:
+            self._updates.append(_Update(number, old, item))
+            self._done(number, UPDATED, old.path)
+
+    def _update(self, note: NoteRow, item: Item) -> None:
+        """Replace a note that did not change in the bank; its id and its date stay."""
+        store = self._bank.store
+        now = store.read(note.path)
+        created = now.meta.created_at or item.created_at or datetime.now(UTC)
+        text = text_of(item, now.meta.id, created)
+        store.keep(note.path)
+        store.change(note.path, lambda _: text, now.etag, given=item.content)
+        self._bank.logs.updates.add(note.key, time.time())
+
+
+def _hash(text: str) -> str:
+    """Return a hash of a note's front-matter values and normalised body."""
+    parts = front_matter.split(text)
+    raw, _ = front_matter.metadata(parts)
+    imported = {name: value for name, value in raw.items() if name not in _OURS}
+    values = json.dumps(imported, sort_keys=True, default=str)
+    return blake3(f"{values}\0{normalise(parts.body)}".encode(errors="replace")).hexdigest(8)

@@ -1,0 +1,173 @@
+"""Update, compare and watch a bank's indices."""
+
+from __future__ import annotations
+
+import tempfile
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from memory_bank.bank.bank import Bank
+from memory_bank.base.errors import Busy
+from memory_bank.base.paths import Layout
+from memory_bank.base.repairs import described
+from memory_bank.git import repository
+from memory_bank.search.index.changes import Progress, SyncReport
+from memory_bank.search.index.index import Index
+from memory_bank.search.manifest import documents
+
+if TYPE_CHECKING:
+    from memory_bank.code.codebase import Codebase
+
+
+_BETWEEN = 0.01
+"""Seconds between two turns of embedding, in which others may lock the bank."""
+
+
+def sync(bank: Bank, *, rebuild: bool = False, progress: Progress | None = None) -> SyncReport:
+    """Index and embed whatever differs from the files; with `rebuild`, rebuild every index."""
+    from memory_bank.trust import trust_filter  # start-up: servers index without it
+
+    report = bank.rebuild(progress) if rebuild else bank.sync(progress)
+    with bank.lock:
+        trust_filter.prepare(bank)
+    return report
+
+
+def sync_code(bank: Bank, progress: Progress | None = None) -> SyncReport | None:
+    """Index and embed the code of the bank's work tree, if somebody has asked for it before."""
+    from memory_bank.code.codebase import (
+        Codebase,  # start-up: servers use this module for notes only
+    )
+
+    tree = repository.worktree(bank.layout.project)
+    if tree is None or not bank.settings.code.enabled:
+        return None
+    with Codebase(tree, bank.settings, place=bank.layout) as code:
+        if not code.table.file.exists():
+            return None
+        return sync_codebase(code, progress)
+
+
+def sync_codebase(code: Codebase, progress: Progress | None = None) -> SyncReport:
+    """Index and embed all code."""
+    report = code.catch_up(progress=progress, seconds=float("inf"))
+    if report.problem:
+        with suppress(Busy):
+            report.embedded += code.embed(float("inf")).embedded  # also what queries don't wait for
+        last = code.catch_up(seconds=0.0)
+        report.problem, report.waiting = last.problem, last.waiting
+    return report
+
+
+@dataclass(frozen=True, slots=True)
+class IndexComparison:
+    """The differences between the index and a newly built one."""
+
+    notes: int
+    differences: tuple[str, ...]
+
+
+def compare(bank: Bank, progress: Progress | None = None) -> IndexComparison:
+    """Catch up, build a second index of the same files, and list every difference.
+
+    Dates from git are refreshed first, since a commit is not a difference between index and files.
+    Nothing else is repaired, so that missing and superfluous entries are listed.
+    """
+    from memory_bank.search.index.index import compared
+
+    bank.catch_up(progress)
+    bank.read(lambda view: view.index.indexer.refresh())
+    with bank.lock, tempfile.TemporaryDirectory(prefix="memory-bank-") as folder:
+        place = Layout(root=bank.layout.root, index=Path(folder))
+        fresh = Index(place, bank.source, bank.settings)
+        try:
+            # no vectors are computed: only which passages have one is compared
+            fresh.indexer.sync(seconds=0, progress=progress)
+            differing = tuple(bank.read(lambda view: list(compared(view.index, fresh))))
+            notes = len(documents.all_keys(fresh.manifest))
+        finally:
+            fresh.close()
+    return IndexComparison(notes, differing)
+
+
+def watch(bank: Bank, say: Callable[[str], None], stop: threading.Event) -> None:
+    """Index changes as they happen, and `say` a line for each batch, until `stop` is set."""
+    from memory_bank.search.index.watch import Watcher
+
+    with Watcher(bank.watched) as watcher:
+        if watcher.polling:
+            say(watcher.polling)
+        say(_summary(bank.sync()))
+        while watcher.wait(stop):
+            report = bank.sync()
+            if report.indexed or report.removed or report.unindexed or report.repaired:
+                say(_summary(report))
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedPaths:
+    """The paths of the notes added, removed and changed in one batch."""
+
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+
+
+def follow(bank: Bank, notify: Callable[[ChangedPaths], None], stop: threading.Event) -> None:
+    """Index changes as they happen and `notify` of each batch, until `stop` is set.
+
+    The first batch is empty; it says that all existing files are indexed. Vectors are left to
+    `embed_waiting`.
+    """
+    from memory_bank.search.index.watch import Watcher
+
+    with Watcher(bank.watched) as watcher:
+        bank.catch_up()
+        before = bank.read(lambda view: documents.hashes(view.manifest))
+        notify(ChangedPaths())
+        while watcher.wait(stop):
+            bank.catch_up()
+            now = bank.read(lambda view: documents.hashes(view.manifest))
+            if now != before:
+                notify(_difference(before, now))
+            before = now
+
+
+def embed_waiting(bank: Bank, seconds: float, stop: threading.Event) -> bool:
+    """Embed pending passages in turns of about `seconds`, between which others can lock the bank.
+
+    Returns whether all passages have vectors; False if it was stopped or the index is busy.
+    """
+    while not stop.wait(_BETWEEN):
+        try:
+            report = bank.embed(seconds)
+        except Busy:
+            return False
+        if report.problem or not report.waiting:
+            return not report.problem
+    return False
+
+
+def _difference(before: Mapping[str, str], now: Mapping[str, str]) -> ChangedPaths:
+    return ChangedPaths(
+        added=tuple(path for path in now if path not in before),
+        removed=tuple(path for path in before if path not in now),
+        changed=tuple(path for path, etag in now.items() if before.get(path, etag) != etag),
+    )
+
+
+def _summary(report: SyncReport) -> str:
+    parts = {
+        "indexed": report.indexed,
+        "removed": report.removed,
+        "not indexable": report.unindexed,
+        "passages embedded": report.embedded,
+        "waiting for vectors": report.waiting,
+    }
+    counts = ", ".join(f"{count} {what}" for what, count in parts.items() if count)
+    repaired = f"; repaired: {described(report.repaired)}" if report.repaired else ""
+    return f"{counts or 'up to date'} ({report.seconds:.2f} s){repaired}"

@@ -1,0 +1,340 @@
+"""Rename and merge notes, and rewrite links to them."""
+
+from __future__ import annotations
+
+import posixpath
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+
+from memory_bank.bank import note_files, open_index
+from memory_bank.bank.bank import Bank
+from memory_bank.bank.links import LinkShown, shown
+from memory_bank.bank.open_index import NoteRow, View
+from memory_bank.base.errors import BadInput, Conflict, Hint, UnreadableNote
+from memory_bank.base.text import agent_name
+from memory_bank.notes import files, front_matter, names, parsing
+from memory_bank.notes.identity import etag, note_id
+from memory_bank.notes.journal import JournalEntry
+from memory_bank.notes.note import NoteLink
+from memory_bank.notes.relink import relink
+from memory_bank.notes.schema import check_tags
+from memory_bank.search.manifest import links
+from memory_bank.search.manifest.links import LinkRow
+from memory_bank.trust.author_keys import with_author_keys
+from memory_bank.trust.authors import record, warnings, writer
+
+
+@dataclass(frozen=True, slots=True)
+class Renamed:
+    """A renamed note, and the notes whose links were rewritten."""
+
+    old_path: str
+    path: str
+    relinked: tuple[str, ...]
+    warning: str | None = None
+    """What a person should know of where the note is, as that git would track a session's."""
+    broken_links: tuple[LinkShown, ...] | None = None
+    """Links in included files of the project to the old name, which were not rewritten."""
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """A merged note."""
+
+    path: str
+    note_id: str
+    etag: str
+    merged: tuple[str, ...]
+    relinked: tuple[str, ...]
+    warning: str | None = None
+    """What a person should know of where the note is, as that git would track a session's."""
+    broken_links: tuple[LinkShown, ...] | None = None
+    """Links in included files of the project to a merged note, which were not rewritten."""
+
+
+def check_movable(bank: Bank, name: str) -> str:
+    """Return the path of a note that may be moved or removed; raise NoteReadOnly, NoteNotFound."""
+    path = bank.find(name, exactly=True)
+    bank.roots.check_writable(path, moving=True)
+    return path
+
+
+def rename(bank: Bank, name: str, new_name: str, *, agent: str | None = None) -> Renamed:
+    """Rename a note and rewrite the links to it, all or nothing.
+
+    A new name that ends in a slash is a folder. Raises NoteNotFound, NoteExists, BadName.
+    """
+    bank.settings.check_enabled()
+    old = check_movable(bank, name)
+    if new_name.endswith("/"):
+        new_name += posixpath.basename(old)
+    new = names.new_path(new_name, bank.layout)
+    names.check_new(new)
+    if new == old:
+        return Renamed(old, new, ())
+    with bank.lock, bank.store.writing(old):
+        bank.roots.check_move(old, new)
+        moving = _current(bank, [old])[0]
+        same = names.folded(new) == names.folded(old)
+        if not same:
+            bank.store.check_free(new)
+        changes, broken = _relinked(bank, {old: new})
+        data = bank.store.read_bytes(old)
+        mine = next((change for change in changes if change.path == old), None)
+        moved = mine.data if mine and mine.data is not None else data
+        rest = [change for change in changes if change.path != old]
+        gone = JournalEntry(old, None, moving.etag)
+        if same:  # the same file on a case-insensitive file system: remove before writing
+            steps = [gone, JournalEntry(new, moved, files.ABSENT)]
+        else:
+            steps = [JournalEntry(new, moved, files.ABSENT), gone]
+        failed = bank.store.apply([*steps, *rest], beside=old)
+    with bank.lock:
+        bank.logs.edits.rename(old, new)
+        if moving.key == old:
+            bank.logs.access.rename(old, new)
+            bank.logs.updates.rename(old, new)
+    bank.catch_up()
+    changed = [change.path for change in rest if change.path not in failed]
+    unknown = record(bank, [*changed, new] if mine else changed, agent)
+    return Renamed(
+        old,
+        new,
+        tuple(changed),
+        warnings(
+            note_files.warning(bank.layout, new, moving.source_type),
+            unknown,
+            _not_relinked(failed),
+        ),
+        broken or None,
+    )
+
+
+def _not_relinked(failed: Sequence[str]) -> str | None:
+    return f"links to the old name stay in {', '.join(failed)}" if failed else None
+
+
+def merge(
+    bank: Bank,
+    sources: Sequence[str],
+    target: str,
+    content: str,
+    *,
+    tags: Sequence[str] = (),
+    source_type: str = "manual",
+    source_agent: str = "",
+) -> Merged:
+    """Merge several notes into one, all or nothing.
+
+    `target` gets `content`; the sources are moved to the trash and links to them are redirected to
+    the target. Unless the content has front matter, the target gets the sources' tags and
+    references. The target may be one of the sources; otherwise its name must be free.
+    """
+    bank.settings.check_enabled()
+    if not content.strip():
+        raise BadInput("content must not be empty", Hint.GIVE_MERGED_TEXT)
+    paths, goal = _merge_paths(bank, sources, target)
+    with bank.lock, bank.store.writing(paths[0]):
+        bank.roots.check_merge(paths, goal)
+        rows = _current(bank, paths)
+        if goal not in paths:
+            bank.store.check_free(goal)
+        kept = next((row for row in rows if row.path == goal), None)
+        source = {"source_type": source_type, "source_agent": agent_name(source_agent)}
+        text = _merged_text(rows, kept, content, check_tags(tags), source)
+        links, broken = _relinked(bank, dict.fromkeys(paths, goal), gone=True)
+        etags = {row.path: row.etag for row in rows}
+        away = [JournalEntry(path, None, etags[path], trash=True) for path in paths if path != goal]
+        others = [change for change in links if change.path not in etags]
+        written = JournalEntry(goal, parsing.encoded(text), etags.get(goal, files.ABSENT))
+        keep = goal if kept else ""  # its old text goes to the trash, too
+        failed = bank.store.apply(
+            [written, *away, *others], given=content, keep=keep, beside=paths[0]
+        )
+    bank.catch_up()
+    meta = parsing.parse(goal, text.encode())
+    key, relinked = meta.meta.id or goal, tuple(c.path for c in others if c.path not in failed)
+    unknown = record(bank, [goal, *relinked], writer(source_type, source_agent))
+    with bank.lock:
+        bank.logs.edits.inherit(key, {name for row in rows for name in (row.id, row.path) if name})
+        bank.logs.updates.add(key, time.time())
+    return Merged(
+        path=goal,
+        note_id=key,
+        etag=meta.etag,
+        merged=tuple(paths),
+        relinked=relinked,
+        warning=warnings(note_files.warning(bank.layout, goal), unknown, _not_relinked(failed)),
+        broken_links=broken or None,
+    )
+
+
+def _merge_paths(bank: Bank, sources: Sequence[str], target: str) -> tuple[list[str], str]:
+    """Return the paths of the notes to merge, each once, and that of the target."""
+    paths = list(dict.fromkeys(check_movable(bank, source) for source in sources))
+    if not paths:
+        raise BadInput("name at least one note to merge", "give the sources before the target")
+    goal = names.new_path(target, bank.layout)
+    if goal not in paths:
+        names.check_new(goal)
+    return paths, goal
+
+
+def _current(bank: Bank, paths: Sequence[str]) -> list[NoteRow]:
+    """Return the up-to-date manifest rows of notes; the caller holds the lock."""
+    bank.catch_up(insist=True)
+    rows = bank.read(lambda view: [open_index.note_at(view.manifest, path) for path in paths])
+    found = [row for row in rows if row is not None]
+    if len(found) != len(paths):
+        raise Conflict("a note was changed or deleted meanwhile", Hint.LOOK_AND_REPEAT)
+    return found
+
+
+def _relinked(
+    bank: Bank, moves: Mapping[str, str], *, gone: bool = False
+) -> tuple[list[JournalEntry], tuple[LinkShown, ...]]:
+    """Return the changes that rewrite the links to notes that move, and their own relative links.
+
+    Also returns the links in included files, which are not rewritten.
+    """
+
+    def touching(view: View) -> dict[str, list[LinkRow]]:
+        found: dict[str, list[LinkRow]] = {}
+        for path in moves:
+            note = open_index.note_at(view.manifest, path)
+            number = note.number if note else -1
+            for row in links.incoming(view.manifest, number) + links.outgoing(
+                view.manifest, number
+            ):
+                found.setdefault(row.source_key, []).append(row)
+        return found
+
+    def taken(short: str) -> bool:
+        found = bank.read(lambda view: open_index.candidates(view.manifest, short))
+        return bool(set(found) - set(moves))
+
+    def place(path: str) -> str:
+        new = path in moves.values()
+        return bank.roots.prefix + path if new else bank.roots.place(path)
+
+    changes: list[JournalEntry] = []
+    broken: list[LinkShown] = []
+    for source, rows in bank.read(touching).items():
+        leads = {place_of(row): row.dest_key for row in rows}
+        new_target = retarget(source, leads, moves, taken, place, gone=gone)
+        if bank.roots.is_included(source):
+            broken += [shown(row) for row in rows if new_target(row) is not None]
+            continue
+        data = bank.store.read_bytes(source)
+        try:
+            new = parsing.edited(data, partial(relink, rename=new_target))
+        except UnreadableNote as error:
+            raise error.at(source) from error
+        if new != data:
+            changes.append(JournalEntry(source, new, etag(data)))
+    return changes, tuple(broken)
+
+
+def retarget(
+    source: str,
+    leads: Mapping[tuple[int, str], str],
+    moves: Mapping[str, str],
+    taken: Callable[[str], bool],
+    place: Callable[[str], str],
+    *,
+    gone: bool,
+) -> Callable[[NoteLink | LinkRow], str | None]:
+    """Return a function that gives the new target of each link of a note; None if it stays.
+
+    `leads` maps links by `place_of` to the paths of notes. `taken` tells whether other
+    notes have a short name. `place` returns the path of a note's file below the project.
+    """
+    home = moves.get(source, source)
+
+    def new_target(link: NoteLink | LinkRow) -> str | None:
+        goal = leads.get(place_of(link))
+        if goal is None or not link.target:
+            return None
+        moved = moves.get(goal, goal)
+        if moved == goal and home == source:
+            return None
+        if link.kind == "markdown" or link.target.startswith(("./", "../")):
+            here, there = place(source), place(home)
+            return _relative(link.target, here, there, place(moved) if moved else "")
+        if moved == goal:
+            return None
+        return _named(link.target, goal, moved, taken, gone=gone)
+
+    return new_target
+
+
+def place_of(link: NoteLink | LinkRow) -> tuple[int, str]:
+    """Return what tells a link of a note from others: its line and target.
+
+    The line of a link in front matter is not indexed.
+    """
+    return 0 if link.kind == "reference" else link.line, link.target
+
+
+def _relative(written: str, source: str, home: str, goal: str) -> str | None:
+    """Return a relative link's new target, seen from `home`; a ghost's file stays the same."""
+    place = goal or posixpath.normpath(posixpath.join(posixpath.dirname(source), written))
+    new = posixpath.relpath(place, posixpath.dirname(home) or ".")
+    if written.startswith("./") and not new.startswith("."):
+        new = f"./{new}"
+    return None if new == written else new
+
+
+def _named(
+    written: str, old: str, new: str, taken: Callable[[str], bool], *, gone: bool
+) -> str | None:
+    """Return a wikilink's new target, as short as before if that is unambiguous.
+
+    None if the link uses a title, alias or id, which the note keeps unless it is `gone`.
+    """
+    spoken = names.key(written)
+    old_key = names.key(names.name_of(old))
+    if not gone and spoken != old_key and not old_key.endswith(f"/{spoken}"):
+        return None
+    name = names.name_of(new)
+    short = posixpath.basename(name)
+    if "/" in written or taken(short):
+        return name
+    return None if names.key(short) == spoken else short
+
+
+def _merged_text(
+    rows: Sequence[NoteRow],
+    kept: NoteRow | None,
+    content: str,
+    tags: Sequence[str],
+    source: Mapping[str, str],
+) -> str:
+    now = datetime.now(UTC)
+    kinds = {row.type for row in rows}
+    metadata = {
+        "id": (kept.id if kept else "") or note_id(content, now),
+        "type": kinds.pop() if len(kinds) == 1 else "",
+        "tags": list(dict.fromkeys([*(tag for row in rows for tag in row.tags), *tags])),
+        "created_at": datetime.fromtimestamp(kept.created, UTC) if kept else now,
+        **{
+            key: _union([row.rest.get(key, []) for row in rows])
+            for key in ("entity_refs", "file_refs", "symbol_refs")
+        },
+        **source,
+    }
+    if front_matter.split(content).format != "none":
+        if writer(**source) is not None:
+            content = with_author_keys(content, metadata)
+        return content if content.endswith("\n") else f"{content}\n"
+    return front_matter.compose({key: value for key, value in metadata.items() if value}, content)
+
+
+def _union(lists: Sequence[Sequence[object]]) -> list[object]:
+    found: list[object] = []
+    for items in lists:
+        found += [item for item in items if item not in found]
+    return found

@@ -1,0 +1,350 @@
+"""A note with its history and all that is known of it from the index."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from memory_bank.bank import open_index
+from memory_bank.bank.bank import Bank
+from memory_bank.bank.links import LinkShown, shown
+from memory_bank.bank.open_index import View
+from memory_bank.base.errors import Hint, MemoryBankError, NoteNotFound
+from memory_bank.base.filenames import is_utf8
+from memory_bank.git import objects, repository
+from memory_bank.git.history_rows import FileChange
+from memory_bank.memory.show import ShownNote, show
+from memory_bank.notes import front_matter, links, parsing
+from memory_bank.notes.compare import notes
+from memory_bank.notes.compare.note_change import NoteChange
+from memory_bank.notes.note import NoteSection
+from memory_bank.search.manifest import documents, graph
+from memory_bank.search.manifest import links as link_table
+from memory_bank.search.manifest.entries import OBSERVATION
+from memory_bank.search.manifest.links import LinkRow, incoming, outgoing
+from memory_bank.sessions.records import PROMOTED_TO
+from memory_bank.trust import provenance
+from memory_bank.trust.citations import VERIFIED, place_of
+from memory_bank.trust.provenance import LoggedCommit
+from memory_bank.trust.trust import NoteTrust
+
+GoalKind = Literal["note", "file", "symbol", "ghost"]
+
+_MARKDOWN, _WIKI = "markdown", "wiki"
+
+_REFERENCE = "reference"
+
+
+class LinkedPlace(NamedTuple):
+    """Where a link leads."""
+
+    kind: GoalKind
+    """`ghost` if there is neither a note nor a file of its name."""
+    name: str
+    """The path of a note, the name of anything else."""
+    title: str = ""
+    """Of a note."""
+    heading: str = ""
+    block: str = ""
+    problem: str = ""
+    file: str = ""
+    """Of a file, or a symbol in one: its path below the work tree; empty outside git."""
+
+
+class Goals:
+    """Where the links in the text of one note lead."""
+
+    def __init__(self, known: Mapping[tuple[str, ...], LinkedPlace]) -> None:
+        """Take the goals by the kind of link, its target, heading and block."""
+        self._known = known
+
+    def wiki(self, inside: str) -> tuple[LinkedPlace | None, str]:
+        """Return the goal of `[[inside]]`, None if it leads out of the bank, and its words."""
+        written, _, alias = inside.partition("|")
+        target, heading, block = links.wiki_parts(written.removesuffix("\\"))
+        words = alias.strip() or written.removesuffix("\\").strip().lstrip("#^ ")
+        return self._known.get((_WIKI, target, heading, block)), words
+
+    def markdown(self, path: str, fragment: str) -> LinkedPlace | None:
+        """Return the goal of `[words](path#fragment)`; None if it leads out of the bank."""
+        heading, block = ("", fragment[1:]) if fragment.startswith("^") else (fragment, "")
+        return self._known.get((_MARKDOWN, path, heading, block))
+
+
+class Backlink(NamedTuple):
+    """The links of another note to this one."""
+
+    path: str
+    title: str
+    archived: bool
+    links: tuple[LinkShown, ...]
+
+
+class Cite(NamedTuple):
+    """A file, a symbol, a person or a thing that the note names."""
+
+    goal: LinkedPlace
+    lines: tuple[int, ...]
+    """Where, 1-based; 1 for the front matter."""
+
+
+class Successor(NamedTuple):
+    """A note that supersedes this one, or that this one supersedes."""
+
+    path: str
+    title: str
+
+
+class Observed(NamedTuple):
+    """An observation in the note of a session."""
+
+    id: str
+    title: str
+    promoted_to: LinkedPlace | None
+    """The note that was made of it."""
+
+
+class NoteView(NamedTuple):
+    """A note with its links and metadata."""
+
+    note: ShownNote
+    goals: Goals
+    body_line: int
+    """The line of the file, 1-based, where the body starts."""
+    keys: tuple[tuple[str, str], ...]
+    """All of the front matter, as text."""
+    verified: str
+    """The commit at which it was confirmed; empty if it never was."""
+    superseded_by: Successor | None
+    supersedes: tuple[Successor, ...]
+    backlinks: tuple[Backlink, ...]
+    cites: tuple[Cite, ...]
+    observations: tuple[Observed, ...]
+
+
+def view(bank: Bank, name: str) -> NoteView:
+    """Return a note with its links; raise NoteNotFound, or UnreadableNote if it is not text."""
+    note = show(bank, name)
+    head = note.content[: len(note.content) - len(note.body)]
+    raw, _ = front_matter.metadata(front_matter.split(note.content))
+    has_any = f"^{OBSERVATION}" in note.content  # parsing a long note again takes its time
+    sections = bank.store.read(note.path).body.sections if has_any else ()
+
+    def ask(view: View) -> NoteView:
+        row = open_index.note_at(view.manifest, note.path)
+        if row is None:
+            raise NoteNotFound(f"{note.path} is not indexed", Hint.CHECK_BANK)
+        out = outgoing(view.manifest, row.number)
+        into = incoming(view.manifest, row.number)
+        near = {one.dest for one in out if one.dest is not None} | {one.source for one in into}
+        titles = documents.documents(view.manifest, near)
+        pairs = _goals(bank, view, out, {n: one.title for n, one in titles.items()})
+        goals = Goals({_key(one): goal for one, goal in pairs if one.kind != _REFERENCE})
+        succeeding = graph.superseded(view.manifest, {row.number, *near})
+        by = succeeding.get(row.number)
+        return NoteView(
+            note=note,
+            goals=goals,
+            body_line=1 + parsing.count_lines(head),
+            keys=tuple((str(key), _text(value)) for key, value in raw.items()),
+            verified=str(raw.get(VERIFIED) or "").strip(),
+            superseded_by=_successor(view, by[0]) if by else None,
+            supersedes=tuple(
+                Successor(titles[old].key, titles[old].title)
+                for old, (new, _) in succeeding.items()
+                if new == row.number and old in titles
+            ),
+            backlinks=tuple(_backlinks(into, titles)),
+            cites=_cites(pairs),
+            observations=tuple(_observations(sections, goals)),
+        )
+
+    return bank.read(ask)
+
+
+def find(bank: Bank, name: str) -> str | None:
+    """Return the path of a note by its name; None if there is none."""
+    try:
+        return bank.find(name)
+    except NoteNotFound:
+        return None
+
+
+def _goals(
+    bank: Bank, view: View, rows: Sequence[LinkRow], titles: Mapping[int, str]
+) -> list[tuple[LinkRow, LinkedPlace]]:
+    """Return links with their goals."""
+    tree = repository.worktree(bank.layout.project)
+    problems = link_table.problems(view.manifest, rows)
+    return [
+        (row, _goal(bank, tree, row, titles)._replace(problem=problem))
+        for row, problem in zip(rows, problems, strict=True)
+    ]
+
+
+def _goal(bank: Bank, tree: Path | None, row: LinkRow, titles: Mapping[int, str]) -> LinkedPlace:
+    if row.dest is not None:
+        title = titles.get(row.dest, "")
+        return LinkedPlace("note", row.dest_key, title, row.heading, row.anchor)
+    name = row.ghost or row.target
+    if row.ambiguous:
+        return LinkedPlace("ghost", name)
+    base = tree or bank.layout.project
+    place = place_of(bank, base, row)
+    if place is not None and not place.path:
+        return LinkedPlace("symbol", name, heading=row.heading)
+    path = place.path if place is not None else _file(bank, base, name)
+    there = bool(path) and (base / path).exists()
+    kind: GoalKind = "file" if there else "ghost"
+    if place is not None and there and place.name:
+        kind = "symbol"
+    file = path if there and tree is not None and (base / path).is_file() else ""
+    return LinkedPlace(kind, name, heading=row.heading, block=row.anchor, file=file)
+
+
+def _file(bank: Bank, base: Path, name: str) -> str:
+    """Return the path of a file that may be a note elsewhere: place_of knows no such file."""
+    inside = is_utf8(name) and not name.startswith("/") and ".." not in name.split("/")
+    file = bank.layout.project / name
+    return file.relative_to(base).as_posix() if inside and file.is_relative_to(base) else ""
+
+
+def _key(row: LinkRow) -> tuple[str, ...]:
+    kind = _MARKDOWN if row.kind == _MARKDOWN else _WIKI  # an embed is written as a wikilink
+    return kind, row.target, row.heading, row.anchor
+
+
+def _backlinks(
+    rows: Sequence[LinkRow], notes: Mapping[int, documents.DocumentRow]
+) -> list[Backlink]:
+    by_source: dict[int, dict[LinkShown, None]] = {}
+    for row in rows:
+        by_source.setdefault(row.source, {})[shown(row)] = None
+    found = [
+        Backlink(notes[number].key, notes[number].title, notes[number].hidden, tuple(links))
+        for number, links in by_source.items()
+        if number in notes
+    ]
+    return sorted(found, key=lambda one: (one.archived, one.path))
+
+
+def _cites(goals: Collection[tuple[LinkRow, LinkedPlace]]) -> tuple[Cite, ...]:
+    lines: dict[LinkedPlace, dict[int, None]] = {}
+    for row, goal in goals:
+        if goal.kind != "note" and not row.ambiguous:
+            lines.setdefault(goal, {})[row.line] = None
+    return tuple(Cite(goal, tuple(at)) for goal, at in lines.items())
+
+
+def _observations(sections: Sequence[NoteSection], goals: Goals) -> Iterator[Observed]:
+    for one in sections:
+        if one.name.startswith(OBSERVATION) and one.headings:
+            written = dict(one.fields).get(PROMOTED_TO, "")
+            yield Observed(one.name, one.headings[-1], goals.wiki(written)[0] if written else None)
+
+
+def _successor(view: View, number: int) -> Successor | None:
+    row = documents.documents(view.manifest, {number}).get(number)
+    return Successor(row.key, row.title) if row else None
+
+
+def _text(value: object) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list | tuple) and all(isinstance(one, str) for one in value):
+        return ", ".join(value)
+    return json.dumps(value, ensure_ascii=False, default=str).strip('"')
+
+
+PAGE = 20
+"""Number of commits whose changes are compared at once."""
+
+_MOST_BYTES = 1_000_000
+
+
+class NoteVersion(NamedTuple):
+    """A commit of a note, and what it changed."""
+
+    commit: LoggedCommit | None
+    """None for what is not committed."""
+    change: NoteChange | None
+    """None if the texts are not known."""
+
+
+class NoteHistory(NamedTuple):
+    """Some commits of a note, the newest first."""
+
+    path: str
+    versions: tuple[NoteVersion, ...]
+    offset: int
+    more: bool
+    """Whether there are older ones."""
+    removed: bool
+    """Whether the note is no longer there."""
+    limits: tuple[str, ...]
+
+
+def history(bank: Bank, name: str, offset: int = 0, limit: int = PAGE) -> NoteHistory:
+    """Return the commits that changed a note with their word diffs, after the newest `offset`.
+
+    What is not committed comes before the first. A note that was removed has a history, too.
+    Raises NoteNotFound.
+    """
+    start = max(offset, 0)
+    log = provenance.log(bank, name, start + limit + 1)
+    with bank.lock:
+        note = NoteTrust(bank, log.path)
+        changes = note.changes[start : start + limit]
+        tree = note.commits.tree if note.commits else None
+        compared = _compared(tree, note, changes) if tree else {}
+        removed = not bank.store.exists(log.path)
+        new = _uncommitted(tree, note) if log.uncommitted and not removed and not start else None
+    versions = [
+        NoteVersion(one, compared.get(one.source.commit))
+        for one in log.commits[start : start + limit]
+    ]
+    if tree and log.uncommitted and not start:
+        versions.insert(0, NoteVersion(None, new))
+    more = len(log.commits) > start + limit
+    return NoteHistory(log.path, tuple(versions), start, more, removed, log.limits)
+
+
+def _compared(tree: Path, note: NoteTrust, changes: Sequence[FileChange]) -> dict[str, NoteChange]:
+    """Return how each commit changed the note, against its first parent."""
+    below = note.below(tree)
+    sides = []
+    for one in changes:
+        parent = one.commit.parents[0] if one.commit.parents else ""
+        before = f"{parent}:{below(one.old)}" if parent and one.status != "A" else ""
+        after = "" if one.status == "D" else f"{one.commit.id}:{below(one.path)}"
+        sides.append((one, before, after))
+    names = [name for _, *both in sides for name in both if name]
+    ids = objects.named(tree, names)
+    texts = dict(objects.blobs(tree, set(ids.values()), _MOST_BYTES))
+
+    def side(path: str, name: str) -> dict[str, bytes]:
+        data = texts.get(ids.get(name, "")) if name else None
+        return {} if data is None else {path: data}
+
+    found = {}
+    for one, before, after in sides:
+        made = notes.compare(side(one.path, before), side(one.path, after), below)
+        if made:
+            found[one.commit.id] = made[0]
+    return found
+
+
+def _uncommitted(tree: Path | None, note: NoteTrust) -> NoteChange | None:
+    """Return how the file differs from HEAD."""
+    blob = note.commits.blobs.get(note.path, "") if note.commits else ""
+    before: dict[str, bytes] = {}
+    try:
+        if tree and blob:
+            for _, data in objects.blobs(tree, [blob], _MOST_BYTES):
+                before[note.path] = data
+        made = notes.compare(before, {note.path: note.data}, lambda path: path)
+    except MemoryBankError:
+        return None
+    return made[0] if made else None

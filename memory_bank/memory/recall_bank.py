@@ -1,0 +1,272 @@
+"""Search one bank's notes for `recall`, and read the sections found."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection
+from typing import TYPE_CHECKING, NamedTuple
+
+from memory_bank.bank.bank import Bank
+from memory_bank.bank.hits import Also, RecalledNote, Wanted
+from memory_bank.bank.links import LinkShown, by_words, linked, with_file_names
+from memory_bank.bank.open_index import BY_HAND, View, note_of
+from memory_bank.base.dates import iso_of
+from memory_bank.base.documents import Section, Span
+from memory_bank.memory.hits import SCHEMA_VERSION, Recalled
+from memory_bank.notes.note import Entity
+from memory_bank.search import boosts, snippets
+from memory_bank.search.engine import Hit, SearchResult
+from memory_bank.search.manifest import filters
+from memory_bank.search.manifest.documents import PassageRow
+from memory_bank.search.notices import lifted, remarks, restricted
+from memory_bank.search.query import Query, parse
+from memory_bank.search.retrievers.base import Scope
+from memory_bank.shared.word_weights import ACROSS
+from memory_bank.trust import trust, trust_filter
+from memory_bank.trust.authors import editors
+from memory_bank.trust.stale_cache import stale_hits
+
+if TYPE_CHECKING:
+    from memory_bank.search.index.changes import Progress
+
+
+def lines(view: View, hit: Hit, span: Span) -> str | None:
+    """Return lines of a hit's document; None if it changed since it was indexed."""
+    return view.source.text(hit.document.key, hit.document.hash, span)
+
+
+def snippet(view: View, hit: Hit, passage: PassageRow, text: str) -> str:
+    """Return the part of a passage that has most words of a query."""
+    return snippets.snippet(lines(view, hit, passage.span) or "", text)
+
+
+def heading(place: Section, asked: Collection[str] = ()) -> str:
+    """Return the headings above a place, the outermost first, without those that were asked."""
+    return " > ".join(one for one in place.headings if one not in asked)
+
+
+_CHANGING = "notes kept changing during the search: some may be missing"
+
+_WORDLESS = "no linking note contains these words; showing all notes that link to it"
+
+_DAY = 10
+"""Characters of the date in a timestamp."""
+
+_TRIES = 5
+"""Attempts to get an answer during which no note changes."""
+
+
+class BankAnswer(NamedTuple):
+    """An answer, with what its notes were found by."""
+
+    recalled: Recalled
+    hits: list[Hit]
+    """Of the notes in the answer."""
+    query: Query
+
+    @property
+    def good(self) -> bool:
+        """Tell whether a hit is likely to answer the query."""
+        return any(not hit.weak for hit in self.hits)
+
+
+def linked_or_found(
+    bank: Bank, wanted: Wanted, progress: Progress | None
+) -> tuple[Recalled, list[Hit]]:
+    """Search; if no note that links to the target matches the query, list all that do."""
+    answer, hits, _ = _of_that_time(bank, wanted, progress)
+    if wanted.node and wanted.query and not hits:
+        every = wanted._replace(query="", words=wanted.query)
+        answer, hits, _ = _answer(bank, every, progress)
+        problem = answer.problem or (_WORDLESS if hits else None)
+        answer = answer._replace(query=wanted.query, problem=problem)
+    return answer, hits
+
+
+def _of_that_time(bank: Bank, wanted: Wanted, progress: Progress | None) -> BankAnswer:
+    """Search the notes of the time that the query names; if none answers it, those of all dates.
+
+    The caller holds the bank's lock.
+    """
+    found = _answer(bank, wanted, progress)
+    times = found.query.times
+    if times is None:
+        return found
+    kind = found.query.kind
+    if kind:
+        others = _answer(bank, wanted._replace(kinds=False), progress)
+        found = _first(found, others, wanted.limit) if found.good else others
+    notice = restricted(times, kind if found.good and found.query.kind else "")
+    if not found.good:
+        others = _answer(bank, wanted._replace(times=False), progress)
+        if others.good or not found.hits:
+            found, notice = others, lifted(times)
+    if not found.hits:
+        return found
+    notices = (notice, *found.recalled.notices)
+    return found._replace(recalled=found.recalled._replace(notices=notices))
+
+
+def _first(first: BankAnswer, others: BankAnswer, limit: int) -> BankAnswer:
+    """Put the notes of one answer before the others of a second one."""
+    pairs = {
+        note.note_id: (note, hit)
+        for one in (first, others)
+        for note, hit in zip(one.recalled.notes, one.hits, strict=True)
+    }
+    best = list(pairs.values())[:limit]
+    notes = tuple(note for note, _ in best)
+    recalled = first.recalled._replace(notes=notes, result_count=len(notes))
+    return first._replace(recalled=recalled, hits=[hit for _, hit in best])
+
+
+def _answer(bank: Bank, wanted: Wanted, progress: Progress | None) -> BankAnswer:
+    """Search, and read the sections found; repeat if a note changed in between.
+
+    The caller holds the bank's lock.
+    """
+    for _ in range(_TRIES):
+        problem = bank.catch_up(progress)
+        found, changed = bank.read(lambda view: _checked_search(bank, view, wanted))
+        if None not in found.notes and not changed:
+            break
+    else:
+        problem = problem or _CHANGING
+    kept = tuple(note for note in found.notes if note is not None)
+    answer = Recalled(
+        schema_version=SCHEMA_VERSION,
+        query=wanted.query,
+        mode_used=found.result.mode,
+        fallback_reason=found.result.fallback_reason or None,
+        result_count=len(kept),
+        notes=kept,
+        answered=found.answered and bool(kept),
+        problem=problem or None,
+        notices=found.notices,
+    )
+    pairs = zip(found.result.hits, found.notes, strict=True)
+    return BankAnswer(answer, [hit for hit, note in pairs if note is not None], found.query)
+
+
+class _Found(NamedTuple):
+    result: SearchResult
+    notes: list[RecalledNote | None]
+    """One for each hit; None if its file changed since it was indexed."""
+    query: Query
+    notices: tuple[str, ...]
+    answered: bool
+
+
+def _checked_search(bank: Bank, view: View, wanted: Wanted) -> tuple[_Found, bool]:
+    """Search, and tell whether another process changed the index meanwhile.
+
+    Its manifest and its retrievers may then disagree about a note, which hides it.
+    """
+    manifest = view.manifest
+    before = manifest.version()
+    found = _search(bank, view, wanted)
+    return found, manifest.version() != before or manifest.unfinished()
+
+
+def keys_of(view: View, *, across: bool) -> set[str]:
+    """Return the keys of conditions that a bank's front matter has, and those on repositories."""
+    return filters.fields(view.manifest) | (ACROSS if across else set())
+
+
+def _search(bank: Bank, view: View, wanted: Wanted) -> _Found:
+    known = keys_of(view, across=wanted.across) if ":" in wanted.query else ()
+    parsed = parse(wanted.query, known, times=wanted.times, kinds=wanted.kinds)
+    conditions = (*parsed.conditions, *wanted.conditions)
+    if wanted.across:
+        conditions = tuple(one for one in conditions if one.key not in ACROSS)
+    required = [with_file_names(bank, one) for one in conditions if one.key != boosts.KEY]
+    written = bank.logs.updates.all() if any(one.key == "since" for one in required) else {}
+    within = filters.scope(view.manifest, required, hidden=wanted.archived, written=written)
+    links = linked(view, wanted.node) if wanted.node else None
+    text = parsed.question.text
+    within = within if links is None else within.narrowed(links)
+    now, stale, trusted = time.time(), stale_hits(bank, view), trust.Boosts(bank)
+
+    rarities, scales = wanted.together or (None, {})
+
+    def find(scope: Scope, limit: int) -> SearchResult:
+        return view.engine.search(
+            parsed.question._replace(rarities=rarities),
+            scope,
+            mode=wanted.mode,
+            limit=limit,
+            min_score=wanted.min_score,
+            now=now,
+            trusted=trusted.of,
+            stale=stale,
+            scales=scales,
+        )
+
+    found = trust_filter.search(bank, view, conditions, within, wanted.limit, find)
+    by_note = {
+        number: by_words(into, wanted.words or text) for number, into in (links or {}).items()
+    }
+    edited = editors(bank, [note_of(hit.document) for hit in found.hits])
+    notes = [
+        _recalled(view, hit, text, edited[hit.document.key], by_note.get(hit.document.number))
+        for hit in found.hits
+    ]
+    notices = remarks(view.manifest, parsed.unread, conditions)
+    badges = trust.badges(bank, found.hits) if wanted.badges else [""] * len(notes)
+    notes = [note and note._replace(trust=tier) for note, tier in zip(notes, badges, strict=True)]
+    if not wanted.texts:
+        notes = [note and note._replace(content="", snippet="", also=()) for note in notes]
+    whole = not conditions and links is None and wanted.mode != "semantic"
+    answered = not whole or view.engine.answers(parsed.question, found.hits)
+    return _Found(found, notes, parsed, notices, answered)
+
+
+def _recalled(
+    view: View,
+    hit: Hit,
+    text: str,
+    edited_by: tuple[str, ...],
+    links: tuple[LinkShown, ...] | None,
+) -> RecalledNote | None:
+    """Read a hit's section from its file; None if the file changed since it was indexed."""
+    note = note_of(hit.document)
+    section, asked = hit.best.section, note.rest.get("asked", ())
+    content = lines(view, hit, Span(section.line, section.end_line))
+    if content is None:
+        return None
+    return RecalledNote(
+        note_id=note.key,
+        path=note.path,
+        line=hit.best.line,
+        title=f"Session of {iso_of(note.created)[:_DAY]}" if note.title in asked else note.title,
+        heading=heading(section, asked),
+        content=content,
+        snippet=snippet(view, hit, hit.best, text),
+        tags=note.tags,
+        type=note.type,
+        status=note.status,
+        file_refs=tuple(note.rest.get("file_refs", ())),
+        symbol_refs=tuple(note.rest.get("symbol_refs", ())),
+        entity_refs=tuple(Entity(**item) for item in note.rest.get("entity_refs", ())),
+        source_type=note.source_type or BY_HAND,
+        source_agent=str(note.rest.get("source_agent", "")),
+        edited_by=edited_by,
+        created_at=iso_of(note.created),
+        access_count=hit.access.times,
+        last_accessed_at=iso_of(hit.access.last) if hit.access.times else "",
+        relevance_score=round(hit.score, 4),
+        reasons=hit.reasons,
+        also=tuple(
+            Also(
+                line=passage.line,
+                heading=heading(passage.section, asked),
+                snippet=snippet(view, hit, passage, text),
+                relevance_score=round(score, 4),
+            )
+            for passage, score in hit.also
+        ),
+        weak=hit.weak,
+        stale=hit.stale,
+        superseded_by=hit.superseded_by or None,
+        links=links,
+    )

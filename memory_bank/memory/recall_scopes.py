@@ -1,0 +1,252 @@
+"""Search other repositories, or the user's own banks, together with a bank.
+
+All are scored with the same rarities of words and the same scales: see `search/together.py`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, NamedTuple
+
+from memory_bank.bank.bank import Bank, open_bank
+from memory_bank.bank.hits import Origin, RecalledNote, Wanted
+from memory_bank.base import paths
+from memory_bank.base.errors import BadInput, MemoryBankError, SharedUnavailable
+from memory_bank.base.setting_sections import BANK, BOTH, SCOPES, SHARED, USER
+from memory_bank.memory.hits import SCHEMA_VERSION, Recalled
+from memory_bank.memory.recall_bank import keys_of, linked_or_found
+from memory_bank.search.query import parse
+from memory_bank.search.ranking import UNLIKELY
+from memory_bank.search.score_calibration import Together, WordCounts, rarities, together, words_of
+from memory_bank.shared import hits
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from memory_bank.search.index.changes import Progress
+    from memory_bank.search.retrievers.base import Question
+
+
+def check_scope(scope: str) -> None:
+    """Raise BadInput for an unknown scope."""
+    if scope not in SCOPES:
+        raise BadInput(f"there is no scope {scope!r}", f"choose one of: {', '.join(SCOPES)}")
+
+
+def scope_of(bank: Bank | None, scope: str = "") -> str:
+    """Return a scope that was given, else that of the settings; raise BadInput."""
+    if scope:
+        check_scope(scope)
+    return scope or (BANK if bank is None else bank.settings.search.scope)
+
+
+def scopes_of(bank: Bank) -> tuple[str, ...]:
+    """Return the scopes that find more than the bank, and the bank's; empty if there are none."""
+    wider = ((SHARED, BOTH) if bank.settings.shared.url else ()) + (
+        (USER,) if other_own_banks(bank) else ()
+    )
+    return (BANK, *wider) if wider else ()
+
+
+def other_own_banks(bank: Bank) -> dict[str, Path]:
+    """Return the user's own banks by name, without the bank itself."""
+    root = bank.layout.root.resolve()
+    return {name: path for name, path in paths.own().items() if path.resolve() != root}
+
+
+class _Ranked(NamedTuple):
+    """A note, and what it is ranked by."""
+
+    note: RecalledNote
+    rank: float
+    bank: Bank | None = None
+    """None for a note of the shared index."""
+    known_as: str = ""
+    """Its name where accesses are counted."""
+
+
+class Across(NamedTuple):
+    """An answer from several places, and its notes with their banks."""
+
+    recalled: Recalled
+    ranked: Sequence[_Ranked]
+
+    def after(self, offset: int) -> Across:
+        """Leave out the best notes."""
+        ranked = self.ranked[offset:]
+        notes = tuple(one.note for one in ranked)
+        return Across(self.recalled._replace(notes=notes, result_count=len(notes)), ranked)
+
+    def count_accesses(self) -> str:
+        """Count the good matches in their banks; return why that failed, if it did."""
+        used: dict[Bank, list[str]] = defaultdict(list)
+        for one in self.ranked:
+            if one.bank is not None and not one.note.weak:
+                used[one.bank].append(one.known_as)
+        problems = [bank.logs.access.add(keys, time.time()) for bank, keys in used.items()]
+        return "; ".join(filter(None, problems))
+
+
+def _check(scope: str, wanted: Wanted) -> None:
+    check_scope(scope)
+    if wanted.node:
+        raise BadInput("links are known in the bank only", "ask for them in the scope bank")
+
+
+def recall_across(
+    bank: Bank,
+    wanted: Wanted,
+    scope: str,
+    *,
+    offset: int,
+    count_access: bool,
+    progress: Progress | None,
+) -> Recalled:
+    """Search in a scope other than the bank alone; the caller holds the bank's lock.
+
+    If the shared index can't be asked, the answer is that of the bank, and says why. Raises
+    BadInput for an unknown scope, or one that can't be asked this.
+    """
+    _check(scope, wanted)
+    wanted = wanted._replace(across=scope != USER)
+    with ExitStack() as opened:
+        if scope == USER:
+            others, problems = _own_banks(bank, opened)
+            found = _together(bank, [bank, *others], wanted, progress)
+            found = _noticed(found, problems)
+        else:
+            try:
+                found = _with_shared(bank, wanted, scope, progress)
+            except SharedUnavailable as error:
+                found = _instead(bank, wanted, error, progress)
+        found = found.after(offset)
+        problem = found.count_accesses() if count_access else ""
+    recalled = found.recalled
+    return recalled._replace(problem=recalled.problem or problem or None)
+
+
+def _instead(
+    bank: Bank, wanted: Wanted, error: SharedUnavailable, progress: Progress | None
+) -> Across:
+    """Search the bank alone, and say why."""
+    recalled, hits = linked_or_found(bank, wanted, progress)
+    ranked = [
+        _Ranked(note, hit.rank, bank, hit.document.known_as)
+        for note, hit in zip(recalled.notes, hits, strict=True)
+    ]
+    said = f"only this bank was searched: {error.message}"
+    hint = f"; {error.hint}" if error.hint else ""
+    recalled = recalled._replace(fallback_reason=error.reason)
+    return _noticed(Across(recalled, ranked), [said + hint])
+
+
+def _with_shared(bank: Bank, wanted: Wanted, scope: str, progress: Progress | None) -> Across:
+    """Search other repositories, and the bank itself if the scope says so."""
+    local = [bank] if scope == BOTH else []
+    for one in local:
+        one.catch_up(progress)
+    asked = _Asked(local, wanted)
+    with hits.asking(bank, wanted, asked.keys) as shared:
+        counts = shared.counts(asked.words)
+        known = rarities(asked.words, [*(_counts(one, asked) for one in local), counts])
+        local = local if shared.includes_bank else []
+        common = together(
+            asked.question.text,
+            known,
+            [*(_best(one, asked, known) for one in local), shared.find(known)],
+        )
+        found = shared.found(common)
+    ranked = [_Ranked(note, rank) for note, rank in found.notes]
+    if not local:
+        recalled = _recalled(wanted, found.mode)
+        across = _best_of(recalled._replace(answered=False), ranked, wanted.limit)
+    else:
+        across = _together(bank, local, wanted, progress, ranked, common)
+    reason = across.recalled.fallback_reason or found.reason or None
+    recalled = across.recalled._replace(fallback_reason=reason)
+    return _noticed(across._replace(recalled=recalled), found.notices)
+
+
+def _together(
+    bank: Bank,
+    banks: Sequence[Bank],
+    wanted: Wanted,
+    progress: Progress | None,
+    others: Sequence[_Ranked] = (),
+    common: Together | None = None,
+) -> Across:
+    """Search some banks, and rank their notes with others."""
+    if common is None:
+        for one in banks:
+            one.catch_up(progress)
+        asked = _Asked(banks, wanted)
+        known = rarities(asked.words, [_counts(one, asked) for one in banks])
+        common = together(asked.question.text, known, [_best(one, asked, known) for one in banks])
+    wanted = wanted._replace(together=common)
+    ranked = list(others)
+    answers: list[Recalled] = []
+    for one in banks:
+        recalled, hits = linked_or_found(one, wanted, progress)
+        origin = None if one is bank else Origin(bank=one.layout.root.name)
+        ranked += [
+            _Ranked(note._replace(origin=origin), hit.rank, one, hit.document.known_as)
+            for note, hit in zip(recalled.notes, hits, strict=True)
+        ]
+        answers.append(recalled)
+    first = answers[0]
+    problems = [answer.problem for answer in answers if answer.problem]
+    answered = any(answer.answered for answer in answers)
+    first = first._replace(problem=problems[0] if problems else None, answered=answered)
+    return _best_of(first, ranked, wanted.limit)
+
+
+def _best_of(recalled: Recalled, ranked: Sequence[_Ranked], limit: int) -> Across:
+    """Put the best notes of all places into an answer; `recalled` tells whether a bank has one."""
+    best = sorted(ranked, key=lambda one: (one.note.weak, -one.rank))[:limit]
+    likely = any(one.note.relevance_score >= UNLIKELY for one in best)
+    recalled = recalled._replace(answered=recalled.answered or likely)
+    return Across(recalled, best).after(0)
+
+
+def _recalled(wanted: Wanted, mode: str) -> Recalled:
+    return Recalled(SCHEMA_VERSION, wanted.query, mode, None, 0, ())
+
+
+def _noticed(found: Across, notices: Sequence[str]) -> Across:
+    recalled = found.recalled
+    return found._replace(recalled=recalled._replace(notices=(*notices, *recalled.notices)))
+
+
+def _own_banks(bank: Bank, opened: ExitStack) -> tuple[list[Bank], list[str]]:
+    """Open the user's own banks; return those that can't be opened with the reason."""
+    found: list[Bank] = []
+    problems: list[str] = []
+    for name, path in other_own_banks(bank).items():
+        try:
+            found.append(opened.enter_context(open_bank(path)))
+        except MemoryBankError as error:
+            problems.append(f"the bank {name} was not searched: {error.message}")
+    return found, problems
+
+
+class _Asked:
+    """What is asked of all places: without words of time, which may restrict it."""
+
+    def __init__(self, banks: Sequence[Bank], wanted: Wanted) -> None:
+        self.keys: set[str] = set()
+        for bank in banks if ":" in wanted.query else ():
+            self.keys |= bank.read(lambda view: keys_of(view, across=wanted.across))
+        self.question: Question = parse(wanted.query, self.keys, times=False).question
+        self.words = words_of(self.question.text)
+
+
+def _counts(bank: Bank, asked: _Asked) -> WordCounts:
+    return bank.read(lambda view: WordCounts(*view.engine.word_counts(asked.words)))
+
+
+def _best(bank: Bank, asked: _Asked, known: Mapping[str, float]) -> dict[str, float]:
+    question = asked.question._replace(rarities=known)
+    return bank.read(lambda view: view.engine.best_scores(question))

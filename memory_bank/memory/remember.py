@@ -1,0 +1,335 @@
+"""Remember a content: write a new note, or update the one with the same content."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from memory_bank.bank import note_files
+from memory_bank.bank.bank import Bank
+from memory_bank.bank.note_files import SESSION
+from memory_bank.bank.open_index import NoteRow
+from memory_bank.base.dates import iso
+from memory_bank.base.errors import BadInput, Hint, NoteExists
+from memory_bank.base.text import agent_name
+from memory_bank.git import repository
+from memory_bank.memory.alike import duplicates, linked, similar_to, stays_here
+from memory_bank.notes import front_matter, names, parsing
+from memory_bank.notes.identity import content_hash, note_id, slug
+from memory_bank.notes.note import Entity
+from memory_bank.notes.schema import check_tags, entity_of, folder_of, key_of, known_type
+from memory_bank.sessions.state import Current, current_session, session_keys
+from memory_bank.trust.authors import record, warnings, writer
+
+SCHEMA_VERSION = "1.0"
+
+DEFAULT_TYPE = "fact"
+
+SOURCE_TYPES = ("manual", "agent", SESSION, "import")
+
+Reference = Entity | Mapping[str, object] | str
+"""An entity, `{kind, id}` or `KIND:ID`."""
+
+CREATED, UPDATED = "created", "updated_existing"
+
+_NAME_LIMIT = 60
+
+_MOST_NAMES = 1000
+
+_ID_DIGITS = 4
+
+_SHOWN = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """The note that has the content."""
+
+    schema_version: str
+    note_id: str
+    """Its id; its path if it has none."""
+    action: str
+    """`created` or `updated_existing`."""
+    content_hash: str
+    tags: tuple[str, ...]
+    created_at: str
+    path: str
+    """Relative to the bank."""
+    etag: str
+    type: str
+    source_type: str
+    same_as: str | None = None
+    """Path of a note with the same content, if only one of the two is tracked by git."""
+    similar_to: str | None = None
+    """Path of a note whose text is nearly the same, if this one is new."""
+    session_id: str | None = None
+    """The session that goes on, if it is a session's note and one is known."""
+    warning: str | None = None
+    """What a person should know of where the note is, as that git would track a session's."""
+
+
+class _Wanted(NamedTuple):
+    """A note to be written, unless its content is known."""
+
+    content: str
+    type: str
+    tags: tuple[str, ...]
+    refs: dict[str, list[Any]]
+    name: str
+    source_type: str
+    source_agent: str
+
+
+def remember(
+    bank: Bank,
+    content: str,
+    *,
+    tags: Sequence[str] = (),
+    type: str = "",  # noqa: A002  (the field's word)
+    name: str = "",
+    file_refs: Sequence[str] = (),
+    symbol_refs: Sequence[str] = (),
+    entity_refs: Sequence[Reference] = (),
+    source_type: str = "manual",
+    source_agent: str = "",
+    session_id: str = "",
+) -> Remembered:
+    """Write a content as a new note, or update the note that has the same content.
+
+    Contents are the same if their normalised texts are; then tags and references are merged, the
+    access count is increased and the time of update is recorded outside the note. A note that git
+    tracks and one that it ignores, such as a session's, are never merged: the answer names the
+    other. If the text of another note is nearly the same, a new note is made and the answer names
+    the other. A new note is named by `name`, by default by its type's folder and its first words.
+    A session's note has the id of its session, by default of the one that goes on.
+    Raises BadInput for empty content or tags or an unknown source, NoteExists for a taken `name`.
+    """
+    check_content(bank, content)
+    check_source(source_type)
+    refs: dict[str, list[Any]] = {
+        "entity_refs": [entity(reference)._asdict() for reference in entity_refs],
+        "file_refs": [names.in_file_refs(file, bank.layout) for file in file_refs],
+        "symbol_refs": list(symbol_refs),
+    }
+    kind = known_type(type) or DEFAULT_TYPE
+    wanted = _Wanted(content, kind, check_tags(tags), refs, name, source_type, source_agent)
+    bank.catch_up()
+    session = current_session(bank, session_id) if source_type == SESSION else Current()
+    first = first_path(bank, content, wanted.type, name)
+    with bank.lock, bank.store.writing(first):  # so that nobody writes the same meanwhile
+        bank.catch_up()
+        hashed = content_hash(content)
+        found = duplicates(bank, hashed, first)
+        private = session.path != "" and stays_here(bank, first)
+        keys = session_keys(session, private=private, near=found.near)
+        if found.near is not None:
+            done, changed = merge_into(bank, found.near, wanted.tags, wanted.refs, keys)
+            bank.catch_up()
+        else:
+            near = similar_to(bank, content, besides=found.far.path if found.far else None)
+            done = replace(_create(bank, wanted, hashed, keys, found.far), similar_to=near)
+            changed = True
+        done = replace(linked(bank, found, done), session_id=session.session_id or None)
+        by = writer(source_type, source_agent)
+        unknown = record(bank, [done.path], by) if changed else None
+        return replace(done, warning=warnings(done.warning, unknown))
+
+
+def _create(
+    bank: Bank, wanted: _Wanted, hashed: str, keys: Mapping[str, object], same: NoteRow | None
+) -> Remembered:
+    """Write a new note, with further keys of front matter; `same` is one with its content."""
+    created = datetime.now(UTC)
+    if same is not None and same.key == note_id(wanted.content, created):
+        created += timedelta(seconds=1)  # an id is made of the content and the second
+    metadata = {
+        "id": note_id(wanted.content, created),
+        "type": wanted.type,
+        "tags": list(wanted.tags),
+        "created_at": created,
+        "source_type": wanted.source_type,
+        "source_agent": agent_name(wanted.source_agent),
+        **wanted.refs,
+        **keys,
+    }
+    text = front_matter.compose(
+        {key: value for key, value in metadata.items() if value}, wanted.content
+    )
+    check_size(bank, text)
+    path, etag = create_note(
+        bank, text, wanted.content, wanted.type, wanted.name, key=str(metadata["id"])
+    )
+    return Remembered(
+        schema_version=SCHEMA_VERSION,
+        note_id=str(metadata["id"]),
+        action=CREATED,
+        content_hash=hashed,
+        tags=wanted.tags,
+        created_at=iso(created),
+        path=path,
+        etag=etag,
+        type=wanted.type,
+        source_type=wanted.source_type,
+        warning=note_files.warning(bank.layout, path, wanted.source_type),
+    )
+
+
+def session_note(
+    bank: Bank,
+    content: str,
+    *,
+    tags: Sequence[str] = (),
+    file_refs: Sequence[str] = (),
+    symbol_refs: Sequence[str] = (),
+    source_agent: str = "",
+    session_id: str = "",
+) -> Remembered:
+    """Write a content as a note of a session, in `sessions/`, which git ignores.
+
+    It has the id of the session and a link to its note. Without `session_id` it is the session that
+    goes on: that of the environment, else the only open one of the project. Raises as `remember`
+    does.
+    """
+    return remember(
+        bank,
+        content,
+        tags=tags,
+        type=SESSION,
+        file_refs=file_refs,
+        symbol_refs=symbol_refs,
+        source_type=SESSION,
+        source_agent=source_agent,
+        session_id=session_id,
+    )
+
+
+def check_content(bank: Bank, content: str) -> None:
+    """Raise BadInput for content that is empty or too large."""
+    bank.settings.check_enabled()
+    if not content.strip():
+        raise BadInput("content must not be empty", Hint.GIVE_TEXT)
+    check_size(bank, content)  # before any slow processing
+
+
+def check_size(bank: Bank, text: str) -> None:
+    """Raise BadInput for a note's text that is too large to be indexed or can't be encoded."""
+    size, most = len(parsing.encoded(text)), bank.settings.memory.max_note_bytes
+    if size > most:
+        raise BadInput(
+            f"a note of {size:,} bytes is too large: it would not be indexed",
+            f"write several notes of at most {most:,} bytes (memory.max_note_bytes)",
+        )
+
+
+def entity(reference: Reference) -> Entity:
+    """Read a reference to an entity, `KIND:ID` or `{kind, id}`; raise BadInput."""
+    if isinstance(reference, Entity):
+        return reference
+    found = entity_of(reference)
+    if found is None:
+        raise BadInput(
+            f"{str(reference)[:_SHOWN]!r} is not an entity",
+            Hint.WRITE_ENTITY,
+        )
+    return found
+
+
+def check_source(source_type: str) -> None:
+    """Raise BadInput for an unknown source type."""
+    if source_type not in SOURCE_TYPES:
+        raise BadInput(
+            f"{source_type!r} is not a source type", f"choose one of: {', '.join(SOURCE_TYPES)}"
+        )
+
+
+class Merge(NamedTuple):
+    """The result of merging into a note with the same content."""
+
+    done: Remembered
+    changed: bool
+    """Whether the note's file was written."""
+
+
+def merge_into(
+    bank: Bank,
+    known: NoteRow,
+    tags: Sequence[str],
+    refs: Mapping[str, list[Any]],
+    keys: Mapping[str, object] = MappingProxyType({}),
+) -> Merge:
+    """Merge tags and references into a note and set other keys; the index is not updated."""
+    had: dict[str, list[Any]] = {"tags": list(known.tags)}
+    had |= {key: list(known.rest.get(key, ())) for key in refs}
+    merged = {
+        key: [*had[key], *(item for item in new if item not in had[key])]
+        for key, new in {"tags": list(tags), **refs}.items()
+    }
+    changes = {key: value for key, value in merged.items() if value != had[key]} | dict(keys)
+    etag = bank.store.change(known.path, lambda text: with_keys(text, changes))
+    now = time.time()
+    bank.logs.access.add([known.key], now)
+    bank.logs.updates.add(known.key, now)
+    done = Remembered(
+        schema_version=SCHEMA_VERSION,
+        note_id=known.key,
+        action=UPDATED,
+        content_hash=known.content_hash,
+        tags=tuple(merged["tags"]),
+        created_at=iso(datetime.fromtimestamp(known.created, UTC)),
+        path=known.path,
+        etag=etag,
+        type=known.type,
+        source_type=known.source_type or "manual",
+        warning=note_files.warning(bank.layout, known.path, known.source_type),
+    )
+    return Merge(done, changed=bool(changes))
+
+
+def with_keys(text: str, changes: Mapping[str, object]) -> str:
+    """Set keys of a note's front matter, in the spelling that it uses."""
+    raw, _ = front_matter.metadata(front_matter.split(text))
+    found = {key_of(raw, name): value for name, value in changes.items()}
+    return front_matter.set_keys(text, found) if found else text
+
+
+def first_path(bank: Bank, content: str, kind: str, name: str) -> str:
+    """Return the preferred path of a new note."""
+    if name:
+        return names.new_path(name, bank.layout)
+    return f"{folder_of(kind)}/{slug(_first_words(content), _NAME_LIMIT)}.md"
+
+
+def create_note(
+    bank: Bank, text: str, content: str, kind: str, name: str, *, key: str
+) -> tuple[str, str]:
+    """Write a new note and return its path and etag; raise NoteExists for a taken `name`.
+
+    Where git knows several branches, the name ends with the start of the note's id `key`: two
+    branches that remember texts with the same first words then make two files.
+    """
+    first = first_path(bank, content, kind, name)
+    if name:
+        return first, bank.store.create(first, text, given=content)
+    stem = names.name_of(first)
+    tree = repository.worktree(bank.layout.root)
+    if tree is not None and not stays_here(bank, first) and repository.has_branches(tree):
+        stem = f"{stem}-{key[:_ID_DIGITS]}"
+        first = f"{stem}.md"
+    for number in range(1, _MOST_NAMES):
+        path = first if number == 1 else f"{stem}-{number}.md"
+        try:
+            return path, bank.store.create(path, text, given=content)
+        except NoteExists:
+            continue
+    raise NoteExists(f"{_MOST_NAMES} notes are named like {stem}.md", Hint.GIVE_NAME)
+
+
+def _first_words(content: str) -> str:
+    """Return the first sentence of the first line with words, without Markdown marks."""
+    lines = (line.strip().lstrip("#>*-+ \t") for line in content.splitlines())
+    first = next((line for line in lines if any(char.isalnum() for char in line)), "")
+    return first.split(". ")[0]

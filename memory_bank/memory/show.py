@@ -1,0 +1,248 @@
+"""List notes, show one note, and count tags."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple
+
+from memory_bank.bank import open_index
+from memory_bank.bank.bank import Bank
+from memory_bank.bank.open_index import BY_HAND, NoteRow, View
+from memory_bank.base.dates import iso_of
+from memory_bank.base.errors import Conflict, Hint, NoteNotFound, UnreadableNote
+from memory_bank.notes.names import name_of
+from memory_bank.notes.note import Entity, FileFault
+from memory_bank.search.manifest import documents, filters, links
+from memory_bank.search.notices import remarks
+from memory_bank.search.query import conditions
+from memory_bank.trust.authors import editors
+from memory_bank.trust.stale_cache import note_marks
+
+
+@dataclass(frozen=True, slots=True)
+class ListedNote:
+    """A note in a list."""
+
+    note_id: str
+    path: str
+    title: str
+    type: str
+    status: str
+    tags: tuple[str, ...]
+    created_at: str
+    updated_at: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Notes, the newest first."""
+
+    result_count: int
+    notes: tuple[ListedNote, ...]
+    notices: tuple[str, ...] = ()
+    """What may be mistyped in the filters."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownNote:
+    """A whole note: the text of its file, and its metadata."""
+
+    note_id: str
+    path: str
+    title: str
+    type: str
+    status: str
+    tags: tuple[str, ...]
+    source_type: str
+    source_agent: str
+    edited_by: tuple[str, ...]
+    """Agents that are known to have changed it, without its author."""
+    file_refs: tuple[str, ...]
+    symbol_refs: tuple[str, ...]
+    entity_refs: tuple[Entity, ...]
+    created_at: str
+    updated_at: str
+    content: str
+    """The file's text, including front matter."""
+    body: str
+    etag: str
+    """Pass it as `if_match` to change exactly this version."""
+    backlinks_count: int
+    access_count: int
+    last_accessed_at: str
+    """Empty if it was never accessed."""
+    faults: tuple[FileFault, ...]
+    writable: bool
+    """Whether it can be changed; a file that is not valid UTF-8, or only included, can't."""
+    included: bool | None = None
+    """True for a file of the project that settings include, else None."""
+    stale: str = ""
+    """Why it is stale: the code that it cites changed or is gone; empty if it is not."""
+    touched: tuple[str, ...] = ()
+    """Cited files that changed, though not what the note names in them."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownSection:
+    """The text of one section of a note, as in the file."""
+
+    path: str
+    line: int
+    heading: str
+    """The headings above it, outermost first, joined by ` > `."""
+    content: str
+    etag: str
+    stale: str = ""
+    """Why it is stale; empty if it is not."""
+
+
+class Missing(NamedTuple):
+    """A name that could not be read as a note."""
+
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class SeveralShown:
+    """Several notes, or a section of each, and why others could not be read."""
+
+    notes: tuple[ShownNote | ShownSection, ...]
+    missing: tuple[Missing, ...] = ()
+
+
+def list_notes(
+    bank: Bank,
+    limit: int = 10,
+    *,
+    since: str | datetime | None = None,
+    before: str | datetime | None = None,
+    tags: Sequence[str] = (),
+    type: str | None = None,  # noqa: A002  (the field's word)
+    include_archived: bool = False,
+) -> Listing:
+    """Return the most recently created or updated notes; filters as in `recall`."""
+    wanted = conditions(tags=tags, types=type, since=since, before=before)
+    bank.catch_up()
+
+    with bank.lock:
+        written = bank.logs.updates.all()
+
+    def newest(view: View) -> tuple[list[NoteRow], tuple[str, ...]]:
+        within = filters.scope(view.manifest, wanted, hidden=include_archived, written=written)
+        found = open_index.newest(view.manifest, within, max(limit, 1), written)
+        return found, remarks(view.manifest, (), wanted)
+
+    found, notices = bank.read(newest)
+    return Listing(len(found), tuple(listed(note) for note in found), notices)
+
+
+def show(bank: Bank, name: str) -> ShownNote:
+    """Return a whole note; raise NoteNotFound, or UnreadableNote if it is not text."""
+    path = bank.find(name)
+    note = bank.store.read(path)
+    row = bank.read(lambda view: open_index.note_at(view.manifest, path))
+    if row is None:
+        raise NoteNotFound(f"{path} is not indexed", Hint.CHECK_BANK)
+    backlinks = bank.read(lambda view: links.incoming(view.manifest, row.number))
+    with bank.lock:
+        seen = bank.logs.access.of([row.key]).get(row.key)
+        dated = listed(open_index.updated_by(row, bank.logs.updates.all()))
+    return ShownNote(
+        note_id=dated.note_id,
+        path=path,
+        title=note.title,
+        type=note.meta.type,
+        status=note.meta.status,
+        tags=note.meta.tags,
+        source_type=note.meta.source_type or BY_HAND,
+        source_agent=note.meta.source_agent,
+        edited_by=editors(bank, [row])[path],
+        file_refs=note.meta.file_refs,
+        symbol_refs=note.meta.symbol_refs,
+        entity_refs=note.meta.entity_refs,
+        created_at=dated.created_at,
+        updated_at=dated.updated_at,
+        content=note.text,
+        body=note.text[note.body_start :],
+        etag=note.etag,
+        backlinks_count=len(backlinks),
+        access_count=seen.times if seen else 0,
+        last_accessed_at=iso_of(seen.last) if seen else "",
+        faults=note.faults,
+        writable=note.writable and bank.roots.writable(path),
+        included=bank.roots.is_included(path) or None,
+        **note_marks(bank, path)._asdict(),
+    )
+
+
+def show_section(bank: Bank, name: str, heading: str) -> ShownSection:
+    """Return the section of one heading of a note, including the heading.
+
+    The heading may be given by its path, `A > B`. Raises NoteNotFound, Conflict if several
+    headings match.
+    """
+    from memory_bank.memory import edit
+
+    path = bank.find(name)
+    note = bank.store.read(path)
+    section = edit.section_of(note.body.sections, heading)
+    return ShownSection(
+        path=path,
+        line=section.line,
+        heading=" > ".join(section.headings),
+        content=section.text,
+        etag=note.etag,
+        stale=note_marks(bank, path, range(section.line, section.end_line)).stale,
+    )
+
+
+def show_several(bank: Bank, names: Sequence[str], heading: str = "") -> SeveralShown:
+    """Return several notes, or the section of a heading of each; names without one are listed."""
+    notes: list[ShownNote | ShownSection] = []
+    missing = []
+    for name in dict.fromkeys(names):
+        try:
+            notes.append(show_section(bank, name, heading) if heading else show(bank, name))
+        except (Conflict, NoteNotFound, UnreadableNote) as error:
+            missing.append(Missing(name, error.message))
+    return SeveralShown(tuple(notes), tuple(missing))
+
+
+def known_names(bank: Bank) -> list[str]:
+    """Return the indexed names of notes without updating the index, for fast completion."""
+    if not bank.layout.manifest.exists():
+        return []
+    notes = bank.read(lambda view: documents.all_keys(view.manifest))
+    return [name_of(path) for _, path in notes]
+
+
+def known_tags(bank: Bank) -> list[str]:
+    """Return the indexed tags without updating the index, the most used first."""
+    if not bank.layout.manifest.exists():
+        return []
+    return list(bank.read(lambda view: documents.counts(view.manifest, "tag")))
+
+
+def tag_counts(bank: Bank) -> dict[str, int]:
+    """Return the number of notes of each tag, the most used first."""
+    bank.catch_up()
+    return bank.read(lambda view: documents.counts(view.manifest, "tag"))
+
+
+def listed(note: NoteRow) -> ListedNote:
+    """Return a note as lists show it."""
+    return ListedNote(
+        note_id=note.key,
+        path=note.path,
+        title=note.title,
+        type=note.type,
+        status=note.status,
+        tags=note.tags,
+        created_at=iso_of(note.created),
+        updated_at=iso_of(note.updated),
+        size=note.size,
+    )

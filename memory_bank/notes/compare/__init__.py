@@ -1,0 +1,1 @@
+"""Say what differs between two versions of notes."""

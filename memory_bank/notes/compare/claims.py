@@ -1,0 +1,245 @@
+"""Compare the claims of two sections: sentences, list items, table rows and lines of code."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Literal, NamedTuple
+
+from memory_bank.notes.compare import words
+from memory_bank.notes.compare.note_change import ClaimChange, TextSpan
+from memory_bank.notes.compare.words import joined, runs, share, words_of
+
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
+
+_FENCE = re.compile(r"[ \t>]*(?:[-*+][ \t]+|\d{1,9}[.)][ \t]+)?(`{3,}|~{3,})")
+
+_STARTS = re.compile(r"[ \t>]*(?:[-*+][ \t]|\d{1,9}[.)][ \t]|\||#{1,6}[ \t]|\[[^\]\r\n]{1,200}\]:)")
+
+_HEADING = re.compile(r"[ ]{0,3}#{1,6}(?:[ \t]|$)")
+
+_UNDERLINE = re.compile(r"[ ]{0,3}(?:=+|-+)[ \t]*$", re.MULTILINE)
+
+_SENTENCE_END = re.compile(r"[.!?\u2026][)\]\"'\u201d\u2019*_]*\s+(?![a-z])|[\u3002\uff01\uff1f]")
+
+
+class Claim(NamedTuple):
+    """A sentence, list item, table row or line of code, with the white space behind it."""
+
+    text: str
+    row: int
+    """0-based line of the section where it starts."""
+    kind: Literal["prose", "code", "heading", "blank"]
+
+    @property
+    def key(self) -> str:
+        """Its text for comparison: white space matters in code only."""
+        return self.text.rstrip() if self.kind == "code" else " ".join(self.text.split())
+
+
+def claims_of(text: str, *, heading: bool) -> list[Claim]:
+    """Split a section's text; the claims' texts joined are the text. `heading`: it starts so."""
+    splitter = _Splitter()
+    lines = _LINE.findall(text)
+    if heading:
+        size = _heading_lines(lines)
+        splitter.add_heading(lines[:size])
+        lines = lines[size:]
+    for line in lines:
+        splitter.add(line)
+    splitter.finish()
+    return splitter.found
+
+
+class _Splitter:
+    """The claims of the lines that were added."""
+
+    def __init__(self) -> None:
+        self.found: list[Claim] = []
+        self.row = 0
+        self.held: list[str] = []
+        """Lines of a paragraph or list item."""
+        self.fence = ""
+        """The sign of an open block of code."""
+
+    def add_heading(self, lines: Sequence[str]) -> None:
+        self.found.append(Claim("".join(lines), 0, "heading"))
+        self.row = len(lines)
+
+    def add(self, line: str) -> None:
+        content = line.strip(" \t>\r\n")
+        opening = _FENCE.match(line)
+        if self.fence or opening:
+            self._add_code(line, content, opening[1] if opening else "")
+        elif not content:
+            self._add_blank(line)
+        else:
+            if _STARTS.match(line):
+                self.finish()
+            self.held.append(line)
+        self.row += 1
+
+    def finish(self) -> None:
+        """End the paragraph or list item."""
+        if self.held:
+            self.found += _sentences("".join(self.held), self.row - len(self.held))
+            self.held = []
+
+    def _add_code(self, line: str, content: str, opening: str) -> None:
+        self.finish()
+        self.found.append(Claim(line, self.row, "code"))
+        if not self.fence:
+            self.fence = opening
+        elif len(content) >= len(self.fence) and not content.strip(self.fence[0]):
+            self.fence = ""
+
+    def _add_blank(self, line: str) -> None:
+        """Add a blank line to the claim before it."""
+        self.finish()
+        if self.found:
+            last = self.found[-1]
+            self.found[-1] = last._replace(text=last.text + line)
+        else:
+            self.found.append(Claim(line, self.row, "blank"))
+
+
+def _heading_lines(lines: Sequence[str]) -> int:
+    """Return the number of lines of the heading that a section starts with."""
+    number = next((at for at, line in enumerate(lines) if line.strip()), 0)
+    if lines and not _HEADING.match(lines[number]):
+        while number + 1 < len(lines) and not _UNDERLINE.match(lines[number]):
+            number += 1
+    return number + 1
+
+
+def _sentences(block: str, row: int) -> Iterator[Claim]:
+    """Yield the sentences of a paragraph; a list item or table row is one claim."""
+    if _STARTS.match(block):
+        yield Claim(block, row, "prose")
+        return
+    start = 0
+    for end in (*(found.end() for found in _SENTENCE_END.finditer(block)), len(block)):
+        if start < end:
+            yield Claim(block[start:end], row, "prose")
+            row += _line_ends(block[start:end])
+            start = end
+
+
+def _line_ends(text: str) -> int:
+    return text.count("\n") + text.count("\r") - text.count("\r\n")
+
+
+_ALIKE = 0.4
+"""Share of words in common from which a claim is another's change."""
+
+_COMPARED = 400
+"""Number of pairs of a run of changed claims that are compared."""
+
+MAX_CLAIMS = 20_000
+"""Number of claims of both sections beyond which they are not compared."""
+
+_CLAIMS = frozenset({"prose", "code"})
+
+Whole = Literal["added", "removed"]
+
+
+class ClaimDiff(NamedTuple):
+    """How the claims of a section changed."""
+
+    changes: tuple[ClaimChange, ...]
+    spans: tuple[TextSpan, ...]
+    """The diff of the whole section."""
+    shortened: str | None = None
+
+
+def whole(text: str, line: int, kind: Whole, *, heading: bool) -> ClaimDiff:
+    """Return a section that was added or removed; `line` is its first."""
+    span: Literal["insert", "delete"] = "insert" if kind == "added" else "delete"
+    changes = tuple(
+        ClaimChange(kind, line + claim.row, (TextSpan(span, claim.text),))
+        for claim in claims_of(text, heading=heading)
+        if claim.kind in _CLAIMS
+    )
+    if len(changes) > MAX_CLAIMS:
+        return ClaimDiff((), (TextSpan(span, text),), f"{len(changes):,} claims: not listed")
+    return ClaimDiff(changes, (TextSpan(span, text),))
+
+
+def diff(before: Sequence[Claim], after: Sequence[Claim], old_line: int, line: int) -> ClaimDiff:
+    """Compare the claims of two sections, which start at these lines."""
+    if len(before) + len(after) > MAX_CLAIMS:
+        spans = (
+            TextSpan("delete", "".join(claim.text for claim in before)),
+            TextSpan("insert", "".join(claim.text for claim in after)),
+        )
+        reason = f"{len(before) + len(after):,} claims, more than {MAX_CLAIMS:,}: not compared"
+        return ClaimDiff((), joined(spans), reason)
+    changes: list[ClaimChange] = []
+    found: list[TextSpan] = []
+    for run in runs([claim.key for claim in before], [claim.key for claim in after]):
+        news = after[run.other_start : run.other_end]
+        if run.kind == "equal":
+            found += (TextSpan("equal", claim.text) for claim in news)
+            continue
+        for old, new in _paired(before[run.start : run.end], news):
+            words = _words(old, new)
+            found += words
+            change = _change(old, new, old_line, line, words)
+            changes += [change] if change else []
+    return ClaimDiff(tuple(changes), joined(found))
+
+
+def _words(old: Claim | None, new: Claim | None) -> tuple[TextSpan, ...]:
+    before, after = old.text if old else "", new.text if new else ""
+    found = words.diff(before, after)
+    if old and new and all(span.kind == "equal" for span in found):
+        # code whose indentation changed
+        return TextSpan("delete", before), TextSpan("insert", after)
+    return found
+
+
+def _change(
+    old: Claim | None, new: Claim | None, old_line: int, line: int, spans: tuple[TextSpan, ...]
+) -> ClaimChange | None:
+    if new is not None and new.kind in _CLAIMS:
+        return ClaimChange("changed" if old else "added", line + new.row, spans)
+    if old is not None and old.kind in _CLAIMS:
+        return ClaimChange("removed", old_line + old.row, spans)
+    return None  # a heading is shown as that of its section
+
+
+def _paired(
+    olds: Sequence[Claim], news: Sequence[Claim]
+) -> Iterator[tuple[Claim | None, Claim | None]]:
+    """Yield the claims of a changed run in order, changed ones with what they were."""
+    i = j = 0
+    for old, new in [*_alike(olds, news), (len(olds), len(news))]:
+        yield from ((one, None) for one in olds[i:old])
+        yield from ((None, one) for one in news[j:new])
+        if old < len(olds):
+            yield olds[old], news[new]
+        i, j = old + 1, new + 1
+
+
+def _alike(olds: Sequence[Claim], news: Sequence[Claim]) -> list[tuple[int, int]]:
+    """Return the positions of claims that are alike, best first, without crossing."""
+    left, right = ([words_of(claim.text) for claim in side] for side in (olds, news))
+
+    def likeness(old: int, new: int) -> float:
+        headings = [claim.kind == "heading" for claim in (olds[old], news[new])]
+        return 1.0 if all(headings) else 0.0 if any(headings) else share(left[old], right[new])
+
+    if len(olds) * len(news) > _COMPARED:
+        # In order, which costs no comparison of each with each.
+        shorter = min(len(olds), len(news))
+        return [(at, at) for at in range(shorter) if likeness(at, at) >= _ALIKE]
+    scored = sorted(
+        (-likeness(old, new), abs(old - new), old, new)
+        for old in range(len(olds))
+        for new in range(len(news))
+    )
+    found: list[tuple[int, int]] = []
+    for score, _, old, new in scored:
+        if -score >= _ALIKE and all((old - a) * (new - b) > 0 for a, b in found):
+            found.append((old, new))
+    return sorted(found)

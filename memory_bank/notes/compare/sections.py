@@ -1,0 +1,208 @@
+"""Compare the sections of two versions of a note."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from typing import Literal
+
+from memory_bank.notes.compare import claims
+from memory_bank.notes.compare.claims import claims_of
+from memory_bank.notes.compare.note_change import SectionChange
+from memory_bank.notes.compare.words import in_order, pairs, words_of
+from memory_bank.notes.note import NoteSection
+
+_ALIKE = 0.6
+"""Share of words in common from which a section under another heading is the same one."""
+
+Headings = tuple[str, ...]
+
+
+def paired(before: Sequence[NoteSection], after: Sequence[NoteSection]) -> dict[int, int]:
+    """Map numbers of sections to those of the same sections in the version after.
+
+    Sections are the same if they have the same headings and text, else the same headings, else the
+    same text below the heading, else the most words in common.
+    """
+    found: dict[int, int] = {}
+    for same in (_path_and_text, _path, _text):
+        found |= _equal(before, after, found, same)
+    taken = set(found.values())
+    olds = {old: words_of(_below(one)) for old, one in enumerate(before) if old not in found}
+    news = {new: words_of(_below(one)) for new, one in enumerate(after) if new not in taken}
+    return found | pairs(olds, news, _ALIKE)
+
+
+def renamed_sections(
+    before: Sequence[NoteSection], after: Sequence[NoteSection], found: Mapping[int, int]
+) -> frozenset[int]:
+    """Return those of paired sections whose own heading changed, or that are below another one.
+
+    A section below one that was renamed is not meant.
+    """
+    names: dict[Headings, Headings] = {}
+    """Headings before, mapped to those after."""
+    changed: set[int] = set()
+    for old in sorted(found):
+        headings, now = before[old].headings, after[found[old]].headings
+        above = names.get(headings[:-1], headings[:-1])
+        if (headings and now != (*above, headings[-1])) or bool(headings) != bool(now):
+            changed.add(old)
+        names.setdefault(headings, now)
+    return frozenset(changed)
+
+
+def moved_sections(
+    after: Sequence[NoteSection], found: Mapping[int, int], named_anew: Collection[int]
+) -> frozenset[int]:
+    """Return those of the other paired sections that are behind others than before.
+
+    As few as possible are; a section below one that moved, or was named anew, is not meant.
+    """
+    anew = {after[found[old]].headings for old in named_anew}
+    olds = {new: old for old, new in found.items() if not _below_any(after[new], anew)}
+    order = [olds[new] for new in sorted(olds)]
+    others = set(order) - {order[place] for _, place in in_order(sorted(order), order)}
+    above = {after[found[old]].headings for old in others} - {()}
+    return frozenset(old for old in others if after[found[old]].headings[:-1] not in above)
+
+
+def _below_any(section: NoteSection, some: Collection[Headings]) -> bool:
+    """Tell whether a section, or one that it is in, has one of some headings."""
+    path = section.headings
+    return any(path[:size] in some for size in range(1, len(path) + 1))
+
+
+def _equal(
+    before: Sequence[NoteSection],
+    after: Sequence[NoteSection],
+    found: Mapping[int, int],
+    same: Callable[[NoteSection], Hashable],
+) -> dict[int, int]:
+    """Pair the remaining sections with an equal value, in order; None is no value."""
+    taken = set(found.values())
+    waiting: defaultdict[Hashable, list[int]] = defaultdict(list)
+    for new in range(len(after) - 1, -1, -1):
+        if new not in taken:
+            waiting[same(after[new])].append(new)
+    waiting.pop(None, None)
+    return {
+        old: waiting[value].pop()
+        for old, section in enumerate(before)
+        if old not in found and waiting.get(value := same(section))
+    }
+
+
+def _path_and_text(section: NoteSection) -> Hashable:
+    return section.headings, _folded(section.text)
+
+
+def _path(section: NoteSection) -> Hashable:
+    return section.headings
+
+
+def _text(section: NoteSection) -> Hashable:
+    return _folded(_below(section)) or None
+
+
+def _below(section: NoteSection) -> str:
+    """Return the text below a section's heading line."""
+    if not section.level:
+        return section.text
+    return section.text.lstrip("\r\n").partition("\n")[2]
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.split())
+
+
+MAX_SECTIONS = 4_000
+"""Number of sections of both versions beyond which the notes are compared as one section."""
+
+_Kept = Literal["renamed", "moved"] | None
+
+
+def changes(
+    before: Sequence[NoteSection], after: Sequence[NoteSection]
+) -> tuple[SectionChange, ...]:
+    """Return the sections that changed, in the order of the version after; removed ones are last.
+
+    White space alone is no change. Of very many sections, the whole texts are compared.
+    """
+    if (count := len(before) + len(after)) > MAX_SECTIONS:
+        reason = f"{count:,} sections, more than {MAX_SECTIONS:,}: compared as one"
+        before, after = _one(before), _one(after)
+        return tuple(_said(one, reason) for one in _by_section(before, after))
+    return _by_section(before, after)
+
+
+def _one(sections: Sequence[NoteSection]) -> Sequence[NoteSection]:
+    """Return the text of all sections as one section without a heading."""
+    if not sections:
+        return ()
+    text = "".join(one.text for one in sections)
+    first, last = sections[0], sections[-1]
+    return (first._replace(level=0, headings=(), text=text, end_line=last.end_line),)
+
+
+def _said(change: SectionChange, reason: str) -> SectionChange:
+    return change._replace(shortened="; ".join(filter(None, (reason, change.shortened))))
+
+
+def _by_section(
+    before: Sequence[NoteSection], after: Sequence[NoteSection]
+) -> tuple[SectionChange, ...]:
+    found = paired(before, after)
+    named_anew = renamed_sections(before, after, found)
+    moved = moved_sections(after, found, named_anew)
+    olds = {new: old for old, new in found.items()}
+    made: list[SectionChange] = []
+    for new, section in enumerate(after):
+        old = olds.get(new)
+        if old is None:
+            made.append(_whole(section, "added"))
+        else:
+            kind: _Kept = "renamed" if old in named_anew else "moved" if old in moved else None
+            made += _changed(before[old], section, kind)
+    made += (_whole(one, "removed") for old, one in enumerate(before) if old not in found)
+    return tuple(made)
+
+
+def _whole(section: NoteSection, kind: claims.Whole) -> SectionChange:
+    found = claims.whole(section.text, section.line, kind, heading=section.level > 0)
+    return SectionChange(
+        kind=kind,
+        headings=section.headings,
+        old_headings=None,
+        line=section.line,
+        end_line=section.end_line,
+        claims=found.changes,
+        spans=found.spans,
+        shortened=found.shortened,
+    )
+
+
+def _changed(before: NoteSection, after: NoteSection, kind: _Kept) -> Iterator[SectionChange]:
+    """Yield how a section changed, if it did; `kind` is what it is called if its text did not."""
+    if before.text == after.text and not kind:
+        return
+    found = claims.diff(
+        claims_of(before.text, heading=before.level > 0),
+        claims_of(after.text, heading=after.level > 0),
+        before.line,
+        after.line,
+    )
+    plain = all(span.kind == "equal" for span in found.spans)
+    if plain and not kind:
+        return
+    kept = not (found.changes or found.shortened) and (plain or kind == "renamed")
+    yield SectionChange(
+        kind=kind if kind and kept else "changed",
+        headings=after.headings,
+        old_headings=before.headings if kind == "renamed" else None,
+        line=after.line,
+        end_line=after.end_line,
+        claims=found.changes,
+        spans=found.spans,
+        shortened=found.shortened,
+    )

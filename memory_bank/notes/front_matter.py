@@ -1,0 +1,317 @@
+"""Split a text into front matter and body, edit front matter, and read inline fields.
+
+New notes are written with python-frontmatter. Existing notes are not: its dump sorts keys and drops
+comments and line ends, and its parser strips the body.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from operator import attrgetter
+from typing import Literal, NamedTuple
+
+import frontmatter
+from frontmatter.default_handlers import YAMLHandler
+
+from memory_bank.base.errors import UnreadableNote
+from memory_bank.notes import toml_edit, yaml
+from memory_bank.notes.blocks import BlockError, line_of
+from memory_bank.notes.inline import InlineSpan, InlineText
+from memory_bank.notes.merging.conflicts import OPENING, UNRESOLVED
+from memory_bank.notes.note import FileFault
+from memory_bank.notes.relations import as_type
+from memory_bank.notes.unicode_form import BREAK
+from memory_bank.notes.yaml import expected, line
+
+Format = Literal["none", "yaml", "toml"]
+
+MAX_LENGTH = 100_000
+
+MAX_KEYS = 1000
+"""Limits of front matter, which is not read or edited beyond them."""
+
+_OPENING = re.compile(r"\ufeff?(---|\+\+\+)[ \t]*(?:\r\n|\n|\r)")
+
+_CLOSING = {
+    "---": re.compile(r"(?<=[\r\n])(?:---|\.\.\.)[ \t]*(?:\r\n|\n|\r|\Z)"),
+    "+++": re.compile(r"(?<=[\r\n])\+\+\+[ \t]*(?:\r\n|\n|\r|\Z)"),
+}
+
+_KEY = re.compile(r"(?:\A|(?<=[\r\n]))[^\s#:][^\r\n:]*:(?:\s|\Z)|\A\s*\{")
+
+_UNCLOSED_KEY = re.compile(r"[ \t]*\w[\w .-]*[:=](?:\s|\Z)")
+
+_CONFLICT = re.compile(rf"(?:\A|(?<=[\r\n])){OPENING}")
+
+_BLANK_LINE = re.compile(r"[ \t]*[\r\n]")
+
+
+class Split(NamedTuple):
+    """The four parts of a text; joined they are the text."""
+
+    opening: str
+    block: str
+    closing: str
+    body: str
+    format: Format = "none"
+
+
+def split(text: str) -> Split:
+    """Split a text into its front matter and its body.
+
+    Front matter starts on line 1 with `---` or `+++` and ends with the next such line, or `...`.
+    A `---` before a blank line is a thematic break if no line below looks like a key.
+    """
+    opening = _OPENING.match(text)
+    closing = _CLOSING[opening[1]].search(text, opening.end()) if opening else None
+    if not opening or not closing:
+        return Split("", "", "", text)
+    start, end = opening.end(), closing.start()
+    block = text[start:end]
+    if opening[1] == "+++":
+        return Split(opening[0], block, closing[0], text[closing.end() :], "toml")
+    if _BLANK_LINE.match(block) and block.strip() and not _KEY.search(block):
+        return Split("", "", "", text)
+    return Split(opening[0], block, closing[0], text[closing.end() :], "yaml")
+
+
+def metadata(parts: Split) -> tuple[dict[str, object], tuple[FileFault, ...]]:
+    """Return the values and faults of front matter; never raises.
+
+    In YAML, dates, words like `yes`, and numbers that would print differently stay text; in TOML,
+    dates are dates. A block that can't be parsed gives no values and a fault.
+    """
+    if parts.format == "none":
+        return {}, _unclosed(parts.body)
+    try:
+        return _read(parts.block, parts.format)
+    except BlockError as error:
+        conflict = error.reason == UNRESOLVED
+        reason = UNRESOLVED if conflict else f"front matter can't be parsed: {error.reason}"
+        return {}, (FileFault(reason, line_of(parts.block, error.index)),)
+
+
+def _read(block: str, kind: Format) -> tuple[dict[str, object], tuple[FileFault, ...]]:
+    if len(block) > MAX_LENGTH:
+        raise BlockError(f"longer than {MAX_LENGTH:,} characters")
+    faults: list[FileFault] = []
+    try:
+        if kind == "toml":
+            found = toml_edit.values(block)
+        else:
+            found, faults = yaml.values(yaml.parse(block), block)
+    except BlockError as error:
+        if conflict := _CONFLICT.search(block):
+            raise BlockError(UNRESOLVED, conflict.start()) from error
+        raise
+    if len(found) > MAX_KEYS:
+        raise BlockError(f"more than {MAX_KEYS:,} keys")
+    return found, tuple(faults)
+
+
+def _unclosed(text: str) -> tuple[FileFault, ...]:
+    opening = _OPENING.match(text)
+    if opening and _UNCLOSED_KEY.match(text, opening.end()):
+        return (FileFault("front matter opens on line 1 and is never closed"),)
+    return ()
+
+
+def set_keys(text: str, changes: Mapping[str, object | None]) -> str:
+    """Return the text with these keys of its front matter set, or removed where None.
+
+    Only the characters of values change: order, comments, quotes, line ends and the body stay. A
+    new key is a line at the end; a text without front matter gets a block. In TOML, only top-level
+    keys can be set. Raises BadInput for a value that front matter can't hold, and UnreadableNote if
+    the block can't be parsed, or if the new text would not read as the old values with the changes.
+    """
+    parts = split(text)
+    try:
+        old, _ = _read(parts.block, parts.format)
+    except BlockError as error:
+        raise _refused("parsed", parts.block, error) from error
+    try:
+        new = _edited(parts, changes)
+        if new != text:
+            _verify(new, parts, _wanted(parts.format, old, changes))
+    except BlockError as error:
+        raise _refused("edited without changing more", parts.block, error) from error
+    return new
+
+
+def _edited(parts: Split, changes: Mapping[str, object]) -> str:
+    found = BREAK.search(parts.opening + parts.body)
+    newline = found[0] if found else "\n"
+    if parts.format == "toml":
+        block = toml_edit.edit(parts.block, changes, newline)
+    else:
+        block = yaml.edit(parts.block, changes, newline)
+    if parts.format == "none" and block:
+        mark = "\ufeff" if parts.body.startswith("\ufeff") else ""
+        return f"{mark}---{newline}{block}---{newline}{parts.body.removeprefix(mark)}"
+    return parts.opening + block + parts.closing + parts.body
+
+
+def _wanted(
+    kind: Format, old: Mapping[str, object], changes: Mapping[str, object]
+) -> dict[str, object]:
+    reads = toml_edit.expected if kind == "toml" else expected
+    kept = {key: value for key, value in old.items() if key not in changes}
+    return kept | {key: reads(value) for key, value in changes.items() if value is not None}
+
+
+def _verify(new: str, parts: Split, wanted: Mapping[str, object]) -> None:
+    """Read the new text; raise BlockError unless it has the wanted values and the same body."""
+    found = split(new)
+    if found.body != (parts.body if parts.opening else parts.body.removeprefix("\ufeff")):
+        raise BlockError("the front matter would end elsewhere")
+    have, _ = _read(found.block, found.format)
+    for key in [*wanted, *have]:
+        # As text, for 1 is equal to True and to 1.0, and nan isn't equal to itself.
+        if key not in have or key not in wanted or repr(have[key]) != repr(wanted[key]):
+            raise BlockError(f"key {key!r} would not say what it should")
+
+
+def _refused(what: str, block: str, error: BlockError) -> UnreadableNote:
+    reason = f"front matter can't be {what}: {error.reason}"
+    return not_rewritten(reason, line_of(block, min(error.index, len(block))))
+
+
+def not_rewritten(reason: str, line_number: int) -> UnreadableNote:
+    """Return the error for a file that can't be rewritten."""
+    return UnreadableNote(
+        f"{reason} (line {line_number}), so the file is not rewritten",
+        f"repair line {line_number:d} in an editor, then try again",
+    )
+
+
+class NoteHandler(YAMLHandler):
+    """A handler for python-frontmatter that keeps values as written and the order of keys."""
+
+    def split(self, text: str) -> tuple[str, str]:
+        """Split a text into block and body; raise ValueError if it has no YAML block."""
+        parts = split(text)
+        if parts.format != "yaml":
+            raise ValueError("no front matter")
+        return parts.block, parts.body
+
+    def load(self, fm: str, **_: object) -> dict[str, object]:
+        """Read a block tolerantly."""
+        return metadata(Split("", fm, "", "", "yaml"))[0]
+
+    def export(self, metadata: dict[str, object], **_: object) -> str:
+        """Write each key on a line of its own, lists between brackets."""
+        return "".join(f"{line(key, value)}\n" for key, value in metadata.items())
+
+    def format(self, post: frontmatter.Post, **_: object) -> str:
+        """Join block and body; the body's white space stays."""
+        return f"---\n{self.export(post.metadata)}---\n{post.content}"
+
+
+_HANDLER = NoteHandler()
+
+
+def compose(metadata: Mapping[str, object], body: str) -> str:
+    """Return the text of a new note, which ends with one newline; raise BadInput.
+
+    Without metadata the text is the body alone, unless its first lines look like front matter.
+    """
+    body = body.rstrip("\r\n")
+    body = f"{body}\n" if body else ""
+    if not metadata and split(body).format == "none":
+        return body or "\n"
+    post = frontmatter.Post(body)
+    post.metadata = dict(metadata)  # not as keywords: `content` and `handler` are taken there
+    return frontmatter.dumps(post, handler=_HANDLER)
+
+
+MARK = "::"
+"""A text without it has no fields."""
+
+MAX_FIELDS = 100_000
+"""Limit for one note, enough for 10,000 observations; further fields are read as text."""
+
+_LONGEST = 300
+"""Maximum number of characters of a value."""
+
+_MAX_VALUES = 200
+"""Maximum number of values of one field."""
+
+_FIELD = re.compile(
+    r"^[ \t]*(?:\[.\][ \t]+)?[*_~]*([^\W\d_][\w /-]{0,39})[*_~]*::[*_~]*(?=\s|\[|\Z)", re.MULTILINE
+)
+
+_ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
+
+
+class Field(NamedTuple):
+    """A field of a line: its key in lower case with underscores, and its values."""
+
+    row: int
+    """Index of its line in the inline block."""
+    key: str
+    values: tuple[str, ...]
+    """Split at commas outside of links and code; a link is its target."""
+
+
+def fields_of(inline: InlineText) -> Iterator[Field]:
+    """Yield the fields of an inline block, in the order of its lines."""
+    text = inline.text
+    if MARK not in text:
+        return
+    row = seen = covered = at = 0
+    for found in _FIELD.finditer(text):
+        start, end = found.start(1), text.find("\n", found.end())
+        while at < len(inline.spans) and inline.spans[at].start <= start:
+            covered = max(covered, inline.spans[at].end)
+            at += 1
+        if start < covered:
+            continue  # inside of code that spans lines
+        row += text.count("\n", seen, start)
+        seen = start
+        values = _values(inline, found.end(), len(text) if end < 0 else end)
+        yield Field(row, as_type(found[1]), tuple(islice(values, _MAX_VALUES)))
+
+
+def _values(inline: InlineText, start: int, end: int) -> Iterator[str]:
+    """Yield the values between two offsets that are not empty."""
+    value = ""
+    for text, whole in _parts(inline, start, end):
+        if whole:
+            value += text
+            continue
+        *before, last = _ESCAPE.sub(_kept, text).split(",")
+        for part in before:
+            if found := (value + part).strip():
+                yield found.replace("\0", ",")[:_LONGEST]
+            value = ""
+        value += last
+    if found := value.strip():
+        yield found.replace("\0", ",")[:_LONGEST]
+
+
+def _kept(found: re.Match[str]) -> str:
+    """Return the character that a backslash escapes; NUL stands for a comma."""
+    return "\0" if found[1] == "," else found[1]
+
+
+def _parts(inline: InlineText, start: int, end: int) -> Iterator[tuple[str, bool]]:
+    """Yield the texts between two offsets, and whether each is a link or code as a whole."""
+    at = start
+    place = attrgetter("start")
+    first = bisect_left(inline.spans, start, key=place)
+    for span in inline.spans[first : bisect_left(inline.spans, end, key=place)]:
+        if span.start >= at and span.end <= end:
+            yield inline.text[at : span.start], False
+            yield _shown(inline.text, span), True
+            at = span.end
+    yield inline.text[at:end], False
+
+
+def _shown(text: str, span: InlineSpan) -> str:
+    """Return a link's target, the text of code, and anything else unchanged."""
+    if span.kind in ("wiki", "markdown"):
+        return text[slice(*span.target)].strip() or text[slice(*span.shown)]
+    return text[slice(*span.shown)] if span.kind in ("code", "url") else text[span.start : span.end]

@@ -1,0 +1,288 @@
+"""Merge two changes of a note's body by sections, which are found by their heading paths."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from difflib import SequenceMatcher
+from itertools import islice, pairwise
+from typing import NamedTuple
+
+from memory_bank.notes.merging import line_merge, lines
+from memory_bank.notes.merging.lines import code, heading, is_blank, may_part
+from memory_bank.notes.merging.notes import ConflictingChange, Part, conflict, count
+
+
+def is_kept(
+    base: Sequence[str], ours: Sequence[str], theirs: Sequence[str], parts: Sequence[Part]
+) -> bool:
+    """Tell whether added lines have the heading that they were added below, and nothing is joined.
+
+    A heading that is not there any more counts as renamed. Lines below a conflict are not checked.
+    """
+    return _stay_below(base, ours, theirs, parts) and _stay_apart(base, ours, theirs, parts)
+
+
+def _stay_below(
+    base: Sequence[str], ours: Sequence[str], theirs: Sequence[str], parts: Sequence[Part]
+) -> bool:
+    old, there = set(base), set(parts)
+    wanted: dict[str, str | None] = {}
+    for side in (ours, theirs):
+        often = Counter(side)
+        for line, above in _headings(side):
+            if line not in old and often[line] == 1 and not is_blank(line):
+                wanted[line] = above if line not in wanted else None
+    return all(
+        wanted.get(line) in {None, above} or wanted[line] not in there
+        for line, above in _headings(parts)
+    )
+
+
+def _headings(parts: Sequence[Part]) -> Iterator[tuple[str, str | None]]:
+    """Yield each line of text with the heading above it; None below a conflict."""
+    inside, _ = code([part if isinstance(part, str) else "" for part in parts])
+    above: str | None = ""
+    for part, is_code in zip(parts, inside, strict=True):
+        if not isinstance(part, str):
+            above = None
+        elif not is_code and heading(part):
+            above = part
+        elif above is not None:
+            yield part, above
+
+
+def _stay_apart(
+    base: Sequence[str], ours: Sequence[str], theirs: Sequence[str], parts: Sequence[Part]
+) -> bool:
+    """Tell whether lines that are one paragraph now were so before."""
+    known = {pair for side in (base, ours, theirs) for pair in pairwise(side)}
+    inside, _ = code([part if isinstance(part, str) else "" for part in parts])
+    return all(
+        may_part(one, other) or inside[number] or (one, other) in known
+        for number, (one, other) in enumerate(pairwise(parts))
+        if isinstance(one, str) and isinstance(other, str)
+    )
+
+
+_MOST_SECTIONS = 2_000
+"""Notes with more sections are merged by lines only."""
+
+Key = tuple[str, ...]
+
+Lines = Sequence[str]
+
+_Merge = Callable[[Lines, Lines, Lines], list[Part]]
+
+
+class _Section(NamedTuple):
+    """The lines from a heading to the next one."""
+
+    key: Key
+    """Its heading path; a heading that repeats has a number besides."""
+    lines: list[str]
+
+
+def merge(base: Sequence[str], ours: Sequence[str], theirs: Sequence[str]) -> list[Part]:
+    """Return a body with the changes of both sides.
+
+    Sections that all three have are merged one by one, also where one side moved them. What is
+    between them is merged by lines. If a line would be lost, repeated or in another section, all is
+    merged by lines, then as git does; if that repeats a line too, all is a conflict. All is merged
+    by lines also where that leaves fewer conflicts.
+    """
+    if base in (ours, theirs) or ours == theirs:
+        return line_merge.merge(base, ours, theirs)
+    found: list[list[Part]] = []
+    for merged in (_sectioned, line_merge.merge):
+        found += islice(_kept(merged, base, ours, theirs), 1)
+        if found and not count(found[-1]):
+            return found[-1]
+    found += [] if found else _kept(_as_git, base, ours, theirs)
+    return min(found, key=count, default=list(conflict(ours, theirs, base)))
+
+
+def _kept(merged: _Merge, base: Lines, ours: Lines, theirs: Lines) -> Iterator[list[Part]]:
+    """Yield the body, ours first, then theirs first, if that loses, repeats and moves no line."""
+    for is_swapped in (False, True):
+        parts = merged(base, theirs, ours) if is_swapped else merged(base, ours, theirs)
+        if is_swapped:
+            parts = [
+                part.swapped() if isinstance(part, ConflictingChange) else part for part in parts
+            ]
+        if lines.is_balanced(base, ours, theirs, parts) and (is_kept(base, ours, theirs, parts)):
+            yield parts
+
+
+def _as_git(base: Sequence[str], ours: Sequence[str], theirs: Sequence[str]) -> list[Part]:
+    return line_merge.merge(base, ours, theirs, touching=False)
+
+
+def _sectioned(base: Sequence[str], ours: Sequence[str], theirs: Sequence[str]) -> list[Part]:
+    three = _Three(*(_sections(lines) for lines in (base, ours, theirs)))
+    shared = _shared(three)
+    if not shared or max(map(len, three)) > _MOST_SECTIONS:
+        return line_merge.merge(base, ours, theirs)
+    ordered = _in_one_order(three, shared)
+    if ordered is None:
+        return line_merge.merge(base, ours, theirs)
+    chunks = _by_section(ordered, shared)
+    if ordered is three or _is_tight(three.base):
+        return [part for chunk in chunks for part in chunk]
+    return list(_joined(chunks))
+
+
+class _Three(NamedTuple):
+    """The sections of the three bodies."""
+
+    base: list[_Section]
+    ours: list[_Section]
+    theirs: list[_Section]
+
+
+def _sections(lines: Sequence[str]) -> list[_Section]:
+    inside, _ = code(lines)
+    found = [_Section((), [])]
+    path: list[tuple[int, str]] = []
+    seen: Counter[Key] = Counter()
+    for number, line in enumerate(lines):
+        head = None if inside[number] else heading(line)
+        if head is not None:
+            path = [(level, text) for level, text in path if level < head.level]
+            path.append((head.level, head.text))
+            key = tuple(text for _, text in path)
+            seen[key] += 1
+            found.append(_Section((*key, f"{seen[key]}"), []))
+        found[-1].lines.append(line)
+    return found
+
+
+def _shared(three: _Three) -> set[Key]:
+    """Return the keys that all have, except of headings that not all repeat as often."""
+    often = [Counter(section.key[:-1] for section in sections) for sections in three]
+    keys = [{section.key for section in sections} for sections in three]
+    return {
+        key for key in set.intersection(*keys) if len({counted[key[:-1]] for counted in often}) == 1
+    }
+
+
+def _in_one_order(three: _Three, shared: set[Key]) -> _Three | None:
+    """Return the sections in the order of the side that moved some; None if both moved some."""
+    orders = [[one.key for one in sections if one.key in shared] for sections in three]
+    base, ours, theirs = orders
+    if ours == base == theirs:
+        return three
+    if base == theirs:
+        place = {key: number for number, key in enumerate(ours)}
+        return _Three(_moved(three.base, place), three.ours, _moved(three.theirs, place))
+    place = {key: number for number, key in enumerate(theirs)}
+    if base == ours:
+        return _Three(_moved(three.base, place), _moved(three.ours, place), three.theirs)
+    return _Three(_moved(three.base, place), *three[1:]) if ours == theirs else None
+
+
+def _moved(sections: Sequence[_Section], place: Mapping[Key, int]) -> list[_Section]:
+    """Return the sections in an order; one that has no place stays below that above it."""
+    groups: list[list[_Section]] = []
+    for section in sections:
+        if section.key in place or not groups:
+            groups.append([])
+        groups[-1].append(section)
+    groups.sort(key=lambda group: place.get(group[0].key, -1))
+    return [section for group in groups for section in group]
+
+
+def _by_section(three: _Three, shared: set[Key]) -> Iterator[list[Part]]:
+    gaps = [_between(sections, shared) for sections in three]
+    for (base, head), (ours, our_head), (theirs, their_head) in zip(*gaps, strict=True):
+        yield list(_merged_gap(base, ours, theirs))
+        if head is not None and our_head is not None and their_head is not None:
+            yield list(_merged_section(head.lines, our_head.lines, their_head.lines))
+
+
+def _merged_section(
+    base: Sequence[str], ours: Sequence[str], theirs: Sequence[str]
+) -> Iterator[Part]:
+    """Yield the merged lines of a section; the blank lines at its end are merged apart."""
+    texts, ends = zip(*map(_ended, (base, ours, theirs)), strict=True)
+    yield from line_merge.merge(*texts)
+    before, mine, its = ends
+    if before in (mine, its):
+        yield from mine if before == its else its
+    else:
+        yield from max(mine, its, key=len)
+
+
+def _ended(lines: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
+    """Split a text before the blank lines at its end."""
+    end = len(lines)
+    while end and is_blank(lines[end - 1]):
+        end -= 1
+    return lines[:end], lines[end:]
+
+
+def _joined(chunks: Iterator[list[Part]]) -> Iterator[Part]:
+    """Yield the parts with a blank line above each section that follows a former last one."""
+    last: Part = ""
+    for chunk in chunks:
+        if chunk and isinstance(last, str) and not is_blank(last):
+            yield "\r" if last.endswith("\r") else ""
+        yield from chunk
+        last = chunk[-1] if chunk else last
+
+
+def _is_tight(sections: Sequence[_Section]) -> bool:
+    """Tell whether a heading follows a line of text without a blank line between."""
+    return any(one.lines and not is_blank(one.lines[-1]) for one in sections[:-1])
+
+
+def _between(
+    sections: Sequence[_Section], shared: set[Key]
+) -> Iterator[tuple[list[_Section], _Section | None]]:
+    """Yield each shared section with those above it, which are not; at the end, the rest."""
+    others: list[_Section] = []
+    for section in sections:
+        if section.key in shared:
+            yield others, section
+            others = []
+        else:
+            others.append(section)
+    yield others, None
+
+
+def _merged_gap(
+    base: Sequence[_Section], ours: Sequence[_Section], theirs: Sequence[_Section]
+) -> Iterator[Part]:
+    if base or not ours or not theirs:
+        yield from line_merge.merge(_lines(base), _lines(ours), _lines(theirs))
+        return
+    keys = [[section.key for section in side] for side in (ours, theirs)]
+    parts: list[Part] = []
+    if {key[:-1] for key in keys[0]}.isdisjoint(key[:-1] for key in keys[1]):
+        parts += _apart(ours, theirs)
+    else:
+        for kind, start, end, other_start, other_end in _matched(*keys):
+            if kind == "equal":
+                for one, other in zip(ours[start:end], theirs[other_start:other_end], strict=True):
+                    parts += line_merge.merge([], one.lines, other.lines)
+            else:
+                parts += _apart(ours[start:end], theirs[other_start:other_end])
+    mine, its = _lines(ours), _lines(theirs)
+    yield from conflict(mine, its) if lines.is_repeated(mine, its, parts) else parts
+
+
+def _matched(ours: list[Key], theirs: list[Key]) -> Sequence[tuple[str, int, int, int, int]]:
+    return SequenceMatcher(None, ours, theirs, autojunk=False).get_opcodes()
+
+
+def _apart(ours: Sequence[_Section], theirs: Sequence[_Section]) -> Iterator[Part]:
+    """Yield new sections of one side below those of the other, with a blank line between."""
+    yield from (mine := _lines(ours))
+    its = _lines(theirs)
+    if mine and its and not is_blank(mine[-1]):
+        yield "\r" if mine[-1].endswith("\r") else ""
+    yield from its
+
+
+def _lines(sections: Sequence[_Section]) -> list[str]:
+    return [line for section in sections for line in section.lines]

@@ -1,0 +1,341 @@
+"""Merge two changes of YAML front matter by keys."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from memory_bank.base.dates import to_datetime
+from memory_bank.base.errors import BadInput
+from memory_bank.notes import yaml
+from memory_bank.notes.blocks import BlockError, line_end, line_start
+from memory_bank.notes.merging.notes import ConflictingChange, Part
+from memory_bank.notes.yaml import YamlNode
+
+_COMMENT = re.compile(r"(?:^|[ \t])(#[^\r\n]*)", re.MULTILINE)
+
+
+class KeyLines(NamedTuple):
+    """One key: its lines and what is above it."""
+
+    above: str
+    """The comments and blank lines above."""
+    text: str
+    """The lines of the key and its value."""
+    value: object
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """The keys of a block in their order; all their texts, joined, are the block."""
+
+    of: Mapping[str, KeyLines] = field(default_factory=dict)
+    below: str = ""
+    """What is below the last key."""
+
+
+def read(block: str) -> Keys:
+    """Return the keys of a block; raise BlockError if they are not one below the other."""
+    root = yaml.parse(block)
+    values, faults = yaml.values(root, block)
+    if faults:
+        raise BlockError(faults[0].reason)
+    if root is None:
+        return Keys(below=block)
+    if root.flow or any(node.kind == "alias" for node in _nodes(root)):
+        raise BlockError("not one key below the other", root.start)
+    found: dict[str, KeyLines] = {}
+    at = 0
+    parts = iter(root.children)
+    for key, value in zip(parts, parts, strict=True):
+        start, end = line_start(block, key.start), line_end(block, max(key.end, value.end))
+        if key.kind != "scalar" or start < at or block[start : key.start].strip():
+            raise BlockError("not one key below the other", key.start)
+        found[key.text] = KeyLines(block[at:start], block[start:end], values[key.text])
+        at = end
+    return Keys(found, block[at:])
+
+
+def _nodes(root: YamlNode) -> Iterator[YamlNode]:
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        waiting += node.children
+
+
+def comments(text: str) -> set[str]:
+    """Return what may be comments in the lines of a key."""
+    return {found.strip() for found in _COMMENT.findall(text)}
+
+
+_LISTS = frozenset({
+    "tags", "tag", "aliases", "alias", "entity_refs", "file_refs", "symbol_refs",
+})  # fmt: skip
+
+_TAGS = frozenset({"tags", "tag"})
+
+_CREATED = ("created_at", "created", "date")
+
+_UPDATED = frozenset({"updated_at", "updated", "modified", "lastmod"})
+
+_VERIFIED = "verified_commit"
+
+_ORIGIN = frozenset({"id", *_CREATED, "source_type", "source_agent", "session_id"})
+"""Keys that say where a note comes from: of one that both sides made, the older ones stay."""
+
+
+class Values(NamedTuple):
+    """The values of one key; None where the key is missing."""
+
+    base: object
+    ours: object
+    theirs: object
+
+
+def plain(key: str) -> str:
+    """Return a key as schema.py compares keys."""
+    return key.strip().lower().replace("-", "_").replace(" ", "_")
+
+
+def is_list(key: str, values: Values) -> bool:
+    """Tell whether a key has a list of tags, names or references on each side that has it."""
+    return plain(key) in _LISTS and all(
+        value is None or isinstance(value, list) for value in values
+    )
+
+
+def united(key: str, values: Values) -> list[object]:
+    """Return a list with what either side added and without what either side removed."""
+    base, ours, theirs = (
+        {_same(key, item): item for item in value} if isinstance(value, list) else {}
+        for value in values
+    )
+    kept = [item for name, item in ours.items() if name in theirs or name not in base]
+    return kept + [item for name, item in theirs.items() if name not in ours and name not in base]
+
+
+def _same(key: str, item: object) -> str:
+    """Return by what an item of a list is compared."""
+    if plain(key) in _TAGS and isinstance(item, str):
+        return item.strip().lstrip("#").casefold()
+    return repr(item)
+
+
+def takes_theirs(key: str, values: Values, *, ours_is_older: bool | None) -> bool | None:
+    """Tell whether theirs is right for a key that both sides changed; None: it is a conflict.
+
+    A date of creation is the earlier one, a date of update the later one. Of two commits at which a
+    note was confirmed either may stay, since the code there is compared with the merged code: the
+    choice is the same in both directions. `ours_is_older` tells which of two notes was made first;
+    None if it is one note.
+    """
+    name = plain(key)
+    if name == _VERIFIED and all(isinstance(value, str) for value in values[1:]):
+        return str(values.theirs) > str(values.ours)
+    if name in _ORIGIN and ours_is_older is not None:
+        return not ours_is_older
+    if name in _CREATED or name in _UPDATED:
+        ours, theirs = to_datetime(values.ours), to_datetime(values.theirs)
+        if ours is None or theirs is None or ours == theirs:
+            return None
+        return (theirs < ours) == (name in _CREATED)
+    return None
+
+
+def older(ours: Sequence[tuple[str, object]], theirs: Sequence[tuple[str, object]]) -> bool:
+    """Tell whether ours was created first, by the keys and values of front matter; else its id."""
+    return _age(ours) <= _age(theirs)
+
+
+def _age(keys: Sequence[tuple[str, object]]) -> tuple[bool, float, str]:
+    named = {plain(key): value for key, value in keys}
+    moments = (to_datetime(named.get(name)) for name in _CREATED)
+    moment = next((moment for moment in moments if moment is not None), None)
+    return moment is None, moment.timestamp() if moment else 0.0, str(named.get("id", ""))
+
+
+_MISSING = KeyLines("", "", None)
+
+
+class _Three(NamedTuple):
+    """A key's lines in the three blocks, empty where it is missing."""
+
+    base: KeyLines
+    ours: KeyLines
+    theirs: KeyLines
+
+
+def merge(base: str, ours: str, theirs: str, *, are_two_notes: bool = False) -> list[Part]:
+    r"""Return the lines of a block with the changes of both sides; lines end with `\n`.
+
+    The lines of a key stay as they are written. `are_two_notes` tells that both sides made the
+    note: then the older one's id, date and author stay. Raises BlockError if a block can't be read
+    key by key, or if the result would not say what it should.
+    """
+    if base in (ours, theirs) or ours == theirs:
+        return _lines(ours if base == theirs else theirs)
+    blocks = [read(block) for block in (base, ours, theirs)]
+    three = (blocks[0], blocks[1], blocks[2])
+    is_older = _older(three[1], three[2]) if are_two_notes else None
+    parts: list[Part] = []
+    wanted: dict[str, object] = {}
+    for key in _order(*three):
+        of_key = _Three(*(block.of.get(key, _MISSING) for block in three))
+        found = _merged(key, of_key, ours_is_older=is_older)
+        parts += found
+        value = _value(found, key)
+        if value is not None:
+            wanted[key] = value[0]
+    parts += _lines(_text(base=blocks[0].below, ours=blocks[1].below, theirs=blocks[2].below))
+    parts = list(_without_copies(parts, base, ours, theirs))
+    _verify(parts, wanted)
+    return parts
+
+
+def _without_copies(parts: Iterable[Part], base: str, ours: str, theirs: str) -> Iterator[Part]:
+    """Yield the parts without comments that are copies: a key moved, or was removed, below them."""
+    old, mine, its = (Counter(block.split("\n")) for block in (base, ours, theirs))
+    seen = Counter[str]()
+    for part in parts:
+        if isinstance(part, str) and part.startswith("#"):
+            seen[part] += 1
+            least, most = sorted((mine[part], its[part]))
+            if seen[part] > min(most, max(least + most - old[part], least)):
+                continue
+        yield part
+
+
+def _older(ours: Keys, theirs: Keys) -> bool:
+    mine, its = ([(key, one.value) for key, one in keys.of.items()] for keys in (ours, theirs))
+    return older(mine, its)
+
+
+def _order(base: Keys, ours: Keys, theirs: Keys) -> list[str]:
+    """Return all keys in ours' order, or in theirs' if only that has another one than the base."""
+    first, second = list(ours.of), list(theirs.of)
+    if not _moved(base, first) and _moved(base, second):
+        first, second = second, first
+    order = [*first]
+    above = ""
+    for key in second:
+        if key not in order:
+            at = order.index(above) + 1 if above else 0
+            while at < len(order) and order[at] not in base.of and order[at] not in second:
+                at += 1
+            order.insert(at, key)
+        above = key
+    return order
+
+
+def _moved(base: Keys, order: Sequence[str]) -> bool:
+    shared = [key for key in order if key in base.of]
+    return shared != [key for key in base.of if key in shared]
+
+
+def _merged(key: str, three: _Three, *, ours_is_older: bool | None) -> list[Part]:
+    """Return a key's lines with those above it."""
+    base, ours, theirs = three
+    if base is _MISSING or (ours is not _MISSING and theirs is not _MISSING):
+        above = _lines(_text(base.above, ours.above, theirs.above))
+        return [*above, *_changed(key, three, ours_is_older=ours_is_older)]
+    kept = ours if theirs is _MISSING else theirs
+    if kept[:2] == base[:2]:
+        return []  # one side removed it
+    return [*_lines(kept.above), *_changed(key, three, ours_is_older=ours_is_older)]
+
+
+def _changed(key: str, three: _Three, *, ours_is_older: bool | None) -> list[Part]:
+    """Return the lines of a key that one side or both changed."""
+    base, ours, theirs = (one.text for one in three)
+    if theirs in (ours, base):
+        return _lines(ours)
+    if ours == base:
+        return _lines(theirs)
+    text = _chosen(key, three, ours_is_older=ours_is_older)
+    if text is None or not _keeps_comments(text, three):
+        mine, its, old = (tuple(map(str, _lines(text))) for text in (ours, theirs, base))
+        return [ConflictingChange(mine, its, old)]
+    return _lines(text)
+
+
+def _chosen(key: str, three: _Three, *, ours_is_older: bool | None) -> str | None:
+    """Return the lines of a key that both sides changed; None for a conflict."""
+    base, ours, theirs = three
+    values = Values(base.value, ours.value, theirs.value)
+    if ours is not _MISSING and theirs is not _MISSING:
+        same = [repr(value) for value in values]
+        if same[1] == same[2] or (base is not _MISSING and same[0] == same[2]):
+            return ours.text
+        if base is not _MISSING and same[0] == same[1]:
+            return theirs.text
+    if is_list(key, values):
+        return _with_items(key, three, united(key, values))
+    takes = None
+    if ours is not _MISSING and theirs is not _MISSING:
+        takes = takes_theirs(key, values, ours_is_older=ours_is_older)
+    elif base is _MISSING:
+        return ours.text or theirs.text
+    return None if takes is None else three[1 + takes].text
+
+
+def _with_items(key: str, three: _Three, items: list[object]) -> str | None:
+    """Return the lines of a list with these items, in the style of ours if that has the key."""
+    _, ours, theirs = three
+    for one in (ours, theirs):
+        if repr(one.value) == repr(items):
+            return one.text
+    if not items and _MISSING in (ours, theirs):
+        return ""
+    try:
+        return yaml.edit(ours.text or theirs.text, {key: items}, "\n")
+    except (BlockError, BadInput):
+        return None
+
+
+def _keeps_comments(text: str, three: _Three) -> bool:
+    base, ours, theirs = (comments(one.text) for one in three)
+    return (ours | theirs) - base <= comments(text)
+
+
+def _text(base: str, ours: str, theirs: str) -> str:
+    """Return comments and blank lines that one side changed, or those of both."""
+    if theirs in (ours, base):
+        return ours
+    if ours == base:
+        return theirs
+    lines = ours.splitlines(keepends=True)
+    return ours + "".join(
+        line for line in theirs.splitlines(keepends=True) if line.strip() and line not in lines
+    )
+
+
+def _lines(text: str) -> list[Part]:
+    return [*text.removesuffix("\n").split("\n")] if text else []
+
+
+def _value(found: Iterable[Part], key: str) -> tuple[object] | None:
+    """Return the value that the lines of a key say, if it remains without a conflict."""
+    parts = list(found)
+    if not parts or any(isinstance(part, ConflictingChange) for part in parts):
+        return None
+    text = "".join(f"{part}\n" for part in parts)
+    values, _ = yaml.values(yaml.parse(text), text)
+    return (values[key],) if key in values else None
+
+
+def _verify(parts: Sequence[Part], wanted: Mapping[str, object]) -> None:
+    """Raise BlockError unless the lines outside of conflicts say what each key's lines say."""
+    block = "".join(f"{part}\n" for part in _strings(parts))
+    found, faults = yaml.values(yaml.parse(block), block)
+    if faults or {key: repr(value) for key, value in found.items()} != {
+        key: repr(value) for key, value in wanted.items()
+    }:
+        raise BlockError("the merged keys would not say what they should")
+
+
+def _strings(parts: Iterable[Part]) -> Iterator[str]:
+    return (part for part in parts if isinstance(part, str))

@@ -1,0 +1,1 @@
+"""Find secrets in a text before it is written."""

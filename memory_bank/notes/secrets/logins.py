@@ -1,0 +1,301 @@
+"""Detect secrets of sign-in: passwords, one-time seeds, recovery codes, cookies, Wi-Fi keys."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import islice
+
+from memory_bank.base.plugins import pattern
+from memory_bank.notes.secrets.secret_places import MOST, PASSWORD, SecretPlace, each
+from memory_bank.notes.secrets.words import (
+    chosen,
+    drawn,
+    generated,
+    joined,
+    masked,
+    placeholder,
+    strong,
+)
+
+SEED, CODE, COOKIE, PHRASE = (
+    "seed of one-time codes",
+    "recovery code",
+    "session cookie",
+    "seed phrase",
+)
+
+_SEED_WORDS = ("otp", "oath", "2fa", "mfa", "authenticator", "factor", "faktor")
+
+_OTHER_WORD = pattern(r"(?:re|bene)factor|hotp[a-z]|[a-gi-su-z]otp|[a-z]oath")
+"""Words that contain one of these: refactor, hotplug, footprint."""
+
+_SEED = pattern(
+    r"(?<![A-Za-z0-9])(?:[A-Z2-7]{16,128}|[a-z2-7]{16,128}|[A-Za-z2-7]{4}(?:[ -][A-Za-z2-7]{4}){3,31})(?=={0,6}(?![A-Za-z0-9]))"
+)
+
+_CONSONANTS = pattern(r"[bcdfghjklmnpqrstvwxz]{5}", re.IGNORECASE)
+
+_HEX = pattern(r"[0-9a-f]+", re.IGNORECASE)
+
+_CODE_WORDS = (
+    "recovery", "backup code", "backup-code", "backup_code", "backupcode", "scratch code", "rescue code", "emergency code",
+    "one-time code", "wiederherstellung", "ersatzcode", "notfallcode", "einmalcode", "bitlocker",
+)  # fmt: skip
+
+_CODES_NAMED = pattern(
+    r"(?:recovery|wiederherstellungs?)[ _-]{0,2}(?:codes?|key|schlüssel|kit)|(?:[a-z]{3,9}[ _-]?|ersatz|notfall|einmal)codes?|bitlocker"
+)
+
+_ONE_CODE = pattern(
+    r"(?<![\w./#-])(?:[A-Za-z0-9]{4,10}(?:-[A-Za-z0-9]{4,10}){1,7}|\d{8}|\d{4} \d{4}|[a-z0-9]{10,64}|[A-Z0-9]{10,64})(?![\w/-])"
+)
+
+_BEGINS = pattern(
+    r"(?:^|[:=|>\n–—]|\b(?:is|are|was|were|ist|sind|lautet|lauten)\b)(?:[\s\"'`*_()\[>|•–—+-]|\d{1,2}[.)](?=\s))*$"
+)
+"""What stands before the first code: nothing, a colon, the start of a list, or `are`."""
+
+_YEARS = pattern(r"(?:19|20)\d\d(?:[- ](?:19|20)\d\d|[01]\d[0-3]\d)")
+
+_COOKIE_WORDS = ("cookie", "sessionid", "sessid", "connect.sid")
+
+_COOKIE = pattern(
+    r"(?:(?<![?&\w.%-])[\w.-]{1,60}[ ]?=[ ]?"  # name=value
+    r"|(?:cookie|session[ _-]?id|sessid|connect\.sid)[\"'`*]{0,3}(?:[ ]is[ ]|[ ]?=[ ]?)"
+    r"|(?P<said>[\w.-]{0,30}(?:cookie|sess|session|session[ _-]?id|sid|value)[\"'`*]{0,3}(?::[ ]?|[ ](?=[\"'`]))))[\"'`*]{0,3}"
+    r"(?P<value>[A-Za-z0-9%+/_.-]{16,400})={0,2}(?=[\s\"'`;,)}\].]|$)",
+    re.IGNORECASE,
+)
+"""A pair, `name=value`, or a value that is said to be a cookie's."""
+
+_NOT_A_COOKIE = pattern(r"[/.]|[A-Za-z]+\d?(?:[._-][A-Za-z]+\d{0,2})+\W*$|.*[a-z]{10}")
+
+_OF_HASHES = (40, 64)
+
+_WIFI = pattern(r"[^\n]{0,80}?(?:(?<=;)|(?<=:))P:((?:[^;\\\s]|\\.){6,80}+);")
+
+_PHRASE_WORDS = ("seed", "mnemonic", "recovery phrase")
+
+_PHRASE = pattern(
+    r"[^\n]{0,60}?(?::|=|\bis\b|\n)[\s\"'`]{0,8}((?:[a-z]{3,8}[ ]){11,23}[a-z]{3,8})(?=[\"'`]|\.?[ \t]{0,4}(?:\n|$))"
+)
+"""A seed phrase: 12 to 24 words with no other text."""
+
+_REACH, _GAP, _MOST_CODES, _LEAST_WORDS, _LONGEST = 160, 80, 12, 10, 400
+
+
+def codes(text: str, lower: str) -> Iterator[SecretPlace]:
+    """Find seeds of second factors, recovery codes, session cookies and Wi-Fi keys."""
+    yield from _seeds(text, lower)
+    for word in _CODE_WORDS:
+        done = 0
+        for at in each(lower, word):
+            named = _CODES_NAMED.match(lower, at) if at >= done else None
+            for place in _listed(text, named.end()) if named else ():
+                done = place.end
+                yield place
+    yield from _cookies(text, lower)
+    for at in each(text, "WIFI:"):
+        key = _WIFI.match(text, at + len("WIFI"))
+        if key and not placeholder(key[1]):
+            yield SecretPlace(PASSWORD, *key.span(1))
+
+
+def _seeds(text: str, lower: str) -> Iterator[SecretPlace]:
+    """Find seeds in base32 and seed phrases of wallets."""
+    for word in _SEED_WORDS:
+        for at in each(lower, word):
+            if _OTHER_WORD.search(lower, max(0, at - 4), at + len(word) + 1):
+                continue
+            for found in _SEED.finditer(text, at, at + _REACH):
+                if _is_seed(found[0]):
+                    yield SecretPlace(SEED, *found.span())
+    for word in _PHRASE_WORDS:
+        for at in each(lower, word):
+            phrase = _PHRASE.match(lower, at + len(word))
+            if phrase and len(set(phrase[1].split())) >= _LEAST_WORDS:
+                yield SecretPlace(PHRASE, *phrase.span(1))
+
+
+def _cookies(text: str, lower: str) -> Iterator[SecretPlace]:
+    for word in _COOKIE_WORDS:
+        for at in each(lower, word):
+            for found in _COOKIE.finditer(text, at, at + _REACH + _LONGEST):
+                value = found["value"]
+                if found.start() > at + _REACH:
+                    break
+                if found["said"] and len(value) in _OF_HASHES and _HEX.fullmatch(value):
+                    continue  # a commit or a checksum rather than a session
+                if not _NOT_A_COOKIE.match(value) and not placeholder(value) and drawn(value):
+                    yield SecretPlace(COOKIE, *found.span("value"))
+
+
+def _is_seed(value: str) -> bool:
+    """Tell random base32 from words, hexadecimal digits and masks."""
+    bare = "".join(char for char in value if char.isalnum())
+    if masked(bare) or _HEX.fullmatch(bare):
+        return False
+    return any(char.isdigit() for char in bare) or (
+        value.isupper() and bool(_CONSONANTS.search(bare))
+    )
+
+
+def _listed(text: str, named: int) -> Iterator[SecretPlace]:
+    """Find the codes of a list after their name, each close to the previous one."""
+    at, begun = named, False
+    for _ in range(_MOST_CODES):
+        found = _ONE_CODE.search(text, at, at + _GAP)
+        if found is None:
+            return
+        at = found.end()
+        begun = begun or _BEGINS.search(text[named : found.start()]) is not None
+        if begun and _is_code(found[0]):
+            yield SecretPlace(CODE, *found.span())
+
+
+def _is_code(value: str) -> bool:
+    if masked(value) or _YEARS.fullmatch(value) or not any(char.isdigit() for char in value):
+        return False
+    return "-" in value or " " in value or value.isdigit() or drawn(value)
+
+
+_ACCESS = (
+    "root", "admin", "login", "logged in", "log in", "log on", "logge", "sign in", "signin", "ssh", "get in",
+    "anmeld", "melde", "zugang", "credential", "creds", "sudo", "unlock",
+    "decrypt", "keystore", "smtp", "ldap", "ipmi", "idrac", "snmp", "ssid", "wlan", "wifi", "wi-fi", "wireless", "wpa",
+    "vnc", "rdp", "ftp", "basic auth", "redis", "entsperr", "entschlüssel", "passw", "passphrase", "kennwort", "pw ", "pw?",
+)  # fmt: skip
+"""Words about access, in lower case."""
+
+_HOLDERS = ("user", "benutzer", "account", "konto", "console", "postgres", " / ")
+"""Words that precede ids as often as passwords."""
+
+_ASKED = ("passw", "kennwort", "pw ", "pw?")
+"""Words of a question that the next line answers."""
+
+_LEFT, _RIGHT, _LEAST_TOKEN = 80, 160, 16
+
+_USERS = r"(?:root|admin(?:istrator)?|user|guest|postgres|deploy|manager|ubuntu|operator|service|sa|test)"
+
+_VALUE = pattern(
+    rf"(?:(?<![\w/.:@#=&?%+-])|(?<![^\W_]){_USERS}[:/])(?<!\]\()"
+    r"([A-Za-z0-9!][A-Za-z0-9!#$%&*+?@_^~.-]{5,40})(?=[:;]?[\s\"'`|,)<]|$)",
+    re.IGNORECASE,
+)
+"""A single word, or the word after a user, between white space, quotes or table bars."""
+
+_GIVEN = pattern(
+    r"(?<![^\W_])(?P<word>with|using|uses|wants|needs|mit|per|und|and|are|is|it's)[ ]?:?[ ][\"'`]{0,2}$"
+    r"|[,:/=–→>-][ ]?[\"'`]{0,2}$",
+    re.IGNORECASE,
+)
+"""Words and signs before a value: log in as root with …"""
+
+_TRAILING = ".,;:*_~"
+
+_PAIRS = ("cred", "login", "log in", "sign in", "zugang", "anmeldedaten")
+
+_PAIR = pattern(
+    r"[a-z]{0,12}\W{0,4}(?:[ ]?(?:is|are|with|as|using|via|mit|als))?[ :]{1,3}"
+    r"[`\"'*]{0,2}[\w.@+-]{2,40}[`\"'*]{0,2}[ ]?[:/][ ]?[`\"'*]{0,2}([^\s`\"'|,;<>*]{6,100})"
+)
+
+_NETRC = pattern(r"login[ \t\n]{1,8}\S{1,80}\s{1,8}password\s{1,8}(\S{4,120})")
+
+_PGPASS = pattern(r":(\d{2,5}|\*):[\w*.-]{1,64}:[\w*.@-]{1,64}:([^\s:`\"'|]{6,100})")
+
+_PGPASS_PORT = pattern(r"[56][45]3\d|\*")
+
+_HOST = pattern(r"(?:^|[^\w:./*-])(?:\*|\d{0,3}[.a-z][\w.-]{1,60})$")
+
+_COMMANDS = (
+    "sshpass", "mysql", "mariadb", "mongo", "docker login", "redis-cli", "psql", "ldapsearch", "smbclient", "curl",
+    "wget", "http ", "helm ", "podman login", "snmp", "ipmitool", "mosquitto", "net use", "sqlcmd", "cqlsh", "rclone",
+    "keytool", "htpasswd", "freerdp", "plink", "influx",
+)  # fmt: skip
+
+_OPTION = pattern(
+    r"[^\n]{0,300}?[ ](?:-[paw][ =]?['\"]?(?P<any>[^\s'\"`|;-][^\s'\"`|;]{5,100})"
+    r"|(?:-u|-U|--user)[ =]?['\"]?[^\s:%'\"]{1,60}[:%](?P<user>[^\s'\"`|;]{6,100})"
+    r"|(?:-[Pc]|-pw|-storepass)[ =]['\"]?(?P<rare>[^\s'\"`|;-][^\s'\"`|;]{5,100}))"
+)
+"""Options that take a password; those in `rare` often take something else."""
+
+_ECHO = pattern(r"echo[ ](?:-n[ ])?['\"]?([^\s'\"`|;<>]{7,100})['\"]?(?=[ ]?[|'\"])")
+
+
+def logins(text: str, lower: str) -> Iterator[SecretPlace]:
+    """Find passwords of users, programs and servers."""
+    yield from _near_access(text, lower)
+    for word in _PAIRS:
+        for at in each(lower, word):
+            pair = _PAIR.match(text, at + len(word))
+            if pair and (strong(pair[1]) or joined(pair[1].rstrip(_TRAILING))):
+                yield SecretPlace(PASSWORD, *pair.span(1))
+    for at in each(lower, "login"):
+        found = _NETRC.match(text, at)
+        if found and not placeholder(found[1]) and chosen(found[1], loose=True):
+            yield SecretPlace(PASSWORD, *found.span(1))
+    for found in islice(_PGPASS.finditer(text), MOST) if ":" in text else ():
+        value = found[2].rstrip(_TRAILING)
+        if not _HOST.search(lower, max(0, found.start() - 70), found.start()) or placeholder(value):
+            continue
+        if _PGPASS_PORT.match(found[1]) or strong(value):
+            yield SecretPlace(PASSWORD, found.start(2), found.start(2) + len(value))
+    yield from _in_commands(text, lower)
+
+
+def _near_access(text: str, lower: str) -> Iterator[SecretPlace]:
+    """Find generated values in lines about access, and answers to questions for a password."""
+    for word in (*_ACCESS, *_HOLDERS):
+        done = 0
+        for at in each(lower, word):
+            if at < done or lower[at - 1 : at].isalnum():
+                continue
+            start = max(text.rfind("\n", max(0, at - _LEFT), at) + 1, at - _LEFT, 0)
+            done = _line_end(text, at, at + _RIGHT)
+            answer = word in _ASKED and "?" in text[at:done]
+            if answer:
+                done = _line_end(text, done + 1, done + _RIGHT)
+            for found in _VALUE.finditer(text, start, done):
+                value = found[1].rstrip(_TRAILING)
+                given = _GIVEN.search(text, max(start, found.start(1) - 12), found.start(1))
+                handed = given is not None
+                if answer and handed and found.end() == done and joined(value):
+                    sure = True
+                elif found.start() < found.start(1) and len(value) >= _LEAST_TOKEN:
+                    sure = drawn(value) and not placeholder(value)
+                elif generated(value):
+                    worded = given is not None and given["word"] is not None
+                    sure = word not in _HOLDERS or _signed(value) or worded
+                else:
+                    sure = handed and _signed(value) and strong(value)
+                if sure:
+                    yield SecretPlace(PASSWORD, found.start(1), found.start(1) + len(value))
+
+
+def _line_end(text: str, start: int, most: int) -> int:
+    end = text.find("\n", start, most)
+    return end if end >= 0 else min(most, len(text))
+
+
+def _signed(value: str) -> bool:
+    """Tell whether a value mixes digits, signs and letters, which ids and names don't."""
+    classes = (str.isdigit, str.islower, "!#%&*+?$^".__contains__)
+    return all(any(map(of, value)) for of in classes)
+
+
+def _in_commands(text: str, lower: str) -> Iterator[SecretPlace]:
+    """Find passwords given to programs, as in `curl -u user:…` and `mysql -p…`."""
+    for word in _COMMANDS:
+        for at in each(lower, word):
+            found = _OPTION.match(text, at + len(word))
+            if found is not None:
+                group = found.lastgroup or "any"
+                if not placeholder(found[group]) and chosen(found[group], loose=group != "rare"):
+                    yield SecretPlace(PASSWORD, *found.span(group))
+    for at in each(lower, "echo "):
+        found = _ECHO.match(text, at)
+        if found and generated(found[1]):
+            yield SecretPlace(PASSWORD, *found.span(1))

@@ -1,0 +1,305 @@
+"""Detect secrets by a name near them: `password = …`, “the token is …”, the column of a table."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from memory_bank.base.plugins import pattern
+from memory_bank.notes.secrets.secret_places import PASSWORD, TOKEN, SecretPlace, each
+from memory_bank.notes.secrets.words import chosen, drawn, generated, joined, placeholder, strong
+
+_STEMS = (
+    "pass", "pwd", "secret", "token", "credential", "auth", "kennwort", "contraseña", "pin", "dsn",
+    "connection", "key", "pw", "schlüssel", "geheimnis", "psk", "identified",
+)  # fmt: skip
+
+_NAME = pattern(
+    r"pass(?:word|wort|wd|phrase|code|key)|passw(?![a-z])|pwd|pass(?![a-z])|secret|token|credential"
+    r"|kennwort|contraseña|auth(?![a-z])|pin(?![a-z]|[ ]to[ ])|dsn(?![a-z])|connection[_ ]?string"
+    r"|key(?![a-z])|pw(?![a-z])|schlüssel(?![a-zäöü])|geheimnis(?![a-z])|psk(?![a-z]|_tls)|identified by(?= )"
+)
+"""Words that a secret may follow, matched in lower-case text."""
+
+_WHOLE = frozenset(["pass", "auth", "pin", "dsn", "pw", "psk"])
+"""Names that count only as whole words."""
+
+_OWNER = pattern(
+    r"(?:api|access|auth|account|private|encryption|signing|master|storage|licen[sc]e|service|shared|hmac"
+    r"|security|webhook|deploy|admin|app|application|project|integration|ingest|write|root|consumer|rest"
+    r"|recovery|unseal|global|live|jwt|session|cookie|server|bot|personal|developer"
+    r"|heroku|datadog|twilio|cloudflare|stripe|openai|anthropic|aws|azure|google|algolia|mailgun|sendgrid"
+    r"|shopify|okta|github|gitlab)[ _.-]?(?:api[ _.-]?)?$"
+)
+"""Words before `key` that make the key a secret."""
+
+_WIRELESS = pattern(r"(?:wlan|wi-?fi|wireless|wpa\d?|guest|gäste|hotspot|netzwerk|psk)[ _.-]?$")
+"""Words before `key` that make the key a password."""
+
+_KEYS, _PASSWORDS = (
+    ("key", "schlüssel"),
+    ("pass", "pw", "kennwort", "contra", "pin", "psk", "identified"),
+)
+
+_BARE_KEY = pattern(r"[\"'`*_ ]{0,3}(?:[:=]| is )")
+
+_REST = pattern(r"[A-Za-z0-9_.-]{0,30}")
+
+_NO_VALUE = pattern(
+    r"(?:^|[_.-]|(?<=[a-z]))(?:name|id|ids|type|url|uri|path|file|len(?:gth)?|size|count|limit|hash(?:ed)?|field|policy|ttl"
+    r"|expir\w*|prefix|manager|store|reset|mode|enabled?|required|min|max|hint|prompt|label|version"
+    r"|endpoint|rotation|usage|budget|izer|ize[ds]?|ization|s?_?per\w*|info|format|source|provider|algorithm"
+    r"|input|column|attribute|scope|arn|ref|issuer|audience|kind|types|names|cost|board|binding|word|map)s?$",
+    re.IGNORECASE,
+)
+"""Ends of names of properties of a secret, such as its length."""
+
+_PUBLIC = pattern(
+    r"(?:public|publishable|cache|primary|foreign|sort|partition|idempotency|object|map|dict|hot|short|cut"
+    r"|arrow|sharing|index|composite|translation|widget|csrf|xsrf|next|page|design|continuation|cancellation"
+    r"|commit|host|site|anon)[ _.-]?$"
+)
+
+_ROUND = pattern(r"(?:first|second|third|last|next|each|every|final|one|single)[ -]$")
+"""Words before `pass` that make it one of several."""
+
+_BETWEEN = pattern(
+    r"""[\\"'`*_\])}]{0,6}                              # what closes the name
+    (?:[ ]{1,2}\#?\d{1,2}(?=[ :=]))?                     # 1
+    (?:[ ]{0,2}\([^()\n]{1,40}\))?                      # (staging)
+    (?:[ ]?:[ ]?(?:[A-Za-z]\w{2,20}\??)(?=[ ]?=))?      # a type, before =
+    (?:
+        [ \t]{0,20}(?::=|=>|->|→|:{1,2}|={1,2}|\?=|\|+|>|–|—|-(?=[ ]))(?:\*\*|__)?[ \t]{0,20}(?:(?:\|[-+]?|>-?)\n[ \t]{1,12})?
+        |[ ]?,[ ]?(?=["'`])
+        |["'],?\s{1,20}["']?value["']?\s{0,3}[:=]\s{0,3}
+        |\s{1,20}["']?value["']?\s?[:=]\s{0,3}
+        |(?:[ ]+(?!is\b|was\b|are\b|to\b|as\b|ist\b|lautet\b)[A-Za-z(äöüÄÖÜ][\w'/.()-]{0,24}){0,6}\s{1,3}(?:is|was|to|as|ist|war|lautet)(?:[ ]+(?:now|currently|still|set[ ]to))?(?:[ ]?:(?=\n)|[ ]?:?[ ])
+        |(?:[ ]+(?!is\b|was\b)[A-Za-z(][\w'/.()-]{0,24}){1,5}(?:[ ]?[:=]|[ ]?→|[ ]-)[ ]
+        |[ ](?=["'`]|\S{7,})
+    )
+    (?:(?:(?<=:)|(?<=:[ ])|(?<=:\*\*))[ \t]{0,4}\n(?:[ \t>]{0,8}\n)?[ \t>]{0,8}(?:```\w{0,12}\n[ \t>]{0,8})?(?=[^\s]{6,120}[ \t]{0,4}(?:\n|$)))?
+    (?:\*\*|__|[*_(\[<]|\\?["'`“‘]|[bru](?=["']))*
+    """,
+    re.VERBOSE,
+)
+"""The text that may separate a secret's name from its value."""
+
+_ALLOW = "] allow"
+"""The setting `[secrets] allow`, whose hashes are not secrets; errors show such a line."""
+
+_SCOPE = pattern(
+    r"(?<![a-z])(?:build|chore|ci|deps|docs|feat|fix|perf|refactor|revert|security|style|test)\([\w/ -]{0,30}$"
+)
+"""The type of a commit, whose scope in parentheses is no name of a value: `fix(auth): …`."""
+
+_SAID = pattern(r"\s(?:is|was|to|ist|war|lautet)(?:[ ](?:now|currently|still|set to))?[ ]?:?[ ]$")
+
+_VALUE = pattern(r"""[^\s"'`<>|“”‘’]{4,200}""")
+
+_WORDS = pattern(r"[a-z]{3,12}(?:[ ][a-z]{3,12}){3,11}(?=[\"'`]|[.,]?[ \t]*(?:\n|$))")
+
+_ASSIGN = tuple(":=\"'`“")
+
+_TRAILING = ".,;:)*_]}\\"
+
+_USER = pattern(r"(?:user|benutzer|login|account|konto)\w*\W[^\n]{1,30}[,;/][ ]?$", re.IGNORECASE)
+
+_FLAG = pattern(r"[ ]{1,4}['\"]?")
+
+_IS_THE = pattern(
+    r"[ ](?:as|is|for)[ ](?:the|its|their|my|our|a)[ ](?:[\w-]{1,20}[ ]){0,3}?"
+    r"(?:password|passphrase|token|secret|api key|access key)"
+)
+
+_REACH = 210
+
+_ROW = pattern(r"[ \t>]{0,8}\|?[ \t:|-]{5,300}\n")
+"""The delimiter row of a table."""
+
+_ROW_MARKS = ("|-", "| -", "|:", "| :")
+
+_MOST_ROWS = 200
+
+_UUID = pattern(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
+
+_DATE = pattern(r"(?:19|20)\d\d[01]\d")
+
+_LEAST_TOKEN, _LEAST_PASSWORD = 16, 6
+
+
+class _Name(NamedTuple):
+    """The name of a secret: its word, its end, and the values it may have.
+
+    A key that nobody owns is not `sure`: its value must be longer.
+    """
+
+    word: str
+    end: int
+    password: bool
+    sure: bool
+
+
+def named(text: str, lower: str) -> Iterator[SecretPlace]:
+    """Find values that follow a word for a secret; `lower` is the text in lower case."""
+    for stem in _STEMS:
+        after = 0
+        for start in each(lower, stem):
+            if start < after:
+                continue
+            name = _name(lower, start)
+            place = _value(text, start, name) if name else None
+            if place is not None:
+                after = place.end
+                yield place
+
+
+def _name(lower: str, start: int) -> _Name | None:
+    """Return the name of a secret at a position, as `password_production`; None if there is none."""
+    found = _NAME.match(lower, start)
+    if found is None:
+        return None
+    word, before = found[0], lower[max(0, start - 24) : start]
+    if word == "pass" and before[-1:].isalpha():
+        word = "…pass"
+    elif (word in _WHOLE and before[-1:].isalpha()) or _PUBLIC.search(before):
+        return None
+    if word == "pass" and _ROUND.search(before):
+        return None
+    password = found[0].startswith(_PASSWORDS)
+    sure = True
+    if word in _KEYS:
+        password = bool(_WIRELESS.search(before))
+        sure = password or bool(_OWNER.search(before))
+        if not sure and (before[-1:].isalpha() or not _BARE_KEY.match(lower, found.end())):
+            return None
+    rest = _REST.match(lower, found.end())
+    suffix = rest[0].rstrip(".-") if rest else ""
+    if _NO_VALUE.search(suffix):
+        return None
+    return _Name(word, found.end() + len(suffix), password, sure)
+
+
+def _value(text: str, start: int, name: _Name) -> SecretPlace | None:
+    """Return the value after a name if it is random or a password."""
+    begin = start
+    while begin > max(0, start - 40) and (text[begin - 1].isalnum() or text[begin - 1] in "_-"):
+        begin -= 1
+    flag = text.startswith("--", begin)
+    between = _BETWEEN.match(text, name.end) or (_FLAG.match(text, name.end) if flag else None)
+    raw = _VALUE.match(text, between.end()) if between else None
+    if between is None or raw is None or between[0].startswith(_ALLOW):
+        return None
+    if between[0].startswith(")") and _SCOPE.search(text, max(0, begin - 40), begin):
+        return None
+    gap, at = between[0], between.end()
+    assigned = gap.rstrip()[-1:] in _ASSIGN
+    words = _WORDS.match(text, at) if name.word == "passphrase" and assigned else None
+    if words and joined("-".join(words[0].split())):
+        return SecretPlace(PASSWORD, *words.span())
+    quoted = gap[-1:] in "\"'`“‘" and gap != ""
+    value = raw[0] if quoted else _unquoted(raw[0])
+    if _is_verb(name, gap, value):
+        return None
+    called = gap == " " and _USER.search(text, max(0, begin - 40), begin) is not None
+    said = gap.rstrip().endswith(("=", ":", "|", ">")) or _SAID.search(gap) is not None or called
+    letters = (said or (quoted and "," not in gap)) or (flag and gap in (" ", "="))
+    if not _secret(value, name, tight=quoted or said or flag, letters=letters):
+        return None
+    return SecretPlace(PASSWORD if name.password else TOKEN, at, at + len(value))
+
+
+def _unquoted(raw: str) -> str:
+    value = raw.split(";", maxsplit=1)[0].rstrip(_TRAILING)
+    return value.split("&")[0] if "=" in value else value
+
+
+def _is_verb(name: _Name, gap: str, value: str) -> bool:
+    """Tell `pass X to Y`, `bypass X`, and a name that only a blank parts from a word."""
+    if (name.word == "pass" and gap.endswith(" to ")) or (
+        name.word == "…pass" and not generated(value)
+    ):
+        return True
+    if name.word.startswith("identified") and gap.strip(" ") not in ("'", '"'):
+        return True
+    return gap == " " and (not value.isascii() or (name.word in _WHOLE and not generated(value)))
+
+
+def _secret(value: str, name: _Name, *, tight: bool, letters: bool) -> bool:
+    """Tell whether a name may have a value; with `letters`, lower-case letters may be a password."""
+    if placeholder(value) or "](" in value or "://" in value:
+        return False
+    if len(value) >= _LEAST_TOKEN and (_UUID.fullmatch(value) or drawn(value)):
+        return name.sure or len(value) >= 2 * _LEAST_TOKEN
+    if not name.sure or len(value) < _LEAST_PASSWORD:
+        return False
+    if name.password and tight and value.isdigit():
+        return not _DATE.match(value)
+    if chosen(value, loose=name.password and tight):
+        return True
+    return name.password and joined(value, phrase=not letters)
+
+
+def said_to_be(text: str, lower: str) -> Iterator[SecretPlace]:
+    """Find values before a name, as in: use … as the API key."""
+    for word in (" as ", " is ", " for "):
+        for at in each(lower, word):
+            if text[at - 1].isspace() or not _IS_THE.match(lower, at):
+                continue
+            start = max(text.rfind(mark, max(0, at - _REACH), at) for mark in " \n(") + 1
+            value = text[start:at].strip("`\"'*")
+            quoted = text[at - 1] in "`\"'"
+            if len(value) >= _LEAST_TOKEN and not placeholder(value) and drawn(value):
+                yield SecretPlace(TOKEN, start, at)
+            elif (
+                strong(value) if quoted else generated(value) or (word != " for " and joined(value))
+            ):
+                yield SecretPlace(PASSWORD, start, at)
+
+
+def in_columns(text: str, lower: str) -> Iterator[SecretPlace]:
+    """Find values in table columns whose heading names a secret."""
+    marks = {
+        text.rfind("\n", max(0, at - _REACH), at) for mark in _ROW_MARKS for at in each(text, mark)
+    }
+    after = 0
+    for newline in sorted(marks):
+        found = _ROW.match(text, newline + 1)
+        if newline < max(after, 0) or found is None:
+            continue
+        top = text.rfind("\n", max(0, newline - 1000), newline) + 1
+        heads = lower[top:newline].strip("|> \n").split("|")
+        wanted = {n: name for n, head in enumerate(heads) if (name := _heads(head))}
+        at = found.end()
+        for _ in range(_MOST_ROWS if wanted else 0):
+            end = text.find("\n", at)
+            row = text[at : end if end >= 0 else len(text)]
+            if "|" not in row:
+                break
+            yield from _cells(row, at, wanted)
+            at += len(row) + 1
+        after = at - 1
+
+
+def _heads(head: str) -> _Name | None:
+    """Return the name of a secret at the end of a column heading."""
+    for stem in _STEMS:
+        for at in each(head, stem):
+            name = _name(head, at)
+            if name and name.end >= len(head.rstrip(" *`")):
+                return name
+    return None
+
+
+def _cells(row: str, at: int, wanted: Mapping[int, _Name]) -> Iterator[SecretPlace]:
+    start = len(row) - len(row.lstrip("> \t"))
+    start += row.startswith("|", start)
+    for number, cell in enumerate(row[start:].split("|")):
+        value = cell.strip(" `*\t\r\"'")
+        name = wanted.get(number)
+        if not name or not value or any(char.isspace() for char in value):
+            pass
+        elif _secret(value, name, tight=True, letters=True):
+            begin = at + start + cell.index(value)
+            yield SecretPlace(PASSWORD if name.password else TOKEN, begin, begin + len(value))
+        start += len(cell) + 1

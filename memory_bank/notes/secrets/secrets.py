@@ -1,0 +1,158 @@
+"""Secrets in a text: keys, tokens, passwords. Loaded at a write, and when a bank is looked over.
+
+A value is found by the form that its issuer documents (`secret_formats`), or by what stands beside
+it: a name (`secret_names`), talk of access (`secret_logins`), a second factor or a session
+(`secret_codes`), a URL or a header (`secret_places`). Placeholders and the examples of
+documentation are no secrets.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Collection, Iterator
+from itertools import islice
+from typing import NamedTuple
+
+from memory_bank.base.plugins import pattern
+from memory_bank.notes.secrets.citations import cited
+from memory_bank.notes.secrets.formats import matches
+from memory_bank.notes.secrets.logins import codes, logins
+from memory_bank.notes.secrets.names import in_columns, named, said_to_be
+from memory_bank.notes.secrets.secret_places import SecretPlace, in_headers, in_urls
+from memory_bank.notes.secrets.words import drawn, masked, placeholder
+
+DIGITS = 16
+"""Hexadecimal digits of a hash: 64 bits, so that collisions are negligible."""
+
+_CONTEXT = "memory_bank 2026-11 allowed secret"
+
+_BLOCK = pattern(r"-----BEGIN ([A-Z0-9 ]{0,40}?)PRIVATE KEY(?: BLOCK)?-----")
+
+_PUTTY = pattern(r"Private-Lines:[ \t]{0,3}\d{1,4}")
+
+_KEY_TEXT = pattern(r"[A-Za-z0-9+/]{24,}")
+
+_NEAR, _LONGEST, _MOST = 800, 20_000, 20_000
+"""Characters in which a private key's text must begin, its most, and the most keys of a text."""
+
+_SECOND_PART = (".eyJ", ".ewo", ".eyA")
+
+_JWT = pattern(r"(?<![\w-])([\w-]{10,})\.((?:ey[JA]|ewo)[\w-]{8,})\.([\w-]{10,})")
+
+_NEAR_KEY = pattern(r"(?<![A-Za-z0-9/+=])[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=])")
+
+_AWS_REACH = 160
+
+_EXAMPLES = frozenset(
+    [
+        "bfad3646774f8b7b", "0686e54423a35e06",  # AWS
+        "dd63cb5fe9c03c22", "713fe220847de449", "9b22fe78f4bd698e",  # jwt.io
+        "76549a3cc6ae37a7", "217869a6cc49ac3b",  # Stripe
+        "256d961706081dfe", "56baab1fcad58b3e", "ae9c5c5b634a5bc4", "871adfa43bfea2a4",  # GitHub
+        "a4f7fe33bd4db7cc", "264a5e64be2ad39a", "9e448554af406535",  # Telegram, Google
+        "f21679abbec7ab2e", "9ceada838347510d", "20bb7f826a18b583",
+        "59c3b7fac393e307",  # seeds of one-time codes
+    ]
+)  # fmt: skip
+"""Fingerprints of the values that their issuers' documentation shows."""
+
+
+class Secret(NamedTuple):
+    """A secret in a text. Its repr omits the value, because it may be logged."""
+
+    kind: str
+    start: int
+    value: str
+    end: int
+    """Its end in the text, where the value may have escaped characters."""
+
+    def __repr__(self) -> str:
+        """Show all but the value."""
+        return f"Secret({self.kind!r}, {self.start})"
+
+
+def fingerprint(value: str) -> str:
+    """Return the hash of a value for `secrets.allow`: 16 hex digits; white space does not count."""
+    from blake3 import blake3  # start-up: most texts have no secret
+
+    known = blake3("".join(value.split()).encode(), derive_key_context=_CONTEXT)
+    return known.hexdigest()[:DIGITS]
+
+
+def line(text: str, start: int) -> int:
+    """Return the 1-based line of a character of a text."""
+    ends = [text.count(mark, 0, start) for mark in ("\n", "\r", "\r\n")]
+    return 1 + ends[0] + ends[1] - ends[2]
+
+
+def find(text: str, allowed: Collection[str] = ()) -> list[Secret]:
+    """Return the secrets of a text in order, without overlaps.
+
+    `allowed` has the fingerprints of values that are none.
+    """
+    escapes = [at.start() for at in re.finditer(r"\\_", text)]  # as Markdown's editors write `_`
+    if escapes:
+        text = text.replace("\\_", "_")
+        escapes = [at - number for number, at in enumerate(escapes)]
+    found: list[Secret] = []
+    end = 0
+    for place in sorted(_places(text), key=lambda place: (place.start, -place.end)):
+        if place.start < end:
+            continue
+        value = text[place.start : place.end]
+        mark = fingerprint(value)
+        if mark not in _EXAMPLES and mark not in allowed:
+            start = place.start + bisect_left(escapes, place.start)
+            last = place.end + bisect_left(escapes, place.end)
+            found.append(Secret(place.kind, start, value, last))
+        end = place.end
+    return found
+
+
+def _places(text: str) -> Iterator[SecretPlace]:
+    lower = text.replace("İ", "I").lower()  # the one letter that becomes longer
+    yield from _formats(text)
+    yield from _private_keys(text)
+    yield from _web_tokens(text)
+    yield from in_urls(text)
+    yield from in_headers(text, lower)
+    for look in (named, said_to_be, in_columns, logins, codes):
+        yield from (place for place in look(text, lower) if not cited(text, place))
+
+
+def _formats(text: str) -> Iterator[SecretPlace]:
+    for kind, start, end, body in matches(text):
+        if not masked(body):
+            yield SecretPlace(kind, start, end)
+            if kind == "AWS access key":
+                yield from _aws_secret(text, end)
+
+
+def _aws_secret(text: str, start: int) -> Iterator[SecretPlace]:
+    """Find the secret key of an access key: 40 characters soon after it."""
+    found = _NEAR_KEY.search(text, start, start + _AWS_REACH)
+    if found and drawn(found[0]) and not placeholder(found[0]):
+        yield SecretPlace("AWS secret key", *found.span())
+
+
+def _private_keys(text: str) -> Iterator[SecretPlace]:
+    if "PRIVATE KEY" in text:
+        for found in islice(_BLOCK.finditer(text), _MOST):
+            body = _KEY_TEXT.search(text, found.end(), found.end() + _NEAR)
+            end = text.find("-----END", found.end(), found.end() + _LONGEST)
+            if body and not (0 <= end < body.start()) and not masked(body[0]):
+                yield SecretPlace("private key", found.start(), end if end > 0 else body.end())
+    if "Private-Lines:" in text:
+        for found in islice(_PUTTY.finditer(text), _MOST):
+            body = _KEY_TEXT.search(text, found.end(), found.end() + _NEAR)
+            if body and not masked(body[0]):
+                yield SecretPlace("PuTTY private key", found.start(), body.end())
+
+
+def _web_tokens(text: str) -> Iterator[SecretPlace]:
+    if any(part in text for part in _SECOND_PART):
+        for found in _JWT.finditer(text):
+            start = max(found[1].rfind("eyJ"), found[1].rfind("ewo"))
+            if start >= 0 and not masked(found[3]):
+                yield SecretPlace("JSON web token", found.start() + start, found.end())

@@ -1,0 +1,210 @@
+"""Tell random values and passwords from words and placeholders."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from math import log2
+
+from memory_bank.base.plugins import pattern
+
+_FEW = 0.5
+"""Share of one character in masks such as `xxxxxxxx` or `000000000001`."""
+
+_LEAST_KINDS = 4
+
+_SEQUENCES = (
+    "0123456789012345678901234567890",
+    "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz",
+    "9876543210987654321098765432109",
+    "qwertyuiopasdfghjklzxcvbnm",
+)
+
+_IN_A_ROW = 8
+"""Sequences of the keyboard or the alphabet, which are not random."""
+
+_INVENTED = pattern(
+    r"example|placeholder|changeme|change[-_]?this|replace[-_]?(?:me|with|this)?|your[-_ ]|[-_ ]here\b|yourkey|yourtoken"
+    r"|my[-_]?(?:secret|token|password|api|key)|dummy|redacted|insert|foobar|foo[-_]?bar|sample"
+    r"|todo|fixme|x{4,}|\*{3,}|\.{3}|…|•{3}|password|passwd|passw0rd|p4ssw0rd|p@ssw0rd|deadbeef"
+    r"|not[-_]?a?[-_]?(?:real|secret)|fake|lorem|ipsum|secret[-_]?(?:key|token|value|here)"
+    r"|none\b|null|undefined|true\b|false\b|test(?:ing)?[-_]?(?:key|token|pass|secret|value)"
+)
+"""Parts of placeholders."""
+
+_INSIDE_CODE = pattern(
+    r"[$%@#]\{|\{\{|\$\(|[-_/:.]\$[A-Za-z_]+$|^\$|^%[A-Za-z_]\w*%|^[<{\[(]|^[A-Za-z_][\w.:>-]*[(\[{]"
+    r"|^(?:process|os|env|config|settings|secrets|vars|self|this|request|req|ctx|options|params)[.\[]"
+    r"|^(?:https?|ssh|ftp|file|git|arn|urn|op|vault|ref|data|sha256|sha512|sha1)[:/@]"
+    r"|^(?:\.{0,2}|~|[A-Za-z]:)[/\\][\w./\\ -]*$|^--?[a-z-]+$|^--[A-Za-z]|^-[A-Za-z]\w+="
+)
+"""Prefixes of variables of code, shells and templates, of paths and of addresses."""
+
+_COMMON = frozenset(
+    [
+        "password", "passwd", "pass", "pwd", "pw", "secret", "token", "key", "user", "username",
+        "admin", "root", "guest", "test", "tester", "postgres", "mysql", "redis", "mongo", "rabbitmq",
+        "changeit", "default", "letmein", "welcome", "qwerty", "hunter", "apikey", "api-key", "api_key",
+        "credential", "credentials", "login", "value", "string", "required", "optional", "hidden",
+        "empty", "unset", "tiger", "demo", "pass123", "test123", "admin123", "root123", "user123",
+        "abc123", "secret123", "token123", "key123", "pass1234", "test1234", "admin1234", "welcome1",
+        "password1", "1234", "12345", "123456", "12345678", "123456789", "1234567890", "s3cr3t", "s3cret",
+        "secr3t", "pa55word", "pa55w0rd", "foo", "bar", "baz", "toor", "minioadmin", "elastic", "oauth2",
+        "basic", "bearer", "utf8", "utf-8", "utf-16", "base64", "base32", "base58", "bcrypt", "argon2",
+        "argon2id", "argon2i", "pbkdf2", "scrypt", "md5", "sha1", "sha2", "sha3", "sha-1", "sha-256",
+        "sha256", "sha512", "sha-512", "hs256", "rs256", "es256", "ed25519", "aes-256", "aes256", "rsa4096",
+        "rsa2048", "x509", "http2", "python3", "oauth1", "oauth2.0", "tls1.2", "tls1.3", "web3", "ipv4", "ipv6",
+    ]
+)  # fmt: skip
+
+_TECHNICAL = pattern(
+    r"v?\d+(?:\.\d+)*[a-z]?|(?:sha|md|aes|rsa|hs|rs|es|ps|utf|iso|rfc|ed|pbkdf|argon|oauth|base|http|s|ec|p|nist|fips|cve|k|tls)-?\d[\w./-]*"
+    r"|\d+(?:st|nd|rd|th|px|em|rem|pt|kb|mb|gb|ms|s|min|h|d|am|pm|bits?|bytes?|chars?|x|k|m|%)\+?"
+    r"|\d{1,4}[-/.:]\d{1,2}(?:[-/.:]\d{1,4})?\S*|(?:ctrl|cmd|alt|shift|option|meta)\+\S*|[a-z]+-\d+|e2e\S*"
+)
+
+_WORD = pattern(r"[A-Z]?[a-z]{4,}|[A-Z]{5,}")
+
+_CLASSES, _LEAST_MIXED, _LEAST_LETTERS = 3, 7, 8
+
+_HEX = pattern(r"[0-9a-fA-F-]+")
+
+_SIGNS = "!#$%*?^"
+
+_NAMED = pattern(
+    r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+|[^%]*%[0-9A-Fa-f]{2}[^%]*%.*|0x[0-9A-Fa-f]+|[a-z]{2,8}_\w+|.*\.[A-Za-z]{2,12}"
+)
+"""Addresses, escaped names, numbers, ids with a prefix, names of files."""
+
+_LOWER_RUN, _DIGIT_WITHIN = pattern(r"[a-z]{5}"), pattern(r"[0-9][A-Za-z]")
+
+_LETTERS, _PHRASE = (
+    pattern(r"[a-zäöüß]{10,64}"),
+    pattern(r"[a-z]{3,12}(?:[-_.][a-z]{3,12}){3,11}"),
+)
+
+_LINKING = pattern(
+    r"(?:^|[-_.])(?:the|to|by|a|see|in|from|your|not|for|and|of|with|ask|use|set|key|secret|token|db|prod|staging|name|path"
+    r"|file|app|service|credentials?|pass|default|env|user|value|manager|config)(?:$|[-_.])"
+)
+
+_INFLECTED = pattern(
+    r"(?:ed|ings?|ions?|ables?|ibles?|ly|ments?|als?|ives?|ics?|ous|ity|ties|ness|less|ful|an[tc]e?s?|en[tc]e?s?|ar[yi]\w{0,3}"
+    r"|or[yi]\w{0,3}|at(?:e|es|or|ors)|i[sz](?:e|es|er|ers|ed|m)|ists?|ships?|wards?|where|thing|one|bod(?:y|ies)|texts?|scripts?"
+    r"|phrases?|systems?|bases?|stores?|sql|points?|names?|graph|mode|ware|files?|fields?|forms?|words?|codes?|keys?|ids?|ever"
+    r"|links?|vars?|params?|chains?|types?|urls?|uri|paths?|strings?|values?|length|hash|managers?|tes|ungs?|ungen|[hk]eit|lich\w{0,2}|isch\w{0,2}"
+    r"|bar|ie?rt\w{0,2}|schaft|ologie|abe|aben|ennen|ieren)$"
+    r"|^(?:ab|an|auf|aus|ein|vor|zu|nach|hinter|fest|un)?ge\w+(?:t|en)$|^(?:ver|ent|zer|be|hinter|über|unter|er)\w+(?:t|en|er)$"
+)
+"""Patterns of English and German words; other letters are compounds or random."""
+
+
+def placeholder(value: str) -> bool:
+    """Tell whether a value is a placeholder: a variable, a mask, an example, a common word."""
+    return value.lower() in _COMMON or masked(value) or bool(_INSIDE_CODE.search(value))
+
+
+def masked(value: str) -> bool:
+    """Tell whether the random part of a token is an example, a mask or a sequence."""
+    lower = value.lower()
+    if _INVENTED.search(lower):
+        return True
+    kept = [char for char in lower if char.isalnum()]
+    if not kept or len(set(kept)) < _LEAST_KINDS:
+        return True
+    if max(kept.count(char) for char in set(kept)) > _FEW * len(kept):
+        return True
+    return len(kept) >= _IN_A_ROW and _in_sequence("".join(kept))
+
+
+def drawn(value: str) -> bool:
+    """Tell whether a token looks random: no words, more than one class of characters."""
+    core = value.strip("=")
+    if not any(char.isdigit() for char in core) or not any(char.isalpha() for char in core):
+        return False
+    least = 2.5 if _HEX.fullmatch(core) else 3.0
+    if entropy(core) < least:
+        return False
+    words = sum(len(found) for found in _WORD.findall(core))
+    if words > 0.65 * len(core):
+        return False
+    return _changes(core) > 0.2 * len(core)
+
+
+def chosen(value: str, *, loose: bool) -> bool:
+    """Tell whether a value looks like a password that a person chose.
+
+    It mixes three of lower case, upper case, digits and signs. A `loose` look takes letters with
+    digits: where the text says that a password stands there.
+    """
+    if _TECHNICAL.fullmatch(value.lower()):
+        return False
+    lower = any(char.islower() for char in value)
+    upper = any(char.isupper() for char in value)
+    digit = any(char.isdigit() for char in value)
+    sign = any(char in "!@#$%^&*?+=~<>()[]{}|;," for char in value.rstrip(".,;:)"))
+    mixed = lower + upper + digit + sign
+    if mixed >= _CLASSES and (digit or sign) and len(value) >= _LEAST_MIXED:
+        return True
+    if not loose:
+        return False
+    if lower and upper and value.isalpha():  # letters alone: drawn, or no password
+        return len(value) >= _LEAST_LETTERS and _changes(value) > 0.35 * len(value)
+    return (lower or upper) and (digit or (sign and mixed > 1))
+
+
+def strong(value: str) -> bool:
+    """Tell whether a value is a password whenever it follows a user."""
+    return not placeholder(value) and chosen(value.rstrip(".,;:)*_]}\\"), loose=False)
+
+
+def generated(value: str) -> bool:
+    """Tell whether a value mixes lower case, upper case and digits as generated passwords do."""
+    core = value.rstrip(".,;:!?*_~")
+    if len(value) < _LEAST_LETTERS or _NAMED.fullmatch(value) or not strong(value):
+        return False
+    if not (
+        any(c.islower() for c in core)
+        and any(c.isupper() for c in core)
+        and any(c.isdigit() for c in core)
+    ):
+        return False
+    if any(char in _SIGNS for char in core[1:]):
+        return True
+    bare = "".join(filter(str.isalnum, core))
+    within = _DIGIT_WITHIN.search(bare) and not _LOWER_RUN.search(bare)
+    return len(bare) >= _LEAST_LETTERS and bool(within) and _changes(bare) > 0.4 * len(bare)
+
+
+def joined(value: str, *, phrase: bool = False) -> bool:
+    """Tell whether lower-case letters are not one word, but a compound or random.
+
+    With `phrase`, only four words or more with hyphens between them.
+    """
+    if placeholder(value) or value.isdigit():
+        return False
+    if _PHRASE.fullmatch(value):
+        return not _LINKING.search(value)
+    return not phrase and bool(_LETTERS.fullmatch(value)) and not _INFLECTED.search(value)
+
+
+def entropy(value: str) -> float:
+    """Return the Shannon entropy of a value in bits per character."""
+    size = len(value)
+    return -sum(
+        count / size * log2(count / size) for count in (value.count(char) for char in set(value))
+    )
+
+
+def _in_sequence(kept: str) -> bool:
+    """Tell whether eight characters in a row follow the alphabet, a keyboard row or the digits."""
+    parts = {kept[at : at + _IN_A_ROW] for at in range(min(len(kept), 400) - _IN_A_ROW + 1)}
+    return any(part in sequence for part in parts for sequence in _SEQUENCES)
+
+
+def _changes(value: str) -> int:
+    """Count where lower case, upper case, digits and signs follow another class."""
+    classes = [
+        "d" if char.isdigit() else "l" if char.islower() else "u" if char.isupper() else "s"
+        for char in value
+    ]
+    return sum(one != other for one, other in pairwise(classes))

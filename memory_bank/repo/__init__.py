@@ -1,1 +1,0 @@
-"""Read the git repository around a bank."""

@@ -1,1 +1,0 @@
-"""What the parser must know of each programming language, one file each."""

@@ -1,0 +1,230 @@
+"""Evaluation of retrieval by queries with relevance judgements."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from memory_bank.bank.bank import Bank
+from memory_bank.bank.hits import RecalledNote
+from memory_bank.base.errors import BadInput
+from memory_bank.base.setting_sections import BANK, MODES
+from memory_bank.memory.recall import MOST, recall
+from memory_bank.review.golden_queries import golden_queries, unboosted
+from memory_bank.review.targets import Targets, resolve
+from memory_bank.search import measures
+from memory_bank.search.hits import Reason
+from memory_bank.search.measures import Qrels
+
+if TYPE_CHECKING:
+    from memory_bank.search.index.changes import Progress
+
+
+Judged = Qrels
+"""The former name of `Qrels`, for one more version."""
+
+MEASURES = measures.NAMES
+
+DEPTH = 10
+"""Default number of results per query, which the measures need."""
+
+_WITHIN = 5
+
+_ABOVE = 3
+"""Notes listed above a missed one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """The measures of one mode over all queries."""
+
+    mode: str
+    figures: Mapping[str, float]
+    """Mean of each measure, 0 to 1."""
+    seconds: float
+    """For all queries together."""
+    fallback_reason: str | None = None
+    """Why some query had lexical results only, although the mode is another."""
+
+
+@dataclass(frozen=True, slots=True)
+class Above:
+    """A note that is not relevant and ranked above a missed one."""
+
+    path: str
+    line: int
+    heading: str
+    relevance_score: float
+    reasons: tuple[Reason, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Miss:
+    """A relevant note that is not among the first results."""
+
+    mode: str
+    text: str
+    place: str
+    """The place of the query, as `file:line`."""
+    path: str
+    """The note."""
+    rank: int | None
+    """Its rank, from 1; None if it was not found."""
+    reasons: tuple[Reason, ...]
+    """Why it was found; empty if it was not."""
+    above: tuple[Above, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Shortfall:
+    """A measure below its minimum."""
+
+    mode: str
+    measure: str
+    value: float
+    least: float
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """The result of an evaluation."""
+
+    queries: int
+    to_find: int
+    """Relevant notes, over all queries."""
+    within: int
+    scores: tuple[Score, ...]
+    shortfalls: tuple[Shortfall, ...]
+    misses: tuple[Miss, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Options:
+    """The checked options of an evaluation."""
+
+    modes: Sequence[str]
+    limit: int
+    within: int
+    least: Mapping[str, float]
+
+    def __post_init__(self) -> None:
+        for mode in self.modes:
+            if mode not in MODES:
+                raise BadInput(f"there is no mode {mode!r}", f"choose one of: {', '.join(MODES)}")
+        for name in self.least:
+            if name not in MEASURES:
+                known = f"choose one of: {', '.join(MEASURES)}"
+                raise BadInput(f"there is no measure {name!r}", known)
+        if not DEPTH <= self.limit <= MOST:
+            raise BadInput(f"limit is {self.limit}", f"choose one from {DEPTH} to {MOST}")
+
+
+def evaluate(
+    bank: Bank,
+    queries: str | os.PathLike[str] | Sequence[Qrels] | None = None,
+    *,
+    modes: Sequence[str] = (),
+    limit: int = DEPTH,
+    within: int = _WITHIN,
+    least: Mapping[str, float] | None = None,
+    steady: bool | None = None,
+    progress: Progress | None = None,
+) -> Evaluation:
+    """Run every query in every mode, and compare the results with the judgements.
+
+    `queries` may be a TOML or JSON lines file; without one, they are the bank's golden queries. The
+    default mode is the bank's. `limit`, 10 to 100, is the number of results per query. A relevant
+    note is a miss if it is not among the first `within`, or as many as the query has relevant
+    notes. `least` maps measures to their minima. `steady` disables boosts by age and use, so that
+    figures of other days and machines can be compared; it is the default for golden queries. No
+    access is counted. Raises BadInput for queries that can't be read or name missing notes, and for
+    an unknown mode or measure.
+    """
+    bank.settings.check_enabled()
+    options = _Options(modes or [bank.settings.search.mode], limit, within, least or {})
+    if queries is None:
+        known: Sequence[Qrels] = golden_queries(bank)
+    else:
+        known = measures.read(Path(queries)) if isinstance(queries, str | os.PathLike) else queries
+    if not (queries is None if steady is None else steady):
+        bank.sync(progress)
+        return _measured(bank, resolve(bank, known), options)
+    with bank.with_settings(unboosted(bank.settings)) as same:
+        same.sync(progress)
+        return _measured(same, resolve(same, known), options)
+
+
+def _measured(bank: Bank, targets: Sequence[Targets], options: _Options) -> Evaluation:
+    scores: list[Score] = []
+    misses: list[Miss] = []
+    for mode in dict.fromkeys(options.modes):
+        score, missed = _run_queries(bank, targets, mode, options)
+        scores.append(score)
+        misses += missed
+    return Evaluation(
+        queries=len(targets),
+        to_find=sum(len(one.grades) for one in targets),
+        within=options.within,
+        scores=tuple(scores),
+        shortfalls=_shortfalls(scores, options.least),
+        misses=tuple(misses),
+    )
+
+
+def _run_queries(
+    bank: Bank, wanted: Sequence[Targets], mode: str, options: _Options
+) -> tuple[Score, list[Miss]]:
+    """Run all queries in one mode."""
+    answers: list[dict[str, float]] = []
+    misses: list[Miss] = []
+    fallback: str | None = None
+    started = time.perf_counter()
+    for targets in wanted:
+        answer = recall(
+            bank, targets.qrels.text, options.limit, mode, count_access=False, scope=BANK
+        )
+        fallback = fallback or answer.fallback_reason
+        names = targets.names(answer.notes)
+        answers.append(measures.measure(names, targets.grades))
+        misses += _misses(mode, targets, names, answer.notes, options.within)
+    spent = time.perf_counter() - started
+    return Score(mode, measures.mean(answers), spent, fallback), misses
+
+
+def _misses(
+    mode: str,
+    targets: Targets,
+    names: Sequence[str],
+    notes: Sequence[RecalledNote],
+    within: int,
+) -> list[Miss]:
+    """List the misses of a query, each with the notes ranked above it that are not relevant."""
+    ranks = {name: rank for rank, name in enumerate(names, 1)}
+    within = max(within, len(targets.grades))
+    found = []
+    for path in targets.grades:
+        rank = ranks.get(path)
+        if rank is not None and rank <= within:
+            continue
+        before = [
+            Above(note.path, note.line, note.heading, note.relevance_score, note.reasons)
+            for name, note in zip(names[:rank], notes, strict=False)
+            if name not in targets.grades
+        ]
+        reasons = notes[rank - 1].reasons if rank else ()
+        text, place = targets.qrels.text, targets.qrels.place
+        found.append(Miss(mode, text, place, path, rank, reasons, tuple(before[:_ABOVE])))
+    return found
+
+
+def _shortfalls(scores: Sequence[Score], least: Mapping[str, float]) -> tuple[Shortfall, ...]:
+    return tuple(
+        Shortfall(score.mode, name, score.figures[name], wanted)
+        for score in scores
+        for name, wanted in least.items()
+        if score.figures[name] < wanted
+    )

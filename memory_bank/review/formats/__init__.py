@@ -1,0 +1,1 @@
+"""How a review is written down."""

@@ -1,0 +1,65 @@
+"""Untrusted text in GitHub Markdown: as code, in which GitHub finds no mention, link or HTML."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from html import escape
+from textwrap import wrap
+from typing import cast
+
+from memory_bank.base.records import unhidden
+
+WIDTH = 96
+"""Columns of a line in a block of code; GitHub does not wrap them."""
+
+_LONGEST = 300
+"""Characters of a text inside a line."""
+
+_TICKS = re.compile("`+")
+
+
+def shown(text: str) -> str:
+    """Return a text with invisible characters escaped and line ends as newlines."""
+    return cast("str", unhidden(text.replace("\r\n", "\n").replace("\r", r"\x0d")))
+
+
+def one_line(text: str, most: int = _LONGEST) -> str:
+    """Return a text on one line, cut to a number of characters."""
+    line = shown(text[: most + 1]).replace("\n", " ").replace("\t", " ").strip()
+    return line if len(line) <= most else f"{line[: most - 1]}…"
+
+
+def code(text: str) -> str:
+    """Return a text as a code span of one line; no text in it ends the span."""
+    line = one_line(text) or " "
+    ticks = "`" * (_longest_run(line) + 1)
+    # one space on each side is no part of a code span, and keeps ticks apart
+    return f"{ticks} {line} {ticks}" if "`" in line else f"{ticks}{line}{ticks}"
+
+
+def html_code(text: str) -> str:
+    """Return a text as a code element of one line, for HTML such as the summary of details."""
+    return f"<code>{escape(one_line(text))}</code>"
+
+
+def fence(lines: Iterable[str], language: str) -> str:
+    """Return lines as a fenced block of code; no line ends the block."""
+    body = "\n".join(lines)
+    ticks = "`" * max(3, _longest_run(body) + 1)
+    return f"{ticks}{language}\n{body}\n{ticks}"
+
+
+def folded(text: str) -> list[str]:
+    """Return the lines of a text, long ones broken at spaces."""
+    lines = shown(text).split("\n")
+    return [
+        part
+        for line in lines
+        for part in ([line] if len(line) <= WIDTH else wrap(line, WIDTH, break_on_hyphens=False))
+    ]
+
+
+def _longest_run(text: str) -> int:
+    """Return the length of the longest run of backticks."""
+    return max(map(len, _TICKS.findall(text)), default=0)

@@ -1,0 +1,126 @@
+"""A review as a SARIF 2.1.0 log, for code scanning and editors."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from itertools import islice
+from typing import TYPE_CHECKING, cast
+from urllib.parse import quote
+
+from memory_bank.base.records import document, unhidden
+from memory_bank.review.formats.annotations import MOST, left_out
+from memory_bank.review.formats.code_quality import fingerprinted
+
+if TYPE_CHECKING:
+    from memory_bank.review.report import Review, ReviewFinding, RuleWithFindings
+
+
+_SCHEMA = (
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+)
+
+_LEVELS = {"error": "error", "warning": "warning", "info": "note"}
+
+_ROOT = "%SRCROOT%"
+
+_HALVES = "[\ud800-\udc7f\udd00-\udfff]"
+"""Halves of surrogate pairs that stand for no byte of a path."""
+
+_FINGERPRINT = "memoryBankFinding/v1"
+
+Object = Mapping[str, object]
+
+
+def sarif(review: Review, version: str) -> str:
+    """Return the log as JSON: the first findings, the new ones marked by `baselineState`.
+
+    A notification counts those that are left out. `version` is that of this program. Columns are in
+    UTF-16 code units, URIs are relative to the root of the repository.
+    """
+    numbers = {rule.name: number for number, rule in enumerate(review.rules)}
+    run: Object = {
+        "tool": {
+            "driver": {
+                "name": "memory-bank",
+                "version": version,
+                "rules": [_rule(rule) for rule in review.rules],
+            }
+        },
+        "automationDetails": {"id": "memory-bank/review/"},
+        "columnKind": "utf16CodeUnits",
+        "originalUriBaseIds": {_ROOT: {"description": {"text": "The root of the repository."}}},
+        "invocations": [_invocation(review)],
+        "results": [
+            _result(finding, fingerprint, numbers.get(finding.rule, -1))
+            for finding, fingerprint in islice(fingerprinted(review.findings), MOST)
+        ],
+        "properties": {
+            "base": review.base.commit or review.base.name,
+            "head": review.head.commit or review.head.name,
+        },
+    }
+    log: Object = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
+    return document(log)
+
+
+def _rule(rule: RuleWithFindings) -> Object:
+    summary = _message(f"{rule.summary[:1].upper()}{rule.summary[1:]}.")
+    return {
+        "id": rule.name,
+        "shortDescription": summary,
+        "fullDescription": summary,
+        "help": summary,
+        "defaultConfiguration": {"level": _LEVELS[rule.severity]},
+    }
+
+
+def _invocation(review: Review) -> Object:
+    """Return that the run succeeded, with notices on what was left out."""
+    said = list(review.notices)
+    if (more := len(review.findings) - MOST) > 0:
+        said.append(left_out(more))
+    notices = [{"level": "note", "message": _message(notice)} for notice in said]
+    return {"executionSuccessful": True, "toolExecutionNotifications": notices}
+
+
+def _result(finding: ReviewFinding, fingerprint: str, rule: int) -> Object:
+    fix = f". Fix: {finding.fix}" if finding.fix else ""
+    return {
+        "ruleId": finding.rule,
+        "ruleIndex": rule,
+        "level": _LEVELS[finding.severity],
+        "message": _message(finding.message + fix),
+        "locations": [
+            {
+                "physicalLocation": {
+                    "artifactLocation": {"uri": _uri(finding.file), "uriBaseId": _ROOT},
+                    "region": _region(finding),
+                }
+            }
+        ],
+        "partialFingerprints": {_FINGERPRINT: fingerprint},
+        "baselineState": "new" if finding.new else "unchanged",
+    }
+
+
+def _region(finding: ReviewFinding) -> Object:
+    region = {"startLine": finding.line}
+    if finding.column:
+        region["startColumn"] = finding.column
+    if finding.end_line and finding.end_line != finding.line:
+        region["endLine"] = finding.end_line
+    if finding.column and finding.end_column:
+        region["endColumn"] = finding.end_column
+    return region
+
+
+def _uri(path: str) -> str:
+    """Return the percent-encoded URI of a path; its bytes are kept if they are no UTF-8."""
+    return quote(re.sub(_HALVES, "\ufffd", path), safe="/", errors="surrogateescape")
+
+
+def _message(text: str) -> Object:
+    """Return a text as a message without placeholders and links (SARIF 2.1.0, 3.11.5, 3.11.6)."""
+    plain = cast("str", unhidden(text)).replace("](", "] (")
+    return {"text": plain.replace("{", "{{").replace("}", "}}")}

@@ -1,0 +1,152 @@
+"""The diff of a claim by words, as lines of a diff that GitHub colours."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from memory_bank.review.formats.markdown_text import folded
+
+if TYPE_CHECKING:
+    from memory_bank.notes.compare.note_change import ClaimChange
+
+
+_BREAK = re.compile(r"(?<! {2})(?<!\\)(?:\r\n|\r|\n)[ \t]*(?=[^\s>])")
+"""A soft line break, which Markdown shows as a space."""
+
+_WORD = r"[^\s\u3040-\u9fff\uac00-\ud7af]{1,40}"
+"""A part of a word of a script with spaces between words."""
+
+_START = re.compile(rf"{_WORD}(?=\s|\Z)")
+
+_END = re.compile(rf"(?<!\S){_WORD}\Z")
+
+_SIGNS = {"equal": " ", "insert": "+", "delete": "-"}
+
+_CONTEXT = 120
+"""Characters of unchanged text that are shown on each side of a change."""
+
+_LONGEST = 4000
+"""Characters of a span that are shown."""
+
+_MANY = 6
+"""Changed spans of a claim from which on it is shown whole, before and after."""
+
+
+class DiffSpan(NamedTuple):
+    """A part of a diff: what it is, as of a `TextSpan`, and its text."""
+
+    kind: str
+    text: str
+
+
+def claim_lines(claim: ClaimChange) -> Iterator[str]:
+    """Yield the lines of a claim: unchanged words behind a space, others behind `-` and `+`.
+
+    Each run of changed words has lines of its own. A claim with many such runs is shown whole,
+    before and after.
+    """
+    spans = spans_of(claim)
+    changed = [span for span in spans if span.kind != "equal"]
+    if len(changed) > _MANY:
+        yield from _signed("-", "".join(one.text for one in spans if one.kind != "insert"))
+        yield from _signed("+", "".join(one.text for one in spans if one.kind != "delete"))
+        return
+    for place, span in enumerate(spans):
+        text = span.text if span.kind != "equal" else _context(spans, place)
+        # a claim's own indentation is shown, not the space between its words
+        yield from _signed(_SIGNS[span.kind], text.lstrip(" ") if place else text)
+
+
+def spans_of(claim: ClaimChange) -> list[DiffSpan]:
+    """Return the spans of a claim with whole words, and with spaces for soft line breaks."""
+    return whole_words([DiffSpan(kind, _BREAK.sub(" ", text)) for kind, text in claim.spans])
+
+
+def whole_words(spans: Sequence[DiffSpan]) -> list[DiffSpan]:
+    """Return the spans, each change extended to white space, so that no word is divided.
+
+    A word of more than 40 characters is divided. White space between two changes is part of them.
+    """
+    parts = _parts(spans)
+    made: list[_Part] = []
+    for place, part in enumerate(parts):
+        equal, deleted, inserted = part
+        last = place + 1 == len(parts)
+        if made and (start := _START.match(equal)) and not _ends_in_space(made[-1]):
+            made[-1] = made[-1].followed_by(start[0])
+            equal = equal[start.end() :]
+        end = None if last else _END.search(equal)
+        if end and not (deleted[:1].isspace() or inserted[:1].isspace()):
+            deleted, inserted = end[0] + deleted, end[0] + inserted
+            equal = equal[: end.start()]
+        if made and not last and not equal.strip():
+            before = made.pop()
+            deleted, inserted = (
+                before.deleted + equal + deleted,
+                before.inserted + equal + inserted,
+            )
+            equal = before.equal
+        made.append(_Part(equal, deleted, inserted))
+    return [span for part in made for span in part.spans()]
+
+
+class _Part(NamedTuple):
+    """An unchanged text, and the change behind it."""
+
+    equal: str
+    deleted: str
+    inserted: str
+
+    def followed_by(self, text: str) -> _Part:
+        """Return the part with a text at the end of its change."""
+        return self._replace(deleted=self.deleted + text, inserted=self.inserted + text)
+
+    def spans(self) -> Iterator[DiffSpan]:
+        """Yield the spans that have a text."""
+        for kind, text in zip(("equal", "delete", "insert"), self, strict=True):
+            if text:
+                yield DiffSpan(kind, text)
+
+
+def _parts(spans: Sequence[DiffSpan]) -> list[_Part]:
+    """Return the spans as parts; the change of the last one is empty."""
+    made = [_Part("", "", "")]
+    for kind, text in spans:
+        equal, deleted, inserted = made[-1]
+        if kind == "delete":
+            made[-1] = _Part(equal, deleted + text, inserted)
+        elif kind == "insert":
+            made[-1] = _Part(equal, deleted, inserted + text)
+        elif deleted or inserted:
+            made.append(_Part(text, "", ""))
+        else:
+            made[-1] = _Part(equal + text, "", "")
+    if made[-1].deleted or made[-1].inserted:
+        made.append(_Part("", "", ""))
+    return made
+
+
+def _ends_in_space(part: _Part) -> bool:
+    return part.deleted[-1:].isspace() or part.inserted[-1:].isspace()
+
+
+def _context(spans: Sequence[DiffSpan], place: int) -> str:
+    """Return the part of an unchanged span that is near a change."""
+    text = spans[place].text
+    first, last = place == 0, place == len(spans) - 1
+    if len(text) <= _CONTEXT * (1 if first or last else 2):
+        return text
+    start = "" if first else text[:_CONTEXT]
+    end = "" if last else text[-_CONTEXT:]
+    return f"{start}…{end}"
+
+
+def _signed(sign: str, text: str) -> Iterator[str]:
+    """Yield the lines of a text behind a sign; blank lines at its ends are omitted."""
+    if sign == " " and not text.strip():
+        return
+    cut = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}… ({len(text):,} characters)"
+    for line in folded(cut.strip(" \t\r\n") if sign == " " else cut.strip("\r\n")):
+        yield f"{sign} {line}".rstrip()

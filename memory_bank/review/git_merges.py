@@ -1,0 +1,328 @@
+"""Tell git how to merge and show the notes of a bank, and finish conflicts that it left."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from memory_bank.bank import program_files
+from memory_bank.bank.bank import Bank
+from memory_bank.base.errors import BadInput, MemoryBankError, StorageFailed
+from memory_bank.base.filenames import NOTE_SUFFIXES
+from memory_bank.git import objects, process, repository
+from memory_bank.notes import names, parsing
+from memory_bank.notes.characters import BOM
+from memory_bank.notes.identity import etag
+from memory_bank.notes.merging import conflicts, note_merge
+from memory_bank.notes.merging.note_merge import CannotMerge, MergedNote
+
+_MOST_BYTES = 100_000_000
+
+_MOST_NAMES = 1000
+
+_BASE, _OURS, _THEIRS = "1", "2", "3"
+
+MERGED, TWO_NOTES, LEFT = "merged", "two_notes", "left"
+
+
+class Resolved(NamedTuple):
+    """One note with a conflict, and what became of it."""
+
+    path: str
+    outcome: str
+    """`merged`, `two_notes` or `left`."""
+    new_path: str = ""
+    """The note that theirs became."""
+    conflicts: int = 0
+    reason: str = ""
+    """Why it is left."""
+
+
+class _Versions(NamedTuple):
+    """The three versions of a note; None where a side does not have it."""
+
+    base: bytes | None
+    ours: bytes | None
+    theirs: bytes | None
+
+
+def resolve(bank: Bank) -> tuple[Resolved, ...]:
+    """Merge the notes that git left with conflicts, where that is possible without a decision.
+
+    Two notes of one name, which both sides made, become two notes: ours keeps the name. A file that
+    is no longer as git left it stays as it is. The file before is copied to the trash; git is not
+    told, so that a person looks at it before `git add`. Raises BadInput outside a git work tree.
+    """
+    root = bank.layout.root
+    tree = repository.worktree(root)
+    if tree is None:
+        raise BadInput(f"{root} is in no git repository", "there is nothing that git merged")
+    bank.settings.check_enabled()
+    found = tuple(_resolved(bank, path, some) for path, some in _unmerged(tree, root))
+    bank.catch_up()
+    return found
+
+
+def _unmerged(tree: Path, root: Path) -> Iterator[tuple[str, _Versions]]:
+    """Yield the notes with conflicts, by their paths below the bank, with their versions."""
+    below = root.relative_to(tree).as_posix()
+    asked = ("ls-files", "--unmerged", "-z", "--full-name", "--", below)
+    listed = process.run(tree, *asked)
+    if listed is None:
+        raise BadInput(repository.problem(root) or "git can't list conflicts", "try `git status`")
+    stages: dict[str, dict[str, str]] = {}
+    for entry in filter(None, listed.split("\0")):
+        about, _, path = entry.partition("\t")
+        _, name, stage = about.split()
+        if objects.is_safe(path) and path.endswith(NOTE_SUFFIXES):
+            stages.setdefault(path, {})[stage] = name
+    wanted = {name for some in stages.values() for name in some.values()}
+    data = dict(objects.blobs(tree, wanted, _MOST_BYTES))
+    prefix = "" if below == "." else f"{below}/"
+    for path, some in stages.items():
+        yield path.removeprefix(prefix), _versions(some, data)
+
+
+def _versions(stages: Mapping[str, str], data: Mapping[str, bytes]) -> _Versions:
+    return _Versions(*(data.get(stages.get(stage, "")) for stage in (_BASE, _OURS, _THEIRS)))
+
+
+def _resolved(bank: Bank, path: str, versions: _Versions) -> Resolved:
+    """Resolve one note; a failure is its reason."""
+    try:
+        return _finished(bank, path, versions)
+    except CannotMerge as error:
+        return Resolved(path, LEFT, reason=str(error))
+    except MemoryBankError as error:
+        return Resolved(path, LEFT, reason=error.message)
+
+
+def _finished(bank: Bank, path: str, versions: _Versions) -> Resolved:
+    base, ours, theirs = versions
+    if ours is None or theirs is None:
+        missing = "ours" if ours is None else "theirs"
+        return Resolved(path, LEFT, reason=f"{missing} deleted it: keep it or `git rm` it")
+    now = bank.store.read_bytes(path)
+    if not conflicts.find(now.decode(errors="replace")):
+        return Resolved(path, LEFT, reason="it has no conflict any more: `git add` it")
+    made = note_merge.merge(base or b"", ours, theirs)
+    if not _is_untouched(now, versions, made):
+        return Resolved(path, LEFT, reason="it was edited since: resolve the rest by hand")
+    if made.are_two_notes:
+        return _two_notes(bank, path, versions, etag(now))
+    if not made.conflicts:
+        _write(bank, path, made.data, etag(now))
+        return Resolved(path, MERGED)
+    count = made.conflicts
+    return Resolved(path, LEFT, conflicts=count, reason="both sides changed the same place")
+
+
+def _is_untouched(now: bytes, versions: _Versions, made: MergedNote) -> bool:
+    """Tell whether a file is as a merge left it: labels and styles of markers differ.
+
+    Its lines are those of the versions, and it has each of their lines that the merge keeps.
+    """
+    text = now.decode(errors="replace")
+    marks = {marker for one in conflicts.find(text) for marker in one.markers}
+    known = {line for data in versions if data for line in _lines(data)}
+    kept, lines = known & _lines(made.data), _lines(now)
+    return kept <= lines and lines - known - _lines(made.data) <= {
+        marker.encode() for marker in marks
+    }
+
+
+def _lines(data: bytes) -> set[bytes]:
+    return {line.removesuffix(b"\r") for line in data.removeprefix(BOM).split(b"\n")}
+
+
+def _two_notes(bank: Bank, path: str, versions: _Versions, expected: str) -> Resolved:
+    """Give ours the name and theirs another one."""
+    ours, theirs = versions.ours or b"", versions.theirs or b""
+    text = theirs.decode("utf-8-sig")
+    new_path = _free(bank, path, parsing.front_matter(theirs).id)
+    bank.store.create(new_path, text, given=text)
+    _write(bank, path, ours, expected)
+    return Resolved(path, TWO_NOTES, new_path)
+
+
+def _free(bank: Bank, path: str, key: str) -> str:
+    """Return a free name for a note: with the start of its id, else with a number."""
+    stem = names.name_of(path)
+    ends = [key[:4]] if key[:4].isalnum() else []
+    for end in (*ends, *range(2, _MOST_NAMES)):
+        new = f"{stem}-{end}.md"
+        if not bank.store.exists(new):
+            return new
+    raise BadInput(f"{_MOST_NAMES} notes are named like {path}", "rename some")
+
+
+def _write(bank: Bank, path: str, data: bytes, expected: str) -> None:
+    """Replace a note's text, after copying the file to the trash."""
+    text = data.decode("utf-8-sig")
+    bank.store.keep(path)
+    bank.store.change(path, lambda _: text, expected, given=text)
+
+
+ATTRIBUTES = ".gitattributes"
+
+DRIVER = "memory-bank"
+
+_MERGE = f"merge.{DRIVER}.driver"
+
+_NAME = f"merge.{DRIVER}.name"
+
+_HEADINGS = f"diff.{DRIVER}.xfuncname"
+
+_XFUNCNAME = "^ {0,3}#{1,6}[[:space:]].*$"
+
+_LINES = tuple(f"*{suffix} merge={DRIVER} diff={DRIVER}" for suffix in NOTE_SUFFIXES)
+
+_ANSWERED = 2
+"""A larger exit code than 1, up to 128, tells that the driver did not run."""
+
+
+class GitSetting(NamedTuple):
+    """A line of attributes or a setting that git needs."""
+
+    name: str
+    """A key of git's settings, or the file of attributes."""
+    value: str
+    """Its value; empty if it is not there."""
+    is_set: bool
+    problem: str = ""
+    """What is wrong with it."""
+
+
+class GitSetup(NamedTuple):
+    """The attributes and settings that git has for the notes of a bank."""
+
+    folder: str
+    """The folder of the notes."""
+    is_set: bool
+    parts: tuple[GitSetting, ...]
+    written: tuple[str, ...] = ()
+    """What was changed: names of the parts."""
+
+
+def check(bank: Bank) -> GitSetup:
+    """Return what git has for the notes; raise BadInput outside a git work tree."""
+    return _found(bank.layout.root, _tree(bank))
+
+
+def install(bank: Bank) -> GitSetup:
+    """Write the lines of attributes for the notes, and the settings of this clone.
+
+    Raises BadInput outside a git work tree, StorageFailed.
+    """
+    root, tree = bank.layout.root, _tree(bank)
+    before = {part.name: part for part in _found(root, tree).parts}
+    file = _attributes(root)
+    text = program_files.text(file)
+    lines = (text or "").split("\n")
+    if not before[ATTRIBUTES].is_set or any(line not in lines for line in _LINES):
+        kept = _others(text or "")
+        at = len(kept) - (not kept[-1])  # as before, the last line has a line end or none
+        program_files.write(file, text, "\n".join([*kept[:at], *_LINES, *kept[at:]]))
+    for key, value in _settings().items():
+        if before[key].value != value:
+            _configure(tree, "--replace-all", key, value)
+    found = _found(root, tree)
+    changed = [part.name for part in found.parts if part != before[part.name]]
+    return found._replace(written=tuple(changed))
+
+
+def uninstall(bank: Bank) -> GitSetup:
+    """Remove what `install` wrote; raises as it does."""
+    root, tree = bank.layout.root, _tree(bank)
+    before = {part.name: part for part in _found(root, tree).parts}
+    file = _attributes(root)
+    text = program_files.text(file)
+    if text is not None and (kept := "\n".join(_others(text))) != text:
+        program_files.write(file, text, kept or None)
+    for key in _settings():
+        if process.run(tree, "config", "--local", "--get-all", key):
+            _configure(tree, "--unset-all", key)
+    found = _found(root, tree)
+    changed = [part.name for part in found.parts if part != before[part.name]]
+    return found._replace(written=tuple(changed))
+
+
+def _tree(bank: Bank) -> Path:
+    tree = repository.worktree(bank.layout.root)
+    if tree is None:
+        raise BadInput(
+            f"{bank.layout.root} is in no git repository", "git merges only what it tracks"
+        )
+    if problem := repository.problem(bank.layout.root):
+        raise BadInput(problem, "git must be able to read its settings")
+    return tree
+
+
+def _attributes(root: Path) -> Path:
+    """Return the file of attributes; raise BadInput for a symbolic link, which git ignores."""
+    file = root / ATTRIBUTES
+    if file.is_symlink():
+        raise BadInput(f"{file} is a symbolic link, which git does not follow", "make it a file")
+    return file
+
+
+def _others(text: str) -> list[str]:
+    r"""Return the lines that are not ours, without `\n`; the last one is empty after a line end."""
+    return [line for line in text.split("\n") if line.removesuffix("\r") not in _LINES]
+
+
+def _found(root: Path, tree: Path) -> GitSetup:
+    parts = (
+        _attribute_part(root, tree),
+        *(_setting_part(tree, *one) for one in _settings().items()),
+    )
+    return GitSetup(str(root), all(part.is_set for part in parts), parts)
+
+
+def _attribute_part(root: Path, tree: Path) -> GitSetting:
+    """Return what git's attributes say of a note, from whichever file they come."""
+    notes = [(root.relative_to(tree) / f"note{suffix}").as_posix() for suffix in NOTE_SUFFIXES]
+    asked = ("--no-literal-pathspecs", "check-attr", "-z", "merge", "diff", "--", *notes)
+    words = (process.run(tree, *asked) or "").split("\0")
+    found = list(zip(words[::3], words[1::3], words[2::3], strict=False))
+    value = " ".join(f"{name}={value}" for path, name, value in found if path == notes[0])
+    wrong = [f"{path}: {name}={value}" for path, name, value in found if value != DRIVER]
+    problem = f"it should be {_LINES[0].partition(' ')[2]}" if wrong or not found else ""
+    return GitSetting(ATTRIBUTES, value, not problem, problem)
+
+
+def _settings() -> dict[str, str]:
+    """Return the settings of the clone.
+
+    If the program is gone, git merges the notes as it does without it: a driver that does not run
+    would leave our side alone, without conflict markers.
+    """
+    program = " ".join(map(shlex.quote, program_files.program()))
+    driver = (
+        f"{program} merge-driver --marker-size=%L --ours=%X --theirs=%Y -- %O %A %B %P;"
+        f" code=$?; test $code -lt {_ANSWERED} -o $code -gt 128 && exit $code;"
+        " git merge-file --marker-size=%L -L ours -L base -L theirs %A %O %B"
+    )
+    return {_NAME: "merge notes by section", _MERGE: driver, _HEADINGS: _XFUNCNAME}
+
+
+def _setting_part(tree: Path, key: str, wanted: str) -> GitSetting:
+    value = (process.run(tree, "config", "--get", key) or "").removesuffix("\n")
+    problem = ""
+    if not value:
+        problem = "it is not set in this clone"
+    elif value != wanted:
+        problem = "it has another value than this program writes"
+    return GitSetting(key, value, not problem, problem)
+
+
+def _configure(tree: Path, *words: str) -> None:
+    """Change the settings of the clone, which its linked work trees share."""
+    if process.run(tree, "config", "--local", *words) is None:
+        raise StorageFailed(
+            f"git could not write the settings of {tree}",
+            "try: git config --local {key}",
+            key=words[1],
+        )

@@ -1,0 +1,164 @@
+"""What a change does to the links between notes."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Callable, Collection, Iterator, Mapping
+from typing import NamedTuple
+
+from memory_bank.notes.compare.note_change import NoteChange
+from memory_bank.notes.names import name_of
+from memory_bank.review.report import BrokenBacklink, NewGhost, Orphan, SimilarNote, WeakNeighbour
+from memory_bank.review.revision_range import BankState, is_ghost
+from memory_bank.search.manifest.links import LinkDestination, LinkRow
+
+
+class LinkComparison(NamedTuple):
+    """Two states of a bank and what differs."""
+
+    before: BankState
+    after: BankState
+    changes: Mapping[str, NoteChange]
+    """By path at HEAD; of removed notes, by their former paths."""
+    place: Callable[[str], str]
+    """Returns a note's path below the project."""
+    file_of: Callable[[str], str]
+    """Returns a note's path below the work tree."""
+    has_file: Callable[[str], bool]
+    """Tells whether the project has a file at a path below it."""
+    present: Mapping[str, NoteChange]
+    """The changed notes that are at HEAD."""
+    whole: bool
+    """Whether all notes at HEAD were read; any other may have a name, or a link to a note."""
+    renames: Mapping[str, str]
+    """Former paths of renamed notes, mapped to the new ones."""
+
+
+def ghosts_made(
+    found: LinkComparison, moved: Collection[tuple[str, int, str]]
+) -> Iterator[NewGhost]:
+    """Yield the links of changed notes to what is no note, no file, and was no ghost at BASE.
+
+    `moved` are path, line and target of links that have a finding, as git moved their notes.
+    """
+    links = found.after.links(found.present if found.whole else ())
+    for path in found.present:
+        seen: set[str] = set()
+        for row in links.get(path, ()):
+            known = row.ghost.lower() in found.before.ghosts or row.ghost in seen
+            if not is_ghost(row) or (path, row.line, row.target) in moved:
+                continue
+            if not known and not found.has_file(row.ghost):
+                seen.add(row.ghost)
+                yield NewGhost(row.ghost, path, found.file_of(path), row.line)
+
+
+def broken_backlinks(found: LinkComparison) -> Iterator[BrokenBacklink]:
+    """Yield the links of unchanged notes that were whole at BASE and are broken at HEAD."""
+    touched = {*found.changes, *found.renames}
+    known = found.before.goals
+    paths = {
+        path
+        for path, goals in found.after.goals.items()
+        if path not in touched
+        for old, new in zip(known.get(path, ()), goals, strict=False)
+        if _may_break(old, new, touched)
+    }
+    before, after = found.before.links(paths), found.after.links(paths)
+    pairs = [
+        (old, new)
+        for path in sorted(paths)
+        for old, new in zip(before[path], after[path], strict=False)
+        if _may_break(old, new, touched)
+    ]
+    was = found.before.problems([old for old, _ in pairs])
+    now = found.after.problems([new for _, new in pairs])
+    for (old, new), problem_before, problem in zip(pairs, was, now, strict=True):
+        lost = "" if new.dest_key or new.ambiguous else f"{old.dest_key} is gone"
+        if problem_before or not (problem or lost):
+            continue
+        goal = found.renames.get(old.dest_key, "")
+        if lost and goal:
+            lost = f"{old.dest_key} was moved to {goal}"
+        yield BrokenBacklink(
+            path=new.source_key,
+            file=found.file_of(new.source_key),
+            line=new.line,
+            target=_written(old),
+            note=old.dest_key,
+            problem=problem or lost,
+            fix=_fix(found, old, goal),
+        )
+
+
+def orphans_made(found: LinkComparison) -> Iterator[Orphan]:
+    """Yield the notes that others linked to at BASE, and none at HEAD."""
+    for old, sources in sorted(found.before.linked_from.items()) if found.whole else ():
+        path = found.renames.get(old, old)
+        if path in found.after.rows and not found.after.linked_from.get(path):
+            yield Orphan(path, found.file_of(path), tuple(sorted(sources)))
+
+
+def neighbours(found: LinkComparison, similar: Collection[SimilarNote]) -> Iterator[WeakNeighbour]:
+    """Yield the superseded and archived notes that changed notes link to or are similar to."""
+    near: dict[tuple[str, str], tuple[int, bool]] = {}
+    links = found.after.links(found.present)
+    for path in found.present:
+        for row in links.get(path, ()):
+            if row.dest_key not in {"", path} and row.type != "supersedes":
+                near.setdefault((path, row.dest_key), (row.line, True))
+    for one in similar:
+        near.setdefault((one.path, found.renames.get(one.other, one.other)), (1, False))
+    successors = found.after.superseded({other for _, other in near})
+    for (path, other), (line, linked) in sorted(near.items()):
+        note = found.after.rows.get(other)
+        by = successors.get(other, "")
+        if note is None or by == path or not (by or note.hidden):
+            continue
+        yield WeakNeighbour(
+            path=path,
+            file=found.file_of(path),
+            other=other,
+            state="superseded" if by else "archived",
+            by=(by,) if by else (),
+            how="linked" if linked else "similar",
+            line=line,
+            other_file=found.file_of(other),
+            by_files=(found.file_of(by),) if by else (),
+        )
+
+
+def _may_break(
+    old: LinkDestination | LinkRow, new: LinkDestination | LinkRow, touched: Collection[str]
+) -> bool:
+    inside = old.dest_key in touched and old.inside
+    return bool(old.dest_key) and (inside or old.dest_key != new.dest_key)
+
+
+def _written(row: LinkRow) -> str:
+    place = f"#{row.heading}" if row.heading else f"^{row.anchor}" if row.anchor else ""
+    return f"{row.target}{place}"
+
+
+def _fix(found: LinkComparison, row: LinkRow, goal: str) -> str | None:
+    """Return the target to write instead: of a note that was moved, or of a renamed heading."""
+    change = found.changes.get(goal or row.dest_key)
+    if change is None or change.kind == "removed":
+        return None
+    heading = _new_heading(change, row.heading) if row.heading else ""
+    if goal:
+        target = name_of(goal)
+        if row.kind == "markdown":
+            here = posixpath.dirname(found.place(row.source_key))
+            target = posixpath.relpath(found.place(goal), here or ".")
+        return target + (f"#{heading or row.heading}" if row.heading else "")
+    return f"{row.target}#{heading}" if heading else None
+
+
+def _new_heading(change: NoteChange, heading: str) -> str:
+    """Return the new text of a heading that was renamed; empty if it was not."""
+    last = heading.rpartition("#")[2].strip().casefold()
+    for section in change.sections:
+        if section.old_headings and section.old_headings[-1].casefold() == last:
+            return section.headings[-1] if section.headings else ""
+    return ""

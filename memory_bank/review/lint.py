@@ -1,0 +1,236 @@
+"""Findings of the lint rules in a bank, in some of its notes, or in files; and their fixes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from memory_bank.bank.bank import Bank
+from memory_bank.bank.findings import SEVERITIES, Edit, Finding, Severity
+from memory_bank.bank.note_paths import note_path
+from memory_bank.bank.open_index import View
+from memory_bank.base.errors import BadInput, Hint, MemoryBankError, did_you_mean, similar_names
+from memory_bank.base.filenames import NOTE_SUFFIXES
+from memory_bank.base.settings import Settings
+from memory_bank.memory.move_and_merge import merge
+from memory_bank.notes import front_matter
+from memory_bank.notes.characters import decode
+from memory_bank.notes.parsing import NoteText
+from memory_bank.review.rules.base import Rule, RuleContext, chosen, findings, note_findings, order
+from memory_bank.review.rules.base import rules as all_rules
+
+_MOST_BYTES = 100_000_000
+
+
+class NamedFiles(NamedTuple):
+    """The files that somebody named."""
+
+    notes: tuple[str, ...]
+    """Paths of notes of the bank."""
+    others: tuple[Path, ...]
+    """Files that are no notes of it."""
+
+
+class RuleShown(NamedTuple):
+    """A rule as it is listed."""
+
+    rule: str
+    severity: Severity
+    """By the settings."""
+    summary: str
+    disabled: bool
+    fixes: bool
+    """Whether some of its findings have a change that fixes them."""
+    needs_index: bool
+
+
+def lint(
+    bank: Bank, paths: Collection[str] | None = None, rules: Collection[str] = ()
+) -> tuple[Finding, ...]:
+    """Update the index, and return the findings in a bank, the most severe first.
+
+    `paths` are those of notes to which the findings are limited; `rules` the names of the rules to
+    run, by default all that the settings don't disable. Raises BadInput for an unknown rule.
+    """
+    check_rules(rules)
+    bank.catch_up()
+    bank.read(lambda view: view.index.indexer.refresh())  # moves in git
+
+    def asked(view: View) -> list[Finding]:
+        context = RuleContext(bank.layout, bank.settings, bank.store, view.manifest, paths)
+        return findings(context, rules)
+
+    return tuple(bank.read(asked))
+
+
+def in_files(
+    files: Iterable[tuple[str, Path]], settings: Settings, rules: Collection[str] = ()
+) -> tuple[Finding, ...]:
+    """Return what the rules that need one text only find in files, without an index.
+
+    Each file has the path by which its findings name it. Raises BadInput for an unknown rule.
+    """
+    check_rules(rules)
+    some = [rule for rule in chosen(settings, rules) if rule.check_note]
+    return tuple(
+        sorted(
+            (one for path, file in files for one in _of_file(path, file, settings, some)), key=order
+        )
+    )
+
+
+def _of_file(path: str, file: Path, settings: Settings, some: Sequence[Rule]) -> list[Finding]:
+    if not file.is_file():  # a link may lead to a device or a pipe, whose end never comes
+        return [Finding("unindexed", "error", path, 1, "can't be read: it is no plain file")]
+    try:
+        with file.open("rb") as opened:
+            data = opened.read(_MOST_BYTES)
+        text = decode(data).text
+    except OSError as error:
+        return [Finding("unindexed", "error", path, 1, f"can't be read: {error.strerror}")]
+    except MemoryBankError as error:
+        return [Finding("unindexed", "error", path, 1, error.message)]
+    return list(note_findings(NoteText(path, text, len(data)), settings, some))
+
+
+def lint_text(path: str, text: str, settings: Settings) -> tuple[Finding, ...]:
+    """Return what the rules that need one text only find in a note's text."""
+    note = NoteText(path, text, len(text.encode("utf-8", "replace")))
+    return tuple(sorted(note_findings(note, settings, chosen(settings)), key=order))
+
+
+def choose(bank: Bank | None, names: Iterable[str]) -> NamedFiles:
+    """Return the files that names lead to from the working directory; raise BadInput.
+
+    A folder stands for the Markdown files below it, hidden ones left out.
+    """
+    notes: dict[str, None] = {}
+    others: dict[Path, None] = {}
+    for name in names:
+        start = Path(os.path.abspath(name))  # noqa: PTH100  (links are not resolved)
+        if not start.exists():
+            raise BadInput(f"there is no file {name!r}", "give paths of files or folders")
+        for file in _below(start) if start.is_dir() else (start,):
+            path = note_path(bank, str(file)) if bank else ""
+            if path:
+                notes[path] = None
+            else:
+                others[file] = None
+    return NamedFiles(tuple(notes), tuple(others))
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    for place, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        yield from (Path(place, name) for name in sorted(files) if name.endswith(NOTE_SUFFIXES))
+
+
+def check_rules(names: Collection[str]) -> None:
+    """Raise BadInput for a name that is no rule's."""
+    known = all_rules() if names else {}
+    for name in names:
+        if name not in known:
+            near = did_you_mean(similar_names(name, known))
+            raise BadInput(f"there is no rule {name!r}{near}", Hint.LIST_RULES)
+
+
+def listed(settings: Settings) -> tuple[RuleShown, ...]:
+    """Return all rules."""
+    disabled = settings.lint.disable
+    return tuple(
+        RuleShown(
+            one.name,
+            one.severity,
+            one.summary,
+            one.name in disabled,
+            one.fixes,
+            one.check is not None,
+        )
+        for one in chosen(settings, all_rules())
+    )
+
+
+def fails(worst: str | None, fail_on: str) -> bool:
+    """Tell whether the highest severity of findings is `fail_on` or above; `never`: it is not."""
+    if worst is None or fail_on == "never":
+        return False
+    severities: Sequence[str] = SEVERITIES
+    return severities.index(worst) <= severities.index(fail_on)
+
+
+_ROUNDS = 5
+
+
+class Fixed(NamedTuple):
+    """What was fixed, and what could not be."""
+
+    fixed: tuple[Finding, ...]
+    failed: tuple[str, ...]
+    """Why changes were refused, each with the note's path."""
+
+
+def fix(bank: Bank, find: Callable[[], Iterable[Finding]]) -> Fixed:
+    """Apply the changes of all findings that have some, until none is left; return what was done.
+
+    Of a note, only the characters of the changes are replaced, and only where the text is still the
+    one in which they were found. Notes with the same content are merged into the oldest.
+    """
+    fixed: list[Finding] = []
+    failed: dict[str, None] = {}
+    for _ in range(_ROUNDS):
+        done = _round(bank, list(find()), failed)
+        fixed += done
+        if not done:
+            break
+    return Fixed(tuple(fixed), tuple(failed))
+
+
+def _round(bank: Bank, found: list[Finding], failed: dict[str, None]) -> list[Finding]:
+    done: list[Finding] = []
+    by_path: dict[str, list[Finding]] = {}
+    for one in found:
+        if one.edits:
+            by_path.setdefault(one.path, []).append(one)
+    for path, some in by_path.items():
+        try:
+            done += _edit(bank, path, some)
+        except MemoryBankError as error:
+            failed[f"{path}: {error.message}"] = None
+    for one in found:
+        if one.merge_into and one.path not in by_path and one.merge_into not in by_path:
+            try:
+                text = bank.store.read(one.merge_into).text
+                body = front_matter.split(text).body
+                merge(bank, [one.merge_into, one.path], one.merge_into, body)
+                done.append(one)
+            except MemoryBankError as error:
+                failed[f"{one.path}: {error.message}"] = None
+    return done
+
+
+def _edit(bank: Bank, path: str, some: list[Finding]) -> list[Finding]:
+    """Make the changes of one note's text, at once; return the findings whose changes were made."""
+    made: list[Finding] = []
+
+    def change(text: str) -> str:
+        made.clear()
+        parts, at = list[str](), 0
+        for one in sorted(some, key=lambda one: _first(one.edits or ())):
+            edits = sorted(one.edits or ())
+            fits = all(text.startswith(edit.old, edit.start) for edit in edits)
+            if not fits or _first(edits) < at:
+                continue
+            for edit in edits:
+                parts += (text[at : edit.start], edit.new)
+                at = edit.start + len(edit.old)
+            made.append(one)
+        return "".join((*parts, text[at:]))
+
+    bank.store.change(path, change)
+    return made
+
+
+def _first(edits: Iterable[Edit]) -> int:
+    return min((edit.start for edit in edits), default=0)

@@ -1,0 +1,107 @@
+"""Merge a note as a merge driver of git."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from memory_bank.base.errors import StorageFailed
+from memory_bank.git import process
+from memory_bank.notes.merging import note_merge
+from memory_bank.notes.merging.note_merge import CannotMerge
+from memory_bank.notes.merging.notes import Labels
+
+
+class Files(NamedTuple):
+    """The files that git makes for a merge driver."""
+
+    base: Path
+    """`%O`; empty if both sides made the file."""
+    ours: Path
+    """`%A`, which gets the result."""
+    theirs: Path
+    """`%B`."""
+
+
+class Done(NamedTuple):
+    """The result of a merge."""
+
+    conflicts: int
+    remark: str = ""
+    """Why git merged the lines instead; empty if the note was merged."""
+
+
+def merge_files(files: Files, labels: Labels) -> Done:
+    """Merge a note and write it to `ours`; a file that is no note is merged as git does.
+
+    So is a note that only git merges without a conflict. Raises StorageFailed, OSError.
+    """
+    base, ours, theirs = (file.read_bytes() for file in files)
+    try:
+        made = note_merge.merge(base, ours, theirs, labels)
+    except CannotMerge as reason:
+        return by_git(files, labels, str(reason))
+    if made.conflicts and base:
+        found = _lines_merged(files, labels)
+        if (
+            found
+            and not _conflicts(found, labels)
+            and (note_merge.keeps_all(base, ours, theirs, found))
+        ):
+            made = note_merge.MergedNote(found, 0)
+    if made.conflicts and (shown := _with_base(labels)) != labels:
+        made = note_merge.merge(base, ours, theirs, shown)
+    if made.data != ours:
+        _replace(files.ours, made.data)
+    return Done(made.conflicts)
+
+
+def _with_base(labels: Labels) -> Labels:
+    """Return the labels with one for the base, if the user's style of conflicts shows it."""
+    style = process.run(Path.cwd(), "config", "--get", "merge.conflictStyle") or ""
+    return labels._replace(base="base") if style.strip().endswith("diff3") else labels
+
+
+def by_git(files: Files, labels: Labels, reason: str) -> Done:
+    """Merge the lines as git does; write conflicts and text to `ours`.
+
+    Raises StorageFailed if git can't: `ours` stays, as with git's own merge of binary files.
+    """
+    found = _lines_merged(files, labels)
+    if found is None:
+        raise StorageFailed(f"{reason}; git can't merge it either", "choose one of the versions")
+    if found != files.ours.read_bytes():
+        _replace(files.ours, found)
+    return Done(_conflicts(found, labels), reason)
+
+
+def _lines_merged(files: Files, labels: Labels) -> bytes | None:
+    """Return what git makes of the files; None if it can't."""
+    return process.merged(
+        files.ours.absolute().parent,
+        [file.absolute() for file in (files.ours, files.base, files.theirs)],
+        (labels.ours, "base", labels.theirs),
+        labels.size,
+    )
+
+
+def _conflicts(text: bytes, labels: Labels) -> int:
+    marker = b"<" * labels.size
+    return sum(line.startswith(marker) for line in text.splitlines())
+
+
+def _replace(file: Path, data: bytes) -> None:
+    """Replace a file in one step: a process that is killed leaves the old one or the new one."""
+    handle, name = tempfile.mkstemp(prefix=".merge_file_", dir=file.absolute().parent)
+    try:
+        with os.fdopen(handle, "wb") as temporary:
+            temporary.write(data)
+        Path(name).chmod(file.stat().st_mode & 0o777)
+        Path(name).replace(file)
+    except BaseException:
+        with suppress(OSError):
+            Path(name).unlink()
+        raise

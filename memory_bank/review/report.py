@@ -1,0 +1,191 @@
+"""The immutable records of a review."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from memory_bank.bank.findings import Severity
+from memory_bank.notes.compare.note_change import NoteChange
+
+
+class Side(NamedTuple):
+    """One of the two states that are compared."""
+
+    name: str
+    """As given: a revision, `staged` or `worktree`."""
+    commit: str | None
+    """The full id of its commit; None for the index of git and the work tree."""
+
+
+class RuleWithFindings(NamedTuple):
+    """A rule that has findings."""
+
+    name: str
+    severity: Severity
+    summary: str
+
+
+class ReviewFinding(NamedTuple):
+    """A finding of a lint rule, or of the review itself, at HEAD."""
+
+    rule: str
+    """The name of a lint rule, or one of `broken-backlink`, `ghost-made`, `orphan-made`,
+    `not-compared`, `not-checked`, `similar-note`, `superseded-neighbour`, `stale-citation`,
+    `rank-fall`."""
+    severity: Severity
+    path: str
+    """The path of the note in the bank."""
+    file: str
+    """The path of the file below the work tree, with forward slashes."""
+    line: int
+    """1-based; 1 for the whole file."""
+    message: str
+    fix: str | None
+    """How to fix it; None if unknown."""
+    new: bool
+    """Whether it was not at BASE; only new findings decide the exit code."""
+    column: int | None = None
+    """1-based, in UTF-16 code units; None for the whole line."""
+    end_line: int | None = None
+    """1-based; None for `line`."""
+    end_column: int | None = None
+    """The column after its last character; None if `column` is None."""
+    words: str | None = None
+    """The words that were found; untrusted."""
+
+
+class NewGhost(NamedTuple):
+    """A link's target that is no note at HEAD, and was not linked at BASE."""
+
+    target: str
+    """The ghost's name, without `ghost:`."""
+    path: str
+    file: str
+    line: int
+
+
+class BrokenBacklink(NamedTuple):
+    """A link of an unchanged note that this change breaks."""
+
+    path: str
+    """The note with the link."""
+    file: str
+    line: int
+    target: str
+    """As written, with `#heading` or `^block`."""
+    note: str
+    """The note that it led to."""
+    problem: str
+    """What is wrong with it now."""
+    fix: str | None
+    """The target to write instead, if known."""
+
+
+class Orphan(NamedTuple):
+    """A note that had links from others at BASE and has none at HEAD."""
+
+    path: str
+    file: str
+    lost: tuple[str, ...]
+    """The notes that linked to it."""
+
+
+class SimilarNote(NamedTuple):
+    """A note at BASE whose text is nearly that of an added or changed note."""
+
+    path: str
+    """The added or changed note."""
+    file: str
+    other: str
+    """The similar note at BASE."""
+    likeness: float
+    """Share of words in common, from 0.8 to 1; 1 is the same words."""
+    other_file: str
+
+
+class WeakNeighbour(NamedTuple):
+    """A linked or similar note that is superseded or archived."""
+
+    path: str
+    """The changed note."""
+    file: str
+    other: str
+    """Its neighbour."""
+    state: Literal["superseded", "archived"]
+    by: tuple[str, ...]
+    """The notes that supersede the neighbour."""
+    how: Literal["linked", "similar"]
+    line: int
+    """The line of the link; 1 for a similar note."""
+    other_file: str
+    by_files: tuple[str, ...]
+
+
+class StaleCitation(NamedTuple):
+    """A note's citation of code that this change touches: confirm, edit or archive the note."""
+
+    path: str
+    file: str
+    line: int
+    target: str
+    """The cited file or symbol."""
+    state: str
+    """`changed`, `moved`, `renamed` or `gone`."""
+    commits: tuple[str, ...]
+    """The commits that did it, the newest first."""
+    fix: str | None
+    """The target to write instead, if it was moved or renamed."""
+
+
+class RankFall(NamedTuple):
+    """A note that a golden query finds later than before, or no longer."""
+
+    query: str
+    path: str
+    rank_before: int
+    """1-based."""
+    rank_after: int | None
+    """None if it is no longer found."""
+    file: str
+
+
+class TokenChange(NamedTuple):
+    """The estimated tokens of all changed notes together."""
+
+    before: int
+    after: int
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """What a change does to the notes of a bank."""
+
+    schema_version: str
+    base: Side
+    head: Side
+    prefix: str
+    """The bank's folder below the work tree: `.memories/`, or empty."""
+    changes: tuple[NoteChange, ...]
+    """By path."""
+    findings: tuple[ReviewFinding, ...]
+    """Of changed notes and of those that link to them: new ones first, the most severe first. Those
+    of the review itself repeat the lists below."""
+    rules: tuple[RuleWithFindings, ...]
+    """The rules that have findings, by name."""
+    ghosts_made: tuple[NewGhost, ...]
+    broken_backlinks: tuple[BrokenBacklink, ...]
+    orphans_made: tuple[Orphan, ...]
+    similar: tuple[SimilarNote, ...]
+    neighbours: tuple[WeakNeighbour, ...]
+    stale: tuple[StaleCitation, ...]
+    queries: tuple[RankFall, ...]
+    tokens: TokenChange
+    notices: tuple[str, ...]
+    """What was left out, and why."""
+
+    def worst(self) -> Severity | None:
+        """Return the severity of the most severe new finding; None if there is none."""
+        new = {finding.severity for finding in self.findings if finding.new}
+        order: tuple[Severity, ...] = ("error", "warning", "info")
+        return next((severity for severity in order if severity in new), None)

@@ -1,0 +1,271 @@
+"""Review what a change does to the notes of a bank."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext, suppress
+from dataclasses import replace
+from functools import cache
+
+from memory_bank.bank.bank import Bank, Conditions, open_bank
+from memory_bank.bank.open_index import View
+from memory_bank.base import paths
+from memory_bank.base import settings as config
+from memory_bank.base.errors import BadSetting
+from memory_bank.base.filenames import SETTINGS
+from memory_bank.base.settings import Settings, load
+from memory_bank.git import repository
+from memory_bank.memory.alike import similar_notes
+from memory_bank.notes import front_matter
+from memory_bank.notes.characters import decode
+from memory_bank.notes.compare.keys_and_links import without_secrets
+from memory_bank.notes.compare.notes import MAX_BYTES, compare
+from memory_bank.notes.compare.words import Words
+from memory_bank.review import findings as review_findings
+from memory_bank.review import golden_queries, limits, links
+from memory_bank.review.findings import (
+    MOST_OF_RULE,
+    limited,
+    moved,
+    of_review,
+    ordered,
+    rules_of,
+    stale_citations,
+    without_same,
+)
+from memory_bank.review.limits import NOTHING, LeftOut
+from memory_bank.review.links import LinkComparison
+from memory_bank.review.report import RankFall, Review, Side, SimilarNote, TokenChange
+from memory_bank.review.revision_range import WORKTREE, BankState, not_shared, sides
+
+SCHEMA_VERSION = "1.0"
+
+_OF_FINDINGS = ("lint", "schema", "secrets")
+"""Sections of the settings that decide what is found."""
+
+MAX_SIMILAR = 3
+"""Maximum number of similar notes of each note."""
+
+MAX_COMPARED = 300
+"""Number of changed notes for which similar ones are looked for."""
+
+
+def opened(
+    path: str | None = None,
+    revisions: str | None = None,
+    *,
+    staged: bool = False,
+    worktree: bool = False,
+    allow_secrets: bool = False,
+    conditions: Conditions | None = None,
+) -> Bank:
+    """Open a bank for a review; if its file of settings can't be read, with that of BASE.
+
+    A pull request that is checked out may bring such a file; its `settings.problems` become
+    findings. Raises as `review` does, and NoBank.
+    """
+    try:
+        return open_bank(path, allow_secrets=allow_secrets, conditions=conditions)
+    except BadSetting:
+        from memory_bank.bank.revisions.revisions import (
+            settings_at,  # start-up: git is asked for much
+        )
+
+        place = paths.locate(path)
+        problems = config.problems(place.root)
+        if not problems:
+            raise  # it is one of the user's own
+        settings = load()
+        default = settings.memory.default_branch
+        base, _ = sides(place.root, revisions, staged=staged, worktree=worktree, default=default)
+        with suppress(BadSetting):
+            settings = settings_at(place, str(base.commit))
+        settings = settings._replace(problems=problems)
+        return Bank(
+            place,
+            settings,
+            allow_secrets=allow_secrets,
+            conditions=conditions,
+            load=load,
+        )
+
+
+def review(
+    bank: Bank, revisions: str | None = None, *, staged: bool = False, worktree: bool = False
+) -> Review:
+    """Compare the notes of two revisions, and return what changed and what it breaks.
+
+    See `review_range.sides` for the revisions. Neither the work tree nor the bank's private state
+    changes, and no access is counted. Raises NoRepository and BadInput.
+    """
+    default = bank.settings.memory.default_branch
+    base, head = sides(
+        bank.layout.root, revisions, staged=staged, worktree=worktree, default=default
+    )
+    left = limits.left_out(bank, base, head)
+    with (
+        _bank_of(bank, base, left) as before,
+        _bank_of(bank, head, left, otherwise=before.settings) as after,
+    ):
+        return compared(bank, before, after, base, head, left)
+
+
+def compared(
+    bank: Bank, before: Bank, after: Bank, base: Side, head: Side, left: LeftOut = NOTHING
+) -> Review:
+    """Return the review of two banks, the states of `bank` at two revisions without some notes."""
+    said = [one.catch_up() for one in (before, after)]
+    said += [*before.take_notices(), *after.take_notices()]
+    found = _comparison(bank, before, after, left)
+    of_rules = tuple(review_findings.of_rules(found))
+    similar = tuple(_similar(found))
+    changes = tuple(found.changes.values())
+    made = Review(
+        schema_version=SCHEMA_VERSION,
+        base=base,
+        head=head,
+        prefix=_below_tree(bank, bank.layout.prefix),
+        changes=changes,
+        findings=(),
+        rules=(),
+        ghosts_made=tuple(links.ghosts_made(found, moved(of_rules))),
+        broken_backlinks=tuple(links.broken_backlinks(found)),
+        orphans_made=tuple(links.orphans_made(found)),
+        similar=without_same(similar, of_rules),
+        neighbours=tuple(links.neighbours(found, similar)),
+        stale=tuple(stale_citations(bank, found, base, head)),
+        queries=tuple(_falls(found)),
+        tokens=TokenChange(
+            sum(one.tokens_before for one in changes), sum(one.tokens_after for one in changes)
+        ),
+        notices=(*dict.fromkeys(filter(None, said)), *_notices(bank, found, left)),
+    )
+    every = ordered((*of_rules, *of_review(made)))
+    findings = limited(every)
+    return replace(
+        made,
+        findings=findings,
+        rules=rules_of(findings),
+        ghosts_made=made.ghosts_made[:MOST_OF_RULE],  # a finding counts the others
+    )
+
+
+def _bank_of(
+    bank: Bank, side: Side, left: LeftOut, otherwise: Settings | None = None
+) -> AbstractContextManager[Bank]:
+    """Return the bank of a side of the review; `otherwise` is as of `bank_at`."""
+    if side.name == WORKTREE and side.commit is None:
+        return nullcontext(bank)
+    from memory_bank.bank.revisions.revisions import bank_at  # start-up: git is asked for much
+
+    name = side.commit or side.name
+    return bank_at(bank, name, otherwise=otherwise, left_out=left.paths)
+
+
+def _comparison(bank: Bank, before: Bank, after: Bank, left: LeftOut) -> LinkComparison:
+    old, new = BankState(before), BankState(after)
+    if after is bank:
+        added = set(new.versions) - set(old.versions)
+        new = BankState(after, not_shared(bank, added))
+    differ = {
+        path
+        for path in {*old.versions, *new.versions}
+        if old.versions.get(path) != new.versions.get(path)
+    }
+    was, now = (
+        {path: _shown(bank, state.data(path)) for path in sorted(differ) if path in state.versions}
+        for state in (old, new)
+    )
+
+    def place(path: str) -> str:
+        there = path in new.versions or path in left.after
+        return (after if there else before).roots.place(path)
+
+    @cache
+    def file_of(path: str) -> str:
+        return _below_tree(bank, place(path))
+
+    changes = compare({**was, **left.before}, {**now, **left.after}, file_of)
+    return LinkComparison(
+        before=old,
+        after=new,
+        changes={one.path: one for one in changes},
+        place=place,
+        file_of=file_of,
+        has_file=lambda path: _has_file(after, path),
+        present={one.path: one for one in changes if one.kind != "removed"},
+        whole=not left.paths,
+        renames={one.old_path: one.path for one in changes if one.old_path},
+    )
+
+
+def _shown(bank: Bank, data: bytes) -> bytes:
+    """Return the bytes of a note as a review may show them; what is too large is not shown."""
+    if len(data) > MAX_BYTES:
+        return data
+    return without_secrets(data, bank.settings.secrets.allow)
+
+
+def _below_tree(bank: Bank, path: str) -> str:
+    """Return the path below the work tree of a path below the project."""
+    tree = repository.worktree(bank.layout.root)
+    home = bank.layout.project.relative_to(tree).as_posix() if tree else "."
+    return path if home == "." else f"{home}/{path}"
+
+
+def _has_file(bank: Bank, path: str) -> bool:
+    """Tell whether the project, or the bank, has a file or folder."""
+    inside = path and not path.startswith(("/", "..")) and "\0" not in path
+    places = (path, f"{bank.layout.origin.prefix}{path}")
+    return bool(inside) and any(map(bank.layout.project_has, places))
+
+
+def _similar(found: LinkComparison) -> Iterator[SimilarNote]:
+    """Yield the notes at BASE that are similar to added notes, and to those whose text changed."""
+    known: dict[str, Words] = {}
+    wanted = [path for path, one in found.present.items() if one.sections]
+    for path in wanted[:MAX_COMPARED]:
+        data = found.after.data(path)
+        body = front_matter.split(decode(data).text).body
+        own = {path, found.changes[path].old_path}
+
+        def asked(view: View, body: str = body) -> dict[str, float]:
+            return similar_notes(view, body, known, compared=10)
+
+        near = {
+            other: likeness
+            for other, likeness in found.before.bank.read(asked).items()
+            if other not in own and found.renames.get(other, other) in found.after.rows
+        }
+        for other in sorted(near, key=lambda key: (-near[key], key))[:MAX_SIMILAR]:
+            likeness = round(near[other], 3)
+            yield SimilarNote(path, found.file_of(path), other, likeness, found.file_of(other))
+
+
+def _falls(found: LinkComparison) -> Iterator[RankFall]:
+    """Yield the notes that golden queries find later; those of another path are left out."""
+    for one in golden_queries.compare(found.before.bank, found.after.bank):
+        if one.note not in found.renames:
+            yield RankFall(*one, found.file_of(one.note))
+
+
+def _notices(bank: Bank, found: LinkComparison, left: LeftOut) -> Iterator[str]:
+    """Yield what was left out, and what decides about findings."""
+    old, new = found.before.bank.settings, found.after.bank.settings
+    changed = [name for name in _OF_FINDINGS if getattr(old, name) != getattr(new, name)]
+    if changed:
+        sections = ", ".join(f"[{name}]" for name in changed)
+        file = _below_tree(bank, f"{bank.layout.prefix}{SETTINGS}")
+        yield f"this change has other settings of findings, which hold here: {sections} of {file}"
+    if any(not one.ignored for one in new.problems):
+        yield "the settings of this change can't be read: those of its base hold here"
+    if number := len(left.paths):
+        yield (
+            f"{number:,} changed notes are beyond the limits of a review, and were not read; so new"
+            " links to nothing and notes that lost their last link are not listed"
+        )
+    if len(found.present) > MAX_COMPARED:
+        yield (
+            f"similar notes were looked for of the first {MAX_COMPARED:,} of"
+            f" {len(found.present):,} changed notes"
+        )

@@ -1,0 +1,202 @@
+"""The two states that a review compares."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from functools import cached_property
+from pathlib import Path
+
+from memory_bank.bank.bank import Bank
+from memory_bank.bank.open_index import View
+from memory_bank.base.errors import BadInput, MemoryBankError, NoRepository
+from memory_bank.git import authorship, process, repository
+from memory_bank.git.objects import commit_of, is_shallow
+from memory_bank.review.report import Side
+from memory_bank.search.manifest import documents, graph, links
+from memory_bank.search.manifest.documents import Version
+from memory_bank.search.manifest.links import LinkDestination, LinkRow
+
+STAGED, WORKTREE = "staged", "worktree"
+
+_DEFAULT_BRANCHES = ("main", "master")
+
+_MOST_BRANCHES = 50
+
+_HOW = "give BASE..HEAD, one revision, what is staged, or the work tree"
+
+
+def sides(
+    folder: Path,
+    revisions: str | None = None,
+    *,
+    staged: bool = False,
+    worktree: bool = False,
+    default: str = "",
+) -> tuple[Side, Side]:
+    """Return BASE and HEAD of a review, for the repository of a folder.
+
+    * `A..B`, as `A...B`: the merge base of A and B, and B, as a pull request shows it. A side that
+      is left out is HEAD.
+    * `A`: A and the work tree, as `git diff A`; with `staged`, A and what is staged.
+    * nothing: the merge base of HEAD and the default branch, and HEAD; with `worktree`, the work
+      tree in place of HEAD; with `staged`, HEAD and what is staged.
+
+    `default` names the default branch, as the setting `memory.default_branch` does; if empty, it is
+    found. Raises NoRepository, and BadInput for another range and for unknown revisions.
+    """
+    tree = repository.worktree(folder)
+    if tree is None:
+        raise NoRepository(
+            f"{folder} is not in a git repository", "a review compares revisions of one"
+        )
+    if staged and worktree:
+        raise BadInput("a review is of what is staged, or of the work tree, not of both", _HOW)
+    if revisions and ".." in revisions:
+        if staged or worktree:
+            raise BadInput(f"{revisions} says already what is compared", _HOW)
+        base, _, head = revisions.replace("...", "..", 1).partition("..")
+        if ".." in head:
+            raise BadInput(f"{revisions!r} is no range", _HOW)
+        after = _commit(tree, head or "HEAD")
+        return _merge_base(tree, _commit(tree, base or "HEAD"), after), after
+    uncommitted = Side(STAGED if staged else WORKTREE, None)
+    if revisions or staged:
+        return _commit(tree, revisions or "HEAD"), uncommitted
+    head_side = _commit(tree, "HEAD")
+    base_side = _merge_base(tree, _default_branch(tree, default), head_side)
+    return base_side, uncommitted if worktree else head_side
+
+
+def branches(bank: Bank) -> tuple[str, ...]:
+    """Return the branches of the bank's repository, the last committed to first; at most 50."""
+    tree = repository.worktree(bank.layout.root)
+    asked = ("--format=%(refname:short)", "--sort=-committerdate", f"--count={_MOST_BRANCHES}")
+    found = process.run(tree, "for-each-ref", *asked, "refs/heads", "refs/remotes") if tree else ""
+    return tuple(line for line in (found or "").split("\n") if line)
+
+
+def _commit(tree: Path, rev: str) -> Side:
+    return Side(rev, commit_of(tree, rev))
+
+
+def _default_branch(tree: Path, name: str) -> Side:
+    """Return the default branch: of that name, else as for trust, else a local `main`, `master`."""
+    ref, commit = authorship.default_ref(tree, name)
+    if commit:
+        return Side(ref.removeprefix("refs/heads/").removeprefix("refs/remotes/"), commit)
+    if name:
+        raise BadInput(f"there is no branch {name!r}, which memory.default_branch names", _HOW)
+    for local in _DEFAULT_BRANCHES:
+        try:
+            return _commit(tree, local)
+        except BadInput:
+            continue
+    raise BadInput(
+        "there is no default branch: none of origin/HEAD, main, master and the like", _HOW
+    )
+
+
+def _merge_base(tree: Path, one: Side, other: Side) -> Side:
+    """Return the commit from which two commits have grown apart."""
+    found = process.run(tree, "merge-base", str(one.commit), str(other.commit))
+    if found is None or not found.strip():
+        shallow = is_shallow(tree)
+        raise BadInput(
+            f"{one.name} and {other.name} have no common commit"
+            + (" in this shallow clone" if shallow else ""),
+            "get the history with `git fetch --unshallow`, or fetch-depth: 0 of actions/checkout"
+            if shallow
+            else "name a revision that is an ancestor",
+        )
+    return Side(one.name, found.strip())
+
+
+class BankState:
+    """A bank at one revision; all is read lazily, and once."""
+
+    def __init__(self, bank: Bank, left_out: Collection[str] = ()) -> None:
+        """Read a bank, without some of its notes."""
+        self.bank = bank
+        self.left_out = frozenset(left_out)
+
+    @cached_property
+    def rows(self) -> dict[str, Version]:
+        """The notes by path."""
+        found = self.bank.read(lambda view: documents.versions(view.manifest))
+        return {path: row for path, row in found.items() if path not in self.left_out}
+
+    @cached_property
+    def versions(self) -> dict[str, str]:
+        """A text for each file that differs if the file does, by path."""
+        listed = self.bank.read(lambda view: documents.unindexed(view.manifest))
+        found = {path: f"not read: {reason}" for path, reason in listed}
+        found |= {path: row.hash for path, row in self.rows.items()}
+        return {path: value for path, value in found.items() if path not in self.left_out}
+
+    @cached_property
+    def goals(self) -> dict[str, list[LinkDestination]]:
+        """Where the links of each note lead, in their order."""
+        found = self.bank.read(lambda view: links.goals(view.manifest))
+        return {path: some for path, some in found.items() if path not in self.left_out}
+
+    def links(self, paths: Collection[str]) -> dict[str, list[LinkRow]]:
+        """Return the links of some notes, in their order."""
+        wanted = set(paths) - self.left_out
+        found: dict[str, list[LinkRow]] = {}
+        for row in self.bank.read(lambda view: links.links_of(view.manifest, wanted)):
+            found.setdefault(row.source_key, []).append(row)
+        return found
+
+    @cached_property
+    def linked_from(self) -> dict[str, set[str]]:
+        """The other notes that link to each note."""
+        found: dict[str, set[str]] = {}
+        for source, goals in self.goals.items():
+            for goal in goals:
+                if goal.dest_key and goal.dest_key != source:
+                    found.setdefault(goal.dest_key, set()).add(source)
+        return found
+
+    @cached_property
+    def ghosts(self) -> frozenset[str]:
+        """The names of all ghosts in lower case."""
+        every = (goal for goals in self.goals.values() for goal in goals)
+        return frozenset(goal.ghost.lower() for goal in every if is_ghost(goal))
+
+    def problems(self, rows: list[LinkRow]) -> list[str]:
+        """Return for each link what is wrong with it, or an empty text."""
+        return self.bank.read(lambda view: links.problems(view.manifest, rows))
+
+    def superseded(self, paths: Collection[str]) -> dict[str, str]:
+        """Map the superseded ones of some notes to their successors."""
+        numbers = {self.rows[path].number: path for path in paths if path in self.rows}
+
+        def asked(view: View) -> dict[int, tuple[int, str]]:
+            return graph.superseded(view.manifest, numbers)
+
+        found = self.bank.read(asked)
+        return {numbers[number]: successor for number, (_, successor) in found.items()}
+
+    def data(self, path: str) -> bytes:
+        """Return a file's bytes; none if it can't be read."""
+        try:
+            return self.bank.store.read_bytes(path)
+        except (MemoryBankError, OSError):
+            return b""
+
+
+def is_ghost(link: LinkDestination | LinkRow) -> bool:
+    """Tell whether a link leads to no note, though it names neither a person nor code."""
+    return bool(link.ghost) and not link.ambiguous and link.kind != "reference"
+
+
+def not_shared(bank: Bank, paths: Collection[str]) -> set[str]:
+    """Return those of some notes that no revision will have: private, or ignored by git."""
+    roots = bank.roots
+    private = {path for path in paths if roots.is_private(path)}
+    files = {roots.file(path): path for path in paths if path not in private}
+    tree = repository.worktree(bank.layout.root)
+    if tree is None:
+        return private
+    kept = repository.trackable(tree, list(files))
+    return private | {path for file, path in files.items() if file not in kept}

@@ -1,0 +1,314 @@
+"""The interface of lint rules, their context, and the run of all rules.
+
+A rule is a function of a module of this package, declared by a decorator with its severity and a
+line that says what it finds: `bank_rule` for one that gets a bank, `note_rule` for one that gets
+one note's text and the settings. Both yield a `Problem` for each problem. Its name is that of
+the function, with `-` for `_`.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import suppress
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar, cast
+
+from memory_bank.bank.findings import SEVERITIES, Edit, Finding, Severity
+from memory_bank.base import plugins
+from memory_bank.base.errors import MemoryBankError
+from memory_bank.base.paths import Layout
+from memory_bank.base.settings import Settings
+from memory_bank.git import process, repository
+from memory_bank.notes.characters import decode
+from memory_bank.notes.parsing import NoteText
+from memory_bank.notes.store import Store
+from memory_bank.search.manifest.manifest import Manifest
+
+ALLOW = "lint_allow"
+"""Key of front matter with the names of rules whose findings in the note are accepted."""
+
+_NEVER_ALLOWED = frozenset({"secret", "merge-conflict"})
+"""Rules that a note can't turn off: a secret is allowed by its hash, in the settings."""
+
+MOST_IN_NOTE = 500
+"""Findings of a rule in one note that are listed: a hostile note could have a million."""
+
+_KIND = "review.rules"
+
+Fact = TypeVar("Fact")
+
+
+class Problem(NamedTuple):
+    """A problem that a rule found, with its place."""
+
+    path: str
+    """The file's path, relative to the bank."""
+    line: int
+    """1-based; 1 for the whole file."""
+    message: str
+    """The problem."""
+    fix: str | None = None
+    """How to fix it: the name to write instead, or what to do; None if unknown."""
+    column: int | None = None
+    """1-based, in characters."""
+    end_line: int | None = None
+    end_column: int | None = None
+    """The column after its last character."""
+    words: str | None = None
+    """The words that were found; untrusted."""
+    hash: str | None = None
+    """What the settings name to accept a secret."""
+    edits: tuple[Edit, ...] | None = None
+    """Changes of the file's text that fix it."""
+    merge_into: str | None = None
+    """The path of an older note with the same content; a merge into it fixes it."""
+
+
+def at(note: NoteText, start: int, end: int, message: str, fix: str | None = None) -> Problem:
+    """Return the place between two offsets of a note's text."""
+    line, column = note.place(start)
+    end_line, end_column = note.place(end)
+    return Problem(note.path, line, message, fix, column, end_line, end_column)
+
+
+class Rule(NamedTuple):
+    """A rule, as its module declares it."""
+
+    name: str
+    summary: str
+    severity: Severity
+    """By default; the settings may say another one."""
+    check: Callable[[RuleContext], Iterable[Problem]] | None = None
+    """Yields the problems of a bank; None for a rule of a note's text."""
+    check_note: Callable[[NoteText, Settings], Iterable[Problem]] | None = None
+    """Yields the problems of one note's text."""
+    private: bool = False
+    """Whether `check_note` also applies to notes in this machine's private state."""
+    fixes: bool = False
+    """Whether some of its findings have a change that fixes them."""
+
+
+CheckBank = Callable[["RuleContext"], Iterable[Problem]]
+CheckNote = Callable[[NoteText, Settings], Iterable[Problem]]
+_declared: dict[tuple[str, str], Rule] = {}
+"""The rules by module and name."""
+
+
+class RuleContext:
+    """A rule's access to a bank; everything is read lazily."""
+
+    def __init__(
+        self,
+        layout: Layout,
+        settings: Settings,
+        store: Store,
+        manifest: Manifest,
+        paths: Collection[str] | None = None,
+    ) -> None:
+        """Give access to a bank whose index is up to date; see `paths`."""
+        self.layout = layout
+        self.settings = settings
+        self.manifest = manifest
+        """The indexed documents; prefer it to reading files."""
+        self.paths = None if paths is None else frozenset(paths)
+        """The files whose findings are wanted; None for all. A rule need not look at others."""
+        self._store = store
+        self.roots = store.roots
+        """The folders of the notes."""
+        self._note: NoteText | None = None
+        """The note that was read last."""
+        self._facts: dict[Callable[..., Any], tuple[Any, ...]] = {}
+
+    def once(self, function: Callable[[RuleContext], Iterable[Fact]]) -> tuple[Fact, ...]:
+        """Return what a function yields for this bank; it is called once and cached."""
+        if function not in self._facts:
+            self._facts[function] = tuple(function(self))
+        return cast("tuple[Fact, ...]", self._facts[function])
+
+    def wanted(self, paths: Iterable[str]) -> Iterable[str]:
+        """Return those of some files whose findings are wanted."""
+        wanted = self.paths
+        return paths if wanted is None else [path for path in paths if path in wanted]
+
+    def is_included(self, path: str) -> bool:
+        """Tell whether a note is a file of the project that settings include."""
+        return self.roots.is_included(path)
+
+    @cached_property
+    def files(self) -> tuple[str, ...]:
+        """The paths of all files that may be notes, including those not indexed."""
+        return tuple(sorted(self._store.paths()))
+
+    @cached_property
+    def texts(self) -> tuple[str, ...]:
+        """The paths of text files whose names do not end like those of notes."""
+        return tuple(sorted(self._store.scan().texts))
+
+    def text(self, path: str) -> str | None:
+        """Return a file's text; None if it was removed or can't be read."""
+        note = self.note(path)
+        return note.text if note else None
+
+    def note(self, path: str) -> NoteText | None:
+        """Return a file's text and what is in it; None if it was removed or can't be read."""
+        if self._note is None or self._note.path != path:
+            with suppress(MemoryBankError):
+                data = self._store.read_bytes(path)
+                self._note = NoteText(path, decode(data).text, len(data))
+                return self._note
+            return None
+        return self._note
+
+    @cached_property
+    def tree(self) -> Path | None:
+        """The git work tree that contains the bank."""
+        return repository.worktree(self.layout.origin.root)
+
+    @cached_property
+    def tracked(self) -> Collection[str]:
+        """The paths below the bank of all files that git has, or had in its revision."""
+        prefix, listed = self.layout.prefix, self.layout.listed()
+        if listed is not None:
+            return sorted(one.removeprefix(prefix) for one in listed if one.startswith(prefix))
+        names = process.run(self.layout.root, "ls-files", "-z", "--", ".") if self.tree else ""
+        return [name for name in (names or "").split("\0") if name]
+
+    def committed(self) -> Collection[str]:
+        """Return the paths of all files that were ever committed: of the bank, and included."""
+        return {path for root in self.roots.all() for path in root.committed()}
+
+    def moved_notes(self, paths: Collection[str]) -> dict[str, str]:
+        """Map paths of former notes to the paths of the notes to which git moved them."""
+        layout, included = self.layout, self.roots.included
+        found = self.moved(paths, layout.root)
+        if included is not None:
+            moves = self.moved([path for path in paths if included.owns(path)], layout.project)
+            found |= {old: new for old, new in moves.items() if included.owns(new)}
+        return found
+
+    def moved(self, names: Collection[str], folder: Path) -> dict[str, str]:
+        """Map names of files in a folder that git moved to their new names.
+
+        Files that were moved out of the folder are omitted.
+        """
+        layout, origin = self.layout, self.layout.origin  # a copy is in no repository
+        folder = origin.project if folder == layout.project else origin.root
+        tree = repository.worktree(folder)
+        if tree is None or not names:
+            return {}
+        home = folder.relative_to(tree).as_posix()
+        paths = {posixpath.normpath(f"{home}/{name}"): name for name in names}
+        project = origin.project.relative_to(tree).as_posix()
+
+        def there(path: str) -> bool:
+            return layout.project_has(posixpath.relpath(path, project))
+
+        moves = repository.moved(tree, paths, there, layout.commit).items()
+        found = {paths[old]: posixpath.relpath(new, home) for old, new in moves}
+        return {old: new for old, new in found.items() if not new.startswith("../")}
+
+
+def bank_rule(
+    severity: Severity, summary: str, *, fixes: bool = False
+) -> Callable[[CheckBank], CheckBank]:
+    """Declare a function that yields the problems of a bank as a rule of its name."""
+
+    def declared(check: CheckBank) -> CheckBank:
+        name = check.__name__.replace("_", "-")
+        _declared[check.__module__, name] = Rule(name, summary, severity, check, fixes=fixes)
+        return check
+
+    return declared
+
+
+def note_rule(
+    severity: Severity, summary: str, *, private: bool = False, fixes: bool = False
+) -> Callable[[CheckNote], CheckNote]:
+    """Declare a function that yields the problems of one note's text as a rule of its name.
+
+    A `private` rule also applies to notes in this machine's private state.
+    """
+
+    def declared(check: CheckNote) -> CheckNote:
+        name = check.__name__.replace("_", "-")
+        _declared[check.__module__, name] = Rule(
+            name, summary, severity, None, check, private=private, fixes=fixes
+        )
+        return check
+
+    return declared
+
+
+def rules() -> dict[str, Rule]:
+    """Return the rules by their names."""
+    modules = {plugins.load(_KIND, name).__name__ for name in plugins.names(_KIND)}
+    found = {name: rule for (module, name), rule in _declared.items() if module in modules}
+    return dict(sorted(found.items()))
+
+
+def chosen(settings: Settings, names: Collection[str] = ()) -> list[Rule]:
+    """Return the rules of some names, or all; with the severities of the settings.
+
+    Rules that the settings disable are left out unless they are named.
+    """
+    lint = settings.lint
+    return [
+        rule._replace(severity=cast("Severity", lint.severity.get(name, rule.severity)))
+        for name, rule in rules().items()
+        if (name in names if names else name not in lint.disable)
+    ]
+
+
+def findings(bank: RuleContext, names: Collection[str] = ()) -> list[Finding]:
+    """Return the findings in a bank, or in the files that are wanted, the most severe first.
+
+    `names` are those of rules; by default all that are not disabled.
+    """
+    some = chosen(bank.settings, names)
+    found = [
+        Finding(rule.name, rule.severity, *place)
+        for rule in some
+        for place in (rule.check(bank) if rule.check else ())
+        if bank.paths is None or place.path in bank.paths
+    ]
+    found = [one for one in found if one.rule not in allowed(bank.note(one.path), one.rule)]
+    for path in bank.files if bank.paths is None else sorted(bank.paths):
+        if note := bank.note(path):
+            private = bank.roots.is_private(path)
+            found += note_findings(note, bank.settings, some, private=private)
+    return sorted(found, key=order)
+
+
+def note_findings(
+    note: NoteText, settings: Settings, some: Iterable[Rule], *, private: bool = False
+) -> Iterator[Finding]:
+    """Yield the findings of those of some rules that need one note's text only.
+
+    Of a rule, the first ones, and one that says that there are more.
+    """
+    for rule in some:
+        if rule.check_note is None or (private and not rule.private):
+            continue
+        if rule.name not in allowed(note, rule.name):
+            for number, place in enumerate(rule.check_note(note, settings)):
+                if number == MOST_IN_NOTE:
+                    message = f"{place.message}; what is below is not listed"
+                    yield Finding(rule.name, rule.severity, note.path, place.line, message)
+                    break
+                yield Finding(rule.name, rule.severity, *place)
+
+
+def allowed(note: NoteText | None, rule: str) -> Collection[str]:
+    """Return the names of rules whose findings the front matter of a note accepts."""
+    if note is None or ALLOW not in note.head or rule in _NEVER_ALLOWED:
+        return ()
+    found = note.keys.get(ALLOW)
+    return [str(name) for name in (found if isinstance(found, list) else [found])]
+
+
+def order(finding: Finding) -> tuple[int, str, str, int, int]:
+    """Return the key by which findings are sorted."""
+    place = finding.path, finding.line, finding.column or 0
+    return SEVERITIES.index(finding.severity), finding.rule, *place

@@ -1,0 +1,107 @@
+"""Files that are no notes, notes that can't be read, and notes without text or with much."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+
+from memory_bank.base.filenames import TEMPORARY_PREFIX
+from memory_bank.base.paths import INDEX
+from memory_bank.base.settings import Settings
+from memory_bank.notes import names
+from memory_bank.notes.merging.conflicts import UNRESOLVED
+from memory_bank.notes.note import FileFault
+from memory_bank.notes.parsing import NoteText
+from memory_bank.review.rules.base import Problem, RuleContext, bank_rule, note_rule
+from memory_bank.search.manifest import documents
+
+_STARTS = ("front matter can't be parsed", "front matter opens on line 1")
+
+
+@note_rule("error", "front matter can't be parsed, so that none of its keys counts", private=True)
+def bad_front_matter(note: NoteText, _: Settings) -> Iterator[Problem]:
+    """Yield what is wrong in front matter that gives no values."""
+    for fault in note.faults:
+        if unparsed(fault):
+            yield Problem(note.path, fault.line, fault.reason)
+
+
+def unparsed(fault: FileFault) -> bool:
+    """Tell whether a fault is that of front matter that gives no values."""
+    return fault.reason != UNRESOLVED and fault.reason.startswith(_STARTS)
+
+
+@note_rule("warning", "a note has no text")
+def empty_note(note: NoteText, _: Settings) -> Iterator[Problem]:
+    """Yield the note if it has only front matter and white space."""
+    if not note.parts.body.strip("\ufeff \t\r\n\f\v"):
+        yield Problem(note.path, 1, "has no text", "write its text, or remove it")
+
+
+@bank_rule("warning", "a part of a note could not be read, such as a date in front matter")
+def fault(bank: RuleContext) -> Iterator[Problem]:
+    """Yield the faults of all notes, except those with a rule of their own."""
+    for path, line, reason in documents.faults(bank.manifest):
+        if reason != UNRESOLVED and not unparsed(FileFault(reason, line)):
+            yield Problem(path, line, reason)
+
+
+_FOLDERS = (f"{INDEX}/", ".trash/")
+
+_MOST = 20
+
+_FIX_GENERATED_FILE = "git rm --cached it, and keep it out by the .gitignore that init writes"
+
+
+@bank_rule("error", "git tracks a derived or private file of the bank")
+def generated_file(bank: RuleContext) -> Iterator[Problem]:
+    """Yield such files, at most some of each folder."""
+    count = dict.fromkeys(_FOLDERS, 0)
+    for path in bank.tracked:
+        folder = next((one for one in _FOLDERS if path.startswith(one)), "")
+        if folder:
+            count[folder] += 1
+        if count.get(folder, 0) > _MOST:
+            continue
+        if folder or path.rpartition("/")[2].startswith(TEMPORARY_PREFIX):
+            name = path.encode("utf-8", "replace").decode()
+            yield Problem(name, 1, "is in git, but is derived or private", _FIX_GENERATED_FILE)
+
+
+MOST = 10 * 1024
+"""Bytes."""
+
+
+@note_rule("info", "a note is larger than 10 KB")
+def large_note(note: NoteText, _: Settings) -> Iterator[Problem]:
+    """Yield the note if it is larger."""
+    if note.size > MOST:
+        yield Problem(note.path, 1, f"has {note.size:,} bytes", "make several notes of it")
+
+
+@bank_rule("info", "a note has a name that new notes must not have; it is indexed")
+def odd_name(bank: RuleContext) -> Iterator[Problem]:
+    """Yield the notes with odd names, each with the reason."""
+    for path in bank.wanted(documents.hashes(bank.manifest)):
+        if reason := names.oddity(path):
+            yield Problem(path, 1, reason)
+
+
+@bank_rule("info", "a text file is not a note: its name ends in .txt or .mdx, for example")
+def other_suffix(bank: RuleContext) -> Iterator[Problem]:
+    """Yield text files that may be meant as notes."""
+    there = {path.casefold() for path in (*bank.files, *bank.texts)}
+    for path in bank.texts:
+        file = PurePosixPath(path)
+        new = file.with_suffix(".md")
+        if str(new).casefold() in there:
+            new = file.with_name(f"{file.name}.md")
+        message = f"is not indexed, as its name ends in {file.suffix}"
+        yield Problem(path, 1, message, f"if it is a note, rename it to {new.name}")
+
+
+@bank_rule("error", "a file is not indexed")
+def unindexed(bank: RuleContext) -> Iterator[Problem]:
+    """Yield the files that are not indexed, with the reason."""
+    for path, reason in documents.unindexed(bank.manifest):
+        yield Problem(path, 1, reason)

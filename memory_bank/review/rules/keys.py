@@ -1,0 +1,157 @@
+"""Keys of front matter, settings and golden queries that can't hold."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+from memory_bank.bank import open_index
+from memory_bank.base import plugins
+from memory_bank.base.dates import iso, to_datetime
+from memory_bank.base.errors import BadInput, NoteNotFound, similar_names
+from memory_bank.base.filenames import QUERIES, SETTINGS
+from memory_bank.base.setting_sections import TypeSchema
+from memory_bank.base.settings import Settings
+from memory_bank.notes.names import of_note
+from memory_bank.notes.parsing import NoteText
+from memory_bank.notes.relations import TYPES
+from memory_bank.notes.schema import KEYS, keys_of, known_type
+from memory_bank.review import golden_queries
+from memory_bank.review.rules.base import ALLOW, Problem, RuleContext, bank_rule, note_rule
+from memory_bank.search import measures
+
+
+@bank_rule("error", "a setting of the project's file is wrong, or only the user may have it")
+def bad_setting(bank: RuleContext) -> Iterator[Problem]:
+    """Yield what is wrong, where the file has it."""
+    for one in bank.settings.problems:
+        yield Problem(SETTINGS, one.line, one.message, one.hint)
+
+
+_ZONES = timedelta(hours=14)
+"""So much earlier is a date than in UTC where it comes first."""
+
+
+@note_rule("warning", "a note says that it was created or updated in the future")
+def future_date(note: NoteText, _: Settings) -> Iterator[Problem]:
+    """Yield each such date; a date of today in any time zone is none."""
+    limit = datetime.now(UTC) + _ZONES
+    for name in ("created_at", "updated_at", "verified_at") if note.head else ():
+        for key in keys_of(note.keys, name):
+            moment = to_datetime(note.keys[key])
+            if moment is not None and moment > limit:
+                message = f"{key} is in the future: {iso(moment)}"
+                yield Problem(
+                    note.path, note.key_line(key), message, "write the day on which it was"
+                )
+
+
+_WHERE = re.compile(rf"{re.escape(QUERIES)}:(?:(\d+):)? (.*)", re.DOTALL)
+
+_TOML_LINE = re.compile(r"\(at line (\d+)")
+
+_SECTION = re.compile(r"#.*|:[1-9]\d*\Z", re.DOTALL)
+"""A heading or line after the name of a note."""
+
+
+@bank_rule("error", "the file of golden queries can't be read, or a query names a missing note")
+def golden_query(bank: RuleContext) -> Iterator[Problem]:
+    """Yield what is wrong with the file, else the names that mean no note, or several."""
+    try:
+        text = golden_queries.text_in(bank.layout.root)
+        found = [] if text is None else measures.parse(text, QUERIES)
+    except BadInput as error:
+        yield _fault(error)
+        return
+    for query in found:
+        for name in query.find:
+            lost = _lost(bank, name)
+            if lost is not None:
+                line = int(query.place_of(name).rpartition(":")[2])
+                yield Problem(
+                    QUERIES, line, f"{query.text!r} must find it, but {lost.message}", lost.hint
+                )
+
+
+def _lost(bank: RuleContext, name: str) -> NoteNotFound | None:
+    """Return why a name means no note; None if it means one."""
+    forms = [name, _SECTION.sub("", name)]
+    forms += [of_note(form, bank.layout) for form in forms]
+    found = open_index.path_named(bank.manifest, forms)
+    return found if isinstance(found, NoteNotFound) else None
+
+
+def _fault(error: BadInput) -> Problem:
+    where = _WHERE.fullmatch(error.message)
+    line, what = where.groups() if where else (None, error.message)
+    if line is None and (shown := _TOML_LINE.search(error.message)):
+        line = shown[1]
+    return Problem(QUERIES, int(line or 1), f"the golden queries: {what}", error.hint)
+
+
+@bank_rule("warning", "a setting of [lint] names a rule that does not exist")
+def lint_setting(bank: RuleContext) -> Iterator[Problem]:
+    """Yield each name, where the settings have it."""
+    known = {name.replace("_", "-") for name in plugins.names("review.rules")}
+    lint = bank.settings.lint
+    for key, names in (("disable", lint.disable), ("severity", tuple(lint.severity))):
+        file, _, line = bank.settings.origins.get(f"lint.{key}", "").rpartition(":")
+        own = file == str(bank.layout.config) and line.isdigit()
+        for name in names:
+            if name not in known:
+                near = similar_names(name, sorted(known), most=1)
+                fix = f"write {next(iter(near))}, if that is meant" if near else None
+                message = f"lint.{key}: there is no rule {name[:60]!r}"
+                yield Problem(SETTINGS, int(line) if own else 1, message, fix)
+
+
+@note_rule("error", "front matter lacks a key that the schema of its type requires")
+def schema(note: NoteText, settings: Settings) -> Iterator[Problem]:
+    """Yield each key that is missing or empty."""
+    if not settings.schema.types or not note.head:
+        return
+    kind, schema = schema_of(note, settings)
+    for name in schema.required:
+        if not any(_says_something(note.keys[key]) for key in keys_of(note.keys, name)):
+            line = next((note.key_line(key) for key in keys_of(note.keys, name)), 0)
+            message = f"a note of type {kind} must have the key {name!r}"
+            yield Problem(note.path, line or note.key_line("type"), message, f"add {name}: …")
+
+
+def schema_of(note: NoteText, settings: Settings) -> tuple[str, TypeSchema]:
+    """Return the type of a note, and its schema."""
+    found = next((note.keys[key] for key in keys_of(note.keys, "type")), "")
+    kind = known_type(str(found))
+    by_type = {known_type(name): schema for name, schema in settings.schema.types.items()}
+    return kind, by_type.get(kind, TypeSchema())
+
+
+def _says_something(value: object) -> bool:
+    return value is not None and value not in ("", [], {})
+
+
+KNOWN = TYPES | {one for names in KEYS.values() for one in names} | {
+    ALLOW, "archived", "same_as", "session_id", "imported_from", "imported_hash", "verified_commit",
+    "verified_at", "related_to",
+}  # fmt: skip
+"""Our keys, and relations to other notes."""
+
+
+@note_rule("warning", "front matter has a key that is not known, where the schema is strict")
+def unknown_key(note: NoteText, settings: Settings) -> Iterator[Problem]:
+    """Yield each key that is neither ours nor in the schema of the note's type."""
+    if not note.head or not (settings.schema.strict or settings.schema.types):
+        return
+    _, schema = schema_of(note, settings)
+    strict = settings.schema.strict if schema.strict is None else schema.strict
+    known = KNOWN | set(map(_plain, (*schema.required, *schema.optional)))
+    for key in note.keys if strict else ():
+        if _plain(key) not in known:
+            near = similar_names(_plain(key), sorted(known), most=1)
+            fix = f"write {next(iter(near))}, if that is meant" if near else None
+            yield Problem(note.path, note.key_line(key), f"the key {key[:60]!r} is not known", fix)
+
+
+def _plain(key: str) -> str:
+    return key.strip().lower().replace("-", "_").replace(" ", "_")

@@ -1,0 +1,258 @@
+"""Links and references that lead nowhere, to several notes, or to a former name."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator
+from itertools import islice
+from typing import NamedTuple
+
+from memory_bank.bank.findings import Edit
+from memory_bank.base.errors import BadInput, differ_by_one_letter, without_one_letter
+from memory_bank.base.filenames import NOTE_SUFFIXES
+from memory_bank.notes import front_matter, relink
+from memory_bank.notes.link_targets import path_names
+from memory_bank.notes.names import key, name_of, of_file, without_id_start
+from memory_bank.notes.unicode_form import BREAK
+from memory_bank.review.rules.base import Problem, RuleContext, bank_rule
+from memory_bank.search.manifest import documents
+from memory_bank.search.manifest.links import LinkRow, all_links, links_of, problems
+
+
+@bank_rule("warning", "a link leads to a heading or block that its note does not have")
+def broken_link(bank: RuleContext) -> Iterator[Problem]:
+    """Yield the broken links."""
+    for row, problem in bank.once(broken):
+        if not row.ambiguous:
+            yield Problem(row.source_key, row.line, problem)
+
+
+def broken(bank: RuleContext) -> Iterator[tuple[LinkRow, str]]:
+    """Yield the broken and the ambiguous links, each with its problem."""
+    rows = bank.once(links)
+    for row, problem in zip(rows, problems(bank.manifest, rows), strict=True):
+        if problem:
+            yield row, problem
+
+
+def links(bank: RuleContext) -> list[LinkRow]:
+    """Return the links of the bank, or of the notes whose findings are wanted."""
+    if bank.paths is None:
+        return all_links(bank.manifest)
+    return links_of(bank.manifest, bank.paths)
+
+
+_FIX_AMBIGUOUS_LINK = "write the path of the note that is meant"
+
+
+@bank_rule("warning", "a link may mean several notes")
+def ambiguous_link(bank: RuleContext) -> Iterator[Problem]:
+    """Yield the ambiguous links, each with the notes that it may mean."""
+    for row, problem in bank.once(broken):
+        if row.ambiguous:
+            yield Problem(row.source_key, row.line, problem, _FIX_AMBIGUOUS_LINK)
+
+
+_NO_FILE = re.compile(r"[*?\[\0]|://|\A[A-Za-z]:|\A/|\A\.\.?(?:/|\Z)")
+"""Patterns, URLs, and paths outside the project, which are not checked."""
+
+_PLAIN = re.compile(r"[\w./-]+")
+"""Paths that are written in front matter as they are."""
+
+_INSIDE = re.compile(r"[#:].*", re.DOTALL)
+"""A line or a heading after a file's name."""
+
+
+class _Missing(NamedTuple):
+    note: str
+    written: str
+    file: str
+    """Relative to the project."""
+
+
+@bank_rule("warning", "a file in file_refs does not exist", fixes=True)
+def missing_file_ref(bank: RuleContext) -> Iterator[Problem]:
+    """Yield the references to missing files, with the new name if git moved the file."""
+    if not bank.layout.prefix:
+        return  # a bank without a project: the location of its files is unknown
+    missing = list(_missing(bank))
+    moved = bank.moved({one.file for one in missing}, bank.layout.project)
+    for one in missing:
+        new = moved.get(one.file)
+        what = "which git moved" if new else "which does not exist"
+        line = _line(bank.text(one.note) or "", one.written)
+        place = Problem(one.note, line, f"file_refs names {one.written}, {what}", new)
+        yield place._replace(
+            edits=_reference_edits(bank, one.note, one.written, new) if new else None
+        )
+
+
+def _reference_edits(
+    bank: RuleContext, path: str, written: str, new: str
+) -> tuple[Edit, ...] | None:
+    """Return the change of a reference, if it is written once, and needs no quotes."""
+    note = bank.note(path)
+    if note is None or not _PLAIN.fullmatch(new) or not _PLAIN.fullmatch(written):
+        return None
+    places = list(re.finditer(rf"(?<![\w./-]){re.escape(written)}(?![\w./-])", note.head))
+    if len(places) != 1:
+        return None
+    return (Edit(len(note.parts.opening) + places[0].start(), written, new),)
+
+
+def _missing(bank: RuleContext) -> Iterator[_Missing]:
+    there: dict[str, bool] = {}
+    for path, found in documents.data_of(bank.manifest, "file_refs"):
+        for written in found:
+            file = posixpath.normpath(of_file(str(written), bank.layout))
+            if file not in there:
+                outside = any(map(_NO_FILE.search, (str(written), file)))
+                there[file] = outside or _exists(bank, file)
+            if not there[file]:
+                yield _Missing(path, str(written), _INSIDE.sub("", file))
+
+
+def _exists(bank: RuleContext, file: str) -> bool:
+    """Tell whether a file or a note has this name, with or without its line or heading."""
+    names = {file, _INSIDE.sub("", file)}
+    places = (place for name in names for place in (name, f"{bank.layout.prefix}{name}"))
+    return any(map(bank.layout.project_has, places))
+
+
+def _line(text: str, written: str) -> int:
+    """Return the line of a reference in the front matter."""
+    parts = front_matter.split(text)
+    lines = BREAK.split(parts.opening + parts.block)
+    return next((number for number, line in enumerate(lines, 1) if written in line), 1)
+
+
+_REFERENCE = "reference"
+
+
+@bank_rule("warning", "a link leads to a note's former name; git moved the note", fixes=True)
+def moved_link(bank: RuleContext) -> Iterator[Problem]:
+    """Yield the links to ghosts that were the name of a note before git moved it."""
+    for row, old, new in bank.once(_moved):
+        what = f"leads to {old}, which git moved to {new}"
+        target = written_target(bank, row, new)
+        place = Problem(row.source_key, row.line, what, target)
+        yield place._replace(words=row.target, edits=_edits(bank, row, target))
+
+
+def former_names(bank: RuleContext) -> Iterator[LinkRow]:
+    """Yield the links to the former names of notes."""
+    for row, _, _ in bank.once(_moved):
+        yield row
+
+
+def _moved(bank: RuleContext) -> Iterator[tuple[LinkRow, str, str]]:
+    """Yield the links to former names, each with the former path and the new one."""
+    prefix = bank.layout.prefix
+    ghosts = [
+        (row, key(name_of(row.ghost.removeprefix(prefix))))
+        for row in bank.once(links)
+        if row.ghost and not row.ambiguous and row.kind != _REFERENCE
+    ]
+    if not ghosts:
+        return
+    former = _former(bank, {name for _, name in ghosts})
+    moved = bank.moved_notes(set(former.values()))
+    for row, name in ghosts:
+        old = former.get(name, "")
+        if new := moved.get(old):
+            yield row, old, new
+
+
+def _edits(bank: RuleContext, row: LinkRow, target: str) -> tuple[Edit, ...] | None:
+    """Return the changes that give a link its new target; None if it can't have that."""
+    note = bank.note(row.source_key)
+    if note is None:
+        return None
+    same = row.line, row.target
+    try:
+        found = relink.edits(
+            note.text,
+            lambda link: target if (link.line, link.target) == same else None,
+            note.body_start,
+        )
+    except BadInput:
+        return None
+    return tuple(Edit(at, note.text[at:end], new) for (at, end), new in found.items()) or None
+
+
+def _former(bank: RuleContext, wanted: set[str]) -> dict[str, str]:
+    """Map names to the former paths of the notes that had them, if only one had."""
+    there = set(bank.files)
+    found: dict[str, dict[int, set[str]]] = {}
+    for path in bank.committed():
+        if path.endswith(NOTE_SUFFIXES) and path not in there:
+            for name, rank in path_names(path, ()):
+                if name in wanted:
+                    found.setdefault(name, {}).setdefault(rank, set()).add(path)
+    best = {name: paths[min(paths)] for name, paths in found.items()}
+    return {name: next(iter(paths)) for name, paths in best.items() if len(paths) == 1}
+
+
+def written_target(bank: RuleContext, row: LinkRow, new: str) -> str:
+    """Return a link's new target."""
+    if row.kind == "markdown":
+        here = posixpath.dirname(bank.roots.place(row.source_key))
+        return posixpath.relpath(bank.roots.place(new), here or ".")
+    return name_of(new)
+
+
+_SHORTEST, _LONGEST = 5, 100
+"""Characters of a name from which on another letter is a mistake rather than another name, and up
+to which it is looked for."""
+
+_MOST = 5_000
+"""Names of ghosts that are compared: all their forms are in memory."""
+
+
+@bank_rule("warning", "a link leads to no note, but its target is nearly the name of one")
+def mistyped_link(bank: RuleContext) -> Iterator[Problem]:
+    """Yield the links to ghosts that nearly have the name of a note, with that name."""
+    ghosts = {row: name for row in bank.once(links) if (name := _name(bank, row))}
+    for row in former_names(bank):
+        ghosts.pop(row, None)  # git tells the new name of these
+    near = _near(bank, set(ghosts.values())) if ghosts else {}
+    for row, name in ghosts.items():
+        paths = sorted(near.get(name, set()) - {row.source_key})
+        if not paths:
+            continue
+        what = f"leads to no note, but is nearly the name of {' and '.join(paths)}"
+        target = written_target(bank, row, paths[0]) if len(paths) == 1 else None
+        yield Problem(row.source_key, row.line, f"{row.target!r} {what}", target, words=row.target)
+
+
+def _name(bank: RuleContext, row: LinkRow) -> str:
+    """Return the name of the note that a link may mean; empty if it leads to something else."""
+    other = not row.ghost or row.ambiguous or row.kind == "reference" or ":" in row.ghost
+    if other or bank.layout.project_has(row.ghost):
+        return ""
+    return key(row.ghost.removeprefix(bank.layout.prefix))
+
+
+def _near(bank: RuleContext, wanted: set[str]) -> dict[str, set[str]]:
+    """Map names to the paths of the notes whose names are that near."""
+    reduced: dict[str, set[str]] = {}
+    for name in islice(filter(_fits, sorted(wanted)), _MOST):
+        for less in without_one_letter(name):
+            reduced.setdefault(less, set()).add(name)
+    found: dict[str, set[str]] = {}
+    for path, title, _ in documents.titles(bank.manifest):
+        names = {one for one, _ in path_names(path, ())} | {key(title)}
+        for one in names:
+            stem = without_id_start(one)
+            if stem in wanted and stem != one:
+                found.setdefault(stem, set()).add(path)
+            for less in without_one_letter(one) if _fits(one) else ():
+                for name in reduced.get(less, ()):
+                    if differ_by_one_letter(name, one):
+                        found.setdefault(name, set()).add(path)
+    return found
+
+
+def _fits(name: str) -> bool:
+    return _SHORTEST <= len(name) <= _LONGEST

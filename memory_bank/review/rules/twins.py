@@ -1,0 +1,100 @@
+"""Notes with the same content, id or name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from unicodedata import normalize
+
+from memory_bank.bank import open_index
+from memory_bank.bank.note_files import SESSION
+from memory_bank.bank.open_index import NoteRow
+from memory_bank.git import repository
+from memory_bank.notes.identity import content_hash
+from memory_bank.notes.names import folded
+from memory_bank.notes.schema import folder_of
+from memory_bank.notes.source import CONTENT
+from memory_bank.review.rules.base import Problem, RuleContext, bank_rule
+from memory_bank.search.manifest import documents
+
+
+@bank_rule("warning", "two notes that are not archived have the same content", fixes=True)
+def same_content(bank: RuleContext) -> Iterator[Problem]:
+    """Yield each note with the content of an older one; private and tracked notes are separate."""
+    groups = [
+        [note for note in group if note.content_hash != content_hash("")] for group in _groups(bank)
+    ]
+    shared = _shared(bank, [note.path for group in groups for note in group])
+    for group in groups:
+        for side in (True, False):
+            alike = [note.path for note in group if (note.path in shared) == side]
+            for path in alike[1:]:
+                fix = f"merge it into {alike[0]}, which is older"
+                place = Problem(path, 1, f"has the same content as {alike[0]}", fix)
+                yield place._replace(merge_into=alike[0])
+
+
+def _groups(bank: RuleContext) -> Iterator[Sequence[NoteRow]]:
+    """Yield the groups of the bank's own notes with the same content, the oldest first."""
+    for group in documents.sharing(bank.manifest, CONTENT):
+        yield [open_index.note_of(row) for row in group if not bank.is_included(row.key)]
+
+
+def _shared(bank: RuleContext, paths: Sequence[str]) -> set[str]:
+    """Return the notes that git tracks or would track."""
+    sessions = f"{folder_of(SESSION)}/"
+    by_file = {
+        bank.layout.origin.root / path: path for path in paths if not path.startswith(sessions)
+    }
+    if bank.tree is None:
+        return set(by_file.values())
+    return {
+        by_file[file] for file in repository.trackable(bank.tree, list(by_file)) if file in by_file
+    }
+
+
+_FIX_SAME_ID = "merge them, or give the newer one another id"
+
+
+@bank_rule("error", "several notes have the same id")
+def same_id(bank: RuleContext) -> Iterator[Problem]:
+    """Yield each note whose id another note has."""
+    for note_id, paths in bank.once(claimed):
+        for path in paths:
+            others = ", ".join(other for other in paths if other != path)
+            yield Problem(path, 1, f"has the id {note_id}, as {others}", _FIX_SAME_ID)
+
+
+def claimed(bank: RuleContext) -> list[tuple[str, tuple[str, ...]]]:
+    """Return the ids that several notes have, with their paths."""
+    return documents.same_ids(bank.manifest)
+
+
+@bank_rule(
+    "error", "two paths differ only in case or Unicode form, and are one on some file systems"
+)
+def twin_name(bank: RuleContext) -> Iterator[Problem]:
+    """Yield each note whose path, or a folder of it, has such a twin."""
+    written: dict[str, set[str]] = {}
+    for path in bank.files:
+        for part in _parts(path):
+            written.setdefault(folded(part), set()).add(part)
+    for path in bank.wanted(bank.files):
+        for part in _parts(path):
+            if others := sorted(written[folded(part)] - {part}):
+                what = "" if part == path else f"the folder {part} of "
+                form = ", in another Unicode form," if _composed(part, others[0]) else ""
+                message = f"{what}this path is the same as {others[0]}{form} on some file systems"
+                yield Problem(path, 1, message, "rename one of them")
+                break
+
+
+def _composed(one: str, other: str) -> bool:
+    """Tell whether two paths look the same: only their Unicode forms differ."""
+    return normalize("NFC", one) == normalize("NFC", other)
+
+
+def _parts(path: str) -> Iterator[str]:
+    """Yield the folders of a path, then the path itself."""
+    names = path.split("/")
+    for number in range(1, len(names) + 1):
+        yield "/".join(names[:number])

@@ -1,0 +1,1 @@
+"""Ways to turn a text into a vector; one file each."""

@@ -1,0 +1,100 @@
+"""The contract of an embedder."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from blake3 import blake3
+
+from memory_bank.search.models.types import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from memory_bank.base.settings import Settings
+    from memory_bank.search.models.types import Vectors
+
+
+class Embedder(Protocol):
+    """Embeds texts as unit vectors; a vector does not depend on the batch."""
+
+    @property
+    def name(self) -> str:
+        """The plug-in's name, as in the setting `embedder`."""
+
+    @property
+    def dimension(self) -> int:
+        """The number of components of a vector."""
+
+    @property
+    def model_hash(self) -> str:
+        """Identifies the weights: only vectors with the same hash can be compared."""
+
+    @property
+    def weight(self) -> float:
+        """The weight of the semantic score in fusion; the keyword score has weight 1."""
+
+    @property
+    def code_weight(self) -> float:
+        """The same if the passages are code, which shares few words with a question."""
+
+    @property
+    def similarity_threshold(self) -> float:
+        """The minimum cosine of a match if no passage has a word of the question."""
+
+    def embed(self, texts: Sequence[str], kind: Kind = "passage") -> Vectors:
+        """Return float32 rows of length 1, shape (len(texts), dimension).
+
+        A text without any known token gives a row of zeros. Raises EmbedderUnavailable
+        when the model or its server can't be reached.
+        """
+
+
+class EmbedderModule(Protocol):
+    """What the module of an embedder defines."""
+
+    SUMMARY: str
+
+    def fingerprint(self, settings: Settings) -> str:
+        """Return what determines the vectors: settings, files, version; no secret.
+
+        When it changes, the vectors are computed again. It is computed for each query, so it must
+        load no model and read no file; a missing file or wrong setting must not raise an error.
+        """
+
+    def load(self, settings: Settings) -> Embedder | None:
+        """Return the embedder; None if the user wants no embeddings.
+
+        Raises EmbedderUnavailable if a file or package is missing.
+        """
+
+
+class ConfigurableModule(Protocol):
+    """What the module of an embedder with settings also defines: a section of its name."""
+
+    SETTINGS: type[NamedTuple]
+    """Fields are annotated with a `Key` of config.py, and each has a default."""
+
+
+class InstallableModule(Protocol):
+    """What the module of an embedder with a download also defines."""
+
+    def install(self, settings: Settings, say: Callable[[str], None]) -> str:
+        """Download the weights, and return their folder; nothing else downloads."""
+
+
+class VerifiableModule(Protocol):
+    """What the module of an embedder with pinned files also defines."""
+
+    def verify(self, settings: Settings) -> str:
+        """Verify all files, and return a message; raise EmbedderUnavailable if one differs."""
+
+
+def digest(*parts: object) -> str:
+    """Return a hash of these values, 16 hex digits."""
+    return str(blake3(repr(parts).encode("utf-8", "surrogatepass")).hexdigest())[:16]
+
+
+def identity(embedder: Embedder) -> str:
+    """Return the identity of an embedder; only vectors of one identity can be compared."""
+    return f"{embedder.name}:{embedder.dimension}:{embedder.model_hash}"

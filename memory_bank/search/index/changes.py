@@ -1,0 +1,107 @@
+"""The documents of a source that changed, by signatures, and the report of a sync."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from memory_bank.base.documents import Scan, Signature
+from memory_bank.search.manifest import documents, writer
+from memory_bank.search.manifest.manifest import Manifest
+
+
+class DocumentChanges(NamedTuple):
+    """Documents that may have changed, and documents that no longer exist."""
+
+    changed: dict[str, Signature]
+    gone: tuple[int, ...] = ()
+    refused: dict[str, str] | None = None
+    """Files that can't be documents, with reasons; None if they are as recorded."""
+
+    def __bool__(self) -> bool:
+        """Tell whether there is anything to do."""
+        return bool(self.changed or self.gone or self.refused is not None)
+
+
+NONE = DocumentChanges({})
+
+
+def compare(manifest: Manifest, scan: Scan) -> DocumentChanges:
+    """Compare a scan of all documents with the manifest; hashes are compared when they are read."""
+    changes = _compare(
+        manifest,
+        writer.signatures(manifest),
+        writer.unfinished_keys(manifest),
+        scan,
+    )
+    same = writer.refused(manifest) == scan.refused
+    return changes if same else changes._replace(refused=scan.refused)
+
+
+def compare_some(manifest: Manifest, scan: Scan, keys: Collection[str]) -> DocumentChanges | None:
+    """Compare some documents with the manifest; None if one is or was refused.
+
+    The manifest must have no unfinished batch.
+    """
+    wanted = list(keys)
+    if writer.any_refused(manifest, scan, wanted):
+        return None
+    return _compare(manifest, writer.signatures(manifest, wanted), (), scan)
+
+
+def _compare(
+    manifest: Manifest, known: dict[str, Signature], unfinished: Collection[str], scan: Scan
+) -> DocumentChanges:
+    changed = {
+        key: signature
+        for key, signature in scan.signatures.items()
+        if not signature or known.get(key) != signature
+    }
+    gone = [key for key in (*known, *unfinished) if key not in scan.signatures]
+    return DocumentChanges(changed, tuple(documents.numbers_of(manifest, gone)))
+
+
+Progress = Callable[[str, int, int], None]
+"""Called with the kind of work, the amount done, and the total."""
+
+
+@dataclass(slots=True)
+class SyncReport:
+    """What one sync did; numbers of documents."""
+
+    indexed: int = 0
+    removed: int = 0
+    unindexed: int = 0
+    repaired: list[str] = field(default_factory=list)
+    """What was unfinished, damaged or missing, as in `repairs`."""
+    embedded: int = 0
+    """Passages for which a vector was computed."""
+    waiting: int = 0
+    """Passages that have no vector yet."""
+    problem: str = ""
+    """Why passages can't be embedded now, if so."""
+    leftover: list[str] = field(default_factory=list)
+    """Temporary files that were found among the documents."""
+    seconds: float = 0.0
+    code: SyncReport | None = None
+    """Of the project's code; None if it was not indexed."""
+
+    def add(self, other: SyncReport) -> None:
+        """Add what another sync did; the first problem stays."""
+        self.indexed += other.indexed
+        self.removed += other.removed
+        self.unindexed += other.unindexed
+        self.embedded += other.embedded
+        self.waiting += other.waiting
+        self.repaired += other.repaired
+        self.problem = self.problem or other.problem
+
+    @property
+    def healed(self) -> list[str]:
+        """Return `repaired` by its former name, for this version."""
+        return self.repaired
+
+
+def silent(what: str, done: int, total: int) -> None:
+    """Show no progress."""

@@ -1,0 +1,1 @@
+"""What is indexed: documents, sections, links."""

@@ -1,0 +1,362 @@
+"""Read documents, passages and counts from the manifest."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from memory_bank.base.documents import Section, Span
+from memory_bank.base.errors import IndexDamaged
+from memory_bank.search.manifest.manifest import (
+    DONE,
+    GONE,
+    HASH,
+    MEAN_WORDS,
+    PENDING,
+    SEPARATOR,
+    UNREADABLE,
+    Manifest,
+)
+from memory_bank.search.retrievers.base import Scope
+
+_COLUMNS = f"id, key, {HASH}, size, known_as, title, created, updated, hidden, data"
+
+_LIVE = f"state IN ({DONE}, {PENDING})"
+
+Dates = Mapping[int, tuple[float, str]]
+
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+_NO_DATES: Mapping[str, float] = MappingProxyType({})
+
+
+class DocumentRow(NamedTuple):
+    """The manifest's row of a document."""
+
+    number: int
+    key: str
+    hash: str
+    size: int
+    id: str
+    title: str
+    created: float
+    updated: float
+    hidden: bool
+    data: Mapping[str, Any] = _NOTHING
+
+    @property
+    def known_as(self) -> str:
+        """The document's name in the logs of activity: its id, else its key."""
+        return self.id or self.key
+
+
+class PassageRow(NamedTuple):
+    """The lines and the section of a passage."""
+
+    row: int
+    document: int
+    ordinal: int
+    """Number of the section in its document; -1 when it is in none."""
+    line: int
+    end_line: int
+    section: Section
+    """Without its fields."""
+
+    @property
+    def span(self) -> Span:
+        """Its lines."""
+        return Span(self.line, self.end_line)
+
+
+def passages(manifest: Manifest, rows: Collection[int]) -> dict[int, PassageRow]:
+    """Return the passages of some row numbers; those gone meanwhile are left out."""
+    sql = (
+        "SELECT row, p.document, section, p.line, p.end_line, coalesce(s.line, 1),"
+        " coalesce(s.end_line, 1), coalesce(headings, ''), coalesce(name, ''),"
+        " coalesce(created, 0), coalesce(tokens, 0) FROM passages AS p"
+        " LEFT JOIN sections AS s ON s.document = p.document AND ordinal = section"
+        " WHERE row IN ({})"
+    )
+    return {
+        row: PassageRow(row, document, ordinal, line, end_line, _section(*around))
+        for row, document, ordinal, line, end_line, *around in manifest.chunked(sql, list(rows))
+    }
+
+
+def passages_of(manifest: Manifest, numbers: Collection[int]) -> dict[int, int]:
+    """Map the row of each passage of some documents to its document."""
+    sql = "SELECT row, document FROM passages WHERE document IN ({})"
+    return dict(manifest.chunked(sql, list(numbers)))
+
+
+def _section(
+    line: int, end_line: int, headings: str, name: str, created: float, tokens: int
+) -> Section:
+    above = tuple(filter(None, headings.split(SEPARATOR)))
+    return Section(line, end_line, above, name, (), created, tokens)
+
+
+def documents(manifest: Manifest, numbers: Collection[int]) -> dict[int, DocumentRow]:
+    """Return the documents of some numbers."""
+    sql = f"SELECT {_COLUMNS} FROM documents WHERE id IN ({{}})"
+    return {row[0]: _document(row) for row in manifest.chunked(sql, list(numbers))}
+
+
+def all_documents(manifest: Manifest) -> list[DocumentRow]:
+    """Return every live document, by key."""
+    rows = manifest.execute(f"SELECT {_COLUMNS} FROM documents WHERE {_LIVE} ORDER BY key")
+    return [_document(row) for row in rows]
+
+
+class Version(NamedTuple):
+    """A document without its data."""
+
+    number: int
+    hash: str
+    hidden: bool
+
+
+def versions(manifest: Manifest) -> dict[str, Version]:
+    """Return every live document by key; faster than all rows."""
+    rows = manifest.execute(f"SELECT key, id, {HASH}, hidden FROM documents WHERE {_LIVE}")
+    return {key: Version(number, found, bool(hidden)) for key, number, found, hidden in rows}
+
+
+def titles(manifest: Manifest) -> list[tuple[str, str, str]]:
+    """Return key, title and `aliases`, as JSON or empty, of every live document, by key."""
+    sql = "SELECT key, title, coalesce(json_extract(data, '$.aliases'), '') FROM documents"
+    return manifest.execute(f"{sql} WHERE {_LIVE} ORDER BY key").fetchall()
+
+
+def document_at(manifest: Manifest, key: str) -> DocumentRow | None:
+    """Return the live document of a key."""
+    sql = f"SELECT {_COLUMNS} FROM documents WHERE key = ? AND {_LIVE}"
+    row = manifest.execute(sql, (key,)).fetchone()
+    return _document(row) if row else None
+
+
+def with_field(manifest: Manifest, key: str, value: str) -> list[DocumentRow]:
+    """Return the live documents that are not hidden and have a field's value, the oldest first."""
+    rows = manifest.execute(
+        f"SELECT {_COLUMNS} FROM documents WHERE {_LIVE} AND NOT hidden AND id IN"
+        " (SELECT document FROM fields WHERE key = ? AND value = ?) ORDER BY created, key",
+        (key, value),
+    )
+    return [_document(row) for row in rows]
+
+
+def sharing(manifest: Manifest, key: str) -> Iterator[list[DocumentRow]]:
+    """Yield the live documents, not hidden, of each value of a field that several of them have."""
+    rows = manifest.execute(
+        "SELECT value FROM fields WHERE key = ? GROUP BY value HAVING count(*) > 1", (key,)
+    )
+    for (value,) in rows.fetchall():
+        found = with_field(manifest, key, value)
+        if len(found) > 1:
+            yield found
+
+
+def data_of(manifest: Manifest, key: str) -> Iterator[tuple[str, Any]]:
+    """Yield what the data of live documents, not hidden, have for a key, with their keys."""
+    rows = manifest.execute(
+        f"SELECT key, json_extract(data, '$.' || ?1) FROM documents WHERE {_LIVE} AND NOT hidden"
+        " AND json_extract(data, '$.' || ?1) IS NOT NULL ORDER BY key",
+        (key,),
+    )
+    for document, value in rows.fetchall():
+        yield document, json.loads(value)
+
+
+def dates(manifest: Manifest, numbers: Collection[int] | None = None) -> Dates:
+    """Return creation time and name in the access log of some documents, or of all.
+
+    The time is 0 for a document that doesn't state it.
+    """
+    known_as = "CASE known_as WHEN '' THEN key ELSE known_as END"
+    sql = f"SELECT id, created * stated, {known_as} FROM documents"
+    rows = (
+        manifest.execute(sql)
+        if numbers is None
+        else manifest.chunked(f"{sql} WHERE id IN ({{}})", list(numbers))
+    )
+    return {number: (created, known) for number, created, known in rows}
+
+
+def newest(
+    manifest: Manifest, scope: Scope, limit: int, written: Mapping[str, float] = _NO_DATES
+) -> list[DocumentRow]:
+    """Return the documents in scope that were created or updated last.
+
+    `written` has later times of updates from the log of updates, by names as in `known_as`.
+    """
+    rows = manifest.execute(
+        f"SELECT {_COLUMNS} FROM documents WHERE {_LIVE} ORDER BY max(created, updated) DESC, key"
+    )
+    late = known_as(manifest, list(written))
+    found: list[DocumentRow] = []
+    first = 0
+    for row in rows:
+        if row[0] in scope and (first < limit or row[0] in late):
+            first += 1
+            found.append(updated_by(_document(row), written))
+        if first >= limit and not late:
+            break
+    return sorted(found, key=lambda one: (-max(one.created, one.updated), one.key))[:limit]
+
+
+def updated_by(row: DocumentRow, written: Mapping[str, float]) -> DocumentRow:
+    """Return a document with the later of its time of update and that in `written`."""
+    return row._replace(updated=max(row.updated, written.get(row.known_as, 0.0)))
+
+
+def known_as(manifest: Manifest, names: Collection[str]) -> set[int]:
+    """Return the documents with these names in the logs of activity."""
+    by_id = "SELECT id FROM documents WHERE known_as <> '' AND known_as IN ({})"
+    by_key = "SELECT id FROM documents WHERE known_as = '' AND key IN ({})"
+    wanted = list(names)
+    return {number for sql in (by_id, by_key) for (number,) in manifest.chunked(sql, wanted)}
+
+
+def code_ratio(manifest: Manifest, rows: Collection[int]) -> float:
+    """Return the mean share of code characters in some passages."""
+    sql = "SELECT code FROM passages WHERE row IN ({})"
+    shares = [share for (share,) in manifest.chunked(sql, list(rows))]
+    return sum(shares) / len(shares) / 1000 if shares else 0.0
+
+
+def first_passages(manifest: Manifest, numbers: Collection[int]) -> dict[int, PassageRow]:
+    """Map each of some documents to its first passage."""
+    sql = "SELECT min(row) FROM passages WHERE document IN ({}) GROUP BY document"
+    rows = [row for (row,) in manifest.chunked(sql, list(numbers))]
+    return {place.document: place for place in passages(manifest, rows).values()}
+
+
+def passage_rows(manifest: Manifest) -> dict[int, int]:
+    """Map the row of every passage to its document."""
+    return dict(manifest.execute("SELECT row, document FROM passages"))
+
+
+def count_passages(manifest: Manifest, most: int | None = None) -> int:
+    """Count the passages, at most up to `most`."""
+    if most is None:
+        (count,) = manifest.execute("SELECT count(*) FROM passages").fetchone()
+    else:
+        sql = "SELECT count(*) FROM (SELECT 1 FROM passages LIMIT ?)"
+        (count,) = manifest.execute(sql, (most,)).fetchone()
+    return int(count)
+
+
+def mean_words(manifest: Manifest) -> float:
+    """Return the mean length of a passage in words, as last computed."""
+    return float((manifest.meta(MEAN_WORDS) or "0 0").split()[1])
+
+
+def unindexed(manifest: Manifest) -> list[tuple[str, str]]:
+    """Return the keys that are not indexed, with the reason."""
+    sql = f"SELECT key, reason FROM documents WHERE state = {UNREADABLE}"
+    rows = manifest.execute(sql).fetchall()
+    return sorted(rows + manifest.execute("SELECT key, reason FROM refused").fetchall())
+
+
+def faults(manifest: Manifest) -> list[tuple[str, int, str]]:
+    """Return the faults of indexed documents: key, line, reason."""
+    sql = "SELECT key, line, faults.reason FROM faults JOIN documents ON documents.id = document"
+    return manifest.execute(f"{sql} ORDER BY key, line").fetchall()
+
+
+def same_ids(manifest: Manifest) -> list[tuple[str, tuple[str, ...]]]:
+    """Return the ids that several documents have, with the keys of these."""
+    found: dict[str, list[str]] = {}
+    sql = f"SELECT known_as, key FROM documents WHERE known_as <> '' AND {_LIVE} ORDER BY key"
+    for known_as, key in manifest.execute(sql):
+        found.setdefault(known_as, []).append(key)
+    return [(known_as, tuple(keys)) for known_as, keys in found.items() if len(keys) > 1]
+
+
+def counts(manifest: Manifest, field: str) -> dict[str, int]:
+    """Count the live documents of each value of a field, the most used first."""
+    return dict(
+        manifest.execute(
+            "SELECT value, count(*) FROM fields JOIN documents ON documents.id = document"
+            f" WHERE fields.key = ? AND {_LIVE} GROUP BY value ORDER BY count(*) DESC, value",
+            (field,),
+        )
+    )
+
+
+def data_counts(manifest: Manifest, key: str) -> dict[str, int]:
+    """Count the live documents for each value of a key of their data; "" if there is none."""
+    return dict(
+        manifest.execute(
+            f"SELECT coalesce(json_extract(data, '$.' || ?), '') AS value, count(*) FROM documents"
+            f" WHERE {_LIVE} GROUP BY value ORDER BY count(*) DESC, value",
+            (key,),
+        )
+    )
+
+
+class Totals(NamedTuple):
+    """How much is indexed."""
+
+    documents: int
+    size: int
+    """Bytes."""
+    hidden: int
+    passages: int
+
+
+def totals(manifest: Manifest) -> Totals:
+    """Return the number of live documents, their bytes, hidden documents, and passages."""
+    live, size, hidden = manifest.execute(
+        "SELECT count(*), coalesce(sum(size), 0), coalesce(sum(hidden), 0) FROM documents"
+        f" WHERE {_LIVE}"
+    ).fetchone()
+    return Totals(live, size, hidden, count_passages(manifest))
+
+
+def numbers(manifest: Manifest) -> set[int]:
+    """Return the number of every live document."""
+    return {number for (number,) in manifest.execute(f"SELECT id FROM documents WHERE {_LIVE}")}
+
+
+def all_keys(manifest: Manifest) -> list[tuple[int, str]]:
+    """Return number and key of every document, those that can't be indexed included."""
+    sql = f"SELECT id, key FROM documents WHERE state <> {GONE} ORDER BY key"
+    return manifest.execute(sql).fetchall()
+
+
+def numbers_of(manifest: Manifest, keys: Collection[str]) -> list[int]:
+    """Return the numbers of the documents with some keys."""
+    sql = "SELECT id FROM documents WHERE key IN ({})"
+    return [number for (number,) in manifest.chunked(sql, list(keys))]
+
+
+def any_document(manifest: Manifest) -> bool:
+    """Tell whether any document was ever indexed."""
+    (last,) = manifest.execute("SELECT max(id) FROM documents").fetchone()
+    return last is not None
+
+
+def any_done(manifest: Manifest) -> bool:
+    """Tell whether any document is completely indexed."""
+    sql = f"SELECT 1 FROM documents WHERE state = {DONE} LIMIT 1"
+    return manifest.execute(sql).fetchone() is not None
+
+
+def hashes(manifest: Manifest) -> dict[str, str]:
+    """Return key and hash of every live document."""
+    sql = f"SELECT key, {HASH} FROM documents WHERE {_LIVE} ORDER BY key"
+    return dict(manifest.execute(sql))
+
+
+def _document(row: Sequence[Any]) -> DocumentRow:
+    try:
+        data: Mapping[str, Any] = json.loads(row[-1])
+    except ValueError as error:
+        raise IndexDamaged(f"the row of {row[1]} is damaged", "it is rebuilt") from error
+    number, key, found, size, known_as, title, created, updated, hidden, _ = row
+    return DocumentRow(
+        number, key, found, size, known_as, title, created, updated, bool(hidden), data
+    )

@@ -1,0 +1,487 @@
+"""Read observations, sessions and other documents by time, conditions and names."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import NamedTuple
+
+from memory_bank.notes.names import key as link_key
+from memory_bank.search.manifest import graph
+from memory_bank.search.manifest.documents import DocumentRow
+from memory_bank.search.manifest.links import name_number
+from memory_bank.search.manifest.manifest import DONE, PENDING, SEPARATOR, Manifest
+from memory_bank.search.retrievers.base import Scope
+
+OBSERVATION = "obs-"
+"""Start of the name of a section that is an observation: it also has the field OBS_TYPE."""
+
+OBS_TYPE = "obs_type"
+
+# the last condition makes SQLite use the partial index
+NAMED = "s.name >= 'obs-' AND s.name < 'obs.' AND s.name <> ''"
+
+IS_OBSERVATION = (
+    f"{NAMED} AND EXISTS (SELECT 1 FROM section_fields AS f WHERE f.document = s.document"
+    f" AND f.ordinal = s.ordinal AND f.key = '{OBS_TYPE}')"
+)
+"""Condition of a section `s`."""
+
+WORK_TOKENS = (
+    "(SELECT max(CAST(f.value AS INTEGER)) FROM section_fields AS f WHERE f.document = s.document"
+    " AND f.ordinal = s.ordinal AND f.key = 'discovery_tokens' AND length(f.value) < 10"
+    " AND f.value NOT GLOB '*[^0-9]*')"
+)
+"""The tokens of the events of which a section `s` was made; NULL if it doesn't say."""
+
+_PASSAGES_IN_SECTIONS = (
+    "passages AS p JOIN sections AS s ON s.document = p.document AND ordinal = section"
+)
+
+
+def any_observation(manifest: Manifest) -> bool:
+    """Tell whether any section may be an observation."""
+    sql = f"SELECT 1 FROM sections AS s WHERE {NAMED} LIMIT 1"
+    return manifest.execute(sql).fetchone() is not None
+
+
+class Work(NamedTuple):
+    """Estimated tokens of all observations."""
+
+    observations: int
+    read: int
+    """To read them."""
+    work: int
+    """Of the events that they were made of."""
+
+
+def work(manifest: Manifest) -> Work:
+    """Return the tokens of all observations that are not archived."""
+    sql = (
+        f"SELECT count(*), coalesce(sum(s.tokens), 0), coalesce(sum({WORK_TOKENS}), 0)"
+        " FROM sections AS s JOIN documents AS d ON d.id = s.document"
+        f" WHERE {IS_OBSERVATION} AND d.state IN ({DONE}, {PENDING}) AND NOT d.hidden"
+    )
+    return Work(*map(int, manifest.execute(sql).fetchone()))
+
+
+def observed(manifest: Manifest, rows: Collection[int]) -> dict[int, int]:
+    """Map those of some passages that are in an observation to the number of its section."""
+    if not any_observation(manifest):
+        return {}
+    sql = (
+        f"SELECT row, ordinal FROM {_PASSAGES_IN_SECTIONS} WHERE row IN ({{}}) AND {IS_OBSERVATION}"
+    )
+    return dict(manifest.chunked(sql, list(rows)))
+
+
+def with_observations(manifest: Manifest, documents: Collection[int]) -> set[int]:
+    """Return those of some documents that have observations: notes of sessions."""
+    if not any_observation(manifest):
+        return set()
+    sql = (
+        "SELECT id FROM documents WHERE id IN ({}) AND EXISTS"
+        f" (SELECT 1 FROM sections AS s WHERE s.document = id AND {NAMED})"
+    )
+    return {document for (document,) in manifest.chunked(sql, list(documents))}
+
+
+def ordinals(manifest: Manifest, rows: Collection[int]) -> dict[int, int]:
+    """Map some passages to the numbers of their sections; -1 for a passage in none."""
+    sql = "SELECT row, section FROM passages WHERE row IN ({})"
+    return dict(manifest.chunked(sql, list(rows)))
+
+
+def names(manifest: Manifest, rows: Collection[int]) -> dict[int, str]:
+    """Map those of some passages that are in a section with a name to that name."""
+    sql = f"SELECT row, name FROM {_PASSAGES_IN_SECTIONS} WHERE row IN ({{}}) AND s.name <> ''"
+    return dict(manifest.chunked(sql, list(rows)))
+
+
+def passages_with(manifest: Manifest, key: str, values: Collection[str]) -> dict[int, int]:
+    """Map the passages of sections with one of some values of a field to their documents."""
+    sql = (
+        "SELECT row, p.document FROM section_fields AS f JOIN passages AS p"
+        " ON p.document = f.document AND p.section = f.ordinal WHERE f.key = ? AND f.value = ?"
+    )
+    return {
+        row: document for value in values for row, document in manifest.execute(sql, (key, value))
+    }
+
+
+def superseded(manifest: Manifest, documents: Collection[int]) -> set[str]:
+    """Return the names of those sections of some documents that something supersedes.
+
+    It links to the section as superseding it, or the section links to it as its successor, or to
+    a document that was promoted from the section and is superseded.
+    """
+    wanted = list(documents)
+    from_new = (
+        "SELECT dest, anchor FROM links WHERE type = 'supersedes' AND anchor <> '' AND dest IN ({})"
+    )
+    from_old = (
+        "SELECT s.name, l.type, l.dest FROM links AS l JOIN sections AS s"
+        " ON s.document = l.document AND l.line >= s.line AND l.line < s.end_line"
+        " WHERE l.type IN ('superseded_by', 'promoted_to') AND s.name <> '' AND l.document IN ({})"
+    )
+    found = {name for _, name in manifest.chunked(from_new, wanted)}
+    links = manifest.chunked(from_old, wanted)
+    promoted = [dest for _, kind, dest in links if kind == "promoted_to" and dest is not None]
+    old = graph.superseded(manifest, promoted)
+    return found | {name for name, kind, dest in links if kind == "superseded_by" or dest in old}
+
+
+def headings(manifest: Manifest) -> Iterator[tuple[str, int, tuple[str, ...]]]:
+    """Yield key, line and headings, outermost first, of each section under a heading."""
+    rows = manifest.execute(
+        "SELECT key, s.line, headings FROM sections AS s JOIN documents ON id = s.document"
+        f" WHERE headings <> '' AND state IN ({DONE}, {PENDING}) ORDER BY key, ordinal"
+    )
+    for key, line, path in rows:
+        yield key, line, tuple(filter(None, path.split(SEPARATOR)))
+
+
+OBSERVATIONS, SESSIONS, NOTES = "observation", "session", "note"
+"""Kinds of entries."""
+
+ALL = frozenset((OBSERVATIONS, SESSIONS, NOTES))
+
+WHOLE = -1
+"""The number of the section of an entry that is a whole document."""
+
+CONCEPTS = "concepts"
+
+FILES = ("reads", "modifies")
+
+PROJECT = "project"
+"""Keys of fields."""
+
+_LIVE = f"d.state IN ({DONE}, {PENDING}) AND NOT d.hidden"
+
+SESSION_ID = "session_id"
+
+_SESSION = (
+    "EXISTS (SELECT 1 FROM fields WHERE document = d.id AND key = 'type' AND value = 'session')"
+    f" AND EXISTS (SELECT 1 FROM fields WHERE document = d.id AND key = '{SESSION_ID}')"
+    f" AND EXISTS (SELECT 1 FROM fields WHERE document = d.id AND key = '{PROJECT}')"
+)
+"""Is a session's note: other notes of type session are those that an agent wrote in one."""
+
+_HAS_FIELD = "EXISTS (SELECT 1 FROM fields WHERE document = d.id AND key = ? AND value = ?)"
+
+_TIE = f"CASE WHEN d.known_as <> '' AND {_SESSION} THEN d.known_as ELSE d.key END"
+"""The id of a document as a row has it, but for the suffix."""
+
+_LINKS = (
+    "EXISTS (SELECT 1 FROM links WHERE document = d.id AND (lower(ghost) IN (?1, ?1 || '.md')"
+    " OR dest IN (SELECT document FROM names WHERE name = ?2)))"
+)
+
+_OBSERVATION_PASSAGES = (
+    "sections AS s CROSS JOIN documents AS d ON d.id = s.document"
+    " CROSS JOIN passages AS p ON p.document = s.document AND p.section = s.ordinal"
+)
+"""CROSS JOIN keeps the order: SQLite, which has no statistics, would begin with all passages."""
+
+_OTHER_PASSAGES = "documents AS d JOIN passages AS p ON p.document = d.id"
+
+_OF_PASSAGE = f"s.document = p.document AND s.ordinal = p.section AND {IS_OBSERVATION}"
+
+_PART = "document, ordinal, line, end_line, headings, name, created, tokens"
+
+
+class Entry(NamedTuple):
+    """An observation, or a document as a whole."""
+
+    document: int
+    section: int
+    """WHOLE for the document."""
+    created: float
+    name: str
+    """Orders entries of one time."""
+
+
+class EntryConditions(NamedTuple):
+    """Conditions that an entry must meet all."""
+
+    kinds: frozenset[str] = ALL
+    project: str = ""
+    own: bool = False
+    """Whether documents that name no project belong to that one."""
+    obs_types: tuple[str, ...] = ()
+    """One of them; then only observations, and the notes of `types`."""
+    types: tuple[str, ...] = ()
+    """Types of notes, one of them."""
+    concepts: tuple[str, ...] = ()
+    """All of them: an observation's concepts, a document's tags."""
+    files: tuple[str, ...] = ()
+    """One of them: read or modified in an observation or session, linked from a note."""
+    modified: bool = False
+    """Whether files must have been modified."""
+    since: float | None = None
+    before: float | None = None
+    """Seconds: the time of an observation or session; a note may also have changed `since`."""
+    changed: frozenset[int] = frozenset()
+    """Notes that changed since then, by the log of updates."""
+
+    @property
+    def of_documents(self) -> bool:
+        """Tell whether all conditions are those of whole documents, so that no passage differs."""
+        beyond = self.obs_types or self.types or self.concepts or self.files
+        return self.kinds == ALL and not (beyond or self.since or self.before)
+
+
+class _Condition:
+    """The text of a condition in SQL, with its values."""
+
+    def __init__(self, *parts: str) -> None:
+        self.parts = [*parts]
+        self.values: list[object] = []
+
+    def add(self, part: str, *values: object) -> None:
+        self.parts.append(part)
+        self.values += values
+
+    @property
+    def text(self) -> str:
+        return " AND ".join(f"({part})" for part in self.parts)
+
+
+def session_id_of(document: DocumentRow) -> str:
+    """Return the id of the session whose note a document is; empty if it is no session's note."""
+    extra = document.data.get("extra") or {}
+    named = extra.get(PROJECT) is not None and document.data.get("type") == SESSIONS
+    return str(extra.get(SESSION_ID) or "") if named else ""
+
+
+def listed(
+    manifest: Manifest,
+    wanted: EntryConditions,
+    limit: int,
+    offset: int = 0,
+    *,
+    ascending: bool = False,
+    start: tuple[float, str] | None = None,
+) -> list[Entry]:
+    """Return the entries that meet all conditions by time, those of one time by name.
+
+    The newest come first unless `ascending`; `start` is a time and name that they must be beyond.
+    """
+    found: list[Entry] = []
+    way, beyond = ("ASC", ">") if ascending else ("DESC", "<")
+    for kind, (columns, condition) in _queries(wanted).items():
+        time, name = ("s.created", "s.name") if kind == OBSERVATIONS else ("d.created", _TIE)
+        if start is not None:
+            within = f"{time} {beyond}= ? AND ({time} {beyond} ? OR {name} {beyond} ?)"
+            condition.add(within, start[0], *start)
+        sql = f"SELECT {columns} WHERE {condition.text} ORDER BY {time} {way}, {name} {way} LIMIT ?"
+        rows = manifest.execute(sql, [*condition.values, limit + offset])
+        found += (Entry(*row) for row in rows)
+    found.sort(key=lambda one: (one.created, one.name), reverse=not ascending)
+    return found[offset : offset + limit]
+
+
+def count(manifest: Manifest, kind: str) -> int:
+    """Count the entries of a kind; archived ones are left out."""
+    columns, condition = _queries(EntryConditions(kinds=frozenset([kind])))[kind]
+    sql = f"SELECT count(*) FROM (SELECT {columns} WHERE {condition.text})"
+    (found,) = manifest.execute(sql, condition.values).fetchone()
+    return int(found)
+
+
+def changed_notes(manifest: Manifest, since: float) -> dict[str, float]:
+    """Map the keys of the notes that were created or changed since a time to when they were.
+
+    Archived ones are among them, notes of sessions are not.
+    """
+    sql = (
+        "SELECT d.key, max(d.created, d.updated) FROM documents AS d WHERE"
+        f" d.state IN ({DONE}, {PENDING}) AND max(d.created, d.updated) >= ? AND NOT ({_SESSION})"
+    )
+    return dict(manifest.execute(sql, (since,)))
+
+
+def place(manifest: Manifest, document: int, section: int = WHOLE) -> tuple[float, str]:
+    """Return the time and the name by which a document, or an observation in it, is ordered."""
+    sql = f"SELECT d.created, {_TIE} FROM documents AS d WHERE d.id = ?"
+    values = [document]
+    if section != WHOLE:
+        sql = "SELECT created, name FROM sections WHERE document = ? AND ordinal = ?"
+        values.append(section)
+    created, name = manifest.execute(sql, values).fetchone()
+    return created, name
+
+
+def scope(manifest: Manifest, wanted: EntryConditions) -> Scope:
+    """Return the passages of the entries that meet all conditions."""
+    if wanted.of_documents and not wanted.project:
+        hidden = manifest.execute("SELECT id FROM documents WHERE hidden = 1")
+        return Scope(without=frozenset(number for (number,) in hidden))
+    if wanted.of_documents:
+        condition = _Condition(_LIVE)
+        _of_project(condition, wanted)
+        sql = f"SELECT d.id FROM documents AS d WHERE {condition.text}"
+        return Scope(only=frozenset(n for (n,) in manifest.execute(sql, condition.values)))
+    found: dict[int, int] = {}
+    for kind, (_, condition) in _queries(wanted).items():
+        tables = _OBSERVATION_PASSAGES if kind == OBSERVATIONS else _OTHER_PASSAGES
+        sql = f"SELECT p.row, p.document FROM {tables} WHERE {condition.text}"
+        if kind != OBSERVATIONS:
+            sql += f" AND NOT EXISTS (SELECT 1 FROM sections AS s WHERE {_OF_PASSAGE})"
+        found.update(manifest.execute(sql, condition.values))
+    return Scope(only=frozenset(found.values()), rows=frozenset(found))
+
+
+def narrowed(manifest: Manifest, within: Scope, wanted: Collection[int]) -> Scope:
+    """Return the intersection of a scope, with its passages, and some documents."""
+    scope = within.narrowed(wanted)
+    if scope.rows is None:
+        return scope
+    sql = "SELECT row, document FROM passages WHERE row IN ({})"
+    rows = [row for row, document in manifest.chunked(sql, list(scope.rows)) if document in scope]
+    return Scope(only=scope.only, rows=frozenset(rows))
+
+
+def named(manifest: Manifest, names: Collection[str]) -> dict[str, Entry]:
+    """Return the sections with some names; of several, that of the first document."""
+    sql = (
+        "SELECT s.name, s.document, s.ordinal, s.created FROM sections AS s JOIN documents AS d"
+        f" ON d.id = s.document WHERE d.state IN ({DONE}, {PENDING}) AND s.name <> ''"
+        " AND s.name IN ({})"
+    )
+    rows = sorted(set(manifest.chunked(sql, list(names))), reverse=True)
+    return {name: Entry(document, at, created, name) for name, document, at, created in rows}
+
+
+class SectionPart(NamedTuple):
+    """A section of a document."""
+
+    ordinal: int
+    line: int
+    end_line: int
+    headings: tuple[str, ...]
+    name: str
+    created: float
+    tokens: int
+
+
+def parts(
+    manifest: Manifest, documents: Collection[int], observations: Collection[tuple[int, int]] = ()
+) -> dict[int, dict[int, SectionPart]]:
+    """Return the sections of some documents by their numbers, in their order.
+
+    Of the observations, only those with the given documents and sections are among them.
+    """
+    sql = (
+        f"SELECT {_PART} FROM sections AS s WHERE (s.name < 'obs-' OR s.name >= 'obs.' OR NOT"
+        f" {IS_OBSERVATION}) AND document IN ({{}})"
+    )
+    rows = set(manifest.chunked(sql, list(documents)))
+    one = f"SELECT {_PART} FROM sections AS s WHERE document = ? AND ordinal = ?"
+    for place in observations:
+        rows.update(manifest.execute(one, place))
+    found: dict[int, dict[int, SectionPart]] = {document: {} for document in documents}
+    for document, at, line, end, headings, *rest in sorted(rows):
+        above = tuple(filter(None, headings.split(SEPARATOR)))
+        found[document][at] = SectionPart(at, line, end, above, *rest)
+    return found
+
+
+def observation_type(manifest: Manifest, document: int, section: int) -> str | None:
+    """Return the type of the observation that a section is; None if it is none."""
+    sql = (
+        f"SELECT value FROM section_fields AS f JOIN sections AS s ON s.document = f.document AND"
+        f" s.ordinal = f.ordinal WHERE f.document = ? AND f.ordinal = ? AND f.key = '{OBS_TYPE}'"
+        f" AND {NAMED}"
+    )
+    row = manifest.execute(sql, (document, section)).fetchone()
+    return None if row is None else str(row[0])
+
+
+def observations_of(manifest: Manifest, document: int) -> list[int]:
+    """Return the numbers of the sections of a document that are observations."""
+    sql = f"SELECT ordinal FROM sections AS s WHERE s.document = ? AND {IS_OBSERVATION}"
+    return sorted(at for (at,) in manifest.execute(sql, (document,)))
+
+
+def _queries(wanted: EntryConditions) -> dict[str, tuple[str, _Condition]]:
+    """Return columns, tables and conditions of each kind of entries."""
+    found = {}
+    if OBSERVATIONS in wanted.kinds:
+        columns = (
+            "s.document, s.ordinal, s.created, s.name FROM sections AS s"
+            " INDEXED BY sections_created CROSS JOIN documents AS d ON d.id = s.document"
+        )
+        found[OBSERVATIONS] = columns, _of_observations(wanted)
+    columns = f"d.id, {WHOLE}, d.created, {_TIE} FROM documents AS d"
+    if SESSIONS in wanted.kinds and not (wanted.obs_types or wanted.types):
+        found[SESSIONS] = columns, _of_documents(wanted, sessions=True)
+    if NOTES in wanted.kinds and (wanted.types or not wanted.obs_types):
+        found[NOTES] = columns, _of_documents(wanted, sessions=False)
+    return found
+
+
+def _of_observations(wanted: EntryConditions) -> _Condition:
+    made = _Condition(_LIVE, NAMED if wanted.obs_types else IS_OBSERVATION)
+    _of_project(made, wanted)
+    if wanted.obs_types:
+        _has(made, (OBS_TYPE,), wanted.obs_types)
+    for concept in wanted.concepts:
+        _has(made, (CONCEPTS,), (concept,))
+    if wanted.files:
+        _has(made, FILES[1:] if wanted.modified else FILES, wanted.files)
+    _of_time(made, wanted, "s.created", "s.created")
+    return made
+
+
+def _of_documents(wanted: EntryConditions, *, sessions: bool) -> _Condition:
+    made = _Condition(_LIVE, _SESSION if sessions else f"NOT ({_SESSION})")
+    _of_project(made, wanted)
+    if wanted.types:
+        tests = " OR ".join(_HAS_FIELD for _ in wanted.types)
+        made.add(tests, *(value for one in wanted.types for value in ("type", one.casefold())))
+    for concept in wanted.concepts:
+        made.add(_HAS_FIELD, "tag", concept.casefold())
+    if wanted.files and sessions:
+        keys = FILES[1:] if wanted.modified else FILES
+        inside = _among(keys, wanted.files)
+        made.add(
+            "EXISTS (SELECT 1 FROM sections AS s JOIN section_fields AS f ON f.document"
+            " = s.document AND f.ordinal = s.ordinal WHERE s.document = d.id AND s.name >= 'sum-'"
+            f" AND s.name < 'sum.' AND {inside})",
+            *keys,
+            *map(str.casefold, wanted.files),
+        )
+    elif wanted.files:
+        tests = " OR ".join(_LINKS.replace("?1", "?").replace("?2", "?") for _ in wanted.files)
+        names = (link_key(file) for file in wanted.files)
+        made.add(tests, *(v for name in names for v in (name, name, name_number(name))))
+    _of_time(made, wanted, "d.created", "d.created" if sessions else "max(d.created, d.updated)")
+    return made
+
+
+def _of_project(made: _Condition, wanted: EntryConditions) -> None:
+    if not wanted.project:
+        return
+    none = " OR NOT EXISTS (SELECT 1 FROM fields WHERE document = d.id AND key = 'project')"
+    made.add(_HAS_FIELD + none * wanted.own, PROJECT, wanted.project.casefold())
+
+
+def _of_time(made: _Condition, wanted: EntryConditions, created: str, changed: str) -> None:
+    if wanted.since is not None:
+        late = ",".join(map(str, wanted.changed)) if created != changed else ""
+        made.add(f"{changed} >= ? OR d.id IN ({late})", wanted.since)
+    if wanted.before is not None:
+        made.add(f"{created} < ?", wanted.before)
+
+
+def _has(made: _Condition, keys: Sequence[str], values: Sequence[str]) -> None:
+    inside = (
+        "EXISTS (SELECT 1 FROM section_fields AS f WHERE f.document = s.document"
+        f" AND f.ordinal = s.ordinal AND {_among(keys, values)})"
+    )
+    made.add(inside, *keys, *map(str.casefold, values))
+
+
+def _among(keys: Sequence[str], values: Sequence[str]) -> str:
+    marks = (",".join("?" * len(some)) for some in (keys, values))
+    return "f.key IN ({}) AND f.value IN ({})".format(*marks)

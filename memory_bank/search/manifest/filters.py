@@ -1,0 +1,105 @@
+"""Filter documents by conditions on fields, dates, folders and links."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from types import MappingProxyType
+from typing import NamedTuple
+
+from memory_bank.notes.names import key
+from memory_bank.search.manifest import documents
+from memory_bank.search.manifest.links import name_number
+from memory_bank.search.manifest.manifest import GONE, UNREADABLE, Manifest
+from memory_bank.search.retrievers.base import Scope
+
+HIDING = "status"
+"""The field whose condition includes hidden documents."""
+
+
+class Condition(NamedTuple):
+    """A condition that a document must meet, or must not if `negated`.
+
+    `key` is since, before, in, links, or a field. Of several values, separated by commas, one must
+    match.
+    """
+
+    key: str
+    value: str | datetime
+    negated: bool = False
+
+
+_LINKS = (
+    "id IN (SELECT document FROM links WHERE lower(ghost) IN (?1, ?1 || '.md') OR dest IN"
+    " (SELECT document FROM names WHERE name = ?2))"
+)
+
+_FIELD = "id IN (SELECT document FROM fields WHERE key = ?1 AND value = ?2)"
+
+_FOLDER = "substr(key, 1, length(?1)) = ?1"
+
+
+def scope(
+    manifest: Manifest,
+    conditions: Sequence[Condition],
+    *,
+    hidden: bool,
+    written: Mapping[str, float] = MappingProxyType({}),
+) -> Scope:
+    """Return the documents that meet all conditions; hidden ones only if requested.
+
+    `written` has later times of updates from the log of updates, by names as in `known_as`.
+    """
+    without = not hidden and not any(one.key == HIDING for one in conditions)
+    if not conditions:
+        rows = manifest.execute("SELECT id FROM documents WHERE hidden = 1") if without else ()
+        return Scope(without=frozenset(number for (number,) in rows))
+    live = f"SELECT id FROM documents WHERE state NOT IN ({GONE}, {UNREADABLE})"
+    if without:
+        live += " AND NOT hidden"
+    found = {number for (number,) in manifest.execute(live)}
+    for condition in conditions:
+        met = _meeting(manifest, condition, written)
+        found = found - met if condition.negated else found & met
+    return Scope(only=frozenset(found))
+
+
+def fields(manifest: Manifest) -> set[str]:
+    """Return the keys of all fields."""
+    return {name for (name,) in manifest.execute("SELECT DISTINCT key FROM fields")}
+
+
+def met_by_any(manifest: Manifest, key: str, value: str) -> bool:
+    """Tell whether any document meets a condition with one value."""
+    return bool(_having(manifest, key, value))
+
+
+def _meeting(manifest: Manifest, condition: Condition, written: Mapping[str, float]) -> set[int]:
+    value = condition.value
+    if isinstance(value, datetime):
+        sign = {"since": ">=", "before": "<"}[condition.key]
+        column = "max(created, updated)" if condition.key == "since" else "created"
+        met = _numbers(manifest, f"{column} {sign} ?1", (value.timestamp(),))
+        if condition.key != "since":
+            return met
+        late = [key for key, when in written.items() if when >= value.timestamp()]
+        return met | documents.known_as(manifest, late)
+    values = [part.strip() for part in value.split(",") if part.strip()]
+    return {number for one in values for number in _having(manifest, condition.key, one)}
+
+
+def _having(manifest: Manifest, name: str, value: str) -> set[int]:
+    """Return the documents that meet a condition with one of its values."""
+    if name == "trust":  # is known from git only: see `actions/trust.py`
+        return set()
+    if name == "in":
+        return _numbers(manifest, _FOLDER, (value.strip("/") + "/",))
+    if name == "links":
+        return _numbers(manifest, _LINKS, (key(value), name_number(key(value))))
+    wanted = value.casefold()
+    return _numbers(manifest, _FIELD, (name.casefold(), wanted.lstrip("#") or wanted))
+
+
+def _numbers(manifest: Manifest, test: str, values: tuple[object, ...]) -> set[int]:
+    sql = f"SELECT id FROM documents WHERE {test}"
+    return {number for (number,) in manifest.execute(sql, values)}

@@ -1,0 +1,168 @@
+"""Read relations between documents: the ends of links, sequences, containers, successors."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import NamedTuple
+
+from memory_bank.search.manifest.manifest import DONE, PENDING, Manifest
+
+
+class GraphDocument(NamedTuple):
+    """A document as a node."""
+
+    number: int
+    key: str
+    title: str
+    type: str
+    status: str
+    hidden: bool
+    tags: tuple[str, ...]
+
+
+class GraphLink(NamedTuple):
+    """A link as an edge; links of a kind and type between the same two are one."""
+
+    source: int
+    dest: int
+    """0 for a ghost."""
+    ghost: str
+    kind: str
+    type: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GraphRows:
+    """The whole graph, in an order that depends on the notes only.
+
+    It is equal to itself only, so that what is made of it can be cached by it.
+    """
+
+    documents: tuple[GraphDocument, ...]
+    links: tuple[GraphLink, ...]
+
+
+def rows(manifest: Manifest) -> GraphRows:
+    """Return the graph, cached until the index changes."""
+    return manifest.cached(_read) or _read(manifest)
+
+
+def _read(manifest: Manifest) -> GraphRows:
+    live = f"state IN ({DONE}, {PENDING})"
+    found = manifest.execute(
+        "SELECT id, key, title, coalesce(json_extract(data, '$.type'), ''),"
+        " coalesce(json_extract(data, '$.status'), 'active'), hidden,"
+        f" coalesce(json_extract(data, '$.tags'), '[]') FROM documents WHERE {live} ORDER BY key"
+    )
+    documents = tuple(
+        GraphDocument(number, key, title, str(kind), str(status), bool(hidden), _tags(tags))
+        for number, key, title, kind, status, hidden, tags in found
+    )
+    links = manifest.execute(
+        "SELECT DISTINCT document, coalesce(dest, 0), iif(dest IS NULL, ghost, ''), kind, type"
+        " FROM links JOIN documents AS source ON source.id = document"
+        f" WHERE {live} AND NOT ambiguous AND dest IS NOT document"
+        " AND (dest IS NOT NULL OR ghost <> '') ORDER BY source.key, links.id"
+    )
+    return GraphRows(documents, tuple(map(GraphLink._make, links)))
+
+
+def _tags(found: str) -> tuple[str, ...]:
+    return tuple(sorted(map(str, json.loads(found))))
+
+
+NEXT = ("next",)
+
+PREVIOUS = ("previous", "prev")
+
+PART_OF = ("part_of", "session", "parent", "up")
+"""Types of links of a sequence and of containment."""
+
+_ORDER = ", ".join(f"'{kind}'" for kind in (*NEXT, *PREVIOUS, *PART_OF))
+
+_SUPERSEDING = "'supersedes', 'superseded_by'"
+
+
+class DocumentRelations(NamedTuple):
+    """Relations of some documents, by number."""
+
+    following: Mapping[int, int] = MappingProxyType({})
+    """A document to the next in its sequence, by a `next` link or the other's `previous` link."""
+    container: Mapping[int, str] = MappingProxyType({})
+    """A document to the one that it is a part of: a document's key, or a ghost."""
+    spans: Mapping[int, tuple[int, int]] = MappingProxyType({})
+    """First and last passage row of each document in `following`."""
+
+
+def context(manifest: Manifest, numbers: Collection[int]) -> DocumentRelations:
+    """Return the relations of some documents."""
+    following, container = _linked(manifest, numbers)
+    spans = _spans(manifest, {*following, *following.values()})
+    return DocumentRelations(following, container, spans)
+
+
+def superseded(manifest: Manifest, numbers: Collection[int]) -> dict[int, tuple[int, str]]:
+    """Map the superseded documents among these to number and key of their successor.
+
+    A hidden document supersedes nothing. Of several successors, the newest counts; of equally new
+    ones, the first by key, so that a rebuild gives the same.
+    """
+    from_new = (
+        "SELECT created, key, links.dest, links.document FROM links JOIN documents"
+        " ON documents.id = links.document WHERE links.type = 'supersedes' AND NOT hidden"
+        " AND links.dest IN ({})"
+    )
+    from_old = (
+        "SELECT created, key, links.document, links.dest FROM links JOIN documents"
+        " ON documents.id = links.dest WHERE links.type = 'superseded_by' AND NOT hidden"
+        " AND links.document IN ({})"
+    )
+    wanted = list(numbers)
+    rows = [row for sql in (from_new, from_old) for row in manifest.chunked(sql, wanted)]
+    found: dict[int, tuple[int, str]] = {}
+    for _, key, old, new in sorted(rows, key=lambda row: (-row[0], row[1])):
+        if old != new:
+            found.setdefault(old, (new, key))
+    return found
+
+
+def any_supersedes(manifest: Manifest) -> bool:
+    """Tell whether any document supersedes another."""
+    return _any_link(manifest, _SUPERSEDING)
+
+
+def _spans(manifest: Manifest, numbers: Collection[int]) -> dict[int, tuple[int, int]]:
+    sql = (
+        "SELECT document, min(row), max(row) FROM passages WHERE document IN ({}) GROUP BY document"
+    )
+    rows = manifest.chunked(sql, list(numbers))
+    return {document: (first, last) for document, first, last in rows}
+
+
+def _linked(manifest: Manifest, numbers: Collection[int]) -> tuple[dict[int, int], dict[int, str]]:
+    if not _any_link(manifest, _ORDER):
+        return {}, {}
+    sql = (
+        "SELECT document, links.type, dest, coalesce(key, ghost) FROM links"
+        " LEFT JOIN documents ON documents.id = dest"
+        f" WHERE links.type IN ({_ORDER}) AND document IN ({{}}) ORDER BY links.id"
+    )
+    following: dict[int, int] = {}
+    container: dict[int, str] = {}
+    for document, kind, dest, name in manifest.chunked(sql, list(numbers)):
+        if kind in PART_OF:
+            container.setdefault(document, name)
+        elif dest is not None and kind in NEXT:
+            following.setdefault(document, dest)
+        elif dest is not None:
+            following.setdefault(dest, document)
+    return following, container
+
+
+def _any_link(manifest: Manifest, types: str) -> bool:
+    # the second condition makes SQLite use the partial index
+    known = f"SELECT 1 FROM links WHERE type IN ({types}) AND type <> 'related_to' LIMIT 1"
+    return manifest.execute(known).fetchone() is not None

@@ -1,0 +1,328 @@
+"""Read the table of links, and resolve links as documents change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from itertools import takewhile
+from typing import Any, NamedTuple
+
+from memory_bank.notes.identity import number_of
+from memory_bank.search.manifest.manifest import DONE, GONE, PENDING, SEPARATOR, Manifest
+
+NO_NAME = 0
+"""The number of a missing name."""
+
+
+def name_number(name: str) -> int:
+    """Return the hash by which the manifest stores a name, or NO_NAME for an empty one.
+
+    Hashes take a third of the space; names are only looked up as a whole.
+    """
+    return number_of(name) if name else NO_NAME
+
+
+def names_of(manifest: Manifest, documents: Iterable[int]) -> set[int]:
+    """Return the names of these documents."""
+    sql = "SELECT DISTINCT name FROM names WHERE document IN ({})"
+    return {name for (name,) in manifest.chunked(sql, list(documents))}
+
+
+def resolve_links(manifest: Manifest, documents: Iterable[int], names: Iterable[int]) -> None:
+    """Resolve the links of these documents, and all links with one of these names."""
+    links: dict[int, tuple[int, int]] = {}
+    wanted = "SELECT id, name, second_name FROM links WHERE {column} IN ({{}})"
+    for column, values in (
+        ("document", list(documents)),
+        ("name", list(names)),
+        # the first condition makes SQLite use the partial index, which has the same text
+        (f"second_name <> {NO_NAME} AND second_name", list(names)),
+    ):
+        for number, first, second in manifest.chunked(wanted.format(column=column), values):
+            links[number] = (first, second)
+    resolved = _documents_of_names(manifest, {name for pair in links.values() for name in pair})
+    manifest.executemany(
+        "UPDATE links SET dest = ?, ambiguous = ? WHERE id = ?",
+        ((*_target(resolved, first, second), number) for number, (first, second) in links.items()),
+    )
+
+
+def keys_of(manifest: Manifest, name: str) -> list[str]:
+    """Return the keys of the documents with a name: several if it is ambiguous.
+
+    `name` is as `Document.names` has it.
+    """
+    rows = manifest.execute(
+        "SELECT DISTINCT key FROM names JOIN documents ON id = document WHERE name = ?1"
+        f" AND state <> {GONE} AND rank = (SELECT min(rank) FROM names WHERE name = ?1)"
+        " ORDER BY key",
+        (name_number(name),),
+    )
+    return [key for (key,) in rows]
+
+
+def candidates(
+    manifest: Manifest, names: Iterable[tuple[int, int]]
+) -> dict[tuple[int, int], list[str]]:
+    """Map the names of ambiguous links, as the links have them, to the keys of the documents."""
+    pairs = set(names)
+    resolved = _documents_of_names(manifest, {name for pair in pairs for name in pair})
+    meant = {(first, second): resolved(first) or resolved(second) for first, second in pairs}
+    sql = f"SELECT id, key FROM documents WHERE state <> {GONE} AND id IN ({{}})"
+    every = {number for found in meant.values() for number in found}
+    keys = dict(manifest.chunked(sql, sorted(every)))
+    return {pair: [keys[one] for one in found if one in keys] for pair, found in meant.items()}
+
+
+def has_key(manifest: Manifest, key: str) -> bool:
+    """Tell whether there is a document with a key, readable or not."""
+    sql = f"SELECT 1 FROM documents WHERE key = ? AND state <> {GONE}"
+    return manifest.execute(sql, (key,)).fetchone() is not None
+
+
+def _documents_of_names(manifest: Manifest, names: set[int]) -> Callable[[int], list[int]]:
+    """Return a function from a name to its documents: those of the lowest rank."""
+    best: dict[int, tuple[int, list[int]]] = {}
+    rows = manifest.chunked(
+        "SELECT name, rank, document FROM names WHERE name IN ({})", sorted(names)
+    )
+    for name, rank, document in rows:
+        found = best.get(name)
+        if found is None or rank < found[0]:
+            best[name] = (rank, [document])
+        elif rank == found[0]:
+            found[1].append(document)
+    return lambda name: best.get(name, (0, []))[1]
+
+
+def _target(
+    resolved: Callable[[int], list[int]], first: int, second: int
+) -> tuple[int | None, int]:
+    for name in (first, second):
+        documents = resolved(name)
+        if len(documents) == 1:
+            return documents[0], 0
+        if documents:
+            return None, 1
+    return None, 0
+
+
+_COLUMNS = (
+    "source.id, source.key, links.line, links.kind, links.type, links.target, links.heading,"
+    " links.anchor, links.text, links.before, links.after, links.ghost, links.ambiguous, goal.id,"
+    " goal.key, links.name, links.second_name"
+)
+
+_FROM = (
+    "FROM links JOIN documents AS source ON source.id = links.document"
+    " LEFT JOIN documents AS goal ON goal.id = links.dest"
+)
+
+_MAX_LISTED = 5
+"""Maximum number of notes that the problem of an ambiguous link lists."""
+
+_MAX_SORTED = 20
+"""Number of notes that may be meant by a link up to which the nearest comes first: a hostile change
+has thousands of notes of one name, and as many links to it."""
+
+_LIVE = f"source.state IN ({DONE}, {PENDING})"
+
+
+class LinkRow(NamedTuple):
+    """A link with its position, its text, and the document or ghost that it leads to."""
+
+    source: int
+    source_key: str
+    line: int
+    kind: str
+    type: str
+    target: str
+    heading: str
+    anchor: str
+    text: str
+    before: str
+    after: str
+    ghost: str
+    """Name of the target if no document has it, else empty."""
+    ambiguous: bool
+    dest: int | None
+    dest_key: str
+    names: tuple[int, int]
+    """Hashes of the names that it may mean, in order."""
+
+    @property
+    def inside(self) -> bool:
+        """Whether it leads to a heading or block."""
+        return bool(self.heading or self.anchor)
+
+
+def outgoing(manifest: Manifest, document: int) -> list[LinkRow]:
+    """Return the links of a document in their order."""
+    return _rows(manifest, "links.document = ? ORDER BY links.line, links.id", [document])
+
+
+def incoming(manifest: Manifest, document: int) -> list[LinkRow]:
+    """Return the links of other documents that lead to a document."""
+    where = f"links.dest = ?1 AND links.document <> ?1 AND {_LIVE} ORDER BY source.key, links.line"
+    return _rows(manifest, where, [document])
+
+
+def to_ghost(manifest: Manifest, ghost: str) -> list[LinkRow]:
+    """Return the links that lead to a ghost; case is ignored."""
+    where = f"links.dest IS NULL AND lower(links.ghost) = lower(?) AND {_LIVE}"
+    return _rows(manifest, f"{where} ORDER BY source.key, links.line", [ghost])
+
+
+def to_code(manifest: Manifest, file: str, start: str) -> list[LinkRow]:
+    """Return the links to the ghost of a file, case ignored, and to ghosts that start so."""
+    where = (
+        "links.dest IS NULL AND (lower(links.ghost) = lower(?1)"
+        f" OR substr(links.ghost, 1, length(?2)) = ?2) AND {_LIVE}"
+    )
+    return _rows(manifest, f"{where} ORDER BY source.key, links.line", [file, start])
+
+
+def to_ghosts(manifest: Manifest, documents: Sequence[int] | None = None) -> list[LinkRow]:
+    """Return the links to ghosts of some documents, by default of all that are not hidden."""
+    where = f"links.dest IS NULL AND NOT links.ambiguous AND links.ghost <> '' AND {_LIVE}"
+    if documents is None:
+        return _rows(manifest, f"{where} AND NOT source.hidden ORDER BY source.key, links.id", [])
+    chosen = f"links.document IN ({','.join('?' * len(documents))})"
+    return _rows(manifest, f"{where} AND {chosen} ORDER BY source.key, links.id", documents)
+
+
+def all_links(manifest: Manifest) -> list[LinkRow]:
+    """Return every link of every document."""
+    return _rows(manifest, f"{_LIVE} ORDER BY source.key, links.line, links.id", [])
+
+
+def links_of(manifest: Manifest, keys: Iterable[str]) -> list[LinkRow]:
+    """Return the links of the documents with some keys."""
+    sql = (
+        f"SELECT {_COLUMNS} {_FROM} WHERE {_LIVE} AND source.key IN ({{}})"
+        " ORDER BY source.key, links.line, links.id"
+    )
+    return [_row(row) for row in manifest.chunked(sql, sorted(keys))]
+
+
+class LinkDestination(NamedTuple):
+    """Where a link leads, without its text."""
+
+    dest_key: str
+    """Empty if no document has its name."""
+    ghost: str
+    """Name of the target if no document has it, else empty."""
+    ambiguous: bool
+    kind: str
+    inside: bool
+    """Whether it leads to a heading or block."""
+
+
+def goals(manifest: Manifest) -> dict[str, list[LinkDestination]]:
+    """Return where the links of each document lead, in their order; faster than all links."""
+    sql = (
+        "SELECT source.key, coalesce(goal.key, ''), iif(goal.id, '', links.ghost), links.ambiguous,"
+        f" links.kind, links.heading <> '' OR links.anchor <> '' {_FROM} WHERE {_LIVE}"
+        " ORDER BY source.key, links.line, links.id"
+    )
+    found: dict[str, list[LinkDestination]] = {}
+    for source, dest, ghost, ambiguous, kind, inside in manifest.execute(sql):
+        goal = LinkDestination(dest, ghost, bool(ambiguous), kind, bool(inside))
+        found.setdefault(source, []).append(goal)
+    return found
+
+
+def edges(manifest: Manifest) -> list[tuple[str, str, str]]:
+    """Return every edge of the graph: source key, target key or `ghost:NAME`, type."""
+    sql = (
+        "SELECT DISTINCT source.key, coalesce(goal.key, 'ghost:' || links.ghost), links.type"
+        f" {_FROM} WHERE {_LIVE} AND NOT links.ambiguous AND links.dest IS NOT links.document"
+    )
+    return manifest.execute(sql).fetchall()
+
+
+def anchors(
+    manifest: Manifest, documents: Sequence[int]
+) -> tuple[set[tuple[int, str]], set[tuple[int, str]]]:
+    """Return the headings and the anchors of some documents, both case folded."""
+    sql = "SELECT document, headings FROM sections WHERE document IN ({})"
+    headings = {
+        (document, path.split(SEPARATOR)[-1].casefold())
+        for document, path in manifest.chunked(sql, documents)
+    }
+    sql = "SELECT document, anchor FROM anchors WHERE document IN ({})"
+    return headings, {(document, anchor) for document, anchor in manifest.chunked(sql, documents)}
+
+
+def problems(manifest: Manifest, rows: Sequence[LinkRow]) -> list[str]:
+    """Return for each link what is wrong with it, empty when nothing is.
+
+    Wrong is a target that several notes answer to, which are listed, the nearest first unless they
+    are very many, and a heading or block that its note lacks. A ghost is not wrong: it may be a
+    file, a person, a note to be written.
+    """
+    goals = sorted(
+        {row.dest for row in rows if row.dest is not None and (row.heading or row.anchor)}
+    )
+    headings, blocks = anchors(manifest, goals) if goals else (set(), set())
+    slugs = {(number, slug(text)) for number, text in headings}  # Markdown links name them so
+    many = candidates(manifest, [row.names for row in rows if row.ambiguous])
+    meant = {names: sorted(keys) for names, keys in many.items()}
+    found = []
+    for row in rows:
+        last = row.heading.split("#")[-1].strip().casefold()
+        if row.ambiguous:
+            near = meant[row.names]
+            if len(near) <= _MAX_SORTED:
+                near = nearest_first(row.source_key, near)
+            found.append(f"several notes answer to {row.target!r}: {listed(near)}")
+        elif (
+            row.dest is not None and row.anchor and (row.dest, row.anchor.casefold()) not in blocks
+        ):
+            found.append(f"{row.dest_key} has no block ^{row.anchor}")
+        elif (
+            row.dest is not None
+            and last
+            and (row.dest, last) not in headings
+            and (row.dest, slug(last)) not in slugs
+        ):
+            found.append(f"{row.dest_key} has no heading {row.heading!r}")
+        else:
+            found.append("")
+    return found
+
+
+def nearest_first(source: str, keys: Iterable[str]) -> list[str]:
+    """Sort keys by the number of steps from folder to folder between them and a source."""
+    home = source.split("/")[:-1]
+
+    def steps(key: str) -> tuple[int, str]:
+        folders = key.split("/")[:-1]
+        pairs = takewhile(lambda pair: pair[0] == pair[1], zip(home, folders, strict=False))
+        shared = sum(1 for _ in pairs)
+        return len(home) + len(folders) - 2 * shared, key
+
+    return sorted(keys, key=steps)
+
+
+def listed(keys: Sequence[str]) -> str:
+    """Return the first keys of several, and how many more there are."""
+    more = f" and {len(keys) - _MAX_LISTED:,} more" if len(keys) > _MAX_LISTED else ""
+    return ", ".join(keys[:_MAX_LISTED]) + more
+
+
+def slug(heading: str) -> str:
+    """Return a heading's slug, by which Markdown links name it; letters keep their case."""
+    kept = "".join(char for char in heading if char.isalnum() or char in " -_")
+    return kept.strip().replace(" ", "-")
+
+
+def _rows(manifest: Manifest, where: str, values: Sequence[Any]) -> list[LinkRow]:
+    found = manifest.execute(f"SELECT {_COLUMNS} {_FROM} WHERE {where}", values)
+    return [_row(row) for row in found]
+
+
+def _row(row: tuple[Any, ...]) -> LinkRow:
+    *fields, ghost, ambiguous, dest, dest_key, first, second = row
+    shown = "" if dest else ghost
+    rest = (shown, bool(ambiguous), dest, dest_key or "", (first, second))
+    return LinkRow._make((*fields, *rest))

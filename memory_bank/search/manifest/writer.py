@@ -1,0 +1,301 @@
+"""Write documents to the manifest's tables; only the indexer calls this."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import count
+from typing import Any
+
+from memory_bank.base.documents import Document, Passage, Scan, Signature, Unchanged, Unreadable
+from memory_bank.base.errors import IndexDamaged
+from memory_bank.search.manifest.links import NO_NAME, name_number
+from memory_bank.search.manifest.manifest import (
+    DONE,
+    GONE,
+    HASH,
+    MEAN_WORDS,
+    PENDING,
+    SEPARATOR,
+    UNREADABLE,
+    Manifest,
+)
+from memory_bank.search.retrievers.base import IndexedPassage
+
+Row = tuple[Any, ...]
+
+_CHANGED = "moved"
+"""Key of the number of passages that changed since their mean length was computed."""
+
+_DOCUMENT_TABLES = (
+    "fields", "names", "sections", "section_fields", "passages", "anchors", "links", "faults",
+)  # fmt: skip
+
+_COLUMNS = (
+    "size = ?, reason = ?, known_as = ?, title = ?, created = ?, updated = ?, stated = ?,"
+    " hidden = ?, data = ?"
+)
+
+_LINKS = (
+    "links (document, line, kind, type, target, name, second_name, ghost, heading, anchor, text,"
+    " before, after) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
+
+_CODE_CHARACTER = re.compile(r"[(){}=;<>_]")
+"""Characters that are frequent in code; without `[`, `]` and `*`, which Markdown uses in prose."""
+
+
+def put(
+    manifest: Manifest, found: Sequence[tuple[Document, Signature]]
+) -> tuple[list[int], list[IndexedPassage]]:
+    """Write documents as pending; return their numbers and the entries to index.
+
+    Former rows of the documents are replaced; their numbers stay.
+    """
+    files = [(one.key, signature, one.hash) for one, signature in found]
+    numbers = _upsert(manifest, PENDING, files)
+    known = [(number, one) for number, (one, _) in zip(numbers, found, strict=True)]
+    manifest.executemany(
+        f"UPDATE documents SET {_COLUMNS} WHERE id = ?", ((*_values(one), n) for n, one in known)
+    )
+    for table, rows in _DOCUMENT_ROWS:
+        manifest.executemany(
+            f"INSERT OR IGNORE INTO {table}",
+            ((number, *row) for number, one in known for row in rows(one)),
+        )
+    return numbers, _put_passages(manifest, known)
+
+
+def put_unreadable(
+    manifest: Manifest, found: Mapping[str, tuple[Unreadable, Signature]]
+) -> list[int]:
+    """Record documents that can't be indexed, by key; return their numbers."""
+    files = [(key, signature, one.hash) for key, (one, signature) in found.items()]
+    numbers = _upsert(manifest, UNREADABLE, files)
+    manifest.executemany(
+        f"UPDATE documents SET {_COLUMNS} WHERE id = ?",
+        (
+            (one.size, one.reason, "", "", 0, 0, 0, 0, "{}", number)
+            for number, (one, _) in zip(numbers, found.values(), strict=True)
+        ),
+    )
+    return numbers
+
+
+def update_signatures(manifest: Manifest, found: Mapping[str, Unchanged]) -> None:
+    """Record the signatures and dates of documents whose content is the same."""
+    manifest.executemany(
+        "UPDATE documents SET signature = ?, created = ?, updated = ?, stated = ? WHERE key = ?",
+        ((one.signature, *one.dates, key) for key, one in found.items()),
+    )
+
+
+def mark_gone(manifest: Manifest, numbers: Sequence[int]) -> None:
+    """Mark documents that are gone; `finish` removes them once no retriever has them."""
+    sql = f"UPDATE documents SET state = {GONE} WHERE id = ?"
+    manifest.executemany(sql, ((number,) for number in numbers))
+    _clear(manifest, numbers)
+
+
+def finish(manifest: Manifest, numbers: Iterable[int]) -> None:
+    """Record that every retriever is up to date with these documents."""
+    rows = [(number,) for number in numbers]
+    manifest.executemany(f"DELETE FROM documents WHERE id = ? AND state = {GONE}", rows)
+    sql = f"UPDATE documents SET state = {DONE} WHERE id = ? AND state = {PENDING}"
+    manifest.executemany(sql, rows)
+
+
+def put_refused(manifest: Manifest, refused: Mapping[str, str]) -> None:
+    """Record the files that can't be documents, with reasons."""
+    manifest.execute("DELETE FROM refused")
+    manifest.executemany("INSERT INTO refused VALUES (?, ?)", refused.items())
+
+
+def update_mean_words(manifest: Manifest, changed: int) -> None:
+    """Record the mean length of a passage, if a tenth of the passages changed since last time.
+
+    `changed` is the number that changed now. Computing it for each change would not scale.
+    """
+    changed += int(manifest.meta(_CHANGED) or 0)
+    if changed > int((manifest.meta(MEAN_WORDS) or "0 0").split()[0]) / 10:
+        total, mean = manifest.execute("SELECT count(*), avg(words) FROM passages").fetchone()
+        manifest.put_meta(MEAN_WORDS, f"{total} {mean or 0:.1f}")
+        changed = 0
+    manifest.put_meta(_CHANGED, str(changed))
+
+
+def forget_signatures(manifest: Manifest) -> None:
+    """Have every document read again."""
+    manifest.execute("UPDATE documents SET signature = '', hash = x''")
+
+
+def signatures(manifest: Manifest, keys: Sequence[str] | None = None) -> dict[str, Signature]:
+    """Return the signatures of documents, all or some, whose batch is finished."""
+    sql = f"SELECT key, signature FROM documents WHERE state IN ({DONE}, {UNREADABLE})"
+    if keys is None:
+        return dict(manifest.execute(sql))
+    return dict(manifest.chunked(f"{sql} AND key IN ({{}})", list(keys)))
+
+
+def unfinished_keys(manifest: Manifest) -> list[str]:
+    """Return the keys of documents whose batch was not finished."""
+    sql = f"SELECT key FROM documents WHERE state <> {DONE} AND state IN ({PENDING}, {GONE})"
+    return [key for (key,) in manifest.execute(sql)]
+
+
+def refused(manifest: Manifest) -> dict[str, str]:
+    """Return the files that can't be documents, with reasons, as of the last scan."""
+    return dict(manifest.execute("SELECT key, reason FROM refused"))
+
+
+def any_refused(manifest: Manifest, scan: Scan, keys: Sequence[str]) -> bool:
+    """Tell whether one of some keys is, or was, refused."""
+    sql = "SELECT 1 FROM refused WHERE key IN ({})"
+    return bool(scan.refused) or any(True for _ in manifest.chunked(sql, list(keys)))
+
+
+def known_hashes(manifest: Manifest, keys: Sequence[str]) -> dict[str, str]:
+    """Return the indexed hashes of some documents."""
+    sql = f"SELECT key, {HASH} FROM documents WHERE state = {DONE} AND key IN ({{}})"
+    return dict(manifest.chunked(sql, list(keys)))
+
+
+def indexed(manifest: Manifest, numbers: Sequence[int] | None = None) -> list[tuple[int, str, str]]:
+    """Return number, key and hash of all or some documents that retrievers must have."""
+    sql = f"SELECT id, key, {HASH} FROM documents WHERE state IN ({DONE}, {PENDING})"
+    if numbers is None:
+        return manifest.execute(sql).fetchall()
+    return list(manifest.chunked(f"{sql} AND id IN ({{}})", list(numbers)))
+
+
+def entries_of(manifest: Manifest, number: int, document: Document) -> list[IndexedPassage]:
+    """Return the entries of a document that the manifest has, to put them again.
+
+    Raises IndexDamaged if its rows don't fit the document.
+    """
+    sql = "SELECT row FROM passages WHERE document = ? ORDER BY row"
+    rows = [row for (row,) in manifest.execute(sql, (number,))]
+    if len(rows) != len(_passages(document)):
+        raise IndexDamaged(f"rows of {document.key} are missing", "they are rebuilt")
+    return list(_entries(document, number, rows))
+
+
+def _values(one: Document) -> Row:
+    data = json.dumps(one.data, ensure_ascii=False, default=str) if one.data else "{}"
+    return (
+        one.size, "", one.id, one.title, *one.dates, one.hidden, data,
+    )  # fmt: skip
+
+
+def _links(document: Document) -> Iterator[Row]:
+    for link in document.links:
+        first, second = (*map(name_number, link.names), NO_NAME, NO_NAME)[:2]
+        yield (
+            link.line, link.kind, link.type, link.target, first, second, link.ghost, link.heading,
+            link.anchor, link.text, link.before, link.after,
+        )  # fmt: skip
+
+
+def _sections(document: Document) -> Iterator[Row]:
+    for ordinal, section in enumerate(document.sections):
+        headings = SEPARATOR.join(section.headings)
+        yield (
+            ordinal, section.line, section.end_line, headings, section.name, section.created,
+            section.tokens,
+        )  # fmt: skip
+
+
+def _section_fields(document: Document) -> Iterator[Row]:
+    for ordinal, section in enumerate(document.sections):
+        for key, value in section.fields:
+            yield ordinal, key, value
+
+
+_DOCUMENT_ROWS: tuple[tuple[str, Callable[[Document], Iterable[Row]]], ...] = (
+    ("fields VALUES (?, ?, ?)", lambda one: one.fields),
+    (
+        "names (document, name, rank) VALUES (?, ?, ?)",
+        lambda one: ((name_number(name), rank) for name, rank in one.names if name),
+    ),
+    ("anchors VALUES (?, ?, ?)", lambda one: one.anchors),
+    ("faults VALUES (?, ?, ?)", lambda one: ((fault.line, fault.reason) for fault in one.faults)),
+    ("sections VALUES (?, ?, ?, ?, ?, ?, ?, ?)", _sections),
+    ("section_fields VALUES (?, ?, ?, ?)", _section_fields),
+    (_LINKS, _links),
+)
+"""Tables with their columns after the document's number; duplicate rows are dropped."""
+
+
+def _upsert(
+    manifest: Manifest, state: int, files: Sequence[tuple[str, Signature, str]]
+) -> list[int]:
+    """Insert or update the rows of documents, and drop the rows of their former content."""
+    keys = [key for key, _, _ in files]
+    number = dict(manifest.chunked("SELECT key, id FROM documents WHERE key IN ({})", keys))
+    _clear(manifest, list(number.values()))
+    free = _unused_numbers(manifest, "documents")
+    number.update((key, next(free)) for key in keys if key not in number)
+    manifest.executemany(
+        "INSERT INTO documents (id, key, state, signature, hash) VALUES (?1, ?2, ?3, ?4, ?5)"
+        " ON CONFLICT (id) DO UPDATE SET state = ?3, signature = ?4, hash = ?5",
+        (
+            (number[key], key, state, signature, bytes.fromhex(found))
+            for key, signature, found in files
+        ),
+    )
+    return [number[key] for key in keys]
+
+
+def _clear(manifest: Manifest, numbers: Sequence[int]) -> None:
+    for table in _DOCUMENT_TABLES if numbers else ():
+        sql = f"DELETE FROM {table} WHERE document = ?"
+        manifest.executemany(sql, ((number,) for number in numbers))
+
+
+def _put_passages(
+    manifest: Manifest, found: Sequence[tuple[int, Document]]
+) -> list[IndexedPassage]:
+    free = _unused_numbers(manifest, "passages")
+    entries = [entry for number, one in found for entry in _entries(one, number, free)]
+    places = [passage for _, one in found for passage in _passages(one)]
+    manifest.executemany(
+        "INSERT INTO passages VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (
+            (entry.row, entry.document, place.section, place.line, place.end_line, entry.words,
+             _code_ratio(place.text))
+            for entry, place in zip(entries, places, strict=True)
+        ),
+    )  # fmt: skip
+    return entries
+
+
+def _entries(document: Document, number: int, rows: Iterable[int]) -> Iterator[IndexedPassage]:
+    """Yield the entries of a document's passages with these row numbers."""
+    keywords, about = document.keywords, document.about
+    title = "" if document.title in document.asked else document.title
+    for place, row in zip(_passages(document), rows, strict=False):
+        inside = place.section >= 0
+        above = document.sections[place.section].headings if inside else ()
+        headings = tuple(one for one in above if one not in document.asked)
+        words = place.text.count(" ") + place.text.count("\n") + 1
+        yield IndexedPassage(row, number, title, headings, place.text, words, keywords, about)
+        keywords = about = ""
+
+
+def _passages(document: Document) -> tuple[Passage, ...]:
+    """Return the passages of a document; an empty document has one, so that its title is found."""
+    return document.passages or (Passage(1, 1, ""),)
+
+
+def _code_ratio(text: str) -> int:
+    """Return the share of code characters in a text, in thousandths."""
+    dense = "".join(text.split())
+    return round(1000 * len(_CODE_CHARACTER.findall(dense)) / max(len(dense), 1))
+
+
+def _unused_numbers(manifest: Manifest, table: str) -> count[int]:
+    """Return the numbers that no row of a table has ever had."""
+    sql = "SELECT seq FROM sqlite_sequence WHERE name = ?"
+    row = manifest.execute(sql, (table,)).fetchone()
+    return count(row[0] + 1 if row else 1)

@@ -1,0 +1,67 @@
+"""Normalise and quantise vectors, and run models in batches of equal lengths."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memory_bank.search.models.numpy_setup import np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from memory_bank.search.models.types import Vectors
+
+    Encoder = Callable[[NDArray[np.int64]], Vectors]
+    """Token ids, shape (texts, tokens), to rows that need not have length 1."""
+
+
+def unit(rows: Vectors) -> Vectors:
+    """Scale rows to length 1, in place; a row of zeros stays one."""
+    lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))
+    lengths[lengths == 0] = 1
+    rows /= lengths[:, None].astype(np.float32)
+    return rows
+
+
+def packed(rows: Vectors) -> NDArray[np.int8]:
+    """Quantise rows to int8, scaled by the largest component: cosines stay within .005."""
+    largest = np.abs(rows).max(axis=1, keepdims=True, initial=1e-9)
+    numbers: NDArray[np.int8] = np.rint(rows * (127 / largest)).astype(np.int8)
+    return numbers
+
+
+def unpacked(rows: NDArray[np.int8]) -> Vectors:
+    """Return quantised rows as rows of length 1."""
+    return unit(rows.astype(np.float32))
+
+
+def cosines(rows: NDArray[np.int8], vector: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the cosine of each quantised row with a vector of length 1; 0 for a row of zeros."""
+    numbers = rows.astype(np.float32)
+    lengths = np.sqrt(np.einsum("ij,ij->i", numbers, numbers))
+    found: NDArray[np.float32] = numbers @ vector / np.maximum(lengths, 1)
+    return found
+
+
+def encode(
+    ids: Sequence[Sequence[int]], encoder: Encoder, *, dimension: int, tokens: int
+) -> Vectors:
+    """Run token ids through a model, at most `tokens` at a time; no ids give a row of zeros.
+
+    Only texts of equal length share a run, without padding, so that a vector does not depend on the
+    batch. With tokens = 0 each text runs alone.
+    """
+    by_length: dict[int, list[int]] = {}
+    for index, item in enumerate(ids):
+        by_length.setdefault(len(item), []).append(index)
+    rows = np.zeros((len(ids), dimension), np.float32)
+    for length, indices in by_length.items():
+        if not length:
+            continue
+        together = max(1, tokens // length)
+        for start in range(0, len(indices), together):
+            chosen = indices[start : start + together]
+            rows[chosen] = encoder(np.array([ids[index] for index in chosen], np.int64))
+    return unit(rows)

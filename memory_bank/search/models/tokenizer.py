@@ -1,0 +1,84 @@
+"""Split texts into token ids with the library tokenizers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tokenizers import Tokenizer
+
+from memory_bank.base.errors import EmbedderUnavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+
+# Characters of a text that are split first: far more than models read. Splitting ten million
+# to keep 256 tokens takes seconds and a gigabyte.
+_HEAD = 20_000
+
+_MANY = 256  # texts split at a time, since the tokenizer's results are large
+
+
+def read(path: Path, hint: str) -> Tokenizer:
+    """Load a tokenizer.json without its padding and truncation.
+
+    Raises EmbedderUnavailable when it is missing or damaged.
+    """
+    try:
+        tokenizer = Tokenizer.from_file(str(path))
+    except Exception as error:
+        if type(error) is not Exception:  # the library's own error is a bare Exception
+            raise
+        raise EmbedderUnavailable(f"{path}: can't be read: {error}", hint) from error
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    return tokenizer
+
+
+def clean(text: str) -> str:
+    """Replace halves of surrogate pairs, which tokenizers and servers refuse."""
+    if text.isascii():
+        return text
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+@dataclass(frozen=True, slots=True)
+class Splitter:
+    """Turn texts into the ids that a transformer reads, special tokens included."""
+
+    tokenizer: Tokenizer
+    limit: int
+    special: frozenset[int]
+
+    @classmethod
+    def read(cls, path: Path, limit: int, hint: str) -> Splitter:
+        """Load a tokenizer.json; raise EmbedderUnavailable when it is missing or damaged."""
+        tokenizer = read(path, hint)
+        tokenizer.enable_truncation(limit)
+        added = tokenizer.get_added_tokens_decoder().items()
+        return cls(tokenizer, limit, frozenset(id_ for id_, token in added if token.special))
+
+    def ids(self, texts: Sequence[str]) -> list[list[int]]:
+        """Split texts, at most `limit` tokens each; one without any known token gives none."""
+        found: list[list[int]] = []
+        for start in range(0, len(texts), _MANY):
+            found += self._split([clean(text) for text in texts[start : start + _MANY]])
+        return found
+
+    def _split(self, texts: list[str]) -> list[list[int]]:
+        heads = [_head(text) for text in texts]
+        found = [encoding.ids for encoding in self.tokenizer.encode_batch_fast(heads)]
+        for index, (text, head) in enumerate(zip(texts, heads, strict=True)):
+            if len(head) < len(text) and len(found[index]) < self.limit:
+                found[index] = self.tokenizer.encode(text).ids
+        return [ids if not self.special.issuperset(ids) else [] for ids in found]
+
+
+def _head(text: str) -> str:
+    """Return the start of a long text, up to a space if there is one."""
+    if len(text) <= _HEAD:
+        return text
+    space = text.rfind(" ", 0, _HEAD)
+    return text[: space if space > 0 else _HEAD]

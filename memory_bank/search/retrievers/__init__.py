@@ -1,0 +1,89 @@
+"""The plug-ins that find passages, and the set of them that one index has."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from memory_bank.base import plugins
+from memory_bank.base.errors import EmbedderUnavailable
+
+if TYPE_CHECKING:
+    from memory_bank.base.settings import Settings
+    from memory_bank.search.retrievers.base import Retriever, RetrieverModule
+
+
+KIND = "search.retrievers"
+
+
+class RetrieverSet:
+    """The retrievers of one index, each loaded when it is first needed."""
+
+    def __init__(self, folder: Path, owner: str, settings: Settings) -> None:
+        """Keep each retriever's files in a folder of its name below `folder`."""
+        self._folder = folder
+        self._owner = owner
+        self._settings = settings
+        self._loaded: dict[str, Retriever | None] = {}
+        self._lenders: Sequence[Path] = ()
+
+    def borrow(self, indices: Sequence[Path]) -> None:
+        """Let retrievers take what is slow to compute from indices in other folders."""
+        self._lenders = indices
+        for one in self._loaded.values():
+            self._lend(one)
+
+    @property
+    def fingerprint(self) -> str:
+        """Return what determines the stored data of all retrievers; load no model."""
+        parts = (f"{name}={module(name).fingerprint(self._settings)}" for name in names())
+        return " ".join(parts)
+
+    def get(self, name: str) -> Retriever | None:
+        """Return a retriever; None when it is turned off. Raises EmbedderUnavailable."""
+        if name not in self._loaded:
+            folder = self._folder / name
+            found = module(name).load(folder, self._owner, self._settings)
+            self._lend(found)
+            self._loaded[name] = found
+        return self._loaded[name]
+
+    def all(self) -> tuple[list[Retriever], str]:
+        """Return the retrievers that can be filled now, and why another can't, if so."""
+        found, missing = [], ""
+        for name in names():
+            try:
+                retriever = self.get(name)
+            except EmbedderUnavailable as error:
+                missing = error.message
+            else:
+                found += [retriever] if retriever is not None else []
+        return found, missing
+
+    def _lend(self, retriever: Retriever | None) -> None:
+        borrow = getattr(retriever, "borrow", None)
+        if self._lenders and borrow is not None:
+            borrow(self._lenders)
+
+    def close(self) -> None:
+        """Close all files."""
+        for retriever in self._loaded.values():
+            if retriever is not None:
+                retriever.close()
+        self._loaded.clear()
+
+
+def names() -> list[str]:
+    """Return the names of all retrievers."""
+    return plugins.names(KIND)
+
+
+def in_mode(mode: str) -> list[str]:
+    """Return the names of the retrievers that a mode of search queries."""
+    return [name for name in names() if mode in module(name).MODES]
+
+
+def module(name: str) -> RetrieverModule:
+    """Import the module of a retriever."""
+    return cast("RetrieverModule", plugins.load(KIND, name))

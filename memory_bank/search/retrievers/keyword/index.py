@@ -1,0 +1,440 @@
+"""The keyword index: BM25 over passages or over whole documents, by tantivy.
+
+tantivy writes a checksum at the end of each segment file, but doesn't verify it, and maps the files
+into memory: damaged bytes give wrong answers, and a truncated file kills the process. Segment files
+are immutable, so that a checksum is verified once for each signature of its file.
+
+Each commit makes a segment, and tantivy merges as soon as a layer has eight. Its lowest layer has
+segments of up to 16,800 documents, which can't be set from Python: every seventh save would merge
+10,000 documents while a query waits. A segment is dropped once all of its documents were put
+again; putting those of a few small segments again makes one segment of them. tantivy then merges
+once in hundreds of saves.
+
+Each unit has its own folder, since word statistics (document frequency, mean length) must not mix.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import zlib
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from itertools import groupby
+from pathlib import Path
+
+import tantivy
+from tantivy import Document, Order, Query, SchemaBuilder
+
+from memory_bank.base.errors import IndexDamaged, StorageFailed, exhausted
+from memory_bank.base.filenames import TEMPORARY_PREFIX
+from memory_bank.search.retrievers.base import IndexedPassage, Matches, Question, Scope, Unit
+from memory_bank.search.retrievers.keyword.analyzer import FIELDS, GRAMS, fields_of, forget
+from memory_bank.search.retrievers.keyword.query import TITLE, KeywordQuery
+
+_FILE = "sealed.json"
+
+_META = "meta.json"
+
+_MAGIC = 1337
+
+_TAIL_BYTES = 8
+"""Number of bytes after the footer: its length and tantivy's magic number."""
+
+Signature = tuple[int, int, int, int]
+
+
+class ChecksumVerifier:
+    """Signatures of files whose checksums were verified, stored beside them for other processes."""
+
+    def __init__(self, folder: Path) -> None:
+        """Verify the files of the index in a folder."""
+        self._folder = str(folder)
+        self._verified: dict[str, Signature] | None = None
+        self._meta: Signature | None = None
+        self._files: list[str] = []
+        self._sizes: list[int] = []
+
+    def check(self) -> Signature:
+        """Raise IndexDamaged unless all files are intact; return the signature of their list."""
+        while True:
+            meta = self.meta()
+            if meta != self._meta:
+                self._files, self._meta = self._listed(), meta
+            try:
+                for name in self._files:
+                    self._check(name)
+            except FileNotFoundError as error:
+                if self.meta() != meta:
+                    continue  # another process has merged segments meanwhile
+                raise self._damaged(f"{error.filename} is missing") from error
+            return meta
+
+    def meta(self) -> Signature:
+        """Return the signature of the list of segments; raise IndexDamaged when there is none."""
+        try:
+            return _signature(f"{self._folder}/{_META}")
+        except OSError as error:
+            raise self._damaged(f"its {_META} is missing") from error
+
+    def sizes(self) -> list[int]:
+        """Return the number of documents in each segment, as of the last check."""
+        return self._sizes
+
+    def record(self) -> Signature | None:
+        """Record the files that this process has just written as verified.
+
+        Returns the signature of their list; None if they must be verified after all.
+        """
+        with suppress(OSError, IndexDamaged):  # `check` will verify them
+            self._meta = self.meta()
+            self._files = self._listed()
+            self._verified = {name: _signature(f"{self._folder}/{name}") for name in self._files}
+            self._save()
+            return self._meta
+        return None
+
+    def forget(self) -> None:
+        """Drop what was verified or read."""
+        self._verified, self._meta, self._files = None, None, []
+
+    def _check(self, name: str) -> None:
+        if self._verified is None:
+            self._verified = self._load()
+        file = f"{self._folder}/{name}"
+        signature = _signature(file)
+        if self._verified.get(name) != signature:
+            if not _intact(file):
+                raise self._damaged(f"{name} has a wrong checksum")
+            self._verified[name] = signature
+
+    def _listed(self) -> list[str]:
+        """Return the names of the files of the segments in use."""
+        try:
+            with open(f"{self._folder}/{_META}", "rb") as stream:  # noqa: PTH123  (in each answer)
+                segments = json.load(stream)["segments"]
+            used = {segment["segment_id"].replace("-", "") for segment in segments}
+            self._sizes = [
+                segment["max_doc"] - (segment["deletes"] or {}).get("num_deleted_docs", 0)
+                for segment in segments
+            ]
+            names = [file.name for file in Path(self._folder).iterdir()]
+        except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+            raise self._damaged(str(error)) from error
+        return sorted(name for name in names if name.partition(".")[0] in used)
+
+    def _load(self) -> dict[str, Signature]:
+        try:
+            found = json.loads(Path(self._folder, _FILE).read_bytes())
+            return {str(name): (*map(int, signature),) for name, signature in found.items()}  # type: ignore[misc]
+        except (OSError, ValueError, TypeError, AttributeError):
+            return {}  # all checksums are verified again
+
+    def _save(self) -> None:
+        new = Path(self._folder, f"{TEMPORARY_PREFIX}{os.urandom(6).hex()}")
+        new.write_text(json.dumps(self._verified), encoding="utf-8")
+        new.replace(Path(self._folder, _FILE))
+
+    def _damaged(self, what: str) -> IndexDamaged:
+        return IndexDamaged(f"{self._folder} is damaged: {what}", "it is rebuilt")
+
+
+def _signature(file: str) -> Signature:
+    found = os.stat(file)  # noqa: PTH116  (some twenty in each answer)
+    return found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino
+
+
+def _intact(file: str) -> bool:
+    """Tell whether a file has the checksum at its end."""
+    data = Path(file).read_bytes()
+    tail = len(data) - _TAIL_BYTES
+    if tail < 0 or int.from_bytes(data[-4:], "little") != _MAGIC:
+        return False
+    body = tail - int.from_bytes(data[tail : tail + 4], "little")
+    try:
+        footer = json.loads(data[body:tail]) if body >= 0 else {}
+        return bool(footer["crc"] == zlib.crc32(memoryview(data)[:body]))
+    except (ValueError, TypeError, KeyError):
+        return False
+
+
+_MERGE_SEGMENTS = 8
+
+_LAYER_SIZE = 16_800
+
+_LARGE_MERGE = 3000
+"""Number of documents whose merge takes longer than reading a few documents again."""
+
+_SMALL_SIZES = (8, 64)
+"""Maximum sizes of segments that are rewritten, in documents; the smaller size is tried first."""
+
+_EXTRA_ROWS = 64
+"""Number of rows that are read in addition: a document in a small segment may have an older row."""
+
+_MIN_SEGMENTS = 3
+"""Minimum number of segments that are rewritten as one."""
+
+
+def large_merge_is_due(sizes: Sequence[int]) -> bool:
+    """Tell whether tantivy is about to merge many documents.
+
+    `sizes` are the numbers of documents in each segment.
+    """
+    layer = [size for size in sizes if size <= _LAYER_SIZE]
+    return len(layer) >= _MERGE_SEGMENTS - 1 and sum(layer) >= _LARGE_MERGE
+
+
+def in_small_segments(searcher: tantivy.Searcher, sizes: Sequence[int]) -> list[tantivy.DocAddress]:
+    """Return the documents of small segments, to put them again with the next commit.
+
+    `sizes` are in the order of the searcher's segments. Small segments have the newest rows, which
+    are the highest, so that the rest of the index is not read.
+    """
+    for most in _SMALL_SIZES:
+        small = {segment for segment, size in enumerate(sizes) if size <= most}
+        if len(small) >= _MIN_SEGMENTS:
+            last = _EXTRA_ROWS + 2 * sum(sizes[segment] for segment in small)
+            hits = searcher.search(
+                Query.all_query(), last, count=False, order_by_field="row", order=Order.Desc
+            ).hits
+            return [place for _, place in hits if place.segment_ord in small]
+    return []
+
+
+MODES = ("lexical", "hybrid")
+
+_HEAP = 50_000_000
+
+_OWNER = "owner"
+
+_VERSION = "7"
+
+
+def _schema() -> tantivy.Schema:
+    builder = (
+        SchemaBuilder()
+        .add_unsigned_field("row", indexed=True, fast=True)
+        .add_unsigned_field("document", indexed=True, fast=True)
+        .add_unsigned_field("words", fast=True)
+        .add_text_field(GRAMS, tokenizer_name="whitespace")
+    )
+    for field in (*FIELDS, TITLE):
+        builder = builder.add_text_field(field, tokenizer_name="en_stem")
+    return builder.build()
+
+
+class KeywordIndex:
+    """Passages or documents found by their words."""
+
+    version = _VERSION
+    modes = MODES
+    weight = 1.0
+    slow = False
+
+    def __init__(
+        self, folder: Path, owner: str, *, name: str, unit: Unit, explanation: str
+    ) -> None:
+        """Use the index in `folder`; one of another `owner` counts as damaged."""
+        self.name = name
+        self.unit = unit
+        self.explanation = explanation
+        self._folder = folder
+        self._owner = f"{owner} {self.version}"
+        self._schema = _schema()
+        self._index: tantivy.Index | None = None
+        self._writer: tantivy.IndexWriter | None = None
+        self._checksums = ChecksumVerifier(folder)
+        self._loaded: Signature | None = None
+        """Signature of the segment list that the reader has loaded."""
+
+    def to_compact(self) -> Collection[int]:
+        """Return the documents of small segments, if tantivy is about to merge many."""
+        with _guarded(self._folder):
+            searcher = self._searcher()
+            sizes = self._checksums.sizes()
+            if not large_merge_is_due(sizes):
+                return ()
+            found = searcher.fast_field_values("document", in_small_segments(searcher, sizes))
+        return {int(document) for document in found if document is not None}
+
+    def put(self, entries: Sequence[IndexedPassage], replaced: Collection[int]) -> None:
+        """Add passages, after dropping those of the documents in `replaced`.
+
+        The passages of a document are consecutive in `entries` and in their order.
+        """
+        with _guarded(self._folder):
+            if self._writer is None:
+                index = self._opened()
+                self._checksums.check()  # damaged segments must not be merged into new ones
+                self._writer = index.writer(_HEAP, 1)
+            for number in replaced:  # deleting by a term never matches an unsigned field
+                term = Query.term_query(self._schema, "document", number)
+                self._writer.delete_documents_by_query(term)
+            for document in self._documents(entries):
+                self._writer.add_document(document)
+
+    def commit(self) -> None:
+        """Make what was put durable, and release the writer."""
+        if self._writer is None:
+            return
+        with _guarded(self._folder):
+            try:
+                self._writer.commit()
+                self._writer.wait_merging_threads()
+            finally:
+                self._writer = None
+                forget()
+            self._opened().reload()
+            self._loaded = self._checksums.record()
+
+    def holds(self, entries: Mapping[int, int]) -> bool:
+        """Tell whether the index has exactly these passages: row numbers to document numbers."""
+        with _guarded(self._folder):
+            searcher = self._searcher()
+            hits = searcher.search(Query.all_query(), max(1, searcher.num_docs), count=False).hits
+            field = "row" if self.unit == "passages" else "document"
+            found = searcher.fast_field_values(field, [place for _, place in hits])
+        wanted = entries.keys() if self.unit == "passages" else set(entries.values())
+        return len(found) == len(wanted) and set(found) == wanted
+
+    def state(self) -> str:
+        """Return the signature of the list of segments."""
+        return repr(self._checksums.meta())
+
+    def waiting(self) -> int:
+        """Return 0: `put` does all work."""
+        return 0
+
+    def catch_up(self, seconds: float) -> int:  # noqa: ARG002
+        """Do nothing: `put` does all work."""
+        return 0
+
+    def find(self, question: Question, limit: int, scope: Scope) -> Matches:
+        """Return the best matches by BM25."""
+        if self.unit == "documents" and scope.rows is not None:
+            scope = Scope(scope.only, scope.without)
+        with _guarded(self._folder):
+            return KeywordQuery(self._searcher(), self._schema, question, scope).answer(limit)
+
+    def title_matches(self, question: Question) -> dict[int, float]:
+        """Map documents to the share of the question's names that their titles have."""
+        with _guarded(self._folder):
+            return KeywordQuery(self._searcher(), self._schema, question, Scope()).title_matches()
+
+    def coverage(self, question: Question) -> tuple[int, float]:
+        """Count all texts; return the largest share of a question's words that one text has."""
+        with _guarded(self._folder):
+            searcher = self._searcher()
+            asked = KeywordQuery(searcher, self._schema, question, Scope())
+            return searcher.num_docs, asked.coverage()
+
+    def best(self, question: Question) -> float:
+        """Return the best score that a question has in the whole index."""
+        with _guarded(self._folder):
+            return KeywordQuery(self._searcher(), self._schema, question, Scope()).best()
+
+    def counts(self, words: Collection[str]) -> tuple[int, dict[str, int]]:
+        """Count all texts, and those that have each word: a stem, or a bigram."""
+        with _guarded(self._folder):
+            searcher = self._searcher()
+            asked = KeywordQuery(searcher, self._schema, Question(""), Scope())
+            return searcher.num_docs, asked.counts(words)
+
+    def check(self) -> None:
+        """Raise IndexDamaged unless the index can be opened and read."""
+        with _guarded(self._folder):
+            self._checksums.check()
+            self._searcher().search(Query.all_query(), 1, count=False)
+
+    def clear(self) -> None:
+        """Make an empty index, whatever was there."""
+        self.close()
+        try:
+            shutil.rmtree(self._folder, ignore_errors=True)
+            self._folder.mkdir(parents=True, exist_ok=True)
+            with _guarded(self._folder):
+                tantivy.Index(self._schema, path=str(self._folder))
+            (self._folder / _OWNER).write_text(self._owner, encoding="utf-8")
+        except OSError as error:
+            raise StorageFailed(f"{self._folder} can't be written: {error.strerror}") from error
+
+    def close(self) -> None:
+        """Release the reader and the writer; drop what was not committed."""
+        self._writer = None
+        self._index = None
+        self._loaded = None
+        self._checksums.forget()
+
+    def _searcher(self) -> tantivy.Searcher:
+        index = self._opened()
+        while self._checksums.meta() != self._loaded:  # repeat if another process commits meanwhile
+            self._loaded = self._checksums.check()
+            index.reload()
+        return index.searcher()
+
+    def _opened(self) -> tantivy.Index:
+        if self._index is None:
+            if self._read_owner() != self._owner:
+                raise IndexDamaged(
+                    f"{self._folder} is missing or belongs to another bank", "it is rebuilt"
+                )
+            self._index = tantivy.Index.open(str(self._folder))
+            self._index.config_reader("manual")
+        return self._index
+
+    def _read_owner(self) -> str:
+        try:
+            return (self._folder / _OWNER).read_text(encoding="utf-8")
+        except OSError:
+            return ""
+
+    def _documents(self, entries: Sequence[IndexedPassage]) -> Iterator[Document]:
+        if self.unit == "passages":
+            for entry in entries:
+                yield self._document([entry], entry.row)
+            return
+        for _, passages in groupby(entries, key=lambda entry: entry.document):
+            found = list(passages)
+            yield self._document(found, found[0].row)
+
+    def _document(self, entries: Sequence[IndexedPassage], row: int) -> Document:
+        first = entries[0]
+        texts = fields_of(
+            first.title,
+            [(entry.headings, entry.text) for entry in entries],
+            keywords="\n".join(entry.keywords for entry in entries if entry.keywords),
+            about="\n".join(entry.about for entry in entries if entry.about),
+        )
+        fields = {
+            "row": row,
+            "document": first.document,
+            "words": sum(entry.words for entry in entries),
+            TITLE: first.title,
+            **texts,
+        }
+        # The schema must be given: an int typed without it kills tantivy's worker and the batch.
+        return Document.from_dict({k: v for k, v in fields.items() if v != ""}, self._schema)
+
+
+@contextmanager
+def _guarded(folder: Path) -> Iterator[None]:
+    """Convert tantivy's errors to Exhausted, StorageFailed or IndexDamaged.
+
+    A damaged file can make it panic; pyo3's PanicException is not an Exception and not importable.
+    """
+    try:
+        yield
+    except (ValueError, RuntimeError) as error:
+        if "No space left" in str(error) or "Permission denied" in str(error):
+            reason = f"{folder} can't be written: {error}"
+            raise StorageFailed(reason, "free some space, or check its permissions") from error
+        if plain := exhausted(error):
+            raise plain from error
+        raise IndexDamaged(f"{folder} is damaged: {error}", "it is rebuilt") from error
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":
+            raise
+        if plain := exhausted(error):
+            raise plain from error
+        raise IndexDamaged(f"{folder} is damaged: {error}", "it is rebuilt") from error

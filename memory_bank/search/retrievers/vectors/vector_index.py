@@ -1,0 +1,326 @@
+"""The vector index: a vector for each passage, compared by cosine.
+
+A vector is stored by the hash of its text, so that a note that is moved, renamed or reverted needs
+no new embedding. New vectors are rows of a SQLite table; when there are many, all vectors are
+published as an immutable snapshot.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from sqlite3 import Connection
+from typing import TYPE_CHECKING, TypeVar
+
+from memory_bank.base import sqlite
+from memory_bank.base.errors import EmbedderUnavailable, Hint, IndexDamaged, StorageFailed
+from memory_bank.base.sqlite import chunked
+from memory_bank.notes.identity import number_of
+from memory_bank.search.embedders.base import Embedder, identity
+from memory_bank.search.models.numpy_setup import np
+from memory_bank.search.models.quantization import packed
+from memory_bank.search.models.types import Kind
+from memory_bank.search.retrievers.base import (
+    TEXT_VERSION,
+    IndexedPassage,
+    Matches,
+    Question,
+    Scope,
+    Unit,
+)
+from memory_bank.search.retrievers.vectors import MODES, reader
+from memory_bank.search.retrievers.vectors.database import VectorDatabase, borrowed
+from memory_bank.search.retrievers.vectors.index import text_of
+from memory_bank.search.retrievers.vectors.reader import VectorReader
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+Result = TypeVar("Result")
+
+_TABLES = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE entries (row INTEGER PRIMARY KEY, document INTEGER NOT NULL, key INTEGER NOT NULL);
+CREATE INDEX entries_document ON entries (document);
+CREATE INDEX entries_key ON entries (key);
+CREATE TABLE vectors (key INTEGER PRIMARY KEY, slot INTEGER, vector BLOB);
+CREATE INDEX vectors_recent ON vectors (key) WHERE slot IS NULL;
+CREATE TABLE waiting (key INTEGER PRIMARY KEY, text TEXT NOT NULL);
+"""
+
+_TABLES_VERSION = 3
+
+_BATCH, _MOST_AT_ONCE = 256, 2048
+"""Number of texts that are embedded at a time: at first, and with a fast embedder."""
+
+_SOON = 0.2
+"""Maximum duration in seconds of a batch after which the next one is larger."""
+
+_RECENT_MOST = 2000
+"""Maximum number of vectors in the table, all of which each query reads."""
+
+_USED = "key IN (SELECT key FROM entries)"
+
+
+class VectorIndex:
+    """The retriever of the vector index."""
+
+    name = "vectors"
+    modes = MODES
+    unit: Unit = "passages"
+    explanation = "its meaning"
+    slow = True
+
+    def __init__(self, folder: Path, owner: str, embedder: Embedder) -> None:
+        """Use the index in `folder`; each embedder identity has its own folder."""
+        self._folder = folder
+        self._file = folder / "vectors.db"
+        self.version = f"{_TABLES_VERSION}.{TEXT_VERSION} {identity(embedder)}"
+        self.embedder = identity(embedder)
+        """The identity of the embedder; only vectors of one identity can be compared."""
+        self.dimension = embedder.dimension
+        self.weight = embedder.weight
+        self.code_weight = embedder.code_weight
+        self.similarity_threshold = embedder.similarity_threshold
+        self._reader = VectorReader(folder, self._file, embedder.dimension)
+        self._database = VectorDatabase(
+            self._file, _TABLES, _TABLES_VERSION, f"{owner} {self.version}", self._reader.close
+        )
+        self._embedder = embedder
+        self._batch = _BATCH
+        self._lenders: tuple[Path, ...] = ()
+
+    def borrow(self, indices: Sequence[Path]) -> None:
+        """Take vectors of waiting texts from indices in other folders, if they have them."""
+        own = self._folder.relative_to(self._folder.parents[1])
+        self._lenders = tuple(folder / own / self._file.name for folder in indices)
+
+    def to_compact(self) -> Collection[int]:
+        """Return nothing: this index has no segments."""
+        return ()
+
+    def put(self, entries: Sequence[IndexedPassage], replaced: Collection[int]) -> None:
+        """Record the text of each passage; texts without a vector wait for `catch_up`."""
+        with sqlite.guarded(self._file):
+            base = self._database.in_transaction()
+            base.executemany(
+                "DELETE FROM entries WHERE document = ?", ((document,) for document in replaced)
+            )
+            said = [(entry, text) for entry in entries if (text := text_of(entry))]
+            keys = [number_of(text) for _, text in said]
+            texts = {key: text for key, (_, text) in zip(keys, said, strict=True)}
+            base.executemany(
+                "INSERT OR REPLACE INTO entries VALUES (?, ?, ?)",
+                (
+                    (entry.row, entry.document, key)
+                    for key, (entry, _) in zip(keys, said, strict=True)
+                ),
+            )
+            known = {
+                key
+                for (key,) in chunked(
+                    base, "SELECT key FROM vectors WHERE key IN ({})", list(texts)
+                )
+            }
+            base.executemany(
+                "INSERT OR IGNORE INTO waiting VALUES (?, ?)",
+                ((key, text) for key, text in texts.items() if key not in known),
+            )
+
+    def commit(self) -> None:
+        """Make what was put durable."""
+        self._database.commit()
+
+    def catch_up(self, seconds: float) -> int:
+        """Embed waiting texts for about that many seconds; return how many still wait.
+
+        Raises EmbedderUnavailable; vectors computed until then are kept.
+        """
+        deadline = time.monotonic() + seconds
+        with sqlite.guarded(self._file):
+            base = self._database.opened()
+            base.execute(f"DELETE FROM waiting WHERE NOT {_USED}")
+            left = self._waiting(base)
+            if left and self._lenders:
+                left -= self._take_borrowed(base)
+            while left:
+                if time.monotonic() >= deadline:
+                    return left
+                left -= self._embed_batch(base)
+            (recent,) = base.execute("SELECT count(*) FROM vectors WHERE slot IS NULL").fetchone()
+            if recent > _RECENT_MOST:
+                (rows,) = base.execute("SELECT count(*) FROM vectors").fetchone()
+                if recent > rows // 10:
+                    self._publish(base)
+            return 0
+
+    def state(self) -> str:
+        """Return the signatures of the database's files."""
+        return self._database.state()
+
+    def waiting(self) -> int:
+        """Count the texts that have no vector yet."""
+        with sqlite.guarded(self._file):
+            return self._waiting(self._database.opened())
+
+    def holds(self, entries: Mapping[int, int]) -> bool:
+        """Tell whether the index has exactly these passages, embedded or waiting."""
+        lost = (
+            "SELECT 1 FROM entries WHERE key NOT IN (SELECT key FROM vectors)"
+            " AND key NOT IN (SELECT key FROM waiting) LIMIT 1"
+        )
+        with sqlite.guarded(self._file):
+            base = self._database.opened()
+            found = dict(base.execute("SELECT row, document FROM entries"))
+            return found == entries and base.execute(lost).fetchone() is None
+
+    def find(self, question: Question, limit: int, scope: Scope) -> Matches:
+        """Return the passages with the highest cosines; raise EmbedderUnavailable."""
+        vector = self._embedded([question.text], "query")[0]
+        if not vector.any():
+            return Matches()
+
+        return self._consistent(lambda base: self._reader.find(base, vector, limit, scope))
+
+    def vectors_of(self, rows: Collection[int]) -> dict[int, list[float]]:
+        """Return the unit vectors of some passages by row; those without one are left out."""
+        return self._consistent(lambda base: self._reader.vectors_of(base, rows))
+
+    def question_vector(self, text: str) -> list[float] | None:
+        """Return the vector of a question; None if it says nothing. Raises EmbedderUnavailable."""
+        vector = self._embedded([text], "query")[0]
+        return vector.tolist() if vector.any() else None
+
+    def check(self) -> None:
+        """Raise IndexDamaged unless the index can be opened and read."""
+        self._consistent(self._reader.snapshot)
+        self._database.check()
+
+    def _consistent(self, query: Callable[[Connection], Result]) -> Result:
+        """Run a query on one state of the database and the snapshot it names.
+
+        If another process publishes a snapshot meanwhile and removes the old one, run it again.
+        """
+        with sqlite.guarded(self._file):
+            base = self._database.opened()
+            with _read_transaction(base):
+                try:
+                    return query(base)
+                except IndexDamaged:
+                    pass
+            with _read_transaction(base):
+                return query(base)
+
+    def clear(self) -> None:
+        """Remove all passages; vectors stay, since a text's vector never changes."""
+        try:
+            self._empty()
+        except IndexDamaged:
+            self.close()
+            for file in self._folder.iterdir():
+                file.unlink(missing_ok=True)
+            self._empty()
+        except OSError as error:
+            raise StorageFailed(f"{self._folder} can't be written: {error.strerror}") from error
+
+    def close(self) -> None:
+        """Close the database and release the snapshot; drop what was not committed."""
+        self._database.close()
+        self._reader.close()
+
+    def _empty(self) -> None:
+        """Open the database and remove all entries; raise IndexDamaged if a file is damaged."""
+        self.close()
+        base = self._database.start()
+        with sqlite.guarded(self._file):
+            base.execute("DELETE FROM entries")
+        self._database.check()
+        self._reader.snapshot(base)
+
+    def _waiting(self, base: Connection) -> int:
+        return int(base.execute("SELECT count(*) FROM waiting").fetchone()[0])
+
+    def _embed_batch(self, base: Connection) -> int:
+        rows = base.execute("SELECT key, text FROM waiting LIMIT ?", (self._batch,)).fetchall()
+        started = time.monotonic()
+        vectors = packed(self._embedded([text for _, text in rows], "passage"))
+        if time.monotonic() - started < _SOON:  # give a fast embedder larger batches
+            self._batch = min(2 * self._batch, _MOST_AT_ONCE)
+        keys = [key for key, _ in rows]
+        self._add(base, list(zip(keys, (row.tobytes() for row in vectors), strict=True)))
+        return len(rows)
+
+    def _take_borrowed(self, base: Connection) -> int:
+        """Take the vectors of waiting texts that other indices have; return how many."""
+        keys = [key for (key,) in base.execute("SELECT key FROM waiting")]
+        found = list(
+            borrowed(
+                self._lenders, keys, tables=_TABLES, version=_TABLES_VERSION,
+                dimension=self._embedder.dimension,
+            )
+        )  # fmt: skip
+        self._add(base, found)
+        return len(found)
+
+    def _add(self, base: Connection, vectors: Sequence[tuple[int, bytes]]) -> None:
+        """Store vectors of waiting texts."""
+        with sqlite.transaction(base):
+            base.executemany("INSERT OR REPLACE INTO vectors VALUES (?, NULL, ?)", vectors)
+            base.executemany("DELETE FROM waiting WHERE key = ?", ((key,) for key, _ in vectors))
+
+    def _embedded(self, texts: Sequence[str], kind: Kind) -> NDArray[np.float32]:
+        """Embed texts; raise EmbedderUnavailable for vectors that are not finite."""
+        rows = self._embedder.embed(texts, kind)
+        if not np.isfinite(rows).all():
+            raise EmbedderUnavailable(
+                f"the embedder {self._embedder.name} returns NaN or infinite components",
+                Hint.TEST_EMBEDDER,
+                "embedder_bad_answer",
+            )
+        return rows
+
+    def _publish(self, base: Connection) -> None:
+        """Publish all vectors of current passages as a new snapshot."""
+        loaded = self._reader.snapshot(base)
+        rows = base.execute(
+            f"SELECT key, slot, vector FROM vectors WHERE {_USED} ORDER BY key"
+        ).fetchall()
+        keys = np.array([key for key, _, _ in rows], np.int64)
+        vectors = np.empty((len(rows), self._embedder.dimension), np.int8)
+        kept = np.array([place for place, row in enumerate(rows) if row[1] is not None], np.int64)
+        if loaded is not None:
+            vectors[kept] = loaded.at(np.array([rows[place][1] for place in kept], np.int64))
+        for place, (_, slot, blob) in enumerate(rows):
+            if slot is None:
+                vectors[place] = np.frombuffer(blob, np.int8)
+        generation = loaded.generation + 1 if loaded else 1
+        published = reader.publish(self._folder, generation, keys, vectors)
+        record = (json.dumps(published._asdict()),)
+        with sqlite.transaction(base):
+            # inserted again: updated rows would keep the pages that their vectors took
+            base.execute("DELETE FROM vectors")
+            base.executemany(
+                "INSERT INTO vectors (slot, key) VALUES (?, ?)", enumerate(keys.tolist())
+            )
+            base.execute("INSERT OR REPLACE INTO meta VALUES ('published', ?)", record)
+        base.executescript("PRAGMA incremental_vacuum")  # `execute` would free a single page only
+        sqlite.checkpoint(base)
+        self._reader.close()
+        reader.discard_others(self._folder, generation)
+
+
+@contextmanager
+def _read_transaction(base: Connection) -> Iterator[None]:
+    """Read one state of the database."""
+    if base.in_transaction:  # of `put`: it already reads one state
+        yield
+        return
+    base.execute("BEGIN")
+    try:
+        yield
+    finally:
+        base.rollback()  # nothing was written

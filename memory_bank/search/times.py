@@ -1,0 +1,380 @@
+"""Points and periods of time in words, and words of time that restrict a question.
+
+Numbers of nine digits and more are seconds, or milliseconds, since 1970.
+
+Weeks begin on Monday, days at midnight UTC, as the dates in answers do.
+
+Only forms that are hardly ever a subject themselves are read.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from typing import NamedTuple
+
+from memory_bank.base.errors import BadInput, Hint
+from memory_bank.search.manifest.filters import Condition
+
+MONTHS = (
+    "january", "february", "march", "april", "may", "june",
+    "july", "august", "september", "october", "november", "december",
+)  # fmt: skip
+
+WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+
+NUMBERS = (
+    "one", "two", "three", "four", "five", "six",
+    "seven", "eight", "nine", "ten", "eleven", "twelve",
+)  # fmt: skip
+
+_SHORTEST_NAME = 3
+"""Letters of the shortest abbreviation of a month or a weekday."""
+
+_IN_FRONT = frozenset({"in", "on", "the", "during"})
+
+_LAST = frozenset({"last", "past", "previous"})
+
+_CALENDAR = {"week": 0, "month": 1, "quarter": 3, "year": 12}
+"""Months of each unit; 0 for a week."""
+
+_DAYS = {"h": 1 / 24, "d": 1, "w": 7, "m": 30, "y": 365}
+
+_AGE = re.compile(r"(\d+)\s*(h|d|w|m|y|hours?|days?|weeks?|months?|years?)")
+
+_EPOCH = re.compile(r"\d{9,15}(?:\.\d+)?")
+"""Seconds or milliseconds since 1970: a date has at most eight digits."""
+
+_MILLIS_FROM = 10**11
+
+_QUARTER = re.compile(r"(?:(\d{4})[- ]?)?q([1-4])(?:[- ]?(\d{4}))?")
+
+
+class Period(NamedTuple):
+    """A period of time."""
+
+    start: datetime
+    end: datetime | None = None
+    """The first moment after it; None if it lasts until now."""
+
+
+def moment(text: str, now: datetime | None = None) -> datetime:
+    """Return the point in time that a text means: of a period, its start.
+
+    Raises BadInput; a date without a zone is UTC.
+    """
+    return period_of(text, now).start
+
+
+def period_of(text: str, now: datetime | None = None) -> Period:
+    """Read an age, a day, week, month, quarter or year in words, or an ISO date.
+
+    Names without a year mean the latest that has begun. Raises BadInput.
+    """
+    now = now or datetime.now(UTC)
+    words = text.strip().lower().removesuffix(" ago").split()
+    future = len(words) > 1 and words[0] == "in" and words[1] not in {"the", *_LAST}
+    while len(words) > 1 and words[0] in _IN_FRONT:
+        del words[0]
+    try:
+        found = (
+            (None if future else _age(words, now))
+            or _day(words, now)
+            or _calendar(words, now)
+            or _iso(text)
+        )
+    except (ValueError, OverflowError):
+        found = None
+    if found is None:
+        raise BadInput(f"{text!r} is no time", Hint.WRITE_TIME)
+    return found
+
+
+def starts_of(unit: str, moment: datetime) -> datetime:
+    """Return when the day, week, month, quarter or year of a moment starts."""
+    day = moment.replace(hour=0, minute=0, second=0, microsecond=0)
+    months = _CALENDAR.get(unit)
+    if months is None:
+        return day
+    if not months:
+        return day - timedelta(days=day.weekday())
+    return day.replace(month=(day.month - 1) // months * months + 1, day=1)
+
+
+def _age(words: list[str], now: datetime) -> Period | None:
+    """Read `7d`, `two weeks`, `last 3 days`."""
+    if len(words) > 1 and words[0] in _LAST:
+        words = ["1", *words[1:]] if words[0] == "past" and words[1] in _CALENDAR else words[1:]
+    if words and words[0] in {"a", "an", *NUMBERS}:
+        number = NUMBERS.index(words[0]) + 1 if words[0] in NUMBERS else 1
+        words = [str(number), *words[1:]]
+    age = _AGE.fullmatch(" ".join(words))
+    return Period(now - timedelta(days=int(age[1]) * _DAYS[age[2][0]])) if age else None
+
+
+def _day(words: list[str], now: datetime) -> Period | None:
+    """Read `today`, `yesterday`, `monday`, `last monday`; a weekday alone may be today."""
+    today = starts_of("day", now)
+    if words in (["today"], ["yesterday"]):
+        start = today - timedelta(days=words == ["yesterday"])
+        return Period(start, start + timedelta(days=1))
+    last = len(words) > 1 and words[0] in _LAST
+    weekday = _place(words[1:] if last else words, WEEKDAYS)
+    if weekday is None:
+        return None
+    days = (today.weekday() - weekday) % 7
+    start = today - timedelta(days=7 if last and not days else days)
+    return Period(start, start + timedelta(days=1))
+
+
+def _calendar(words: list[str], now: datetime) -> Period | None:
+    """Read `last week`, `this year`, `october`, `last october`, `october 2025`, `Q3`, `2026-Q3`."""
+    last = words[0] in _LAST if words else False
+    if len(words) == 2 and (last or words[0] == "this") and words[1] in _CALENDAR:  # noqa: PLR2004
+        this = starts_of(words[1], now)
+        months = _CALENDAR[words[1]]
+        if not months:
+            start = this - timedelta(days=7 * last)
+            return Period(start, start + timedelta(days=7))
+        return _months(_earlier(this, months) if last else this, months)
+    if quarter := _QUARTER.fullmatch(" ".join(words)):
+        first, year = 3 * int(quarter[2]) - 2, quarter[1] or quarter[3]
+        return _latest(now, first, 3, int(year) if year else None)
+    year = words.pop() if len(words) > 1 and re.fullmatch(r"\d{4}", words[-1]) else None
+    month = _place(words[1:] if last else words, MONTHS)
+    if month is None:
+        return None
+    before = starts_of("month", now) if last else now
+    if last and not year:
+        before -= timedelta(microseconds=1)
+    return _latest(before, month + 1, 1, int(year) if year else None)
+
+
+def _latest(now: datetime, month: int, months: int, year: int | None) -> Period:
+    """Return a period of months that starts with a month, without a year the latest begun."""
+    start = starts_of("month", now).replace(month=month, year=now.year if year is None else year)
+    if year is None and start > now:
+        start = start.replace(year=now.year - 1)
+    return _months(start, months)
+
+
+def _months(start: datetime, months: int) -> Period:
+    return Period(start, starts_of("month", start + timedelta(days=31 * months)))
+
+
+def _earlier(start: datetime, months: int) -> datetime:
+    years, month = divmod(start.month - 1 - months, 12)
+    return start.replace(year=start.year + years, month=month + 1)
+
+
+def _iso(text: str) -> Period:
+    """Read a year, a month, a day or a moment in ISO 8601, or seconds or milliseconds since 1970.
+
+    Raises ValueError for anything else.
+    """
+    wanted = text.strip()
+    if _EPOCH.fullmatch(wanted):
+        number = float(wanted)
+        found = datetime.fromtimestamp(number / 1000 if number >= _MILLIS_FROM else number, UTC)
+        return Period(found, found)
+    if re.fullmatch(r"\d{4}", wanted):
+        return _months(datetime(int(wanted), 1, 1, tzinfo=UTC), 12)
+    if re.fullmatch(r"\d{4}-\d{2}", wanted):
+        return _months(datetime.fromisoformat(f"{wanted}-01").replace(tzinfo=UTC), 1)
+    found = datetime.fromisoformat(wanted.upper())
+    found = found if found.tzinfo else found.replace(tzinfo=UTC)
+    return Period(found, found + timedelta(days=1) if len(wanted) <= len("2026-05-08") else found)
+
+
+def _place(words: list[str], names: tuple[str, ...]) -> int | None:
+    """Return the number of a name, which may be abbreviated to three letters or more."""
+    if len(words) != 1 or len(words[0].rstrip(".")) < _SHORTEST_NAME:
+        return None
+    word = words[0].rstrip(".")
+    return next((place for place, name in enumerate(names) if name.startswith(word)), None)
+
+
+_MOST_WORDS = 30
+"""Words of the longest question that is read; a longer one is a pasted text."""
+
+_LONGEST = 6
+"""Words of the longest form: `in the last twelve months`."""
+
+_CUES = frozenset(
+    {"yesterday", "last", "past", "this", "since", "ago", "in", "during",
+     "from", "before"}
+)  # fmt: skip
+"""Each form has one of these words."""
+
+_BEFORE = frozenset(
+    """about and a an by each every except for in like or next of per than the till to until versus
+    vs with without""".split()  # noqa: SIM905
+)
+"""Words after which a form is part of something else: `the plan for this week`."""
+
+_AFTER = frozenset({"of", "and", "or", "before", "after"})
+
+_NAMES = frozenset({*MONTHS, *WEEKDAYS, "q1", "q2", "q3", "q4"})
+"""Words that may have a capital letter inside a sentence."""
+
+_ALSO_WORDS = frozenset({"march", "may"})
+"""Months that are words of their own, so that they need a capital letter or a year."""
+
+_SHORTEST_PERIOD = timedelta(days=28)
+"""The shortest period that ends: what happened in a shorter one is often written down later."""
+
+_SUBJECTLESS = frozenset(
+    """add added anything change changed changes decide decided decision decisions discuss
+    discussed done everything find found happen happened happening happens know knew learn
+    learned learnt list new news note noted notes please record recorded remember
+    remembered save saved show something tell thing things wrote write written work
+    worked""".split()  # noqa: SIM905
+)
+"""Words that ask for notes of any subject."""
+
+_DECISIONS = frozenset({"decide", "decided", "decision", "decisions"})
+"""Words that, without a subject, ask for notes of the type `decision`."""
+
+
+class TimeWords(NamedTuple):
+    """Words of time in a question, and what they mean."""
+
+    words: str
+    """As written."""
+    start: int
+    end: int
+    """Where they are in the text."""
+    since: datetime | None = None
+    before: datetime | None = None
+
+    @property
+    def conditions(self) -> tuple[Condition, ...]:
+        """The conditions that they stand for."""
+        named = (("since", self.since), ("before", self.before))
+        return tuple(Condition(key, value) for key, value in named if value is not None)
+
+
+def find(text: str, now: datetime) -> TimeWords | None:
+    """Return the words of time in a question; None unless there is one form and other words."""
+    words = list(re.finditer(r"\S+", text))
+    if len(words) > _MOST_WORDS or not any(_plain(one[0]) in _CUES for one in words):
+        return None
+    found = []
+    place = 0
+    while place < len(words):
+        form = _form_at(text, words, place, now)
+        if form is not None:
+            found.append(form)
+        place += len(form.words.split()) if form else 1
+    if len(found) != 1 or len(found[0].words.split()) == len(words):
+        return None
+    return found[0]
+
+
+def without(text: str, form: TimeWords) -> str:
+    """Return a question without its words of time."""
+    return " ".join((text[: form.start] + text[form.end :]).split())
+
+
+def subjectless(text: str) -> bool:
+    """Tell whether a question names no subject, as `what did we decide` does."""
+    from memory_bank.search.retrievers.keyword.analyzer import STOP_WORDS  # start-up: loads tantivy
+
+    return not _words(text) - STOP_WORDS - _SUBJECTLESS
+
+
+def kind_asked(text: str) -> str:
+    """Return the type of notes that a question without a subject asks for; empty for any."""
+    return "" if _DECISIONS.isdisjoint(_words(text)) else "decision"
+
+
+def _words(text: str) -> set[str]:
+    return {word.lower() for word in re.findall(r"\w+", text)}
+
+
+def _plain(word: str) -> str:
+    return word.lower().rstrip(".,;!?)")
+
+
+def _form_at(text: str, words: list[re.Match[str]], place: int, now: datetime) -> TimeWords | None:
+    """Return the longest form that starts at a word and is not part of something else."""
+    if place and _plain(words[place - 1][0]) in _BEFORE:
+        return None
+    for size in range(min(_LONGEST, len(words) - place), 0, -1):
+        last = words[place + size - 1]
+        behind = words[place + size][0] if place + size < len(words) else ""
+        if _plain(behind) in _AFTER or behind[:1].isdigit():
+            continue
+        start, end = words[place].start(), last.start() + len(last[0].rstrip(".,;!?)"))
+        shown = text[start:end]
+        if _lower_case(shown, first=not place, last=not behind):
+            form = _read(shown.lower(), now)
+            if form is not None:
+                return TimeWords(shown, start, end, *form)
+    return None
+
+
+def _lower_case(form: str, *, first: bool, last: bool) -> bool:
+    """Tell whether a form is written as words of a sentence, not as a name or a title."""
+    words = form.split()
+    if not words:
+        return False  # punctuation only
+    odd = [
+        word
+        for number, word in enumerate(words)
+        if not word.islower() and not word.isdigit() and not (first and not number)
+        if word.lower() not in _NAMES and not word[0].isdigit()
+    ]
+    unclear = words[-1] in _ALSO_WORDS and not last
+    return not odd and not unclear
+
+
+def _read(form: str, now: datetime) -> tuple[datetime | None, datetime | None] | None:
+    """Return since when and before when a note must be, in lower case; None for other words."""
+    match = next(filter(None, (pattern.fullmatch(form) for pattern in _forms())), None)
+    if match is None:
+        return None
+    parts = match.groupdict()
+    unit = (parts.get("unit") or "").rstrip("s")
+    when = f"{parts['number'] or 1} {unit}" if unit else match["when"]
+    try:
+        period = period_of(when, now)
+    except BadInput:  # no such month, or too long ago
+        return None
+    if form.startswith("before"):
+        return None, period.start
+    if period.end is not None:
+        short = period.end - period.start < _SHORTEST_PERIOD
+        endless = short or period.end > now or form.startswith("since")
+        return period.start, None if endless else period.end
+    if unit == "hour":
+        return period.start, None
+    return starts_of(unit if form.endswith("ago") else "day", period.start), None
+
+
+@cache
+def _forms() -> tuple[re.Pattern[str], ...]:
+    """Return the patterns of the forms."""
+    prep = "(?:(?:in|over|during|within|from) )?"
+    number = rf"(?P<number>\d{{1,3}}|an?|{'|'.join(NUMBERS)})"
+    unit = r"(?P<unit>(?:hour|day|week|month|year)s?)"
+    weekday, month = "|".join(WEEKDAYS), "|".join(MONTHS)
+    dated = rf"(?:(?:{month}|q[1-4]) \d{{4}}|\d{{4}}-\d{{2}}(?:-\d{{2}})?)"
+    named = rf"(?:{month}|q[1-4]|{dated})"
+    calendar = r"(?:last|this) (?:week|month|quarter|year)"
+    return tuple(
+        map(
+            re.compile,
+            (
+                rf"(?:(?:from|of|in|during|since) )?(?P<when>yesterday|{calendar})",
+                rf"(?:(?:from|of|since) )?(?P<when>last (?:{weekday}|{month}))",
+                rf"since (?P<when>today|{weekday}|{named})",
+                rf"(?:in|during|from) (?P<when>{named})",
+                rf"before (?P<when>{dated})",
+                rf"{prep}(?:the )?(?:last|past) {number} {unit}",
+                rf"{prep}(?:the (?:last|past)|past)(?P<number>) {unit}",
+                rf"(?:from )?{number} {unit} ago",
+            ),
+        )
+    )

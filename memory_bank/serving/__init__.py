@@ -1,1 +1,0 @@
-"""What front-ends that run for long share: an open bank, work behind it, progress, changes."""

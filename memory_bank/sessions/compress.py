@@ -1,0 +1,238 @@
+"""Compress the events of sessions that wait, each into exactly one observation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from blake3 import blake3
+
+from memory_bank.bank.bank import Bank
+from memory_bank.base.errors import Busy, MemoryBankError
+from memory_bank.base.locks import locked
+from memory_bank.git import repository
+from memory_bank.sessions.note_format import FOLDER, settled_observation
+from memory_bank.sessions.note_store import NoteStore
+from memory_bank.sessions.records import Event, Observation, Prompt, Session
+from memory_bank.sessions.state import git_state, opened, project_of, state_then
+
+if TYPE_CHECKING:
+    from memory_bank.sessions.compression import Sample
+    from memory_bank.sessions.compression.drafts import Draft
+
+
+_FOLDER = "compressing"
+
+_DIGITS = 12
+
+_IMMEDIATE = ("local", "none")
+"""Modes that take no time, so that a query may wait for them."""
+
+
+@dataclass(slots=True)
+class Compression:
+    """What compression did."""
+
+    schema_version: str = "1.0"
+    observations: list[str] = field(default_factory=list)
+    """Ids of the new ones."""
+    events: int = 0
+    """Number of events that they were made of."""
+    busy: bool = False
+    """Whether another process was at it, so that nothing was done."""
+    fallback_reasons: list[str] = field(default_factory=list)
+    """Why events were compressed by rules instead of the mode that is set."""
+    problems: list[str] = field(default_factory=list)
+    """Why events of some sessions wait on."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    """Events of one session that become observations together."""
+
+    name: str
+    session: Session
+    events: Sequence[Event]
+
+    def id(self, number: int) -> str:
+        """Return the id of one of its observations, the same in each attempt."""
+        return observation_id(self.session.session_id, self.name, number)
+
+
+def observation_id(session_id: str, batch: str, number: int) -> str:
+    """Return the id of one of the observations of a batch of events."""
+    name = f"{session_id}\0{batch}\0{number}".encode("utf-8", "replace")
+    return f"obs-{blake3(name).hexdigest()[:_DIGITS]}"
+
+
+def compress(
+    bank: Bank, session_id: str = "", *, wait: float = 0.0, sample: Sample | None = None
+) -> Compression:
+    """Compress the events that wait, of one session or of all, into observations in their notes.
+
+    One process at a time does it; if another one is at it for longer than `wait` seconds, nothing
+    is done. A process that was killed in between leaves neither an event behind nor an
+    observation twice. `sample` asks a client's model, for the mode `client`.
+    """
+    done = Compression()
+    with alone(bank, wait) as is_alone:
+        done.busy = not is_alone
+        if is_alone:
+            for one in _waiting(bank, session_id):
+                try:
+                    _compress_session(bank, one, sample, done)
+                except MemoryBankError as error:
+                    done.problems.append(f"session {one[:60]}: {error.message}")
+    return done
+
+
+def compress_now(bank: Bank) -> None:
+    """Compress before a query what can be compressed at once, so that it is found."""
+    if not bank.settings.memory.enabled or bank.settings.compression.mode not in _IMMEDIATE:
+        return
+    with opened(bank) as store:
+        waits = bool(store.queue.waiting())
+    if waits:
+        compress(bank)
+
+
+@contextmanager
+def alone(bank: Bank, wait: float) -> Iterator[bool]:
+    """Hold the lock of compression; False if another process has it."""
+    folder = bank.layout.state(bank.id) / _FOLDER
+    lock = locked(
+        folder, wait=wait, make=lambda: folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    )
+    try:
+        lock.__enter__()
+    except Busy:
+        yield False
+        return
+    try:
+        yield True
+    finally:
+        lock.__exit__(None, None, None)
+
+
+def _waiting(bank: Bank, session_id: str) -> list[str]:
+    with opened(bank) as store:
+        events = store.get_pending(session_id)
+        firsts = {event.session_id: event for event in reversed(events)}
+    return [one for one, event in firsts.items() if _is_here(bank, event)]
+
+
+def _is_here(bank: Bank, event: Event) -> bool:
+    """Tell whether an event's session has its note here.
+
+    Private notes are shared by all work trees; those in the project are in the work tree of their
+    session.
+    """
+    if not event.cwd or bank.roots.is_private(f"{FOLDER}/new.md"):
+        return True
+    tree, here = repository.worktree(Path(event.cwd)), repository.worktree(bank.layout.project)
+    return tree is None or here is None or tree == here
+
+
+def _compress_session(
+    bank: Bank, session_id: str, sample: Sample | None, done: Compression
+) -> None:
+    """Compress the events of one session, batch by batch, those of a killed process first."""
+    limit = bank.settings.compression.max_batch_tokens
+    with opened(bank) as store:
+        unfinished = store.queue.unfinished(session_id)
+    for name, events in unfinished:
+        _compress_batch(bank, name, events, sample, done)
+    while True:
+        with opened(bank) as store:
+            name, events = store.queue.mark_batch(session_id, limit)
+        if not name:
+            return
+        _compress_batch(bank, name, events, sample, done)
+
+
+def _compress_batch(
+    bank: Bank, name: str, events: Sequence[Event], sample: Sample | None, done: Compression
+) -> None:
+    """Write the observations of a batch in one step, then remove its events."""
+    with opened(bank) as store:
+        batch = _Batch(name, _session_of(bank, store, events), events)
+        if batch.id(0) in {one.id for one in batch.session.observations}:
+            store.remove_pending([event.id for event in events])
+            return
+    from memory_bank.sessions import compression  # start-up: mostly nothing waits
+
+    root = _root(bank, events)
+    found = compression.compress(
+        events,
+        prompts=_prompts(batch.session, events),
+        settings=bank.settings.compression,
+        project_root=root,
+        sample=sample,
+    )
+    if found.fallback_reason and found.fallback_reason not in done.fallback_reasons:
+        done.fallback_reasons.append(found.fallback_reason)
+        ours = found.fallback_reason.partition(": ")[0]  # what a program said follows
+        bank.add_notice(f"events of sessions were compressed by rules: {ours}")
+    observations = [
+        _observation(batch, number, draft, root or bank.layout.project)
+        for number, draft in enumerate(found.drafts)
+    ]
+    with opened(bank) as store:
+        stored = store.store_observations(batch.session.session_id, observations)
+        store.remove_pending([event.id for event in events])
+    done.observations += (one.id for one in stored)
+    done.events += len(events)
+
+
+def _session_of(bank: Bank, store: NoteStore, events: Sequence[Event]) -> Session:
+    """Return the session of some events; one that the queue has lost starts with them."""
+    first = events[0]
+    found = store.get_session(first.session_id)
+    if found is None:
+        store.create_session(Session(first.session_id, project_of(bank), first.created_at))
+        found = store.get_session(first.session_id)
+    assert found is not None  # noqa: S101  (narrows the type)
+    return found
+
+
+def _prompts(session: Session, events: Sequence[Event]) -> list[Prompt]:
+    numbers = {event.prompt_number for event in events}
+    return [prompt for prompt in session.prompts if prompt.prompt_number in numbers]
+
+
+def _root(bank: Bank, events: Sequence[Event]) -> Path | None:
+    """Return the project's folder in the work tree in which the events happened."""
+    project = bank.layout.project
+    cwd = next((event.cwd for event in events if event.cwd), "")
+    here, there = repository.worktree(project), repository.worktree(Path(cwd)) if cwd else None
+    if here is None or there is None or here == there:
+        return project
+    same = git_state(here), git_state(there)
+    if same[0] and same[1] and same[0].repository_id == same[1].repository_id:
+        return there / project.relative_to(here)
+    return project
+
+
+def _observation(batch: _Batch, number: int, draft: Draft, root: Path) -> Observation:
+    return settled_observation(
+        Observation(
+            id=batch.id(number),
+            session_id=batch.session.session_id,
+            project=batch.session.project,
+            obs_type=draft.obs_type,
+            title=draft.title,
+            created_at=draft.created_at,
+            subtitle=draft.subtitle,
+            facts=draft.facts,
+            narrative=draft.narrative,
+            concepts=draft.concepts,
+            files_read=draft.files_read,
+            files_modified=draft.files_modified,
+            prompt_number=draft.prompt_number,
+            discovery_tokens=draft.discovery_tokens,
+            git=state_then(batch.session, draft.created_at, root),
+        )
+    )

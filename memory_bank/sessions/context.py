@@ -1,0 +1,403 @@
+"""Tell an agent what earlier sessions learned, when its session starts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from itertools import groupby
+from typing import Any
+
+from memory_bank.bank import open_index
+from memory_bank.bank.bank import Bank
+from memory_bank.bank.open_index import NoteRow, View
+from memory_bank.base.errors import BadInput, NoteNotFound
+from memory_bank.base.setting_sections import ContextSettings
+from memory_bank.base.tokens import estimate
+from memory_bank.search.manifest import entries, filters, graph
+from memory_bank.search.manifest.filters import Condition
+from memory_bank.sessions import note_format, note_reading
+from memory_bank.sessions.compress import compress_now
+from memory_bank.sessions.records import Observation, Session, check_type
+from memory_bank.sessions.state import last_moment, project_of
+
+REQUEST = "session-request"
+"""The type of a row for what came of the requests of a session."""
+
+TITLE_LIMIT = 60
+"""Maximum number of characters of a title in a row."""
+
+_LEGEND = (
+    f"**Legend:** {REQUEST} | bugfix | feature | refactor | change | discovery | decision\n\n"
+    "**Column Key**: Read: tokens to read it now; Work: tokens spent on the work behind it"
+)
+
+_TABLE = "| ID | Time | T | Title | Read | Work |\n|---|---|---|---|---|---|"
+
+_LAST = "Use MCP tools (search, get_observations) to fetch full observations on-demand."
+
+_NOTHING = "Nothing is recorded yet."
+
+_NO_ROOM = "Nothing fits here."
+
+_STEPS_LIMIT = 600
+"""Maximum number of characters of the next steps."""
+
+_PROJECT_LIMIT = 40
+"""Maximum number of characters, and of estimated tokens, of a project's name."""
+
+_NOT_IN_NAME = re.compile(r"[^\w.-]+")
+
+Quote = Callable[[str], str]
+"""Returns a text as quoted data."""
+
+
+@dataclass(frozen=True, slots=True)
+class ContextRow:
+    """An observation, or what came of a session."""
+
+    id: str
+    created_at: datetime
+    """In UTC."""
+    kind: str
+    """The type of an observation, or `REQUEST`."""
+    title: str
+    read_tokens: int
+    """Estimated tokens of its whole text."""
+    work_tokens: int
+    """Estimated tokens of the work behind it; 0 if that is unknown."""
+    superseded: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedNote:
+    """A note that was added or changed since the agent's last session."""
+
+    path: str
+    title: str
+    superseded: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What a context may tell; `shortened` leaves out what does not fit."""
+
+    project: str
+    now: datetime
+    """In UTC."""
+    rows: tuple[ContextRow, ...] = ()
+    """The newest first."""
+    next_steps: str = ""
+    """Of the last session."""
+    changed: tuple[ChangedNote, ...] = ()
+    """The newest first."""
+    explained: bool = True
+    """Whether legend and column key are told."""
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is nothing to tell."""
+        return not (self.rows or self.next_steps.strip() or self.changed)
+
+
+def context_text(contents: Contents, max_tokens: int, quote: Quote) -> str:
+    """Return the context as Markdown, of at most that many estimated tokens.
+
+    Older rows are left out first, then changed notes, next steps, and the legend. `quote` gets all
+    text that comes from notes.
+    """
+    text = ""
+    for shorter in _shortened(contents):
+        text = _written(shorter, quote, _NOTHING if contents.empty else _NO_ROOM)
+        if estimate(text) <= max_tokens:
+            break
+    return text
+
+
+def economics(rows: Sequence[ContextRow]) -> str:
+    """Return what reading the observations among some rows costs and saves, in tokens."""
+    found = [row for row in rows if row.kind != REQUEST]
+    read, work = sum(row.read_tokens for row in found), sum(row.work_tokens for row in found)
+    text = (
+        f"**Context Economics**: Loading: {len(found)} observations ({read:,} tokens to read);"
+        f" work behind them: {work:,} tokens"
+    )
+    if work > read > 0:
+        text += f"; saving: {work - read:,} tokens ({(work - read) / work:.0%})"
+    return text
+
+
+def _shortened(contents: Contents) -> Iterator[Contents]:
+    """Yield the contents, then ever less of them."""
+    half = len(contents.rows) // 2
+    yield contents
+    for rows in range(len(contents.rows) - 1, half - 1, -1):
+        yield replace(contents, rows=contents.rows[:rows])
+    contents = replace(contents, rows=contents.rows[:half])
+    for changed in range(len(contents.changed) - 1, -1, -1):
+        yield replace(contents, changed=contents.changed[:changed])
+    contents = replace(contents, changed=())
+    for rows in range(half - 1, 0, -1):
+        yield replace(contents, rows=contents.rows[:rows])
+    contents = replace(contents, rows=contents.rows[:1])
+    for limit in (_STEPS_LIMIT // 2, _STEPS_LIMIT // 4, 0):
+        contents = replace(contents, next_steps=_cut(contents.next_steps, limit))
+        yield contents
+    contents = replace(contents, explained=False)
+    yield contents
+    yield replace(contents, rows=())
+
+
+def _written(contents: Contents, quote: Quote, nothing: str) -> str:
+    name = _NOT_IN_NAME.sub("-", contents.project).strip("-")[:_PROJECT_LIMIT] or "project"
+    while estimate(name) > _PROJECT_LIMIT:
+        name = name[:-1]
+    parts = [f"# [{name}] recent context, {contents.now:%Y-%m-%d}"]
+    told = "\n\n".join(_told(contents))
+    if told:
+        parts += [_LEGEND] * (contents.explained and bool(contents.rows))
+        parts += [quote(told), economics(contents.rows)]
+    else:
+        parts.append(nothing)
+    return "\n\n".join([*parts, _LAST])
+
+
+def _told(contents: Contents) -> Iterator[str]:
+    """Yield the parts that are made of the text of notes."""
+    for day, rows in groupby(contents.rows, lambda row: row.created_at.date()):
+        yield "\n".join([f"### {day:%Y-%m-%d}", "", _TABLE, *map(_row, rows)])
+    if contents.next_steps.strip():
+        yield f"**Next steps of the last session**: {_cut(contents.next_steps, _STEPS_LIMIT)}"
+    if contents.changed:
+        lines = [
+            f"- {_line(note.path)}: {_cut(note.title, TITLE_LIMIT)}{_mark(note.superseded)}"
+            for note in contents.changed
+        ]
+        yield "\n".join(["**Notes changed since the last session**:", "", *lines])
+
+
+def _row(row: ContextRow) -> str:
+    work = f"{row.work_tokens:,}" if row.work_tokens else "-"
+    mark = _mark(row.superseded)
+    title = _cut(row.title, TITLE_LIMIT - len(mark)).replace("|", r"\|") + mark
+    return (
+        f"| #{row.id} | {row.created_at:%H:%M} | {row.kind} | {title} |"
+        f" ~{row.read_tokens} | {work} |"
+    )
+
+
+def _mark(superseded: bool) -> str:  # noqa: FBT001  (a field's value)
+    return " (superseded)" if superseded else ""
+
+
+def _cut(text: str, limit: int) -> str:
+    """Return a text on one line, with an ellipsis if it is longer than the limit."""
+    text = _line(text)
+    return text if len(text) <= limit else f"{text[: max(limit - 1, 0)].rstrip()}…"[:limit]
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
+
+
+SCHEMA_VERSION = "1.0"
+
+_MOST_CHANGED = 10
+"""Maximum number of changed notes that are listed."""
+
+LEAST_TOKENS = 100
+"""Tokens that a context may always have."""
+
+_MANY = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Injected:
+    """What an agent is told when its session starts."""
+
+    schema_version: str
+    context: str
+    project: str
+    observation_count: int
+    """Number of observations that were found; the text may have fewer."""
+    tokens: int
+    """Estimated tokens of the context."""
+    empty: bool
+    """Whether nothing is recorded that it could tell."""
+
+    @property
+    def quoted(self) -> frozenset[str]:
+        """The fields whose text quotes what comes from notes."""
+        return frozenset(["context"])
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    sessions: tuple[Session, ...] = ()
+    """The last started first."""
+    superseded: frozenset[str] = frozenset()
+    """Ids of observations."""
+    changed: tuple[ChangedNote, ...] = ()
+
+
+def inject_context(
+    bank: Bank,
+    project: str = "",
+    session_id: str = "",
+    *,
+    observation_types: Sequence[str] | None = None,
+    concepts: Sequence[str] | None = None,
+    observation_limit: int | None = None,
+    session_limit: int | None = None,
+    days: float | None = None,
+    max_tokens: int | None = None,
+    quote: Callable[[str], str] = str,
+) -> Injected:
+    """Return the latest observations, next steps and changed notes of a project as Markdown.
+
+    Of former sessions, it tells what came of them, not what was asked. `project` is that of the
+    sessions, any by default; `session_id` is the session that starts. The other arguments replace
+    the settings `[context]`. `quote` gets all text that comes from notes and returns it as quoted
+    data. Raises BadInput for an unknown type or a negative number.
+    """
+    limits = _limits(
+        bank.settings.context,
+        observation_types=observation_types,
+        concepts=concepts,
+        observation_limit=observation_limit,
+        session_limit=session_limit,
+        date_range_days=days,
+        max_tokens=max_tokens,
+    )
+    now = datetime.now(UTC)
+    compress_now(bank)
+    bank.catch_up()
+    with bank.lock:
+        found = bank.read(lambda view: _find(bank, view, project, session_id, limits, now))
+    observations = _chosen(found.sessions, limits, now)
+    contents = Contents(
+        project=project or (found.sessions[0].project if found.sessions else project_of(bank)),
+        now=now,
+        rows=tuple(_rows(found, observations, session_id)),
+        next_steps=_next_steps(found.sessions, session_id),
+        changed=found.changed,
+    )
+    text = context_text(contents, limits.max_tokens, quote)
+    return Injected(
+        schema_version=SCHEMA_VERSION,
+        context=text,
+        project=contents.project,
+        observation_count=len(observations),
+        tokens=estimate(text),
+        empty=contents.empty,
+    )
+
+
+def _next_steps(sessions: Sequence[Session], session_id: str) -> str:
+    """Return the next steps of the last session before the one that starts."""
+    last = next((one for one in sessions if one.session_id != session_id), None)
+    return last.summary.next_steps if last and last.summary else ""
+
+
+def _limits(settings: ContextSettings, **given: Any) -> ContextSettings:  # noqa: ANN401  (values of settings)
+    limits = settings._replace(
+        **{name: value for name, value in given.items() if value is not None}
+    )
+    for name in ("observation_limit", "session_limit", "date_range_days"):
+        if (value := getattr(limits, name)) < 0:
+            raise BadInput(f"{name} = {value} is negative", "give 0 or more")
+    types = tuple(check_type(one) for one in limits.observation_types)
+    return limits._replace(observation_types=types, max_tokens=max(limits.max_tokens, LEAST_TOKENS))
+
+
+def _find(
+    bank: Bank, view: View, project: str, session_id: str, limits: ContextSettings, now: datetime
+) -> _Found:
+    """Read the last sessions, and list the notes that changed since the last one ended."""
+    cutoff = now - timedelta(days=limits.date_range_days)
+    wanted = [Condition("type", note_reading.TYPE), Condition("since", cutoff)]
+    if project:
+        wanted.append(Condition("project", project.strip()))
+    scope = filters.scope(view.manifest, wanted, hidden=False)
+    numbers: list[int] = []
+    read: list[Session] = []
+    for row in open_index.newest(view.manifest, scope, _MANY):
+        if len(read) >= limits.session_limit:
+            break
+        extra = row.rest.get("extra", ())
+        if "session_id" in extra and "project" in extra and (one := _read(bank, row)) is not None:
+            numbers.append(row.number)
+            read.append(one)
+    last = next((one for one in read if one.session_id != session_id), None)
+    return _Found(
+        sessions=tuple(sorted(read, key=lambda one: one.started_at, reverse=True)),
+        superseded=frozenset(entries.superseded(view.manifest, numbers)),
+        changed=tuple(_changed(view, last_moment(last))) if last else (),
+    )
+
+
+def _read(bank: Bank, row: NoteRow) -> Session | None:
+    """Return the session of a note; None if it is gone or is no session any more."""
+    try:
+        return note_reading.parse(row.path, bank.store.read_bytes(row.path))
+    except NoteNotFound:
+        return None
+
+
+def _changed(view: View, since: datetime) -> Iterator[ChangedNote]:
+    """Yield the notes that were added or changed after a time, the last changed first."""
+    scope = filters.scope(view.manifest, [Condition("since", since)], hidden=False)
+    found = [
+        note
+        for note in open_index.newest(view.manifest, scope, _MOST_CHANGED * 10)
+        if note.type != note_reading.TYPE
+    ][:_MOST_CHANGED]
+    old = graph.superseded(view.manifest, [note.number for note in found])
+    for note in found:
+        yield ChangedNote(note.path, note.title, note.number in old)
+
+
+def _chosen(
+    sessions: Sequence[Session], limits: ContextSettings, now: datetime
+) -> list[Observation]:
+    """Return the observations to tell, the newest first."""
+    cutoff = now - timedelta(days=limits.date_range_days)
+    concepts = {concept.casefold() for concept in limits.concepts}
+    found = [
+        one
+        for session in sessions
+        for one in session.observations
+        if one.obs_type in limits.observation_types
+        and one.created_at >= cutoff
+        and (not concepts or concepts.intersection(word.casefold() for word in one.concepts))
+    ]
+    return sorted(found, key=lambda one: (one.created_at, one.id), reverse=True)[
+        : limits.observation_limit
+    ]
+
+
+def _rows(found: _Found, observations: Sequence[Observation], session_id: str) -> list[ContextRow]:
+    """Return a row for each observation and for what came of each other session's requests."""
+    here = {one.session_id: one.git.repository_id if one.git else "" for one in found.sessions}
+    rows = [
+        ContextRow(
+            one.id,
+            one.created_at,
+            one.obs_type,
+            one.title,
+            estimate(note_format.observation_block(one, here[one.session_id])),
+            one.discovery_tokens,
+            one.id in found.superseded,
+        )
+        for one in observations
+    ]
+    for session in found.sessions:
+        said = session.summary
+        told = said and (said.learned or said.completed)
+        if said and told and session.session_id != session_id:
+            read = estimate(note_format.summary_block(said, here[session.session_id]))
+            rows.append(
+                ContextRow(said.id, session.started_at, REQUEST, told, read, said.discovery_tokens)
+            )
+    return sorted(rows, key=lambda row: (row.created_at, row.id), reverse=True)

@@ -1,0 +1,192 @@
+"""Subscribe to what happens in the sessions of a bank, in this process or another."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+from memory_bank.bank.bank import Bank
+from memory_bank.base.dates import iso_of
+from memory_bank.sessions.queue import OBSERVATION_STORED, SESSION_ENDED, EventQueue
+from memory_bank.sessions.queue_rows import MOST_NEWS, SESSION_STARTED, News
+
+HELD = 1024
+"""Most notifications that wait for a subscriber."""
+
+_PAUSE = 0.2
+"""Seconds between two looks at the database, where other processes announce."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionStarted:
+    """A new session was started; a resumed one is none."""
+
+    kind: ClassVar[str] = SESSION_STARTED
+    session_id: str
+    project: str
+
+
+@dataclass(frozen=True, slots=True)
+class ObservationStored:
+    """An observation is in its session's note."""
+
+    kind: ClassVar[str] = OBSERVATION_STORED
+    session_id: str
+    observation_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class SessionEnded:
+    """A session ended."""
+
+    kind: ClassVar[str] = SESSION_ENDED
+    session_id: str
+    summary_id: str | None
+    """None if nothing happened in it."""
+
+
+Notification = SessionStarted | ObservationStored | SessionEnded
+
+
+def notification_of(news: News) -> Notification | None:
+    """Return the notification of a row of the database; None for one of another version."""
+    payload = json.loads(news.payload)
+    if news.kind == SESSION_STARTED:
+        return SessionStarted(news.session_id, str(payload.get("project", "")))
+    if news.kind == OBSERVATION_STORED:
+        return ObservationStored(news.session_id, str(payload.get("observation_id", "")))
+    if news.kind == SESSION_ENDED:
+        return SessionEnded(news.session_id, payload.get("summary_id"))
+    return None
+
+
+class Subscription:
+    """The notifications since it was made, from all processes, oldest first.
+
+    At most 1,024 wait: of more, the oldest are dropped, and `dropped` counts them. A sender
+    never waits for a subscriber. A subscription is used by one thread.
+    """
+
+    def __init__(self, queue: EventQueue) -> None:
+        """Begin now; the queue is closed with the subscription."""
+        self._queue = queue
+        self._last = queue.last_news()
+        self._waiting: deque[Notification] = deque(maxlen=HELD)
+        self.dropped = 0
+        """Number of notifications that were lost, because nobody took them in time."""
+
+    def __enter__(self) -> Self:
+        """Return the subscription itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End the subscription."""
+        self.close()
+
+    def close(self) -> None:
+        """End the subscription."""
+        self._queue.close()
+
+    def __iter__(self) -> Iterator[Notification]:
+        """Wait for each next notification, without end."""
+        while True:
+            found = self.get()
+            if found is not None:
+                yield found
+
+    def get(self, timeout: float | None = None) -> Notification | None:
+        """Return the next notification; None if there is none within `timeout` seconds."""
+        end = None if timeout is None else time.monotonic() + timeout
+        while True:
+            self._fetch()
+            if self._waiting:
+                return self._waiting.popleft()
+            left = _PAUSE if end is None else min(_PAUSE, end - time.monotonic())
+            if left <= 0:
+                return None
+            time.sleep(left)
+
+    def take(self) -> list[Notification]:
+        """Return all notifications that wait, without waiting for more."""
+        self._fetch()
+        found = list(self._waiting)
+        self._waiting.clear()
+        return found
+
+    def _fetch(self) -> None:
+        rows = self._queue.news(self._last, MOST_NEWS)
+        if not rows:
+            return
+        if len(rows) == MOST_NEWS:  # the database keeps no more
+            self.dropped += rows[0].id - self._last - 1
+        for row in rows:
+            if (found := notification_of(row)) is not None:
+                self.dropped += len(self._waiting) == HELD
+                self._waiting.append(found)
+        self._last = rows[-1].id
+
+
+_TURN = 0.2
+"""Seconds between two looks for notifications."""
+
+
+@dataclass(frozen=True, slots=True)
+class Happened:
+    """A notification with its time."""
+
+    event: str
+    """`SessionStarted`, `ObservationStored` or `SessionEnded`."""
+    session_id: str
+    created_at: str
+    project: str | None = None
+    observation_id: str | None = None
+    summary_id: str | None = None
+
+
+def subscribe(bank: Bank) -> Subscription:
+    """Subscribe to the sessions of a bank from now on, in this process and all others.
+
+    The subscription gives SessionStarted for new sessions only, ObservationStored and SessionEnded.
+    It is used by one thread; close it in the end.
+    """
+    return Subscription(_queue(bank))
+
+
+def follow(
+    bank: Bank, notify: Callable[[Sequence[Notification]], None], stop: threading.Event
+) -> None:
+    """Call `notify` with notifications as they come, until `stop` is set."""
+    with subscribe(bank) as subscription:
+        while not stop.wait(_TURN):
+            if news := subscription.take():
+                notify(news)
+
+
+def recent(bank: Bank, limit: int = 20) -> tuple[Happened, ...]:
+    """Return the last things that happened in the sessions of a bank, oldest first."""
+    queue = _queue(bank)
+    try:
+        news = queue.news(max(0, queue.last_news() - limit), limit)
+    finally:
+        queue.close()
+    return tuple(
+        Happened(
+            found.kind,
+            found.session_id,
+            iso_of(row.created_at),
+            getattr(found, "project", None),
+            getattr(found, "observation_id", None),
+            getattr(found, "summary_id", None),
+        )
+        for row in news
+        if (found := notification_of(row)) is not None
+    )
+
+
+def _queue(bank: Bank) -> EventQueue:
+    return EventQueue(bank.layout.state(bank.id), bank.add_repaired)

@@ -1,0 +1,318 @@
+"""Return observations, sessions and notes whole, by the ids of their rows."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, get_args
+
+from memory_bank.bank import open_index
+from memory_bank.bank.bank import Bank
+from memory_bank.bank.open_index import View
+from memory_bank.base.dates import iso
+from memory_bank.base.documents import Span, lines_between
+from memory_bank.base.errors import BadInput, UnreadableNote
+from memory_bank.notes import parsing
+from memory_bank.notes.names import of_note
+from memory_bank.notes.note import Note
+from memory_bank.search.manifest import documents, entries
+from memory_bank.search.manifest.documents import DocumentRow
+from memory_bank.search.manifest.entries import OBSERVATION, WHOLE
+from memory_bank.sessions import note_reading, observations
+from memory_bank.sessions.compress import compress_now
+from memory_bank.sessions.observation_rows import (
+    SUMMARY,
+    IndexRow,
+    RowPlace,
+    Rows,
+    heading_place,
+    is_session,
+)
+from memory_bank.sessions.records import (
+    GitState,
+    Observation,
+    Session,
+    Summary,
+    check_observation_id,
+)
+from memory_bank.sessions.state import project_of
+
+
+def resolved(view: View, bank: Bank, ids: Sequence[str]) -> dict[str, RowPlace]:
+    """Map ids to the places that they mean, without those that mean nothing.
+
+    An id may be that of an observation or a summary, of a session, of a note (or any name of it),
+    or a note's with `#` and a heading. Raises BadInput for a number.
+    """
+    bare = {one: one.strip().removeprefix("#").removeprefix("^").strip() for one in ids}
+    names = [name for name in bare.values() if name.startswith((OBSERVATION, SUMMARY))]
+    sections = entries.named(view.manifest, names)
+    found: dict[str, RowPlace] = {}
+    for given, name in bare.items():
+        if name in sections:
+            whole = name.startswith(SUMMARY)
+            entry = sections[name]
+            place: RowPlace | None = RowPlace(entry.document, WHOLE if whole else entry.section)
+        else:
+            place = (
+                _session_place(view, name)
+                or _note_place(view, bank, name)
+                or _section(view, bank, name)
+            )
+        if place is not None:
+            found[given] = place
+        elif name.isdigit():
+            check_observation_id(given)
+    return found
+
+
+def _session_place(view: View, name: str) -> RowPlace | None:
+    rows = documents.with_field(view.manifest, entries.SESSION_ID, name.casefold())
+    return next((RowPlace(row.number) for row in rows if is_session(row)), None)
+
+
+def _note_place(view: View, bank: Bank, name: str) -> RowPlace | None:
+    if not name:
+        return None
+    forms = (name, of_note(name, bank.layout))
+    paths = next(filter(None, (open_index.candidates(view.manifest, form) for form in forms)), [])
+    numbers = documents.numbers_of(view.manifest, paths) if len(paths) == 1 else []
+    return RowPlace(numbers[0]) if numbers else None
+
+
+def _section(view: View, bank: Bank, name: str) -> RowPlace | None:
+    """Read `note#heading`; the name of a file may have `#` in it, too."""
+    at = name.find("#")
+    while at > 0:
+        note = _note_place(view, bank, name[:at])
+        if note is not None:
+            parts = entries.parts(view.manifest, [note.document])[note.document]
+            found = heading_place(parts.values(), note.document, name[at + 1 :].strip())
+            if found is not None:
+                return found
+        at = name.find("#", at + 1)
+    return None
+
+
+def texts(ids: Collection[object]) -> list[str]:
+    """Return ids as texts, each once; raise BadInput for numbers, which name no observation."""
+    for one in ids:
+        if not isinstance(one, str):
+            check_observation_id(one)
+    return list(dict.fromkeys(str(one) for one in ids))
+
+
+MOST = 100
+"""Most ids of one call."""
+
+Order = Literal["date_desc", "date_asc"]
+
+
+class PromptShown(NamedTuple):
+    """What a user asked for in a session."""
+
+    prompt_number: int
+    prompt_text: str
+    created_at: str
+
+
+class SummaryShown(NamedTuple):
+    """What a session was about."""
+
+    id: str
+    request: str
+    investigated: str
+    learned: str
+    completed: str
+    next_steps: str
+    notes: str
+    files_read: tuple[str, ...]
+    files_edited: tuple[str, ...]
+    discovery_tokens: int
+    git: GitState | None
+    created_at: str
+
+    @property
+    def nullable(self) -> frozenset[str]:
+        """The fields that answers have as null instead of leaving them out."""
+        return frozenset(["git"])
+
+
+@dataclass(frozen=True, slots=True)
+class Details:
+    """All that is known of an observation, a session, a note or a section of one.
+
+    Fields that its type doesn't have are None.
+    """
+
+    id: str
+    type: str
+    obs_type: str | None
+    title: str
+    project: str
+    created_at: str
+    estimated_tokens: int
+    path: str
+    """Of its note."""
+    session_id: str | None = None
+    subtitle: str | None = None
+    facts: tuple[str, ...] | None = None
+    narrative: str | None = None
+    concepts: tuple[str, ...] | None = None
+    files_read: tuple[str, ...] | None = None
+    files_modified: tuple[str, ...] | None = None
+    prompt_number: int | None = None
+    discovery_tokens: int | None = None
+    git: GitState | None = None
+    """Null outside git."""
+    ended_at: str | None = None
+    """Of a session, as are the next ones."""
+    summary: SummaryShown | None = None
+    prompts: tuple[PromptShown, ...] | None = None
+    observations: tuple[IndexRow, ...] | None = None
+    content: str | None = None
+    """The text of a note or a section, Markdown."""
+
+    @property
+    def nullable(self) -> frozenset[str]:
+        """The fields that answers have as null instead of leaving them out."""
+        return frozenset(["obs_type"] if self.session_id is None else ["obs_type", "git"])
+
+
+@dataclass(frozen=True, slots=True)
+class Observations:
+    """What some ids name, and the ids that name nothing."""
+
+    schema_version: str
+    count: int
+    observations: tuple[Details, ...]
+    missing: tuple[str, ...] = ()
+    problem: str | None = None
+
+
+def get_observations(
+    bank: Bank,
+    ids: Sequence[str],
+    order_by: Order | None = None,
+    limit: int | None = None,
+    project: str | None = None,
+) -> Observations:
+    """Return all that is known of some observations, sessions and notes, in one batch.
+
+    Each id that `search` returns is accepted, and each name of a note. The order is that of the ids
+    unless `order_by` is given. Of ids with the same meaning, one is answered. Unknown ids, and
+    those of another project if `project` is given, are in `missing`. A session has its summary, its
+    prompts, and rows of its observations.
+    Raises BadInput for a number as an id, more than 100 ids, or an unknown order.
+    """
+    bank.settings.check_enabled()
+    wanted = texts(ids)
+    if len(wanted) > MOST:
+        raise BadInput(f"{len(wanted)} ids are too many", f"give at most {MOST} in one call")
+    if order_by is not None and order_by not in get_args(Order):
+        choices = f"choose one of: {', '.join(get_args(Order))}"
+        raise BadInput(f"there is no order {order_by!r}", choices)
+    with bank.lock:
+        compress_now(bank)
+        found, missing = bank.answer(lambda view: _read(bank, view, wanted, project))
+    if order_by is not None:
+        found.sort(key=lambda one: (one.created_at, one.id), reverse=order_by == "date_desc")
+    kept = tuple(found if limit is None else found[: max(limit, 1)])
+    version = observations.SCHEMA_VERSION
+    return Observations(version, len(kept), kept, tuple(missing), bank.problem or None)
+
+
+def _read(
+    bank: Bank, view: View, ids: Sequence[str], project: str | None
+) -> tuple[list[Details], list[str]]:
+    """Return the details that some ids name, and the ids that name nothing."""
+    places = resolved(view, bank, ids)
+    own = project_of(bank)
+    rows = Rows(view, own, places.values())
+    notes: dict[int, Note | None] = {}
+    found: dict[RowPlace, Details] = {}
+    missing = []
+    for given in ids:
+        place = places.get(given)
+        row = rows.row(place) if place is not None else None
+        if place is None or row is None or not _is_of(row, project):
+            missing.append(given)
+            continue
+        document = rows.documents[place.document]
+        if place.document not in notes:
+            notes[place.document] = _read_note(bank, document)
+        note = notes[place.document]
+        details = None if note is None else _details(rows, note, row, place)
+        if details is None:
+            missing.append(given)
+        else:
+            found[place] = details
+    return list(found.values()), missing
+
+
+def _is_of(row: IndexRow, project: str | None) -> bool:
+    return not project or row.project.casefold() == project.strip().casefold()
+
+
+def _read_note(bank: Bank, document: DocumentRow) -> Note | None:
+    """Read a note; None if it is gone or no text."""
+    try:
+        data = bank.roots.of(document.key).read(document.key)
+        return None if data is None else parsing.parse(document.key, data)
+    except UnreadableNote:
+        return None
+
+
+def _details(rows: Rows, note: Note, row: IndexRow, place: RowPlace) -> Details | None:
+    """Return what a note says at a place; None if it is not there any more."""
+    session = note_reading.session_of(note) if row.type in ("observation", "session") else None
+    if session is not None and row.type == "session":
+        return _session_details(rows, row, note, session, place)
+    if session is not None:
+        one = next((one for one in session.observations if one.id == row.id), None)
+        return None if one is None else _observation(row, note, one)
+    content = note.text[note.body_start :]
+    if place.section != WHOLE:
+        part = rows.parts[place.document][place.section]
+        content = lines_between(note.text, Span(part.line, part.end_line))
+    return Details(**row._asdict(), path=note.path, content=content.strip("\n"))
+
+
+def _observation(row: IndexRow, note: Note, one: Observation) -> Details:
+    return Details(
+        **row._asdict(),
+        path=note.path,
+        session_id=one.session_id,
+        subtitle=one.subtitle,
+        facts=one.facts,
+        narrative=one.narrative,
+        concepts=one.concepts,
+        files_read=one.files_read,
+        files_modified=one.files_modified,
+        prompt_number=one.prompt_number,
+        discovery_tokens=one.discovery_tokens,
+        git=one.git,
+    )
+
+
+def _session_details(
+    rows: Rows, row: IndexRow, note: Note, session: Session, place: RowPlace
+) -> Details:
+    return Details(
+        **row._asdict(),
+        path=note.path,
+        session_id=session.session_id,
+        git=session.git,
+        ended_at=iso(session.ended_at) if session.ended_at else None,
+        summary=_summary(session.summary) if session.summary else None,
+        prompts=tuple(
+            PromptShown(one.prompt_number, one.prompt_text, iso(one.created_at))
+            for one in session.prompts
+        ),
+        observations=tuple(rows.inside(place.document)),
+    )
+
+
+def _summary(one: Summary) -> SummaryShown:
+    fields = {name: getattr(one, name) for name in SummaryShown._fields}
+    return SummaryShown(**fields | {"created_at": iso(one.created_at)})

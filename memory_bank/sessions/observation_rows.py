@@ -1,0 +1,214 @@
+"""Rows of the index that agents read first: one line for an observation, a session or a note."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Literal, NamedTuple
+
+from memory_bank.bank.open_index import View
+from memory_bank.base.dates import iso_of
+from memory_bank.base.documents import Span, lines_between
+from memory_bank.base.setting_sections import OBSERVATION_TYPES
+from memory_bank.base.tokens import estimate
+from memory_bank.notes.names import name_of
+from memory_bank.search.manifest import documents, entries
+from memory_bank.search.manifest.documents import DocumentRow
+from memory_bank.search.manifest.entries import WHOLE, Entry, SectionPart
+
+Type = Literal["observation", "session", "note", "section"]
+
+TYPES: tuple[Type, ...] = ("observation", "session", "note", "section")
+
+OTHER = "discovery"
+"""The type of an observation whose own a person has changed to an unknown word."""
+
+SUMMARY = "sum-"
+
+_LONG_NAME = 40
+"""Characters of a note's name from which its id is shorter."""
+
+_ONE_ROW = 30
+"""Estimated tokens of a row, for the observations that a session lists."""
+
+_READ = 20_000
+"""Characters of a long note that are read to estimate its tokens."""
+
+
+class IndexRow(NamedTuple):
+    """One line about an observation, a session, a note, or a section of a note."""
+
+    id: str
+    """Of an observation its block id, of a session the id of its note, of a note its path without
+    `.md`, or its id if the path is long, of a section these with `#` and its heading."""
+    type: Type
+    obs_type: str | None
+    """Of an observation: decision, bugfix, feature, refactor, discovery or change."""
+    title: str
+    project: str
+    created_at: str
+    estimated_tokens: int
+    """Of what `get_observations` returns for it."""
+
+    @property
+    def nullable(self) -> frozenset[str]:
+        """The fields that answers have as null instead of leaving them out."""
+        return frozenset(["obs_type"])
+
+
+class RowPlace(NamedTuple):
+    """What a row stands for: a document, and a section of it unless it is the whole."""
+
+    document: int
+    section: int = WHOLE
+
+
+class Rows:
+    """Makes rows of places, with one query for all of them."""
+
+    def __init__(self, view: View, project: str, places: Iterable[RowPlace]) -> None:
+        """Read what the rows of some places need; `project` is that of notes that name none."""
+        self._view = view
+        self._project = project
+        places = list(places)
+        numbers = {place.document for place in places}
+        inside = {place for place in places if place.section != WHOLE}
+        self.documents = documents.documents(view.manifest, numbers)
+        self.parts = entries.parts(view.manifest, numbers, inside)
+        """Sections by document and number; of the observations, those of the places."""
+        types = ((place, entries.observation_type(view.manifest, *place)) for place in inside)
+        self._types = {place: kind for place, kind in types if kind is not None}
+
+    def row(self, place: RowPlace) -> IndexRow | None:
+        """Return the row of a place; None if it is gone."""
+        document = self.documents.get(place.document)
+        part = self.parts.get(place.document, {}).get(place.section)
+        if document is None or (part is None and place.section != WHOLE):
+            return None
+        kind = self._types.get(place)
+        if part is not None and kind is not None:
+            return IndexRow(
+                id=part.name,
+                type="observation",
+                obs_type=kind if kind in OBSERVATION_TYPES else OTHER,
+                title=part.headings[-1] if part.headings else document.title,
+                project=self.project_of(document),
+                created_at=iso_of(part.created or document.created),
+                estimated_tokens=part.tokens,
+            )
+        return self._section(document, part) if part is not None else self._whole(document)
+
+    def _whole(self, document: DocumentRow) -> IndexRow:
+        session = is_session(document)
+        tokens = self._session_tokens(document) if session else self._tokens(document)
+        return IndexRow(
+            id=id_of(document),
+            type="session" if session else "note",
+            obs_type=None,
+            title=document.title,
+            project=self.project_of(document),
+            created_at=iso_of(document.created),
+            estimated_tokens=tokens,
+        )
+
+    def _section(self, document: DocumentRow, part: SectionPart) -> IndexRow:
+        title = part.headings[-1] if part.headings else document.title
+        text = self._text(document, Span(part.line, part.end_line))
+        return IndexRow(
+            id=f"{id_of(document)}#{self._heading(document.number, part)}",
+            type="section",
+            obs_type=None,
+            title=title,
+            project=self.project_of(document),
+            created_at=iso_of(document.created),
+            estimated_tokens=_estimated(text),
+        )
+
+    def project_of(self, document: DocumentRow) -> str:
+        """Return the project that a note names, else the bank's."""
+        named = document.data.get("extra", {}).get(entries.PROJECT)
+        return str(named) if isinstance(named, str | int) else self._project
+
+    def inside(self, document: int) -> list[IndexRow]:
+        """Return the rows of the observations in a document, in their order."""
+        return rows_of(self._view, self._project, self.observed(document))
+
+    def is_observation(self, place: RowPlace) -> bool:
+        """Tell whether a place is an observation."""
+        return place in self._types
+
+    def observed(self, document: int) -> list[RowPlace]:
+        """Return the places of the observations in a document, in their order."""
+        found = entries.observations_of(self._view.manifest, document)
+        return [RowPlace(document, section) for section in found]
+
+    def text_around(self, document: DocumentRow) -> str:
+        """Return the text of a session's note without its observations."""
+        whole = self._text(document, Span(1, 1 << 40))
+        inside = self.observed(document.number)
+        parts = entries.parts(self._view.manifest, [document.number], inside)[document.number]
+        observed = [parts[place.section] for place in inside]
+        spans = (
+            Span(part.line, part.end_line)
+            for part in parts.values()
+            if not any(one.line <= part.line < one.end_line for one in observed)
+        )
+        return "\n".join(lines_between(whole, span) for span in spans)
+
+    def _session_tokens(self, document: DocumentRow) -> int:
+        listed = _ONE_ROW * len(self.observed(document.number))
+        return _estimated(self.text_around(document)) + listed
+
+    def _tokens(self, document: DocumentRow) -> int:
+        lines = [part.line for part in self.parts[document.number].values()]
+        first = min(lines, default=1)
+        return _estimated(self._text(document, Span(first, 1 << 40)))
+
+    def _text(self, document: DocumentRow, span: Span) -> str:
+        return self._view.source.text(document.key, document.hash, span) or ""
+
+    def _heading(self, document: int, part: SectionPart) -> str:
+        """Return the heading of a section, with those above it if another has the same."""
+        every = self.parts[document].values()
+        same = [one for one in every if one.headings[-1:] == part.headings[-1:]]
+        return part.headings[-1] if len(same) == 1 else " > ".join(part.headings)
+
+
+def is_session(document: DocumentRow) -> bool:
+    """Tell whether a document is the note of a session."""
+    return bool(entries.session_id_of(document))
+
+
+def id_of(document: DocumentRow) -> str:
+    """Return the id of a note or a session as rows have it."""
+    name = name_of(document.key)
+    if document.id and (is_session(document) or len(name) > _LONG_NAME):
+        return document.id
+    return name
+
+
+def rows_of(view: View, project: str, places: Sequence[RowPlace]) -> list[IndexRow]:
+    """Return the rows of some places, without those that are gone."""
+    rows = Rows(view, project, places)
+    found = (rows.row(place) for place in places)
+    return [row for row in found if row is not None]
+
+
+def place_of(entry: Entry) -> RowPlace:
+    """Return the place of an entry."""
+    return RowPlace(entry.document, entry.section)
+
+
+def heading_place(parts: Iterable[SectionPart], document: int, heading: str) -> RowPlace | None:
+    """Return the place of a section by its heading, or by all its headings joined by ` > `."""
+    wanted = heading.casefold()
+    for part in parts:
+        forms = (*part.headings[-1:], " > ".join(part.headings))
+        if part.headings and wanted in {form.casefold() for form in forms}:
+            return RowPlace(document, part.ordinal)
+    return None
+
+
+def _estimated(text: str) -> int:
+    if len(text) <= _READ:
+        return estimate(text)
+    return estimate(text[:_READ]) * len(text) // _READ

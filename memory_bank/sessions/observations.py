@@ -1,0 +1,297 @@
+"""Search observations of sessions, sessions and notes for rows of the index, without their text."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Literal, NamedTuple, get_args
+
+from memory_bank.bank.bank import Bank
+from memory_bank.bank.open_index import View
+from memory_bank.base.errors import BadInput
+from memory_bank.notes import schema
+from memory_bank.notes.names import of_file
+from memory_bank.search import boosts
+from memory_bank.search.engine import Hit, SearchResult, Unit
+from memory_bank.search.manifest import documents, entries, filters
+from memory_bank.search.manifest.entries import (
+    NOTES,
+    OBSERVATION,
+    OBSERVATIONS,
+    SESSIONS,
+    EntryConditions,
+)
+from memory_bank.search.notices import remarks
+from memory_bank.search.query import parse
+from memory_bank.search.retrievers.base import Scope
+from memory_bank.search.times import moment
+from memory_bank.sessions.compress import compress_now
+from memory_bank.sessions.observation_rows import (
+    TYPES,
+    IndexRow,
+    RowPlace,
+    Rows,
+    Type,
+    is_session,
+    place_of,
+)
+from memory_bank.sessions.records import check_type
+from memory_bank.sessions.state import project_of
+from memory_bank.trust import trust_filter
+
+SCHEMA_VERSION = "1.0"
+
+HINT = "Use timeline(anchor=ID) for context, get_observations(ids=[...]) for details"
+
+MOST = 100
+"""Most rows in an answer."""
+
+Order = Literal["relevance", "date_desc", "date_asc"]
+
+When = str | float | datetime
+
+_LONG = 2000
+"""Bytes of a note from which its best section is a row instead of the whole."""
+
+_LONGEST_HEADING = 80
+
+_DEPTH = 200
+"""Most hits that are sorted by time, or skipped by an offset."""
+
+_KINDS = {
+    "observation": frozenset([OBSERVATIONS]),
+    "session": frozenset([SESSIONS]),
+    "note": frozenset([NOTES]),
+    "section": frozenset([NOTES]),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ObservationRows:
+    """Rows of observations, sessions and notes, and what to do with their ids."""
+
+    schema_version: str
+    count: int
+    results: tuple[IndexRow, ...]
+    hint: str = HINT
+    problem: str | None = None
+    notices: tuple[str, ...] = ()
+    """What may be mistyped in the filters."""
+
+    @property
+    def quoted(self) -> frozenset[str]:
+        """The fields that need no quotes: the hint is our own text."""
+        return frozenset(["hint"])
+
+
+def search(
+    bank: Bank,
+    query: str | None = None,
+    *,
+    project: str | None = None,
+    type: Type | None = None,  # noqa: A002  (the field's word)
+    obs_type: str | Sequence[str] | None = None,
+    concepts: Sequence[str] = (),
+    files: Sequence[str] = (),
+    date_start: When | None = None,
+    date_end: When | None = None,
+    limit: int = 20,
+    offset: int = 0,
+    order_by: Order = "relevance",
+) -> ObservationRows:
+    """Return rows of observations, sessions and notes that match a query, without their text.
+
+    Without a query, the newest come first. Filters apply before ranking: one of the types
+    `obs_type` (then only observations are found), all of `concepts` (of notes: tags), one of
+    `files` (read or modified; of notes: linked). `date_start` and `date_end` are as `since` and
+    `before` of `recall`, and may be seconds or milliseconds since 1970. A long note is a row for
+    its best section; with `type="note"` it is one as a whole, with `type="section"` each section
+    that matches is. `limit` is clamped to 1 to 100.
+    Raises BadInput for an unknown type or order, a wrong time, or a negative offset.
+    """
+    bank.settings.check_enabled()
+    if type is not None and type not in TYPES:
+        raise BadInput(f"there is no type {type!r}", f"choose one of: {', '.join(TYPES)}")
+    if order_by not in get_args(Order):
+        choices = f"choose one of: {', '.join(get_args(Order))}"
+        raise BadInput(f"there is no order {order_by!r}", choices)
+    if offset < 0:
+        raise BadInput(f"the offset {offset} is negative", "give 0 or more")
+    types = (obs_type,) if isinstance(obs_type, str) else tuple(obs_type or ())
+    wanted = EntryConditions(
+        kinds=entries.ALL if type is None else _KINDS[type],
+        obs_types=tuple(map(check_type, types)),
+        concepts=tuple(schema.normalise_tags(concepts)) if type == "note" else tuple(concepts),
+        files=file_names(bank, files),
+        since=_seconds(date_start),
+        before=_seconds(date_end),
+    )
+    asked = _Asked(query or "", wanted, type, min(max(limit, 1), MOST), offset, order_by)
+    return answer(bank, project, asked)
+
+
+search_observations = search
+"""Its name in `memory_bank`, where `search` is a package."""
+
+
+class _Asked(NamedTuple):
+    query: str
+    wanted: EntryConditions
+    type: str | None
+    limit: int
+    offset: int
+    order: str
+    mode: str = "hybrid"
+
+
+def decisions(bank: Bank, project: str | None = None, limit: int = 20) -> ObservationRows:
+    """Return the newest decisions: observations of that type, and notes of type `decision`."""
+    wanted = EntryConditions(obs_types=("decision",), types=("decision",))
+    return answer(bank, project, _Asked("", wanted, "note", _clamped(limit), 0, "date_desc"))
+
+
+def changes_for_file(bank: Bank, file: str, limit: int = 20) -> ObservationRows:
+    """Return the newest observations of changes to a file, named from the project's root."""
+    if not file.strip():
+        raise BadInput("no file is given", "name a file from the project's root")
+    wanted = EntryConditions(
+        kinds=frozenset([OBSERVATIONS]), files=file_names(bank, [file]), modified=True
+    )
+    return answer(bank, None, _Asked("", wanted, None, _clamped(limit), 0, "date_desc"))
+
+
+def answer(bank: Bank, project: str | None, asked: _Asked) -> ObservationRows:
+    """Compress what waits, update the index, and search it."""
+    own = project_of(bank)
+    wanted = _within(bank, asked.wanted, project, own)
+    asked = asked._replace(wanted=wanted, mode=bank.settings.search.mode)
+    with bank.lock:
+        compress_now(bank)
+        find = _ranked if asked.query.strip() else _listed
+        rows, notices = bank.answer(lambda view: find(bank, view, asked, own))
+    return ObservationRows(
+        SCHEMA_VERSION, len(rows), tuple(rows), HINT, bank.problem or None, notices
+    )
+
+
+def known_ids(bank: Bank) -> list[str]:
+    """Return the ids of the newest observations, without updating the index, for completion."""
+    if not bank.layout.manifest.exists():
+        return []
+    wanted = EntryConditions(kinds=frozenset([OBSERVATIONS]))
+    found = bank.read(lambda view: entries.listed(view.manifest, wanted, _DEPTH))
+    return [entry.name for entry in found]
+
+
+def file_names(bank: Bank, files: Sequence[str]) -> tuple[str, ...]:
+    """Return files in the form that links use."""
+    return tuple(of_file(file, bank.layout) for file in files)
+
+
+def _within(bank: Bank, wanted: EntryConditions, project: str | None, own: str) -> EntryConditions:
+    """Add the project, and the notes that the log says were changed since."""
+    if project:
+        same = project.casefold() == own.casefold()
+        wanted = wanted._replace(project=project.strip(), own=same)
+    if wanted.since is None:
+        return wanted
+    since = wanted.since
+    with bank.lock:
+        late = [name for name, when in bank.logs.updates.all().items() if when >= since]
+        changed = bank.read(lambda view: documents.known_as(view.manifest, late))
+    return wanted._replace(changed=frozenset(changed))
+
+
+def _clamped(limit: int) -> int:
+    return min(max(limit, 1), MOST)
+
+
+def _seconds(when: When | None) -> float | None:
+    if when is None or (isinstance(when, str) and not when.strip()):
+        return None
+    if isinstance(when, datetime):
+        found = when if when.tzinfo else when.replace(tzinfo=UTC)
+    else:
+        found = moment(when if isinstance(when, str) else f"{when:f}".rstrip("0").rstrip("."))
+    return found.timestamp()
+
+
+Found = tuple[list[IndexRow], tuple[str, ...]]
+
+
+def _listed(_: Bank, view: View, asked: _Asked, own: str) -> Found:
+    """Return entries by time: the answer without a query."""
+    ascending = asked.order == "date_asc"
+    found = entries.listed(
+        view.manifest, asked.wanted, asked.limit, asked.offset, ascending=ascending
+    )
+    places = [place_of(entry) for entry in found]
+    if asked.type == "section":
+        places = _sections(view, places)[: asked.limit]
+    rows = Rows(view, own, places)
+    made = (rows.row(_shown(rows, place, asked.type)) for place in places)
+    return [row for row in made if row is not None], ()
+
+
+def _sections(view: View, places: Sequence[RowPlace]) -> list[RowPlace]:
+    """Return the sections under a heading of some notes."""
+    parts = entries.parts(view.manifest, [place.document for place in places])
+    return [
+        RowPlace(place.document, part.ordinal)
+        for place in places
+        for part in parts[place.document].values()
+        if part.headings
+    ]
+
+
+def _ranked(bank: Bank, view: View, asked: _Asked, own: str) -> Found:
+    """Return hits of the words of a query, by relevance or time."""
+    parsed = parse(asked.query, filters.fields(view.manifest), times=False)
+    scope = entries.scope(view.manifest, asked.wanted)
+    others = [one for one in parsed.conditions if one.key != boosts.KEY]
+    if others:
+        met = filters.scope(view.manifest, others, hidden=False)
+        scope = entries.narrowed(view.manifest, scope, met.only or ())
+    by_time = asked.order != "relevance"
+    last = asked.offset + asked.limit
+    now = time.time()
+    unit: Unit = "sections" if asked.type == "section" else "entries"
+
+    def find(within: Scope, limit: int) -> SearchResult:
+        return view.engine.search(
+            parsed.question, within, mode=asked.mode, limit=limit, now=now, unit=unit
+        )
+
+    most = max(last, _DEPTH) if by_time else last
+    hits = trust_filter.search(bank, view, parsed.conditions, scope, most, find).hits
+    if by_time:
+        hits = tuple(hit for hit in hits if not hit.weak) or hits
+        hits = tuple(sorted(hits, key=_time_of, reverse=asked.order == "date_desc"))
+    places = [RowPlace(hit.document.number, hit.best.ordinal) for hit in hits[asked.offset : last]]
+    rows = Rows(view, own, places)
+    made = (rows.row(_shown(rows, place, asked.type)) for place in places)
+    notices = remarks(view.manifest, parsed.unread, parsed.conditions)
+    return [row for row in made if row is not None], notices
+
+
+def _time_of(hit: Hit) -> tuple[float, str]:
+    section = hit.best.section
+    observed = section.name.startswith(OBSERVATION) and section.created
+    return section.created if observed else hit.document.created, section.name
+
+
+def _shown(rows: Rows, place: RowPlace, type: str | None) -> RowPlace:  # noqa: A002  (the field's word)
+    """Return what a row shows for a place: the section of a long note, else the whole."""
+    whole = RowPlace(place.document)
+    document = rows.documents.get(place.document)
+    if document is None or place == whole or rows.is_observation(place) or type == "section":
+        return place
+    parts = rows.parts[place.document]
+    if is_session(document) or type == "note" or document.size < _LONG or len(parts) == 1:
+        return whole
+    part = parts[place.section]
+    heading = " > ".join(part.headings)
+    same = [one for one in parts.values() if one.headings == part.headings]
+    return place if 0 < len(heading) <= _LONGEST_HEADING and len(same) == 1 else whole

@@ -1,0 +1,262 @@
+"""The records of sessions, and the contract of a store of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal, Protocol
+
+from memory_bank.base.errors import BadInput
+from memory_bank.base.setting_sections import OBSERVATION_TYPES
+
+TITLE_LIMIT = 100
+"""Maximum number of characters of an observation's title, exclusive."""
+
+OBSERVATION_ID = re.compile(r"obs-[0-9a-z]{6,32}\Z")
+
+SUMMARY_PREFIX = "sum-"
+
+Order = Literal["relevance", "date_desc", "date_asc"]
+
+
+@dataclass(frozen=True, slots=True)
+class GitState:
+    """The commit that was checked out; outside git there is none."""
+
+    repository_id: str
+    """The repository's first commit, which all clones and work trees share."""
+    branch: str
+    """Empty if no branch is checked out."""
+    commit: str
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What a user asked for in a session."""
+
+    session_id: str
+    prompt_number: int
+    """From 1."""
+    prompt_text: str
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """The use of a tool, which waits to be compressed into an observation.
+
+    Its texts have no secrets and no private spans any more.
+    """
+
+    id: int
+    """Given by the queue; 0 before."""
+    session_id: str
+    tool_name: str
+    """As the client names it."""
+    tool_input: str
+    """JSON."""
+    tool_output: str
+    """Text or JSON."""
+    prompt_number: int
+    """That of the last prompt; 0 before the first."""
+    created_at: datetime
+    failed: bool = False
+    """Whether the client reported a failure."""
+    cwd: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """What a session taught or changed in one step."""
+
+    id: str
+    """`obs-` and hex digits: the block id in the session's note."""
+    session_id: str
+    project: str
+    obs_type: str
+    """One of `OBSERVATION_TYPES`."""
+    title: str
+    created_at: datetime
+    subtitle: str = ""
+    facts: tuple[str, ...] = ()
+    narrative: str = ""
+    concepts: tuple[str, ...] = ()
+    files_read: tuple[str, ...] = ()
+    """Paths below the project."""
+    files_modified: tuple[str, ...] = ()
+    prompt_number: int = 0
+    discovery_tokens: int = 0
+    """Estimated tokens of the events it was made of."""
+    git: GitState | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What a session was about; at most one for each session."""
+
+    id: str
+    """`sum-` and hex digits: the block id in the session's note."""
+    session_id: str
+    project: str
+    created_at: datetime
+    request: str = ""
+    investigated: str = ""
+    learned: str = ""
+    completed: str = ""
+    next_steps: str = ""
+    notes: str = ""
+    files_read: tuple[str, ...] = ()
+    files_edited: tuple[str, ...] = ()
+    discovery_tokens: int = 0
+    git: GitState | None = None
+    """As it was at the session's end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """One agent's working period."""
+
+    session_id: str
+    """As the agent's program gives it."""
+    project: str
+    started_at: datetime
+    agent: str = ""
+    """The agent's program, such as `claude-code`."""
+    ended_at: datetime | None = None
+    last_prompt_number: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    redactions: int = 0
+    """Private spans and secrets that were replaced before anything was stored."""
+    git: GitState | None = None
+    """As it was at the session's start."""
+    prompts: tuple[Prompt, ...] = ()
+    observations: tuple[Observation, ...] = ()
+    summary: Summary | None = None
+    path: str = ""
+    """The path of its note; empty before that is written."""
+
+
+@dataclass(frozen=True, slots=True)
+class ObservationQuery:
+    """Conditions that observations must meet all."""
+
+    query: str = ""
+    project: str = ""
+    obs_types: tuple[str, ...] = ()
+    """One of them."""
+    concepts: tuple[str, ...] = ()
+    """All of them."""
+    files: tuple[str, ...] = ()
+    """One of them, read or modified."""
+    session_id: str = ""
+    since: datetime | None = None
+    before: datetime | None = None
+    limit: int = 20
+    offset: int = 0
+    order_by: Order = "relevance"
+
+
+def check_observation_id(given: object) -> str:
+    """Return the id of an observation; raise BadInput for a number or anything else."""
+    text = str(given).strip().removeprefix("#").removeprefix("^")
+    if OBSERVATION_ID.match(text):
+        return text
+    shown = str(given)[:60]
+    raise BadInput(
+        f"{shown!r} is not the id of an observation",
+        "ids are texts like obs-3f2a9c1b7d04; search returns them",
+    )
+
+
+def check_type(obs_type: str) -> str:
+    """Return the type of an observation in lower case; raise BadInput for an unknown one."""
+    found = obs_type.strip().casefold()
+    if found not in OBSERVATION_TYPES:
+        raise BadInput(
+            f"{obs_type[:60]!r} is not a type of observation",
+            f"choose one of: {', '.join(OBSERVATION_TYPES)}",
+        )
+    return found
+
+
+PROMOTED_TO = "promoted_to"
+"""The field of an observation with the link to the note that was made of it."""
+
+
+class SessionStore(Protocol):
+    """Sessions with their prompts, events, observations and summaries.
+
+    All methods raise StorageFailed if something can't be read or written.
+    """
+
+    @property
+    def name(self) -> str:
+        """Its name, such as `notes`."""
+
+    def create_session(self, session: Session) -> bool:
+        """Store a new session; False if there is one of that id, which stays as it is."""
+
+    def get_session(self, session_id: str) -> Session | None:
+        """Return a session with all that belongs to it; None if there is none."""
+
+    def update_session(self, session: Session) -> None:
+        """Store the end, tokens, redactions and git state of a session that exists.
+
+        Raises BadInput for an unknown session.
+        """
+
+    def store_prompt(self, prompt: Prompt) -> int:
+        """Store a prompt and return its number, the next one if it has number 0."""
+
+    def get_prompts(self, session_id: str) -> list[Prompt]:
+        """Return the prompts of a session, by number."""
+
+    def queue_pending(self, event: Event, key: str = "") -> int:
+        """Keep an event until it is compressed, durably, and return its id.
+
+        A second event of a session with the same `key` is not stored; the id is that of the first.
+        """
+
+    def get_pending(self, session_id: str = "", limit: int | None = None) -> list[Event]:
+        """Return the events of a session, or of all, that are not compressed yet, oldest first."""
+
+    def remove_pending(self, ids: Collection[int]) -> None:
+        """Remove events whose observations are stored."""
+
+    def store_observation(self, observation: Observation) -> str:
+        """Store an observation in its session, unless one of its id is there; return its id."""
+
+    def get_observation(self, observation_id: str) -> Observation | None:
+        """Return an observation; None if there is none."""
+
+    def get_observations(self, ids: Sequence[str]) -> list[Observation]:
+        """Return those of some observations that exist, in the order of their ids."""
+
+    def search_observations(self, query: ObservationQuery) -> list[Observation]:
+        """Return the observations that meet all conditions, as ordered by the query.
+
+        With words, those that have none of them may follow if they fit by meaning. Without words,
+        `relevance` means the newest first.
+        """
+
+    def store_summary(self, summary: Summary) -> str:
+        """Store the summary of a session in place of a former one; return its id."""
+
+    def get_summary(self, session_id: str) -> Summary | None:
+        """Return the summary of a session; None if there is none."""
+
+
+class Notes(Protocol):
+    """The notes of sessions of a bank."""
+
+    def of_session(self, session_id: str) -> str:
+        """Return the path of a session's note; empty if it has none."""
+
+    def with_blocks(self, ids: Sequence[str]) -> dict[str, str]:
+        """Map those of some block ids that a note has to its path."""
+
+    def all(self) -> list[str]:
+        """Return the paths of the notes of type session."""

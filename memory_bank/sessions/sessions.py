@@ -1,0 +1,326 @@
+"""Sessions of agents: start, record, end, list and show them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+
+from blake3 import blake3
+
+from memory_bank.bank.bank import Bank
+from memory_bank.base.dates import iso
+from memory_bank.base.errors import BadInput
+from memory_bank.base.text import agent_name
+from memory_bank.base.tokens import estimate
+from memory_bank.sessions.compress import compress
+from memory_bank.sessions.compression import Sample
+from memory_bank.sessions.note_format import settled_observation, settled_summary
+from memory_bank.sessions.note_store import NoteStore
+from memory_bank.sessions.note_text import one_line
+from memory_bank.sessions.queue import SESSION_ENDED
+from memory_bank.sessions.records import (
+    TITLE_LIMIT,
+    Event,
+    Observation,
+    Prompt,
+    Session,
+    Summary,
+    check_type,
+)
+from memory_bank.sessions.redaction import Json, redact_json, redact_value, redacted
+from memory_bank.sessions.state import (
+    check_captured,
+    found,
+    git_state,
+    opened,
+    project_of,
+    redactor,
+    state_then,
+)
+from memory_bank.sessions.summaries import summary_of
+
+SCHEMA_VERSION = "1.0"
+
+DEFAULT_TYPE = "discovery"
+
+MOST_TEXT = 20_000
+"""Characters of the input or output of one event that are kept; the middle of more is cut out."""
+
+_END_SECONDS = 20.0
+"""Seconds that the end of a session waits for a process that compresses its events."""
+
+_DIGITS = 12
+
+NEW, ACTIVE, RESUMED = "new", "active", "resumed"
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """A session that goes on now."""
+
+    schema_version: str
+    session_id: str
+    project: str
+    state: str
+    """`new`, `active` (it had been started before) or `resumed` (it had ended)."""
+    started_at: str
+    prompt_number: int
+    """That of the last prompt; 0 before the first."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredPrompt:
+    """A prompt that was stored."""
+
+    schema_version: str
+    session_id: str
+    prompt_number: int
+
+
+@dataclass(frozen=True, slots=True)
+class StoredObservation:
+    """What was stored: an event that waits, or an observation."""
+
+    schema_version: str
+    session_id: str
+    prompt_number: int
+    pending_id: int | None = None
+    """Id of the event, which is compressed later."""
+    observation_id: str | None = None
+    """Id of the observation, if the agent worded it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A session that ended, as front-ends say it."""
+
+    schema_version: str
+    session_id: str
+    summary_id: str | None
+    """None if nothing happened in it."""
+
+    @property
+    def nullable(self) -> frozenset[str]:
+        """The fields that are shown as null."""
+        return frozenset(["summary_id"])
+
+
+def start_session(
+    bank: Bank, session_id: str, project: str | None = None, agent: str = ""
+) -> Started:
+    """Start a session, or resume the one of that id, whose end is cleared.
+
+    `project` is the name of the repository's main work tree by default. Raises BadInput for an
+    empty id, and where sessions are not captured.
+    """
+    check_captured(bank)
+    with opened(bank) as store:
+        return _started(bank, store, session_id, project, agent)
+
+
+def store_prompt(
+    bank: Bank, session_id: str, prompt_text: str, *, project: str | None = None, agent: str = ""
+) -> StoredPrompt:
+    """Store what the user asks for, without secrets and private spans; start an unknown session."""
+    check_captured(bank)
+    text, count = redactor(bank)(prompt_text)
+    with opened(bank) as store:
+        started = _started(bank, store, session_id, project, agent)
+        number = store.store_prompt(Prompt(started.session_id, 0, text, datetime.now(UTC)))
+        store.queue.add_counts(started.session_id, redactions=count)
+    return StoredPrompt(SCHEMA_VERSION, started.session_id, number)
+
+
+def store_observation(
+    bank: Bank,
+    session_id: str,
+    tool_name: str = "",
+    project: str | None = None,
+    tool_input: Json = None,
+    tool_output: Json = None,
+    *,
+    obs_type: str = "",
+    title: str = "",
+    subtitle: str = "",
+    facts: Sequence[str] = (),
+    narrative: str = "",
+    concepts: Sequence[str] = (),
+    files_read: Sequence[str] = (),
+    files_modified: Sequence[str] = (),
+    agent: str = "",
+) -> StoredObservation:
+    """Store the use of a tool, which is compressed later, or an observation in the agent's words.
+
+    With a `title` of under 100 characters it is an observation at once. Secrets and private spans
+    are redacted. An unknown session is started. Raises BadInput for a wrong type or title, without
+    tool and title, and where sessions are not captured.
+    """
+    check_captured(bank)
+    worded = {
+        "obs_type": check_type(obs_type or DEFAULT_TYPE),
+        "title": _title(title),
+        "subtitle": subtitle,
+        "facts": tuple(facts),
+        "narrative": narrative,
+        "concepts": tuple(concepts),
+        "files_read": tuple(files_read),
+        "files_modified": tuple(files_modified),
+    }
+    if not worded["title"]:
+        if any((obs_type, subtitle, facts, narrative, files_modified)):
+            raise BadInput("an observation needs a title", "say in it what was done or learned")
+        if not tool_name.strip():
+            raise BadInput("nothing to store", "give a title, or the tool that was used")
+    before, count_before = _given(bank, tool_input)
+    after, count_after = _given(bank, tool_output)
+    with opened(bank) as store:
+        started = _started(bank, store, session_id, project, agent)
+        if worded["title"]:
+            work = estimate(before) + estimate(after)
+            return _store_worded(bank, store, started, {**worded, "discovery_tokens": work})
+        event = Event(
+            0, started.session_id, one_line(tool_name)[:TITLE_LIMIT], before, after, 0,
+            datetime.now(UTC), cwd=str(bank.layout.project),
+        )  # fmt: skip
+        pending = store.queue_pending(event)
+        store.queue.add_counts(started.session_id, redactions=count_before + count_after)
+    return StoredObservation(SCHEMA_VERSION, started.session_id, started.prompt_number, pending)
+
+
+def end_session(
+    bank: Bank,
+    session_id: str,
+    summary: str | Mapping[str, object] | None = None,
+    *,
+    ended_at: datetime | None = None,
+    sample: Sample | None = None,
+) -> str | None:
+    """End a session and return the id of its summary; None if nothing happened in it.
+
+    `summary` is a text of what was completed, or a mapping with some of request, investigated,
+    learned, completed, next_steps and notes. Without it, a summary that the session has stays,
+    else one is made of its prompts and observations. `ended_at` is now by default.
+    `sample` asks a client's model, as in `compress`. Raises BadInput for an unknown session.
+    """
+    with opened(bank) as store:
+        session_id = found(store, session_id).session_id
+    compress(bank, session_id, wait=_END_SECONDS, sample=sample)
+    with opened(bank) as store:
+        before = found(store, session_id)
+        ended = replace(before, ended_at=ended_at or datetime.now(UTC))
+        made = _summary(bank, store, ended, summary)
+        store.update_session(ended)
+        known = summary_id = before.summary.id if before.summary else None
+        if made is not None:
+            summary_id = store.store_summary(made)
+            if summary is None:
+                store.queue.update(session_id, summary=_kept(made))
+        if before.ended_at is None or summary_id != known:
+            store.queue.announce(SESSION_ENDED, session_id, summary_id=summary_id)
+    return summary_id
+
+
+def _summary(
+    bank: Bank, store: NoteStore, session: Session, given: str | Mapping[str, object] | None
+) -> Summary | None:
+    """Return the summary to store; None to leave what there is."""
+    said = not (given is None or (isinstance(given, str) and not given.strip()))
+    if not said:
+        there = session.summary
+        if there is not None and store.queue.summary(session.session_id) != _kept(there):
+            return None  # it is the agent's, or a person's
+        if not (session.prompts or session.observations):
+            return None
+    ended = session.ended_at or datetime.now(UTC)
+    git = state_then(session, ended, bank.layout.project)
+    made = summary_of(session, given, ended, git)
+    bare, count = redacted(made, redactor(bank))
+    store.queue.add_counts(session.session_id, redactions=count)
+    return settled_summary(bare, session.git)
+
+
+def _kept(made: Summary) -> str:
+    """Return what tells later that a summary was made here and is unchanged."""
+    return json.dumps({"made_here": True, **asdict(made)}, ensure_ascii=False, default=str)
+
+
+def _started(
+    bank: Bank, store: NoteStore, session_id: str, project: str | None, agent: str
+) -> Started:
+    known = store.queue.session(one_line(session_id))
+    if known is None or known.ended_at is not None:
+        known = store.get_session(session_id)
+    state = ACTIVE
+    if known is None:
+        git = git_state(bank.layout.project)
+        name = one_line(project or "") or project_of(bank)
+        new = Session(session_id, name, datetime.now(UTC), agent_name(agent), git=git)
+        state = NEW if store.create_session(new) else ACTIVE
+        known = found(store, session_id)
+    elif known.ended_at is not None:
+        known, state = replace(known, ended_at=None), RESUMED
+        store.update_session(known)
+    return Started(
+        SCHEMA_VERSION,
+        known.session_id,
+        known.project,
+        state,
+        iso(known.started_at),
+        known.last_prompt_number,
+    )
+
+
+def _title(title: str) -> str:
+    title = one_line(title)
+    if len(title) >= TITLE_LIMIT:
+        raise BadInput(
+            f"the title has {len(title)} characters",
+            f"say it in fewer than {TITLE_LIMIT}, the rest in subtitle or narrative",
+        )
+    return title
+
+
+def _given(bank: Bank, value: Json) -> tuple[str, int]:
+    """Return the input or output of a tool as it is stored, and how much was redacted."""
+    allowed = bank.settings.secrets.allow
+    if isinstance(value, str):
+        text, count = redact_json(value, allowed)
+    elif value is None:
+        return "", 0
+    else:
+        bare, count = redact_value(value, allowed)
+        text = json.dumps(bare, ensure_ascii=False)
+    if len(text) > MOST_TEXT:
+        half = MOST_TEXT // 2
+        text = f"{text[:half]}\n[… {len(text) - 2 * half:,} characters cut …]\n{text[-half:]}"
+    return text, count
+
+
+def _store_worded(
+    bank: Bank, store: NoteStore, started: Started, worded: Mapping[str, object]
+) -> StoredObservation:
+    now = datetime.now(UTC)
+    made = Observation(
+        id="",
+        session_id=started.session_id,
+        project=started.project,
+        created_at=now,
+        prompt_number=started.prompt_number,
+        git=git_state(bank.layout.project),
+        **worded,  # type: ignore[arg-type]
+    )
+    bare, count = redacted(made, redactor(bank))
+    bare = settled_observation(bare)
+    # the same words twice are one observation
+    named = json.dumps({**asdict(bare), "created_at": ""}, sort_keys=True, default=str)
+    named_id = f"obs-{blake3(named.encode('utf-8', 'replace')).hexdigest()[:_DIGITS]}"
+    observation_id = store.store_observation(replace(bare, id=named_id))
+    store.queue.add_counts(started.session_id, redactions=count)
+    return StoredObservation(
+        SCHEMA_VERSION,
+        started.session_id,
+        started.prompt_number,
+        observation_id=observation_id,
+    )

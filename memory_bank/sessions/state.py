@@ -1,0 +1,257 @@
+"""What the verbs on sessions need of a bank: the store, the project's name, the state of git."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+from memory_bank.bank.bank import Bank
+from memory_bank.bank.open_index import NoteRow
+from memory_bank.base.errors import BadInput
+from memory_bank.base.filenames import project_name
+from memory_bank.git import repository
+from memory_bank.notes.names import name_of
+from memory_bank.search.manifest import documents, tables
+from memory_bank.search.manifest.documents import DocumentRow
+from memory_bank.search.manifest.entries import SESSION_ID, session_id_of
+from memory_bank.sessions.note_reading import TYPE
+from memory_bank.sessions.note_store import Find, NoteStore, checked_id
+from memory_bank.sessions.note_text import one_line
+from memory_bank.sessions.queue import EventQueue
+from memory_bank.sessions.queue_rows import OpenSession
+from memory_bank.sessions.records import GitState, Session
+from memory_bank.sessions.redaction import Redact, redact
+
+IDLE = timedelta(hours=6)
+"""Time without an event after which a session is no longer taken to go on: longer than a command
+runs or a person reads. Its program was killed, or is open unused; its next event resumes it."""
+
+_RECENT = timedelta(hours=1)
+
+_GIT_SECONDS = 60.0
+"""Seconds for which the state of git is kept while the files of its HEAD stay the same."""
+
+
+class IndexedNotes:
+    """The notes of sessions, as the index knows them: see `Notes`."""
+
+    def __init__(self, bank: Bank) -> None:
+        """Ask the index of a bank, which is updated first."""
+        self._bank = bank
+
+    def rows(self) -> list[DocumentRow]:
+        """Return the rows of the notes of sessions that are not archived, the oldest first."""
+        found = self._bank.answer(
+            lambda view: documents.with_field(view.manifest, "type", TYPE), None
+        )
+        return [row for row in found if session_id_of(row)]
+
+    def of_session(self, session_id: str) -> str:
+        """Return the path of a session's note; empty if it has none."""
+        found = self._bank.answer(
+            lambda view: documents.with_field(view.manifest, SESSION_ID, session_id.casefold())
+        )
+        return next((row.key for row in found if session_id_of(row) == session_id), "")
+
+    def written_in(self, session_id: str) -> list[str]:
+        """Return the paths of the notes that an agent wrote in a session."""
+        found = self._bank.answer(
+            lambda view: documents.with_field(view.manifest, SESSION_ID, session_id.casefold())
+        )
+        return [row.key for row in found if not session_id_of(row)]
+
+    def with_blocks(self, ids: Sequence[str]) -> dict[str, str]:
+        """Map those of some block ids that a note has to its path."""
+        return self._bank.answer(lambda view: tables.keys_with(view.manifest, ids))
+
+    def all(self) -> list[str]:
+        """Return the paths of the notes of sessions."""
+        return [row.key for row in self.rows()]
+
+
+def store_of(bank: Bank, find: Find | None = None) -> NoteStore:
+    """Return the store of a bank's sessions, whose search is `find`; see `session_store`."""
+    bank.settings.check_enabled()
+    queue = EventQueue(bank.layout.state(bank.id), bank.add_repaired)
+    return NoteStore(bank.store, queue, IndexedNotes(bank), redactor(bank), find)
+
+
+@contextmanager
+def opened(bank: Bank) -> Iterator[NoteStore]:
+    """Open the store of a bank's sessions for one step, in which no other thread has the bank."""
+    with bank.lock:
+        store = store_of(bank)
+        try:
+            yield store
+        finally:
+            store.close()
+
+
+def found(store: NoteStore, session_id: str) -> Session:
+    """Return a session; raise BadInput for an unknown one."""
+    known = store.get_session(session_id)
+    if known is None:
+        raise BadInput(
+            f"there is no session {one_line(session_id)[:60]!r}", "start it, or list the sessions"
+        )
+    return known
+
+
+def redactor(bank: Bank) -> Redact:
+    """Return what redacts a text by the bank's settings."""
+    return partial(redact, allowed=bank.settings.secrets.allow)
+
+
+def check_captured(bank: Bank) -> None:
+    """Raise BadInput where nothing of sessions is stored."""
+    if not bank.settings.sessions.capture:
+        where = bank.settings.origins.get("sessions.capture", "the settings")
+        raise BadInput(
+            "sessions are not captured in this project", "set capture = true ({where})", where=where
+        )
+
+
+def project_of(bank: Bank) -> str:
+    """Return the name of a bank's project: of the repository's main work tree, else its folder."""
+    return project_name(str(bank.layout.project))
+
+
+def last_moment(session: Session) -> datetime:
+    """Return when something last happened in a session."""
+    moments = [one.created_at for one in session.prompts]
+    moments += [one.created_at for one in session.observations]
+    return max(session.ended_at or session.started_at, *moments, session.started_at)
+
+
+def is_idle(store: NoteStore, one: OpenSession) -> bool:
+    """Tell whether nothing has happened for long in a session that has not ended."""
+    since = datetime.now(UTC) - IDLE
+    if one.last_moment >= since.timestamp():
+        return False
+    known = store.get_session(one.session_id)
+    return known is None or last_moment(known) < since
+
+
+class _Kept(NamedTuple):
+    stamp: tuple[object, ...]
+    until: float
+    state: GitState | None
+
+
+_states: dict[Path, _Kept] = {}
+
+
+def git_state(folder: Path) -> GitState | None:
+    """Return what is checked out in the work tree of a folder; None outside git.
+
+    In one process, git is asked again when another commit or branch is checked out.
+    """
+    tree = repository.worktree(folder)
+    if tree is None:
+        return None
+    stamp, now = _stamp(tree), time.monotonic()
+    kept = _states.get(tree)
+    if kept is None or kept.stamp != stamp or kept.until < now:
+        commit = repository.head(tree)
+        root = kept.state.repository_id if kept and kept.state else repository.root_commit(tree)
+        state = GitState(root or "", repository.branch(tree), commit) if commit else None
+        kept = _states[tree] = _Kept(stamp, now + _GIT_SECONDS, state)
+    return kept.state
+
+
+def state_then(session: Session, when: datetime, folder: Path) -> GitState | None:
+    """Return the state of git at a time of a session; what is checked out now if that is recent.
+
+    That of an older time, as of an imported session, is the one with which the session began.
+    """
+    recent = datetime.now(UTC) - when < _RECENT
+    return git_state(folder) if recent else session.git
+
+
+def _stamp(tree: Path) -> tuple[object, ...]:
+    """Return what changes when another commit is checked out: HEAD and its log."""
+    folder = repository.git_folder(tree)
+    stamps: list[object] = []
+    for name in ("HEAD", "logs/HEAD"):
+        try:
+            found = (folder or tree).joinpath(name).stat()
+            stamps += (found.st_mtime_ns, found.st_ino, found.st_size)
+        except OSError:
+            stamps.append(name)
+    return tuple(stamps)
+
+
+LINK = "session"
+"""The key with the link to the session's note."""
+
+VARIABLES = ("CLAUDE_CODE_SESSION_ID", "COPILOT_AGENT_SESSION_ID")
+"""Variables in which agents' programs tell their servers and commands the id of the session."""
+
+
+class Current(NamedTuple):
+    """The session that goes on."""
+
+    session_id: str = ""
+    """Empty if none is known."""
+    path: str = ""
+    """Its note; empty if nothing of the session is recorded."""
+
+
+def current_session(bank: Bank, given: str = "") -> Current:
+    """Return the session of an id, else the one that goes on, whose note is written if need be.
+
+    The one that goes on is that of the environment, unless it has ended, else the only open one of
+    the project. It isn't looked for where sessions are not captured. Raises BadInput for a wrong
+    id, and that of a forgotten session.
+    """
+    if not (given.strip() or bank.settings.sessions.capture):
+        return Current()
+    with opened(bank) as store:
+        found = checked_id(given) if given.strip() else _running(bank, store)
+        if given.strip():
+            store.check_not_forgotten(found)
+        known = store.get_session(found) if found else None
+        return Current(found, store.note_of(found) if known else "")
+
+
+def _running(bank: Bank, store: NoteStore) -> str:
+    """Return the id of the session that goes on; empty if that isn't known."""
+    for name in VARIABLES:
+        if found := one_line(os.environ.get(name, "")):
+            known = store.queue.session(found)
+            if store.queue.forgotten(found):
+                continue
+            if known is None or known.ended_at is None:
+                return found  # a program may have begun another session since it set the variable
+    project = project_of(bank)
+    running = [
+        one.session_id
+        for one in store.queue.open_sessions()
+        if one.project == project and not is_idle(store, one)
+    ]
+    return running[0] if len(running) == 1 else ""
+
+
+def session_keys(
+    session: Current, *, private: bool, near: NoteRow | None = None
+) -> dict[str, object]:
+    """Return the keys that name the session of a note; only those that change in `near`.
+
+    A note that several sessions wrote has several. A tracked note gets no link: the session's note
+    is on this machine only.
+    """
+    link = f"[[{name_of(session.path)}]]" if session.path and private else ""
+    extra = near.rest.get("extra", {}) if near else {}
+    keys: dict[str, object] = {}
+    for key, value in ((SESSION_ID, session.session_id), (LINK, link)):
+        there = extra.get(key) or []
+        both = there if isinstance(there, list) else [there]
+        if value and value not in both:
+            keys[key] = [*both, value] if both else value
+    return keys

@@ -1,0 +1,116 @@
+"""List what was done just before and after an observation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from memory_bank.bank.bank import Bank
+from memory_bank.bank.open_index import View
+from memory_bank.base.errors import BadInput, Hint, NoteNotFound
+from memory_bank.search.manifest import entries
+from memory_bank.search.manifest.entries import OBSERVATIONS, SESSIONS, WHOLE, EntryConditions
+from memory_bank.sessions import observations
+from memory_bank.sessions.compress import compress_now
+from memory_bank.sessions.get_observations import resolved
+from memory_bank.sessions.observation_rows import TYPES, IndexRow, Rows, place_of
+from memory_bank.sessions.state import project_of
+
+MOST = 50
+"""Most rows before, and after."""
+
+_WORK = frozenset([OBSERVATIONS, SESSIONS])
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """What came before and after an observation, the nearest first."""
+
+    schema_version: str
+    anchor_id: str
+    before: tuple[IndexRow, ...]
+    anchor: IndexRow
+    after: tuple[IndexRow, ...]
+    problem: str | None = None
+
+
+def timeline(
+    bank: Bank,
+    anchor: str | None = None,
+    query: str | None = None,
+    depth_before: int = 3,
+    depth_after: int = 3,
+    project: str | None = None,
+) -> Timeline:
+    """Return the rows just before and after an anchor, strictly older and newer, nearest first.
+
+    The anchor is an id that `search` returned, or else the best observation or session for a
+    query. Around an observation or a session are observations and sessions; around a note, or a
+    section of one, also notes. Of one time, they are ordered by id. With `project`, all are of that
+    project, the anchor too. Depths are clamped to 0 to 50.
+    Raises BadInput without anchor and query, NoteNotFound for an unknown anchor, or if no
+    observation and no session matches the query.
+    """
+    bank.settings.check_enabled()
+    if not (anchor or query):
+        raise BadInput("anchor or query required", "give an id that search returned, or words")
+    own = project_of(bank)
+    wanted = EntryConditions()
+    if project:
+        same = project.casefold() == own.casefold()
+        wanted = EntryConditions(project=project.strip(), own=same)
+    with bank.lock:
+        if not anchor:
+            anchor = _best(bank, query or "", project)
+        else:
+            compress_now(bank)
+            bank.catch_up()
+        given = anchor
+        depths = _clamped(depth_before), _clamped(depth_after)
+        found = bank.read(lambda view: _around(bank, view, given, wanted, depths))
+    if found is None:
+        raise NoteNotFound("Observation not found", Hint.SEARCH_IDS)
+    before, row, after = found
+    version = observations.SCHEMA_VERSION
+    return Timeline(version, row.id, before, row, after, bank.problem or None)
+
+
+def _best(bank: Bank, query: str, project: str | None) -> str:
+    """Return the id of the observation, else of the session, that fits a query best."""
+    for kind in TYPES[:2]:
+        found = observations.search(bank, query, project=project, type=kind, limit=1)
+        if found.results:
+            return found.results[0].id
+    raise NoteNotFound("No matching observation", Hint.SEARCH_IDS)
+
+
+_Found = tuple[tuple[IndexRow, ...], IndexRow, tuple[IndexRow, ...]]
+
+
+def _around(
+    bank: Bank, view: View, anchor: str, wanted: EntryConditions, depths: tuple[int, int]
+) -> _Found | None:
+    """Return the rows before an anchor, its own, and those after; None if there is no anchor."""
+    place = resolved(view, bank, [anchor]).get(anchor)
+    own = project_of(bank)
+    row = None if place is None else Rows(view, own, [place]).row(place)
+    if place is None or row is None:
+        return None
+    if wanted.project and row.project.casefold() != wanted.project.casefold():
+        return None
+    whole = row.type != "observation"
+    start = entries.place(view.manifest, place.document, WHOLE if whole else place.section)
+    wanted = wanted._replace(kinds=_WORK if row.type in _WORK else entries.ALL)
+    sides = [
+        [
+            place_of(entry)
+            for entry in entries.listed(view.manifest, wanted, depth, ascending=later, start=start)
+        ]
+        for depth, later in zip(depths, (False, True), strict=True)
+    ]
+    rows = Rows(view, own, [one for side in sides for one in side])
+    before, after = ([rows.row(one) for one in side] for side in sides)
+    return tuple(filter(None, before)), row, tuple(filter(None, after))
+
+
+def _clamped(depth: int) -> int:
+    return min(max(depth, 0), MOST)

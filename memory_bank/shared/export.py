@@ -1,0 +1,218 @@
+"""Read from a bank's index what is published of it: the difference to what an engine has."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+from blake3 import blake3
+
+from memory_bank.bank.bank import Bank
+from memory_bank.bank.open_index import View
+from memory_bank.base.documents import Document
+from memory_bank.base.errors import EmbedderUnavailable, Hint
+from memory_bank.notes.characters import decode
+from memory_bank.notes.roots import SESSIONS
+from memory_bank.notes.secrets import secrets
+from memory_bank.notes.source import READER
+from memory_bank.search.manifest import documents, entries, links, writer
+from memory_bank.search.manifest.documents import DocumentRow
+from memory_bank.search.retrievers.base import TEXT_VERSION, IndexedPassage
+from memory_bank.shared.engine import Position, PublishedNote, PublishedPassage
+from memory_bank.shared.word_weights import terms_of
+
+if TYPE_CHECKING:
+    from memory_bank.search.retrievers.vectors.vector_index import VectorIndex
+
+
+FORMAT = 1
+"""Version of what is published; after a change, everything is sent again."""
+
+NONE = "none"
+"""The embedder of an index without vectors."""
+
+_KEPT = ("file_refs", "symbol_refs", "entity_refs", "source_type", "source_agent", "aliases")
+"""Data of a note that are published as they are."""
+
+_KEY_BYTES = 16
+
+Progress = Callable[[str, int, int], None]
+
+
+class UnpublishedNote(NamedTuple):
+    """A note that is not published."""
+
+    path: str
+    file: str
+    reason: str
+
+
+class Collected(NamedTuple):
+    """The notes of a bank, and the passages of those that changed."""
+
+    notes: Mapping[str, PublishedNote]
+    """All that are published, by path."""
+    changed: frozenset[str]
+    """Paths of those that the engine does not have as they are."""
+    passages: Sequence[PublishedPassage]
+    """Of the changed ones."""
+    refused: Sequence[UnpublishedNote]
+    sessions: int
+    """Number of notes of sessions, which are left out."""
+
+
+def embedder_of(bank: Bank) -> tuple[str, int]:
+    """Return the identity and the dimension of a bank's embedder; raise EmbedderUnavailable."""
+    vectors = bank.read(_vectors)
+    return (NONE, 0) if vectors is None else (vectors.embedder, vectors.dimension)
+
+
+def collected(
+    bank: Bank,
+    known: Mapping[str, str],
+    progress: Progress | None = None,
+    folder: str = "",
+) -> Collected:
+    """Return what is published of an open bank, whose index is up to date.
+
+    `known` are the hashes of notes that the engine has, by path; their passages are not read.
+    `folder` is the project's below the repository, with a slash. Raises EmbedderUnavailable if
+    vectors are missing.
+    """
+    return bank.read(lambda view: _Collector(bank, view, folder).all(known, progress))
+
+
+class _Collector:
+    """One bank at one state."""
+
+    def __init__(self, bank: Bank, view: View, folder: str) -> None:
+        self._bank = bank
+        self._view = view
+        self._folder = folder
+        self._links = _links_of(view)
+
+    def all(self, known: Mapping[str, str], progress: Progress | None) -> Collected:
+        rows = documents.all_documents(self._view.manifest)
+        shared = [row for row in rows if not _of_session(row)]
+        notes: dict[str, PublishedNote] = {}
+        refused: list[UnpublishedNote] = []
+        passages: list[PublishedPassage] = []
+        changed: set[str] = set()
+        vectors = self._complete_vectors()
+        for done, row in enumerate(shared):
+            if progress is not None:
+                progress("reading notes", done, len(shared))
+            note = self._note(row)
+            if known.get(row.key) != note.hash:
+                reason = self._secret(row)
+                if reason:
+                    refused.append(UnpublishedNote(row.key, note.file, reason))
+                    continue
+                changed.add(row.key)
+                passages += self._passages(row, note, vectors)
+            notes[row.key] = note
+        return Collected(notes, frozenset(changed), passages, refused, len(rows) - len(shared))
+
+    def _complete_vectors(self) -> VectorIndex | None:
+        found = _vectors(self._view)
+        if found is not None and found.waiting():
+            raise EmbedderUnavailable(
+                f"{found.waiting():,} passages have no vector yet", Hint.TEST_EMBEDDER
+            )
+        return found
+
+    def _note(self, row: DocumentRow) -> PublishedNote:
+        data = row.data
+        rest: dict[str, Any] = {key: data[key] for key in _KEPT if data.get(key)}
+        if links := self._links.get(row.key):
+            rest["links"] = links
+        note = PublishedNote(
+            path=row.key,
+            file=self._folder + self._bank.roots.place(row.key),
+            id=row.id,
+            title=row.title,
+            type=str(data.get("type", "")),
+            status=str(data.get("status", "active")),
+            tags=tuple(sorted(data.get("tags", ()))),
+            created=row.created,
+            updated=row.updated,
+            hidden=row.hidden,
+            rest=rest,
+            hash="",
+        )
+        told = (FORMAT, READER, TEXT_VERSION, row.hash, *note)
+        return note._replace(hash=_hash(told))
+
+    def _secret(self, row: DocumentRow) -> str:
+        """Return which secret a note has; empty if it has none."""
+        data = self._bank.store.read_bytes(row.key)
+        allowed = self._bank.settings.secrets.allow
+        text = decode(data).text
+        for one in secrets.find(text, allowed):
+            mark = secrets.fingerprint(one.value)
+            return f"has a secret: {one.kind}, line {secrets.line(text, one.start)} ({mark})"
+        if secrets.find(row.key, allowed):
+            return "has a secret in its name"
+        return ""
+
+    def _passages(
+        self, row: DocumentRow, note: PublishedNote, vectors: VectorIndex | None
+    ) -> Iterator[PublishedPassage]:
+        document = self._view.source.read(row.key)
+        if not isinstance(document, Document):
+            return
+        found = writer.entries_of(self._view.manifest, row.number, document)
+        numbers = [entry.row for entry in found]
+        places = documents.passages(self._view.manifest, numbers)
+        rows = vectors.vectors_of(numbers) if vectors is not None else {}
+        seen: dict[str, int] = defaultdict(int)
+        for entry in found:
+            place = places[entry.row]
+            terms = terms_of(
+                entry.title, entry.headings, entry.text,
+                keywords=entry.keywords, about=entry.about,
+            )  # fmt: skip
+            key = _key(note.path, entry)
+            seen[key] += 1
+            yield PublishedPassage(
+                key=_hash((key, seen[key])) if seen[key] > 1 else key,
+                path=note.path,
+                position=Position(place.ordinal, place.line, place.end_line),
+                headings=entry.headings,
+                text=entry.text,
+                words=entry.words,
+                terms=terms,
+                vector=rows.get(entry.row),
+            )
+
+
+def _vectors(view: View) -> VectorIndex | None:
+    return cast("VectorIndex | None", view.index.retrievers.get("vectors"))
+
+
+def _of_session(row: DocumentRow) -> bool:
+    return row.key.startswith(SESSIONS) or bool(entries.session_id_of(row))
+
+
+def _links_of(view: View) -> dict[str, list[tuple[str, str]]]:
+    """Return the types and targets of each note's links."""
+    found: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    for row in links.all_links(view.manifest):
+        if row.ambiguous or not (row.dest_key or row.ghost):
+            continue
+        link = row.type, row.dest_key or f"ghost:{row.ghost}"
+        if link not in found[row.source_key]:
+            found[row.source_key].append(link)
+    return found
+
+
+def _key(path: str, entry: IndexedPassage) -> str:
+    about = (FORMAT, TEXT_VERSION, path, entry.title, entry.headings, entry.text, entry.keywords)
+    return _hash((*about, entry.about))
+
+
+def _hash(values: Collection[object]) -> str:
+    told = json.dumps(values, default=str, ensure_ascii=False)
+    return str(blake3(told.encode("utf-8", "surrogatepass")).hexdigest(length=_KEY_BYTES))

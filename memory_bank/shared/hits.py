@@ -1,0 +1,227 @@
+"""Ask the shared index for the notes of other repositories."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, NamedTuple, cast
+
+from memory_bank.bank.bank import Bank
+from memory_bank.bank.hits import Origin, RecalledNote, Wanted
+from memory_bank.bank.open_index import BY_HAND, View
+from memory_bank.base.dates import iso_of
+from memory_bank.base.errors import EmbedderUnavailable, Hint, SharedUnavailable
+from memory_bank.notes.note import Entity
+from memory_bank.search import snippets
+from memory_bank.search.manifest.filters import Condition
+from memory_bank.search.query import Query, parse
+from memory_bank.search.retrievers.vectors import DISABLED
+from memory_bank.search.score_calibration import Together, WordCounts
+from memory_bank.shared.addresses import address
+from memory_bank.shared.conversation import Conversation, conversation
+from memory_bank.shared.engine import NOT_CONFIGURED, Where, check_embedder, identity_of
+from memory_bank.shared.search import Meaning, SharedHit, SharedSearch, counts
+from memory_bank.shared.word_weights import ACROSS, TEAM, Translated, meets, translated
+
+if TYPE_CHECKING:
+    from memory_bank.search.retrievers.vectors.vector_index import VectorIndex
+
+
+_DAY = 86400.0
+
+
+class SharedFound(NamedTuple):
+    """The notes of other repositories, each with what it is ranked by."""
+
+    notes: Sequence[tuple[RecalledNote, float]]
+    mode: str
+    reason: str
+    """Why they were not found by meaning, too."""
+    notices: tuple[str, ...]
+
+
+@contextmanager
+def asking(bank: Bank, wanted: Wanted, keys: Collection[str]) -> Iterator[SharedAsker]:
+    """Ask the shared index of the settings one question; raise SharedUnavailable, BadSetting.
+
+    `keys` are further keys of conditions.
+    """
+    settings = bank.settings.shared
+    if not settings.url:
+        raise SharedUnavailable(
+            "no shared index is configured", Hint.SET_SHARED_URL, NOT_CONFIGURED
+        )
+    vectors = _Vectors(bank, wanted.mode)
+    with conversation(settings.url, settings.seconds) as index:
+        yield SharedAsker(bank, wanted, index, vectors, {*keys, *ACROSS})
+
+
+class _Vectors:
+    """The bank's embedder."""
+
+    def __init__(self, bank: Bank, mode: str) -> None:
+        self.reason = ""
+        self.index: VectorIndex | None = None
+        if mode != "lexical":
+            try:
+                self.index = bank.read(_vectors)
+                self.reason = "" if self.index else DISABLED
+            except EmbedderUnavailable as error:
+                self.reason = error.reason
+
+    def meaning(self, text: str) -> Meaning | None:
+        """Return the vector of a question; None if it can't be found by meaning."""
+        if self.index is None:
+            return None
+        try:
+            vector = self.index.question_vector(text)
+        except EmbedderUnavailable as error:
+            self.reason = error.reason
+            return None
+        index = self.index
+        return Meaning(vector, index.weight, index.similarity_threshold) if vector else None
+
+
+class SharedAsker:
+    """One question to the shared index; steps are called in their order."""
+
+    def __init__(
+        self,
+        bank: Bank,
+        wanted: Wanted,
+        index: Conversation,
+        vectors: _Vectors,
+        keys: Collection[str],
+    ) -> None:
+        """Check that the index has the bank's embedder."""
+        self._bank, self._wanted, self._index, self._vectors = bank, wanted, index, vectors
+        if vectors.index is not None:
+            check_embedder(index.ask(lambda engine: engine.info()), vectors.index.embedder)
+        identity = identity_of(bank)
+        self._repo = identity.repo if identity else ""
+        self._readings = _readings(wanted, keys)
+        self._counts = WordCounts(0, {})
+        self._searches: list[SharedSearch] = []
+
+    @property
+    def includes_bank(self) -> bool:
+        """Whether the bank's own repository meets the conditions on repositories."""
+        conditions = self._conditions(self._readings[0])
+        teams: Sequence[str] = ()
+        if self._repo and any(one.key == TEAM for one in conditions):
+            own = Where(repos=(self._repo,))
+            heads = self._index.ask(lambda engine: engine.heads(own))
+            teams = next((head.teams for head in heads if head.repo == self._repo), ())
+        return meets(conditions, self._repo, teams)
+
+    def counts(self, words: Collection[str]) -> WordCounts:
+        """Count the passages that may be read, and those with each word."""
+        self._counts = counts(self._index, words)
+        return self._counts
+
+    def find(self, rarities: Mapping[str, float]) -> dict[str, float]:
+        """Find passages; return the best scores of words, by retriever."""
+        self._searches = [self._search(one) for one in self._readings]
+        best = [one.find(rarities) for one in self._searches]
+        return {name: max(one[name] for one in best) for name in best[0]}
+
+    def found(self, common: Together) -> SharedFound:
+        """Return the notes; if none of the time that the query names is good, of all dates."""
+        wanted = self._wanted
+        settings, now = self._bank.settings.memory, time.time()
+        hits: list[SharedHit] = []
+        for reading, search in zip(self._readings, self._searches, strict=True):
+            asked = self._translated(reading)
+            if not asked.unknown:
+                hits = search.hits(common, settings, wanted.limit, now, asked.checks)
+            if any(not hit.weak for hit in hits):
+                break
+        notes = [
+            (_note(hit, self._readings[-1].question.text, texts=wanted.texts), hit.rank)
+            for hit in hits
+            if hit.likelihood >= wanted.min_score
+        ]
+        return SharedFound(notes, self._mode, self._vectors.reason, tuple(self._notices()))
+
+    @property
+    def _mode(self) -> str:
+        return self._wanted.mode if self._vectors.index and not self._vectors.reason else "lexical"
+
+    def _notices(self) -> Iterator[str]:
+        for key in dict.fromkeys(self._translated(self._readings[0]).unknown):
+            yield f"the shared index does not know {key}: no note of other repositories meets it"
+        if not self._readings[-1].question.text.strip():
+            yield "the shared index is searched by words: conditions alone find nothing there"
+
+    def _conditions(self, reading: Query) -> tuple[Condition, ...]:
+        return (*reading.conditions, *self._wanted.conditions)
+
+    def _translated(self, reading: Query) -> Translated:
+        conditions = self._conditions(reading)
+        return translated(conditions, without_repo=self._repo, hidden=self._wanted.archived)
+
+    def _search(self, reading: Query) -> SharedSearch:
+        meaning = self._vectors.meaning(reading.question.text)
+        return SharedSearch(
+            self._index,
+            reading.question,
+            self._translated(reading).where,
+            meaning,
+            self._counts,
+            by_words=self._wanted.mode != "semantic" or meaning is None,
+        )
+
+
+def _readings(wanted: Wanted, keys: Collection[str]) -> list[Query]:
+    """Read a query with words of time as conditions, if it has any, and as words."""
+    plain = parse(wanted.query, keys, times=False)
+    timed = parse(wanted.query, keys, times=wanted.times, kinds=False)
+    if timed.times is None:
+        return [plain]
+    if not timed.question.text.strip():  # it asks for all of that time
+        timed = timed._replace(question=plain.question)
+    return [timed, plain]
+
+
+def _vectors(view: View) -> VectorIndex | None:
+    return cast("VectorIndex | None", view.index.retrievers.get("vectors"))
+
+
+def _note(hit: SharedHit, text: str, *, texts: bool) -> RecalledNote:
+    passage, rest = hit.passage, hit.passage.rest
+    return RecalledNote(
+        note_id=passage.id or passage.path,
+        path=passage.file,
+        line=passage.position.line,
+        title=passage.title,
+        heading=" > ".join(passage.headings),
+        content=passage.section if texts else "",
+        snippet=snippets.snippet(passage.text, text) if texts else "",
+        tags=passage.tags,
+        type=passage.type,
+        status=passage.status,
+        file_refs=tuple(rest.get("file_refs", ())),
+        symbol_refs=tuple(rest.get("symbol_refs", ())),
+        entity_refs=tuple(Entity(**item) for item in rest.get("entity_refs", ())),
+        source_type=str(rest.get("source_type", "")) or BY_HAND,
+        source_agent=str(rest.get("source_agent", "")),
+        edited_by=(),
+        created_at=iso_of(passage.created),
+        access_count=0,
+        last_accessed_at="",
+        relevance_score=round(hit.likelihood, 4),
+        reasons=hit.reasons,
+        also=(),
+        weak=hit.weak,
+        superseded_by=hit.superseded_by or None,
+        origin=Origin(
+            bank=passage.bank,
+            repository=passage.repo,
+            commit=passage.commit,
+            committed_at=iso_of(passage.committed),
+            url=address(passage.web, passage.commit, passage.file, passage.position.line),
+            teams=passage.teams,
+            age_days=max(0, int((time.time() - max(passage.created, passage.updated)) / _DAY)),
+        ),
+    )

@@ -1,0 +1,210 @@
+"""Publish the notes of a commit to the shared index."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+from memory_bank.bank.bank import Bank
+from memory_bank.bank.revisions.files import work_tree_of
+from memory_bank.bank.revisions.revisions import bank_at
+from memory_bank.base.errors import BadInput, Conflict, Hint
+from memory_bank.git import objects, path_changes
+from memory_bank.shared.engine import (
+    Head,
+    Identity,
+    KnownBank,
+    Publication,
+    SharedEngine,
+    check_embedder,
+    identity_of,
+    open_engine,
+)
+from memory_bank.shared.export import Collected, UnpublishedNote, collected, embedder_of
+
+PUBLISHED, UNCHANGED, PLANNED, DROPPED, ABSENT = (
+    "published", "unchanged", "planned", "dropped", "absent",
+)  # fmt: skip
+"""What became of a publication; `planned` by a dry run, `absent` if nothing was there to drop."""
+
+_TRIES = 10
+"""Attempts while other publications of the same bank come first."""
+
+_PAUSE = 0.05
+"""Seconds before the second attempt; each next one waits longer."""
+
+Progress = Callable[[str, int, int], None]
+
+
+class Published(NamedTuple):
+    """What was published of a bank."""
+
+    state: str
+    repository: str
+    bank: str
+    """Its folder in the repository."""
+    commit: str
+    replaced: str
+    """The commit that was published before; empty if none was."""
+    notes: int
+    passages: int
+    changed_notes: tuple[str, ...]
+    removed_notes: tuple[str, ...]
+    sent_passages: int
+    removed_passages: int
+    refused: tuple[UnpublishedNote, ...]
+    """Notes that have a secret: they are not in the shared index."""
+    left_out_sessions: int
+    seconds: float
+
+
+def publish(
+    bank: Bank,
+    rev: str = "HEAD",
+    *,
+    to: str = "",
+    repo: str = "",
+    force: bool = False,
+    dry_run: bool = False,
+    progress: Progress | None = None,
+) -> Published:
+    """Make the notes of a commit those that the shared index has of this bank.
+
+    `to` is the URL of the index, by default that of the settings; `repo` is the repository's name
+    there. The commit must follow the published one, or `force` be given, which also reads and sends
+    again what seems unchanged. Notes with a secret, of sessions, and those that are not in the
+    commit are not published. Raises BadInput, also for a commit without
+    notes, SharedUnavailable, EmbedderUnavailable, Conflict if
+    others publish the same bank all the time.
+    """
+    started = time.monotonic()
+    bank.settings.check_enabled()
+    identity = _identity(bank, repo)
+    commit = objects.commit_of(identity.tree, rev)
+    with open_engine(to or bank.settings.shared.url) as engine:
+        check_embedder(engine.info(), embedder_of(bank)[0])
+        known = engine.known(identity.repo, identity.bank)
+        _check_follows(identity, known, commit, force=force)
+        with bank_at(bank, commit, required=True) as copy:
+            for attempt in range(_TRIES):
+                found = collected(copy, {} if force else known.notes, progress, identity.project)
+                if known.commit == commit and not force:
+                    return _unchanged(identity, known, found, time.monotonic() - started)
+                publication = _difference(engine, identity, known, found, commit)
+                try:
+                    if not dry_run:
+                        engine.publish(publication)
+                except Conflict:
+                    if attempt == _TRIES - 1:
+                        raise
+                    time.sleep(_PAUSE * (attempt + 1))
+                    known = engine.known(identity.repo, identity.bank)
+                    _check_follows(identity, known, commit, force=force)
+                    continue
+                break
+    done = _result(publication, found, PLANNED if dry_run else PUBLISHED)
+    return done._replace(seconds=time.monotonic() - started)
+
+
+def unpublish(bank: Bank, *, to: str = "", repo: str = "", dry_run: bool = False) -> Published:
+    """Remove all that is published of this bank; raise as `publish`."""
+    started = time.monotonic()
+    identity = _identity(bank, repo)
+    with open_engine(to or bank.settings.shared.url) as engine:
+        engine.info()
+        known = engine.known(identity.repo, identity.bank)
+        removed = known.commit and (dry_run or engine.remove(identity.repo, identity.bank))
+    state = (PLANNED if dry_run else DROPPED) if removed else ABSENT
+    return Published(
+        state, identity.repo, identity.bank, "", known.commit, 0, 0, (), tuple(sorted(known.notes)),
+        0, known.passages, (), 0, time.monotonic() - started,
+    )  # fmt: skip
+
+
+def _identity(bank: Bank, repo: str) -> Identity:
+    work_tree_of(bank.layout.origin)  # the error says that there is none
+    found = identity_of(bank, repo)
+    if found is None:
+        raise BadInput(
+            f"{bank.layout.root}: its repository has no remote to name it by",
+            "name it: --repo NAME, or [shared] repository in the settings",
+        )
+    return found
+
+
+def _check_follows(identity: Identity, known: KnownBank, commit: str, *, force: bool) -> None:
+    """Raise BadInput unless a commit comes after the published one."""
+    if force or known.commit in {"", commit}:
+        return
+    if path_changes.is_ancestor(identity.tree, known.commit, commit):
+        return
+    if path_changes.is_ancestor(identity.tree, commit, known.commit):
+        raise BadInput(
+            f"{identity.repo}: the later commit {known.commit[:12]} is published already",
+            Hint.FORCE_PUBLISH,
+        )
+    shallow = objects.is_shallow(identity.tree)
+    hint = "this is a shallow clone: `git fetch --unshallow`" if shallow else Hint.FORCE_PUBLISH
+    raise BadInput(
+        f"{identity.repo}: {commit[:12]} does not follow the published commit {known.commit[:12]}",
+        hint,
+    )
+
+
+def _difference(
+    engine: SharedEngine, identity: Identity, known: KnownBank, found: Collected, commit: str
+) -> Publication:
+    """Return what differs from the head."""
+    gone = [path for path in known.notes if path not in found.notes]
+    asked = [path for path in found.changed if path in known.notes]
+    positions = engine.positions(identity.repo, identity.bank, [*asked, *gone])
+    kept = {one.key: one.position for one in found.passages if one.key in positions}
+    new = [one for one in found.passages if one.key not in positions]
+    gone_passages = [key for key in positions if key not in kept]
+    head = Head(
+        repo=identity.repo,
+        bank=identity.bank,
+        commit=commit,
+        committed=path_changes.commit_time(identity.tree, commit),
+        published=time.time(),
+        web=identity.web,
+        notes=len(found.notes),
+        passages=known.passages - len(gone_passages) + len(new),
+    )
+    return Publication(
+        base=known.commit,
+        head=head,
+        notes=[found.notes[path] for path in sorted(found.changed)],
+        gone_notes=sorted(gone),
+        passages=new,
+        gone_passages=gone_passages,
+        moved={key: place for key, place in kept.items() if positions[key] != place},
+    )
+
+
+def _result(publication: Publication, found: Collected, state: str) -> Published:
+    head = publication.head
+    return Published(
+        state=state,
+        repository=head.repo,
+        bank=head.bank,
+        commit=head.commit,
+        replaced=publication.base,
+        notes=head.notes,
+        passages=head.passages,
+        changed_notes=tuple(note.path for note in publication.notes),
+        removed_notes=tuple(publication.gone_notes),
+        sent_passages=len(publication.passages),
+        removed_passages=len(publication.gone_passages),
+        refused=tuple(found.refused),
+        left_out_sessions=found.sessions,
+        seconds=0.0,
+    )
+
+
+def _unchanged(identity: Identity, known: KnownBank, found: Collected, seconds: float) -> Published:
+    return Published(
+        UNCHANGED, identity.repo, identity.bank, known.commit, known.commit, len(known.notes),
+        known.passages, (), (), 0, 0, tuple(found.refused), found.sessions, seconds,
+    )  # fmt: skip

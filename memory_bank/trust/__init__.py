@@ -1,0 +1,1 @@
+"""Who wrote a note, who reviewed it, and whether it still holds."""

@@ -1,0 +1,58 @@
+"""Front-matter keys that record a note's author; agents can't set them by the text they write."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from memory_bank.base.errors import BadInput
+from memory_bank.notes import front_matter
+from memory_bank.notes.front_matter import Split
+from memory_bank.notes.schema import keys_of
+
+OWN = ("id", "created_at", "source_type", "source_agent")
+"""The protected keys."""
+
+_ABSENT = object()
+
+
+def kept(old: str, new: str) -> str:
+    """Return a note's new text with the author keys of its old text.
+
+    Raises BadInput if the front matter of the new text can't be parsed.
+    """
+    before, after = front_matter.split(old), front_matter.split(new)
+    if before[:3] == after[:3]:
+        return new
+    had, has = _readable(before), _readable(after)
+    changes = {
+        key: had.get(key)
+        for name in OWN
+        for key in (*keys_of(had, name), *keys_of(has, name))
+        if repr(had.get(key, _ABSENT)) != repr(has.get(key, _ABSENT))
+    }
+    return front_matter.set_keys(new, changes) if changes else new
+
+
+def with_author_keys(content: str, metadata: Mapping[str, object]) -> str:
+    """Return a content whose front matter has the author keys of `metadata`.
+
+    Content without front matter is unchanged. Raises BadInput if front matter can't be parsed.
+    """
+    parts = front_matter.split(content)
+    if parts.format == "none":
+        return content
+    changes: dict[str, object | None] = {
+        key: None for name in OWN for key in keys_of(_readable(parts), name)
+    }
+    changes |= {name: metadata[name] for name in OWN if metadata.get(name)}
+    return front_matter.set_keys(content, changes)
+
+
+def _readable(parts: Split) -> dict[str, object]:
+    """Return the values of front matter; raise BadInput if it can't be parsed."""
+    raw, faults = front_matter.metadata(parts)
+    if faults and not raw and parts.format != "none":
+        raise BadInput(
+            f"{faults[0].reason} (line {faults[0].line})", "leave the front matter as it is"
+        )
+    return raw

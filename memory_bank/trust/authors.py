@@ -1,0 +1,72 @@
+"""Authors of notes, and agents that are known to have changed them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+
+from memory_bank.bank import open_index
+from memory_bank.bank.bank import Bank
+from memory_bank.bank.open_index import NoteRow
+from memory_bank.base.errors import MemoryBankError
+from memory_bank.base.text import agent_name
+from memory_bank.git import repository
+from memory_bank.notes.identity import etag
+
+AGENT = "agent"
+
+UNNAMED = "an agent"
+"""The name of an agent that gives none."""
+
+
+def writer(source_type: str, source_agent: str) -> str | None:
+    """Return the name of the agent that wrote a note; None for a person."""
+    name = agent_name(source_agent)
+    return name or (UNNAMED if source_type == AGENT else None)
+
+
+def record(bank: Bank, paths: Iterable[str], agent: str | None) -> str:
+    """Record that an agent changed notes; return a warning if that failed, else an empty text.
+
+    Of changes by a person (`agent` is None), only the commit that is checked out is recorded.
+    """
+    wanted = list(paths)
+    _record_head(bank, wanted)
+    if agent is None:
+        return ""
+    with bank.lock:
+        rows = bank.read(lambda view: [open_index.note_at(view.manifest, path) for path in wanted])
+        known = [row.key if row else path for path, row in zip(wanted, rows, strict=True)]
+        return bank.logs.edits.add(known, agent_name(agent) or UNNAMED, time.time())
+
+
+def _record_head(bank: Bank, paths: Iterable[str]) -> None:
+    """Record which code the writer of notes had: until they are committed, git can't say."""
+    tree = repository.worktree(bank.layout.project)
+    head = repository.checked_out(tree) if tree is not None else ""
+    if not head:
+        return
+    etags = []
+    for path in paths:
+        with suppress(MemoryBankError):
+            etags.append(etag(bank.store.read_bytes(path)))
+    with bank.lock:
+        bank.logs.updates.wrote(etags, head, time.time())
+
+
+def editors(bank: Bank, notes: Sequence[NoteRow]) -> dict[str, tuple[str, ...]]:
+    """Map the paths of notes to the agents known to have changed them, without their authors."""
+    with bank.lock:
+        seen = bank.logs.edits.of(name for one in notes for name in {one.id or one.path, one.path})
+    found = {}
+    for note in notes:
+        agents = dict.fromkeys((*seen.get(note.id, ()), *seen.get(note.path, ())))
+        author = writer(note.source_type, str(note.rest.get("source_agent", "")))
+        found[note.path] = tuple(name for name in agents if name != author)
+    return found
+
+
+def warnings(*texts: str | None) -> str | None:
+    """Join warnings into one text; None if there are none."""
+    return "; ".join(filter(None, texts)) or None

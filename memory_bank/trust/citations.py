@@ -1,0 +1,152 @@
+"""The citations of code in notes: files and symbols that links and references name."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import re
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from memory_bank.bank.bank import Bank
+from memory_bank.bank.open_index import View
+from memory_bank.base.filenames import NOTE_SUFFIXES
+from memory_bank.code import parsing
+from memory_bank.code.code_at import CitedPlace
+from memory_bank.code.lookup import dotted_name
+from memory_bank.code.names import SYMBOL, symbol_of
+from memory_bank.search.manifest import documents, links
+from memory_bank.search.manifest.links import LinkRow
+
+VERIFIED = "verified_commit"
+"""Key of the commit at which a note was confirmed."""
+
+_REFERENCE = "reference"
+
+_KIND = re.compile(r"[A-Za-z_]\w+:(?!\d).*", re.DOTALL)
+"""A person, ticket or URL; a drive's letter is too short."""
+
+_LINES = re.compile(r":\d+(?:[-:]\d+)?\Z")
+
+_LINE_HEADING = re.compile(r"L\d+(?:C\d+)?(?:-L?\d+(?:C\d+)?)?\Z")
+"""A part of a file by its lines, as in links to code on the web."""
+
+_LONGEST = 1000
+
+
+class Cited(NamedTuple):
+    """A citation of a file or symbol in a note."""
+
+    note: str
+    """The key of the note."""
+    etag: str
+    line: int
+    """1-based; 1 for one in the front matter."""
+    written: str
+    """The target as written."""
+    kind: Literal["file", "symbol"]
+    place: CitedPlace
+    """What it names, below the work tree; without a path for a symbol by its name alone."""
+    in_front_matter: bool
+    verified: str
+    """The commit at which the note was confirmed; empty if it never was."""
+
+    @property
+    def by_name(self) -> bool:
+        """Tell whether it names a symbol without its file."""
+        return not self.place.path
+
+
+def cited(view: View, bank: Bank, tree: Path, notes: Collection[int] | None = None) -> list[Cited]:
+    """Return the citations in notes, given by number; by default in all that are not archived."""
+    rows = links.to_ghosts(view.manifest, None if notes is None else sorted(notes))
+    found = [(row, place) for row in rows if (place := place_of(bank, tree, row)) is not None]
+    sources = documents.documents(view.manifest, {row.source for row, _ in found})
+    cited_ones = (
+        Cited(
+            note=row.source_key,
+            etag=sources[row.source].hash,
+            line=row.line,
+            written=_written(row),
+            kind="symbol" if place.name else "file",
+            place=place,
+            in_front_matter=row.kind == _REFERENCE,
+            verified=verified_of(sources[row.source].data),
+        )
+        for row, place in found
+        if row.source in sources
+    )
+    return list(dict.fromkeys(cited_ones))  # one for a link twice on a line
+
+
+def place_of(bank: Bank, tree: Path, row: LinkRow) -> CitedPlace | None:
+    """Return the file or symbol that a link to a ghost may name; None if it can't name any."""
+    name = symbol_of(row)
+    written = name or (f"{row.ghost}#{row.heading}" if row.heading else row.ghost)
+    if len(written) > _LONGEST or "\0" in written:
+        return None
+    path, sign, inner = written.partition("#")
+    if name and not (sign and ("/" in path or "." in path)):
+        return CitedPlace("", name.strip().removesuffix("()"))
+    if not name and _KIND.fullmatch(path):
+        return None
+    path = _LINES.sub("", path)
+    # a link out of the project is kept as written, from the folder of its note
+    from_note = row.kind != _REFERENCE and posixpath.normpath(path).startswith("../")
+    start = _folder(bank, row.source_key) if from_note else bank.layout.project
+    below = _below(tree, start, path)
+    if not below or (below.endswith(NOTE_SUFFIXES) and _in_bank(bank, tree, below)):
+        return None
+    is_symbol = parsing.language_of(below) and not _LINE_HEADING.fullmatch(inner)
+    return CitedPlace(below, dotted_name(inner) if is_symbol else "")
+
+
+def link_to(bank: Bank, tree: Path, cited: Cited, place: CitedPlace) -> str:
+    """Return the target to write for a place, in the form of the citation that it replaces."""
+    start = SYMBOL if cited.written.lower().startswith(SYMBOL) else ""
+    if cited.by_name:
+        return f"{start}{place.name}"
+    old, sign, inner = cited.written[len(start) :].partition("#")
+    written = _LINES.sub("", old)
+    folder = bank.layout.project
+    if not cited.in_front_matter and _below(tree, folder, written) != cited.place.path:
+        near = _folder(bank, cited.note)
+        folder = near if _below(tree, near, written) == cited.place.path else folder
+    path = os.path.relpath(tree / place.path, folder).replace(os.sep, "/")
+    return f"{start}{path}{sign}{place.name or inner}"
+
+
+def verified_of(data: Mapping[str, Any]) -> str:
+    """Return the commit at which a note was confirmed, from its data; empty if it never was."""
+    extra = data.get("extra") or {}
+    return str(extra.get(VERIFIED) or "").strip()
+
+
+def _written(row: LinkRow) -> str:
+    """Return a target as it is written; `symbol_refs` name symbols without a start."""
+    if row.kind == _REFERENCE and symbol_of(row) and row.target.lower().startswith(SYMBOL):
+        return symbol_of(row)
+    return f"{row.target}#{row.heading}" if row.heading else row.target
+
+
+def _folder(bank: Bank, note: str) -> Path:
+    """Return the folder in which a note is; that of the project for a private one."""
+    project = bank.layout.project
+    if bank.roots.is_private(note):
+        return project
+    return Path(os.path.normpath(project / bank.roots.place(note))).parent
+
+
+def _in_bank(bank: Bank, tree: Path, path: str) -> bool:
+    """Tell whether a path below the work tree leads into the bank, where documents are notes."""
+    return Path(os.path.normpath(tree / path)).is_relative_to(bank.layout.root)
+
+
+def _below(tree: Path, folder: Path, name: str) -> str:
+    """Return the path below the work tree that a folder's name means; empty if it leads out."""
+    path = posixpath.normpath(name.strip()) if name.strip() else ""
+    if not path or path.startswith("/"):
+        return ""
+    path = os.path.relpath(os.path.normpath(folder / path), tree).replace(os.sep, "/")
+    return "" if path in {".", ".."} or path.startswith("../") else path

@@ -1,0 +1,315 @@
+"""Compare the citations of code in notes with the code as it is at a commit, or now."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple, Self
+
+from memory_bank.bank.bank import Bank
+from memory_bank.base.dates import iso_of
+from memory_bank.code import parsing
+from memory_bank.code.changes import Compared, SymbolChanges
+from memory_bank.code.code_at import CitedPlace, CodeAt
+from memory_bank.code.code_words import Named
+from memory_bank.code.database import ParseCache
+from memory_bank.code.work_tree import work_tree_of
+from memory_bank.git import history, objects, path_changes
+from memory_bank.git.path_changes import SECONDS
+from memory_bank.git.repository import shared_folder
+from memory_bank.trust.citations import Cited, link_to
+from memory_bank.trust.named_changes import NamedChanges
+from memory_bank.trust.stale_report import MOVED, STALE, TOUCHED, UNCOMMITTED, Citation, StaleCommit
+from memory_bank.trust.versions import NoteVersions, Since
+
+_DROPPED = (
+    "verified_commit {} is not in the history of this commit (a squash or rebase drops commits):"
+    " the commit that wrote it counts"
+)
+
+_UNCOMMITTED_SUBJECT = "changes that are not committed"
+
+SHALLOW = "shallow clone: older changes of the note are not known"
+
+
+class Judged(NamedTuple):
+    """A citation with the result of its comparison."""
+
+    cited: Cited
+    since: Since
+    base: str
+    """The commit that was compared; empty if none was."""
+    compared: Compared
+    names: tuple[str, ...] = ()
+    """The names and numbers in the note whose code in a cited file is another now."""
+    named: Named | None = None
+    """All that the note names of that file."""
+
+
+class CodeComparison:
+    """Compares the citations of one bank with the code at a commit."""
+
+    def __init__(self, bank: Bank, head: str, *, end: str, seconds: float = SECONDS) -> None:
+        """Compare with a commit; `end` is it, or NOW or STAGED on top of it.
+
+        Listing the commits of the notes may take so many seconds.
+        """
+        self._bank = bank
+        self._tree = work_tree_of(bank.layout.project)
+        self._cache = ParseCache(shared_folder(self._tree) / "parses.db", parsing.VERSION)
+        self.code = CodeAt(self._tree, self._cache, max_bytes=bank.settings.code.max_file_bytes)
+        self._head = head
+        self._names = NamedChanges(self.code)
+        self._changes = SymbolChanges(self.code, head, end=end)
+        self._versions = NoteVersions(self.code, head, self._below(), seconds=seconds)
+        self._verified: dict[tuple[str, str], tuple[Since, str]] = {}
+        self._ancestors: dict[tuple[str, str], bool] = {}
+        self._compared: dict[tuple[str, CitedPlace], Compared] = {}
+        self._times: dict[str, float] = {}
+        self._ends = _shallow_ends(self._tree)
+
+    def __enter__(self) -> Self:
+        """Return the comparison itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the cache."""
+        self._cache.close()
+
+    def judge(self, found: Sequence[Cited], notes: Bank, base: str = "") -> list[Judged]:
+        """Compare citations in some notes; with a base, only those of what changed since then.
+
+        Raises StorageFailed if git can't list the commits of the notes in time.
+        """
+        later: frozenset[str] | None = None
+        if base:
+            later = path_changes.commits_between(self._tree, base, self._head)
+            found = self._touched(found, base)
+        files = {one.note: self.file(notes, one.note) for one in found}
+        self._versions.prefetch([file for file in files.values() if file])
+        placed = [(one, self._since(one, files[one.note], notes)) for one in found]
+        bases = [
+            (one, since, since.commit if later is None or since.commit in later else base)
+            for one, since in placed
+            if since.commit or later is None
+        ]
+        self._load((one.place, commit) for one, _, commit in bases if commit)
+        return [
+            self._by_names(Judged(one, since, commit, self._compare(one, commit)), notes)
+            for one, since, commit in bases
+        ]
+
+    def untouched(self, found: Sequence[Cited], notes: Bank) -> set[str]:
+        """Return the notes whose cited files no commit changed since the first of the note.
+
+        That reads no file. Raises StorageFailed as `judge`.
+        """
+        places: dict[str, set[CitedPlace]] = {}
+        for one in found:
+            places.setdefault(one.note, set()).add(one.place)
+        result = set()
+        for note, cited in places.items():
+            paths = {place.path for place in cited}
+            there = self.code.ids((self._head, path) for path in paths)
+            if "" in paths or not all(there[self._head, path] for path in paths):
+                continue
+            file = self.file(notes, note)
+            created = self._versions.created(file) if file else ""
+            if created and not path_changes.touched(self._tree, created, self._head, paths):
+                result.add(note)
+        return result
+
+    def citation(self, judged: Judged) -> Citation:
+        """Return a citation with the commits that changed it."""
+        one, since, compared = judged.cited, judged.since, judged.compared
+        commits: list[StaleCommit] = []
+        fix = None
+        if compared.state in {*STALE, *MOVED, TOUCHED} and compared.before is not None:
+            places, lost = (compared.before, compared.place), self._losing(judged.named)
+            commits = [
+                StaleCommit(commit.id, iso_of(commit.time), commit.author, commit.subject)
+                for commit in self._changes.commits(judged.base, *places, lost=lost)
+            ]
+            if self._changes.end != self._head and self._is_uncommitted(*places):
+                commits.insert(0, StaleCommit(UNCOMMITTED, "", "", _UNCOMMITTED_SUBJECT))
+            if compared.place not in {None, compared.before} and compared.place is not None:
+                fix = link_to(self._bank, self._tree, one, compared.place)
+        remark = SHALLOW if since.commit in self._ends and not since.remark else since.remark
+        return Citation(
+            path=one.note,
+            line=one.line,
+            target=one.written,
+            kind=one.kind,
+            state=compared.state,
+            since=judged.base,
+            since_date=self._date(judged),
+            commits=tuple(commits),
+            fix=fix,
+            remark=remark,
+            names=judged.names,
+        )
+
+    def _date(self, judged: Judged) -> str:
+        """Return when the commit was made with which a citation is compared."""
+        if judged.base == judged.since.commit:
+            return iso_of(judged.since.time) if judged.since.time else ""
+        if judged.base not in self._times:
+            self._times[judged.base] = path_changes.commit_time(self._tree, judged.base)
+        return iso_of(self._times[judged.base])
+
+    def state(self, one: Cited, commit: str) -> str:
+        """Return what became of the cited code since a commit: see `stale_report.Citation`."""
+        return self._compare(one, commit).state
+
+    def file(self, notes: Bank, note: str) -> str:
+        """Return the path of a note's file below the work tree; empty if it is elsewhere."""
+        if notes.roots.is_private(note):
+            return ""
+        place = self._bank.layout.project / notes.roots.place(note)
+        try:
+            return place.relative_to(self._tree).as_posix()
+        except ValueError:
+            return ""
+
+    def _compare(self, one: Cited, base: str) -> Compared:
+        if not base:  # nothing can have changed since now
+            return Compared("fresh", one.place)
+        key = base, one.place
+        if key not in self._compared:
+            self._compared[key] = self._changes.compare(base, one.place, by_name=one.by_name)
+        return self._compared[key]
+
+    def _losing(self, named: Named | None) -> Callable[[str, str, str], bool] | None:
+        """Return what tells whether a blob of a file lacks what a note names in the one before."""
+        if named is None:
+            return None
+        return lambda path, old, new: bool(self._names.lost(path, old, new, named))
+
+    def _by_names(self, judged: Judged, notes: Bank) -> Judged:
+        """Return a citation of a changed file with what the note names of the change."""
+        one, compared = judged.cited, judged.compared
+        before, place = compared.before, compared.place
+        if one.kind != "file" or compared.state != "changed" or not before or not place:
+            return judged
+        named = self._names.named(one, notes)
+        blobs = self.code.id(judged.base, before.path), self.code.id(self._changes.end, place.path)
+        names = self._names.lost(before.path, *blobs, named)
+        if names:
+            return judged._replace(names=names, named=named)
+        state = TOUCHED
+        if place.path != before.path:
+            same = posixpath.basename(place.path) == posixpath.basename(before.path)
+            state = "moved" if same else "renamed"
+        return judged._replace(compared=compared._replace(state=state))
+
+    def _since(self, one: Cited, file: str, notes: Bank) -> Since:
+        """Return the last change of the cited section, or the commit that confirmed the note."""
+        since = Since("")
+        if file:
+            now = notes.store.read_bytes(one.note)
+            line = None if one.in_front_matter else one.line
+            since = self._versions.since(file, now, line)
+        if not since.commit:
+            since = self._written(one)
+            if not since.commit and file and self.code.id(self._head, file):
+                return since  # it was changed after it was confirmed, nobody knows when
+        if not one.verified:
+            return since
+        verified, remark = self._confirmed(one.verified, file)
+        if not verified.commit:
+            return Since("", remark=remark) if remark else since
+        if not since.commit or self._is_before(since.commit, verified.commit):
+            return verified._replace(remark=remark)
+        return since
+
+    def _written(self, one: Cited) -> Since:
+        """Return the commit that was checked out when a tool wrote this version of a note."""
+        with self._bank.lock:
+            head = self._bank.logs.updates.head(one.etag)
+        when = path_changes.commit_time(self._tree, head) if head else 0.0
+        return Since(head, when) if when else Since("")
+
+    def _confirmed(self, value: str, file: str) -> tuple[Since, str]:
+        """Return the commit at which a note was confirmed, and what is not certain about it."""
+        key = value, file
+        if key not in self._verified:
+            if self._is_before(value, self._head):
+                commit = objects.commit_of(self._tree, value)
+                found = Since(commit, path_changes.commit_time(self._tree, commit)), ""
+            else:
+                written = self._versions.verified(file, value) if file else Since("")
+                found = written, _DROPPED.format(value[:12])
+            self._verified[key] = found
+        return self._verified[key]
+
+    def _is_before(self, commit: str, other: str) -> bool:
+        key = commit, other
+        if key not in self._ancestors:
+            self._ancestors[key] = path_changes.is_ancestor(self._tree, commit, other)
+        return self._ancestors[key]
+
+    def _touched(self, found: Sequence[Cited], base: str) -> list[Cited]:
+        """Return the citations of files and symbols that a range may have changed."""
+        different = self._changes.different(base)
+        folders = {path[:at] for path in different for at in _slashes(path)}
+        endings = {path[at + 1 :] for path in different for at in _slashes(path)}
+        paths = {*different, *folders, *endings}
+        named = any(one.by_name for one in found)
+        words = self._last_names(base, different) if named else set()
+        return [
+            one
+            for one in found
+            if (_last(one.place.name) in words if one.by_name else one.place.path in paths)
+        ]
+
+    def _last_names(self, base: str, paths: Iterable[str]) -> set[str]:
+        """Return the last names of all symbols of some files, at both ends of a range."""
+        files = [path for path in paths if parsing.language_of(path)]
+        ids = self.code.ids(
+            (commit, path) for commit in (base, self._changes.end) for path in files
+        )
+        both = [(path, ids[commit, path]) for commit in (base, self._changes.end) for path in files]
+        self.code.load(both)
+        parsed = (self.code.parsed(path, blob) for path, blob in both)
+        return {one.name for file in parsed if file for one in file.symbols}
+
+    def _load(self, wanted: Iterable[tuple[CitedPlace, str]]) -> None:
+        """Read the cited files at both ends at once."""
+        pairs = [
+            (commit, place)
+            for place, base in wanted
+            if place.path
+            for commit in (base, self._changes.end)
+        ]
+        ids = self.code.ids((commit, place.path) for commit, place in pairs)
+        self.code.load((place.path, ids[commit, place.path]) for commit, place in pairs)
+
+    def _is_uncommitted(self, before: CitedPlace, after: CitedPlace | None) -> bool:
+        """Tell whether the work tree differs from its commit in a place, or in the later one."""
+        places = [before, *([after] if after else [])]
+        states = [self._changes.compare(self._head, one).state for one in places]
+        return any(state in {*STALE, *MOVED} for state in states)
+
+    def _below(self) -> list[str]:
+        """Return the paths of notes below the work tree."""
+        layout = self._bank.layout
+        found = [layout.root]
+        if layout.prefix:
+            found += [layout.project / path for path in self._bank.settings.memory.include]
+        inside = (path for path in found if path.is_relative_to(self._tree))
+        return [path.relative_to(self._tree).as_posix() for path in inside]
+
+
+def _shallow_ends(tree: Path) -> frozenset[str]:
+    """Return the commits of a shallow clone whose parents are missing."""
+    found = history.extent(tree) if objects.is_shallow(tree) else None
+    return frozenset() if found is None else found.ends
+
+
+def _slashes(path: str) -> list[int]:
+    return [at for at, char in enumerate(path) if char == "/"]
+
+
+def _last(name: str) -> str:
+    return name.rpartition(".")[2]

@@ -1,0 +1,125 @@
+"""Who wrote a note, and whether it still holds: its commits, its citations, its confirmation."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from memory_bank.bank.bank import Bank
+from memory_bank.base.dates import iso_of
+from memory_bank.base.errors import BadInput, MemoryBankError, NoRepository
+from memory_bank.git import objects, repository
+from memory_bank.trust import provenance
+from memory_bank.trust.provenance import FRONT_MATTER, BlamedSection, TextSource
+from memory_bank.trust.stale import stale
+from memory_bank.trust.stale_report import TOUCHED, Citation
+
+_COMMITS = 200
+
+_GHOST = "unknown"
+"""The state of a citation whose target was never in the code."""
+
+
+class ConfirmedCommit(NamedTuple):
+    """The commit whose code a note was confirmed to describe."""
+
+    commit: str
+    """As the note has it, if the repository lacks it."""
+    date: str
+    """Empty if the repository lacks it."""
+
+
+class Standing(NamedTuple):
+    """What git says of a note."""
+
+    trust: str
+    """Empty outside git, and for a note that is private to this machine."""
+    written: TextSource | None
+    """Its first commit."""
+    changed: TextSource | None
+    """Its last commit, if that is another one."""
+    commits: int
+    uncommitted: bool
+    uncommitted_agent: str
+    sections: tuple[BlamedSection, ...]
+    citations: tuple[Citation, ...]
+    """The stale ones first."""
+    confirmed: ConfirmedCommit | None
+    limits: tuple[str, ...]
+    """What is not known, and why."""
+
+    @property
+    def stale(self) -> tuple[Citation, ...]:
+        """The citations of code that is no longer as it was."""
+        return tuple(one for one in self.citations if one.stale)
+
+    @property
+    def touched(self) -> tuple[Citation, ...]:
+        """The citations of files that changed, though not what the note names in them."""
+        return tuple(one for one in self.citations if one.state == TOUCHED)
+
+    @property
+    def compared(self) -> bool:
+        """Whether any citation was compared with the code of a commit."""
+        return any(one.since for one in self.citations)
+
+    @property
+    def moved(self) -> tuple[Citation, ...]:
+        """The citations of code that is as it was, in another place."""
+        return tuple(one for one in self.citations if one.moved)
+
+    @property
+    def several(self) -> bool:
+        """Whether the sections of its text come from more than one commit."""
+        texts = [one for one in self.sections if one.heading != FRONT_MATTER]
+        return len({one.source.commit for one in texts}) > 1
+
+
+def standing(bank: Bank, name: str, verified: str = "") -> Standing:
+    """Return what git says of a note; raise NoteNotFound.
+
+    `verified` is the commit at which it was confirmed, as it says itself.
+    """
+    path = bank.find(name)
+    tree = repository.worktree(bank.layout.project)
+    if tree is None or bank.commits(path) is None:
+        why = () if tree is None else ("this note is private to this machine, and not in git",)
+        return Standing("", None, None, 0, False, "", (), (), None, why)
+    log = provenance.log(bank, path, _COMMITS)
+    limits = list(log.limits)
+    sections: tuple[BlamedSection, ...] = ()
+    citations: tuple[Citation, ...] = ()
+    try:
+        sections = provenance.blame(bank, path).sections
+    except MemoryBankError as error:
+        limits.append(error.message)
+    try:
+        report = stale(bank, names=[path])
+        citations = tuple(one for one in report.citations if one.state != _GHOST)
+        limits += report.notices
+    except (NoRepository, BadInput):
+        pass  # there are no commits yet: nothing can have changed since
+    except MemoryBankError as error:
+        limits.append(error.message)
+    sources = [one.source for one in log.commits]
+    return Standing(
+        trust=log.trust,
+        written=sources[-1] if sources else None,
+        changed=sources[0] if len(sources) > 1 else None,
+        commits=len(sources),
+        uncommitted=log.uncommitted,
+        uncommitted_agent=log.uncommitted_agent,
+        sections=sections,
+        citations=tuple(sorted(citations, key=lambda one: (not one.stale, not one.moved))),
+        confirmed=_confirmed(bank, verified) if verified else None,
+        limits=tuple(dict.fromkeys(limits)),
+    )
+
+
+def _confirmed(bank: Bank, verified: str) -> ConfirmedCommit:
+    tree = repository.worktree(bank.layout.project)
+    assert tree is not None  # noqa: S101  (the caller looked)
+    try:
+        found = objects.revision_of(tree, verified)
+    except MemoryBankError:
+        return ConfirmedCommit(verified, "")
+    return ConfirmedCommit(found.commit, iso_of(found.when))

@@ -1,0 +1,232 @@
+"""Tell who wrote a note and who reviewed it: `log` by commit, `blame` by section and line."""
+
+from __future__ import annotations
+
+import time
+from typing import NamedTuple
+
+from memory_bank.bank.bank import Bank
+from memory_bank.base.dates import iso_of
+from memory_bank.base.errors import NoteNotFound, StorageFailed
+from memory_bank.git import objects
+from memory_bank.notes import parsing
+from memory_bank.notes.names import of_note
+from memory_bank.notes.note import Note
+from memory_bank.search.boosts import UNCOMMITTED
+from memory_bank.trust import trust
+from memory_bank.trust.trust import LineOrigin, NoteTrust
+
+_DAY = 86400
+
+_MOST_BYTES = 1_000_000
+"""Bytes of the largest former version of a note whose sections are compared."""
+
+FRONT_MATTER = "front matter"
+"""What stands for a heading before the first section."""
+
+_MOST_VERSIONS = 200
+"""Newest commits of a note whose sections are compared."""
+
+
+class TextSource(NamedTuple):
+    """Where a text comes from, as answers show it."""
+
+    trust: str
+    commit: str
+    author: str
+    mail: str
+    agent: str
+    date: str
+    age_days: int | None
+    subject: str
+    pull_request: int | None
+    reviewed: bool
+    reviewers: tuple[str, ...]
+
+
+class LoggedCommit(NamedTuple):
+    """A commit that changed a note."""
+
+    source: TextSource
+    change: str
+    """added, changed, removed, renamed or merged."""
+    path: str
+    """The note's path after it."""
+    old_path: str | None
+    sections: tuple[str, ...] | None
+    """Heading paths of the sections that it changed; None if they were not compared."""
+
+
+class NoteLog(NamedTuple):
+    """The commits that changed a note, the newest first."""
+
+    path: str
+    trust: str
+    uncommitted: bool
+    uncommitted_agent: str
+    """The agents that wrote what is not committed, if they are known."""
+    commits: tuple[LoggedCommit, ...]
+    result_count: int
+    limits: tuple[str, ...]
+
+
+class BlamedSection(NamedTuple):
+    """A section and the origin of its least trusted line; of several, the newest."""
+
+    heading: str
+    line: int
+    end_line: int
+    source: TextSource
+    commits: int
+    """Number of commits that its lines come from."""
+
+
+class BlamedLine(NamedTuple):
+    """A line and its origin."""
+
+    line: int
+    text: str
+    source: TextSource
+
+
+class NoteBlame(NamedTuple):
+    """The origins of a note's sections, and of its lines if asked for."""
+
+    path: str
+    trust: str
+    sections: tuple[BlamedSection, ...]
+    lines: tuple[BlamedLine, ...] | None
+    limits: tuple[str, ...]
+
+
+def log(bank: Bank, name: str, limit: int = 50) -> NoteLog:
+    """Return the commits that changed a note, also one that was removed; renames are followed.
+
+    Raises NoteNotFound.
+    """
+    path, removed = _named(bank, name)
+    with bank.lock:
+        limits = trust.refresh(bank, [path])
+        note = NoteTrust(bank, path)
+        lines = None if removed else note.lines()
+        changed = path in note.commits.blobs if removed and note.commits else not note.clean
+        new = note.uncommitted() if changed else None
+        touched = _touched(note, min(limit, _MOST_VERSIONS))
+        commits = tuple(
+            LoggedCommit(
+                _source(note.origin(one.commit)), _KINDS.get(one.status, "merged"), one.path,
+                one.old if one.old != one.path else None, touched.get(one.commit.id),
+            )
+            for one in note.changes[:limit]
+        )  # fmt: skip
+    if removed:
+        whole = UNCOMMITTED if new else commits[0].source.trust
+    else:
+        whole = trust.least(one.trust for one in lines) if lines else trust.least(note.possible())
+    agent = new.agent if new else ""
+    return NoteLog(path, whole, new is not None, agent, commits, len(commits), limits)
+
+
+def blame(bank: Bank, name: str, *, by_line: bool = False) -> NoteBlame:
+    """Return the origin of each section of a note, and of each line with `by_line`.
+
+    Raises NoteNotFound, UnreadableNote, StorageFailed if git does not answer in time.
+    """
+    path = bank.find(name)
+    with bank.lock:
+        limits = trust.refresh(bank, [path])
+        note = NoteTrust(bank, path)
+        origins = note.lines()
+        parsed = parsing.parse(path, note.data)
+    if origins is None:
+        raise StorageFailed(f"git can't say where the lines of {path} come from", "try `git blame`")
+    sections = tuple(_blamed(parsed, origins))
+    texts = parsed.text.splitlines() if by_line else []
+    lines = tuple(
+        BlamedLine(number, text, _source(origin))
+        for number, (text, origin) in enumerate(zip(texts, origins, strict=False), 1)
+    )
+    whole = trust.least(one.trust for one in origins)
+    return NoteBlame(path, whole, sections, lines if by_line else None, limits)
+
+
+def _named(bank: Bank, name: str) -> tuple[str, bool]:
+    """Return the path of a note, and whether it was removed; raise NoteNotFound."""
+    try:
+        return bank.find(name), False
+    except NoteNotFound:
+        path = of_note(name, bank.layout)
+        with bank.lock:
+            trust.refresh(bank, [path])
+            commits = bank.commits(path)
+            forms = (path, f"{path}.md") if commits else ()
+            found = next((one for one in forms if commits and commits.of(one)), None)
+        if found is None:
+            raise
+        return found, True
+
+
+_KINDS = {"A": "added", "M": "changed", "T": "changed", "D": "removed", "R": "renamed"}
+
+
+def _blamed(note: Note, origins: list[LineOrigin]) -> list[BlamedSection]:
+    found = []
+    first = note.body.sections[0].line if note.body.sections else len(origins) + 1
+    spans = [(FRONT_MATTER, 1, first)] if first > 1 else []
+    spans += [(" > ".join(one.headings), one.line, one.end_line) for one in note.body.sections]
+    for heading, start, stop in spans:
+        some = origins[start - 1 : max(stop - 1, start)]
+        if some:
+            worst = trust.least(one.trust for one in some)
+            shown = max((one for one in some if one.trust == worst), key=lambda one: one.time)
+            commits = len({one.commit for one in some})
+            found.append(BlamedSection(heading, start, stop, _source(shown), commits))
+    return found
+
+
+def _source(origin: LineOrigin) -> TextSource:
+    age = max(0, int(time.time() - origin.time)) // _DAY if origin.time else None
+    return TextSource(
+        origin.trust, origin.commit, origin.author, origin.mail, origin.agent,
+        iso_of(origin.time) if origin.time else "", age, origin.subject, origin.pull_request,
+        origin.reviewed, origin.reviewers,
+    )  # fmt: skip
+
+
+def _touched(note: NoteTrust, most: int) -> dict[str, tuple[str, ...]]:
+    """Return the sections that each of the newest commits changed, against its first parent."""
+    commits = note.commits
+    tree = commits.tree if commits else None
+    if commits is None or tree is None:
+        return {}
+    below = note.below(tree)
+    pairs = []
+    for one in note.changes[:most]:
+        new = below(one.path)
+        old = "" if one.status == "A" or not one.commit.parents else below(one.old)
+        parent = one.commit.parents[0] if one.commit.parents else ""
+        pairs.append((one.commit.id, parent, old, "" if one.status == "D" else new))
+    names = objects.named(
+        tree, [f"{commit}:{new}" for commit, _, _, new in pairs if new]
+        + [f"{parent}:{old}" for _, parent, old, _ in pairs if old and parent],
+    )  # fmt: skip
+    texts = dict(objects.blobs(tree, set(names.values()), _MOST_BYTES))
+    parts = {one: _parts(data) for one, data in texts.items()}
+    found = {}
+    for commit, parent, old, new in pairs:
+        after = parts.get(names.get(f"{commit}:{new}", ""), {})
+        before = parts.get(names.get(f"{parent}:{old}", ""), {})
+        changed = [key for key in {**before, **after} if before.get(key) != after.get(key)]
+        found[commit] = tuple(changed)
+    return found
+
+
+def _parts(data: bytes) -> dict[str, str]:
+    """Return the sections of a version of a note by their heading paths, and its front matter."""
+    note = parsing.parse("note.md", data)
+    head = note.text[: note.body_start]
+    parts = {FRONT_MATTER: head} if head.strip() else {}
+    for one in note.body.sections:
+        key = " > ".join(one.headings)
+        parts[key] = parts.get(key, "") + one.text.strip()
+    return parts

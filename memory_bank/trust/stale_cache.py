@@ -1,0 +1,364 @@
+"""Tell which hits of a search are stale; what is known is kept by content and commit."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from memory_bank.bank.bank import Bank
+from memory_bank.bank.open_index import View
+from memory_bank.base import sqlite
+from memory_bank.base.dates import iso_of
+from memory_bank.base.errors import Busy, IndexDamaged, MemoryBankError, StorageFailed
+from memory_bank.code import parsing
+from memory_bank.git import path_changes, repository
+from memory_bank.search.manifest import documents
+from memory_bank.search.manifest.documents import DocumentRow
+
+if TYPE_CHECKING:
+    from memory_bank.trust.comparison import Judged
+
+
+_TABLES = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE notes (
+    path TEXT PRIMARY KEY, etag TEXT NOT NULL, files TEXT NOT NULL, found TEXT NOT NULL,
+    holds INTEGER NOT NULL
+) WITHOUT ROWID
+"""
+
+_VERSION = 3
+
+_MOST_CHANGED = 5_000
+"""Number of changed files above which all notes are compared again."""
+
+ANY = "*"
+"""Stands for all files, among those on which a result depends."""
+
+
+class StaleLine(NamedTuple):
+    """A citation of code in a note that is another now, and what is said of it."""
+
+    line: int
+    """0 for one in the front matter, which is about all of the note."""
+    reason: str
+    stale: bool = True
+    """False if only the cited file changed, not what the note names in it."""
+
+
+class NoteState(NamedTuple):
+    """What became of the code that a version of a note cites."""
+
+    etag: str
+    files: tuple[str, ...]
+    """The files on which that depends, below the work tree; ANY for all, or `anywhere`."""
+    found: tuple[StaleLine, ...]
+    holds: bool = False
+    """Whether it was confirmed, or cites code that was compared, and all of that is as it was."""
+
+
+class StaleCache(sqlite.OpenedCache):
+    """The stale citations of one bank's notes at one commit; it can be removed at any time."""
+
+    def __init__(self, file: Path, tree: Path) -> None:
+        """Keep it in a file; nothing is opened yet."""
+        super().__init__(file, _TABLES, _VERSION)
+        self._tree = tree
+
+    def get(self, head: str, notes: Mapping[str, str]) -> dict[str, NoteState]:
+        """Return what is known at a commit of notes, given as path and etag."""
+        try:
+            with sqlite.guarded(self.file):
+                self._advance(head)
+                sql = "SELECT path, etag, files, found, holds FROM notes WHERE path IN ({})"
+                rows = list(sqlite.chunked(self.opened(), sql, sorted(notes)))
+        except IndexDamaged:
+            with suppress(OSError):
+                sqlite.discard(self.file)
+            return {}
+        except (Busy, StorageFailed):
+            return {}
+        states = {path: state for path, *row in rows if (state := _state(row)) is not None}
+        return {path: state for path, state in states.items() if state.etag == notes[path]}
+
+    def put(self, head: str, states: Mapping[str, NoteState]) -> None:
+        """Keep what was found at a commit, if the cache is still at it."""
+        rows = [
+            (path, one.etag, json.dumps(one.files), json.dumps(one.found), one.holds)
+            for path, one in states.items()
+        ]
+        with suppress(Busy, IndexDamaged, StorageFailed), sqlite.guarded(self.file):
+            base = self.opened()
+            with sqlite.transaction(base):
+                if self._meta("head") == _key(head):
+                    base.executemany("INSERT OR REPLACE INTO notes VALUES (?, ?, ?, ?, ?)", rows)
+
+    def give_up(self, head: str) -> None:
+        """Note that git could not say in time what changed up to a commit."""
+        self._write("late", _key(head))
+
+    def gave_up(self, head: str) -> bool:
+        """Tell whether git could not say that in time."""
+        with suppress(Busy, IndexDamaged, StorageFailed), sqlite.guarded(self.file):
+            return self._meta("late") == _key(head)
+        return False
+
+    def _meta(self, key: str) -> str:
+        row = self.opened().execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+        return str(row[0]) if row else ""
+
+    def _write(self, key: str, value: str) -> None:
+        with suppress(Busy, IndexDamaged, StorageFailed), sqlite.guarded(self.file):
+            sql = "INSERT OR REPLACE INTO meta VALUES (?, ?)"
+            self.opened().execute(sql, (key, value))
+
+    def _advance(self, head: str) -> None:
+        """Remove what another commit may have changed."""
+        before = self._meta("head")
+        if before == _key(head):
+            return
+        changed = self._changed(before, head)
+        base = self.opened()
+        with sqlite.transaction(base):
+            if changed is None:
+                base.execute("DELETE FROM notes")
+            elif changed:
+                changed = {*changed, *map(anywhere, changed)}
+                rows = base.execute("SELECT path, files FROM notes").fetchall()
+                gone = [(path,) for path, files in rows if _depends(files, changed)]
+                base.executemany("DELETE FROM notes WHERE path = ?", gone)
+            base.execute("INSERT OR REPLACE INTO meta VALUES ('head', ?)", (_key(head),))
+
+    def _changed(self, before: str, head: str) -> Collection[str] | None:
+        """Return the files that differ from the commit before; None if all notes may."""
+        version, _, old = before.partition(" ")
+        if version != parsing.VERSION or not path_changes.is_ancestor(self._tree, old, head):
+            return None
+        found = path_changes.changed(self._tree, old, head)
+        return None if found is None or len(found) > _MOST_CHANGED else frozenset(found)
+
+
+def _key(head: str) -> str:
+    return f"{parsing.VERSION} {head}"
+
+
+def anywhere(path: str) -> str:
+    """Stand for all files with the name of a path, in any folder."""
+    return f"{ANY}/{path.rpartition('/')[2]}"
+
+
+def _depends(files: str, changed: Collection[str]) -> bool:
+    """Tell whether a row depends on a changed file, in its folder or `anywhere`."""
+    for file in json.loads(files):
+        if file == ANY or file in changed or any(one.startswith(f"{file}/") for one in changed):
+            return True
+    return False
+
+
+def _state(row: Sequence[str]) -> NoteState | None:
+    try:
+        etag, files, found, holds = row
+        lines = tuple(
+            StaleLine(int(line), str(reason), bool(stale))
+            for line, reason, stale in json.loads(found)
+        )
+        return NoteState(str(etag), tuple(map(str, json.loads(files))), lines, bool(holds))
+    except (TypeError, ValueError):
+        return None
+
+
+_FILE = "stale.db"
+
+_SECONDS = 1.0
+"""Time limit of listing the commits of the notes."""
+
+_DAY = 10
+
+_MOST_REASON = 200
+
+_MOST_NAMES = 3
+
+
+class StaleHits:
+    """The stale passages of a bank, as of the commit that is checked out."""
+
+    def __init__(self, bank: Bank, view: View, tree: Path, head: str) -> None:
+        """Ask for one search."""
+        self._bank = bank
+        self._view = view
+        self._tree = tree
+        self._head = head
+
+    def __call__(self, rows: Mapping[int, int]) -> dict[int, str]:
+        """Return why passages are stale, given as row and document; only those that are."""
+        states = self.notes(set(rows.values()))
+        found = {
+            row: [one for one in states[number].found if one.stale]
+            for row, number in rows.items()
+            if number in states
+        }
+        found = {row: lines for row, lines in found.items() if lines}
+        if not found:
+            return {}
+        places = documents.passages(self._view.manifest, found.keys())
+        reasons = {}
+        for row, place in places.items():
+            section = range(place.section.line, place.section.end_line)
+            said = [one.reason for one in found[row] if not one.line or one.line in section]
+            if said:
+                reasons[row] = _joined(said)
+        return reasons
+
+    def notes(self, numbers: Collection[int]) -> dict[int, NoteState]:
+        """Return what became of the code that notes cite, by the numbers of the notes."""
+        rows = documents.documents(self._view.manifest, set(numbers))
+        states = self._states({row.key: row for row in rows.values()})
+        return {number: states[row.key] for number, row in rows.items()}
+
+    def _states(self, notes: Mapping[str, DocumentRow]) -> dict[str, NoteState]:
+        etags = {path: row.hash for path, row in notes.items()}
+        cache = StaleCache(self._bank.layout.index / _FILE, self._tree)
+        try:
+            known = cache.get(self._head, etags)
+            missing = {row.number: row for path, row in notes.items() if path not in known}
+            if missing and not cache.gave_up(self._head):
+                new = self._compared(missing)
+                if new is None:
+                    cache.give_up(self._head)
+                    new = {}
+                cache.put(self._head, new)
+                known |= new
+        finally:
+            cache.close()
+        return {path: known.get(path) or NoteState(etag, (), ()) for path, etag in etags.items()}
+
+    def _compared(self, notes: Mapping[int, DocumentRow]) -> dict[str, NoteState] | None:
+        """Compare the citations of some notes now; None if git can't say in time."""
+        from memory_bank.trust.citations import (
+            cited,
+            verified_of,  # start-up: most is known
+        )
+        from memory_bank.trust.comparison import CodeComparison
+
+        chosen = cited(self._view, self._bank, self._tree, notes)
+        states = {
+            row.key: NoteState(row.hash, (), (), holds=bool(verified_of(row.data)))
+            for row in notes.values()
+        }
+        if not chosen:
+            return states
+        try:
+            with CodeComparison(
+                self._bank, self._head, end=self._head, seconds=_SECONDS
+            ) as comparison:
+                untouched = comparison.untouched(chosen, self._bank)
+                others = [one for one in chosen if one.note not in untouched]
+                judged = comparison.judge(others, self._bank)
+                files = {one.note: comparison.file(self._bank, one.note) for one in chosen}
+        except StorageFailed:
+            return None
+        except MemoryBankError:
+            return {}  # the next search asks again
+        by_note: dict[str, list[Judged]] = {}
+        for one in judged:
+            by_note.setdefault(one.cited.note, []).append(one)
+        for cited_one in chosen:
+            note = cited_one.note
+            some = by_note.get(note, [])
+            paths = {path for one in some for path in _files(one)} or {cited_one.place.path}
+            depends = {*states[note].files, files[note], *paths} - {""}
+            holds = note in untouched or _holds(some, confirmed=bool(cited_one.verified))
+            states[note] = NoteState(
+                states[note].etag, tuple(sorted(depends)), tuple(_lines(some)), holds
+            )
+        return states
+
+
+def stale_hits(bank: Bank, view: View) -> StaleHits | None:
+    """Return what tells stale passages; None outside git, and if the setting turns it off."""
+    if bank.settings.memory.stale_weight == 1:
+        return None
+    tree = repository.worktree(bank.layout.root)
+    if tree is None or tree != repository.worktree(bank.layout.project):
+        return None
+    head = repository.checked_out(tree)
+    return StaleHits(bank, view, tree, head) if head else None
+
+
+class NoteMarks(NamedTuple):
+    """What a note's page says of the code that it cites."""
+
+    stale: str = ""
+    """Why the note is stale; empty if it is not."""
+    touched: tuple[str, ...] = ()
+    """Which cited files changed, though not what the note names in them."""
+
+
+def note_marks(bank: Bank, path: str, lines: range | None = None) -> NoteMarks:
+    """Return what became of the code that a note cites, or its lines and front matter do."""
+
+    def ask(view: View) -> NoteMarks:
+        judge = stale_hits(bank, view)
+        if judge is None:
+            return NoteMarks()
+        numbers = documents.numbers_of(view.manifest, {path})
+        found = [line for state in judge.notes(numbers).values() for line in state.found]
+        found = [one for one in found if lines is None or not one.line or one.line in lines]
+        stale = [one.reason for one in found if one.stale]
+        return NoteMarks(_joined(stale), tuple(one.reason for one in found if not one.stale))
+
+    return bank.read(ask)
+
+
+def _joined(reasons: Sequence[str]) -> str:
+    """Return the first of some reasons, and the number of the others."""
+    return reasons[0] + (f" and {len(reasons) - 1} more" if reasons[1:] else "") if reasons else ""
+
+
+def _files(judged: Judged) -> Iterable[str]:
+    """Return the files on which a result depends."""
+    compared, one = judged.compared, judged.cited
+    if compared.state == "unknown" and not one.by_name:
+        return [one.place.path, anywhere(one.place.path)]
+    if compared.state not in {"fresh", "touched", "changed"}:
+        return [ANY]  # any commit may bring it back
+    places = [compared.place, compared.before, one.place]
+    return [place.path for place in places if place and place.path] or [ANY]
+
+
+def _lines(judged: Iterable[Judged]) -> list[StaleLine]:
+    """Return the citations of a note whose code is another now, the most severe first."""
+    from memory_bank.trust.stale_report import STALE, TOUCHED
+
+    order = [*STALE, TOUCHED]
+    found = [one for one in judged if one.compared.state in order]
+    found.sort(key=lambda one: order.index(one.compared.state))
+    return [
+        StaleLine(
+            0 if one.cited.in_front_matter else one.cited.line,
+            _reason(one),
+            one.compared.state != TOUCHED,
+        )
+        for one in found
+    ]
+
+
+def _holds(judged: Sequence[Judged], *, confirmed: bool) -> bool:
+    """Tell whether a note was confirmed or has a citation that was compared, and none differs."""
+    from memory_bank.trust.stale_report import MOVED, STALE
+
+    states = {one.compared.state for one in judged if one.base} - {"unknown"}
+    if confirmed:
+        return states.isdisjoint(STALE)
+    return bool(states) and states <= {"fresh", *MOVED}
+
+
+def _reason(judged: Judged) -> str:
+    one, compared = judged.cited, judged.compared
+    since = f" since {iso_of(judged.since.time)[:_DAY]}" if judged.since.time else ""
+    said = "is gone" if compared.state == "gone" else "changed"
+    names = f": {', '.join(judged.names[:_MOST_NAMES])}"[:_MOST_REASON] if judged.names else ""
+    return f"{one.written[:_MOST_REASON]} {said}{since}{names}"

@@ -1,0 +1,113 @@
+"""What is known of the citations of code in notes: which are stale, since when, and by what."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple, get_args
+
+from memory_bank.code.changes import State
+
+STALE: tuple[State, ...] = ("gone", "changed")
+"""The states of a stale citation, the most severe first."""
+
+TOUCHED: State = "touched"
+"""The state of a citation of a file that changed, though not what the note names in it."""
+
+MOVED: tuple[State, ...] = ("renamed", "moved")
+"""The states of a citation whose code is as it was in another place, or under another name."""
+
+Group = Literal["gone", "changed symbol", "changed file", "moved", "touched", "other"]
+
+GROUPS: tuple[Group, ...] = get_args(Group)
+"""From those that most likely make a note wrong to those that do not."""
+
+UNCOMMITTED = "uncommitted"
+"""The id of changes that are not committed."""
+
+
+class StaleCommit(NamedTuple):
+    """A commit that changed cited code."""
+
+    id: str
+    """UNCOMMITTED for changes of the work tree."""
+    date: str
+    author: str
+    subject: str
+
+
+class Citation(NamedTuple):
+    """A citation of code in a note, and whether the code is as it was."""
+
+    path: str
+    """The note's path in the bank."""
+    line: int
+    """1-based; 1 for one in the front matter."""
+    target: str
+    """As written."""
+    kind: Literal["file", "symbol"]
+    state: State
+    """`unknown` if the code did not have the target when the note was written, nor has it now;
+    `touched` if a file changed, but not what the note names in it."""
+    since: str
+    """The commit with which the code is compared; empty for a note that is not committed."""
+    since_date: str
+    commits: tuple[StaleCommit, ...] = ()
+    """The commits that changed it since then, the newest first."""
+    fix: str | None = None
+    """The target to write instead, if it was moved or renamed."""
+    remark: str = ""
+    """What is not certain."""
+    names: tuple[str, ...] = ()
+    """Of a changed file: the names and numbers in the note whose code is another now."""
+
+    @property
+    def stale(self) -> bool:
+        """Tell whether the note should be confirmed, edited or archived."""
+        return self.state in STALE
+
+    @property
+    def moved(self) -> bool:
+        """Tell whether only the target should be written anew."""
+        return self.state in MOVED
+
+    @property
+    def group(self) -> Group:
+        """Return what is known of it."""
+        if self.state == TOUCHED:
+            return "touched"
+        if self.state in {"fresh", "unknown"}:
+            return "other"
+        if self.moved:
+            return "moved"
+        if self.state == "gone":
+            return "gone"
+        return "changed file" if self.kind == "file" else "changed symbol"
+
+
+class StaleReport(NamedTuple):
+    """The citations of code in the notes of a bank."""
+
+    citations: tuple[Citation, ...]
+    """By note and line; with a range, only those of what it changes."""
+    base: str
+    """The commit where the range starts; empty without one."""
+    head: str
+    """The commit whose code is compared."""
+    worktree: bool
+    """Whether uncommitted changes of code count."""
+    notices: tuple[str, ...] = ()
+
+    @property
+    def stale(self) -> tuple[Citation, ...]:
+        """The stale ones."""
+        return tuple(one for one in self.citations if one.stale)
+
+    @property
+    def by_group(self) -> dict[Group, list[Citation]]:
+        """All of them by group, in the order of GROUPS; groups without any are left out."""
+        found = {group: [one for one in self.citations if one.group == group] for group in GROUPS}
+        return {group: some for group, some in found.items() if some}
+
+    @property
+    def listed(self) -> tuple[Citation, ...]:
+        """The stale ones, and those whose target moved."""
+        return tuple(one for one in self.citations if one.stale or one.moved)

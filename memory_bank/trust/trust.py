@@ -1,0 +1,366 @@
+"""How far a note is to be trusted, by the commits of its lines: never by what its text says.
+
+A section's tier is that of its least trusted line, a note's that of its least trusted section.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from difflib import SequenceMatcher
+from pathlib import Path
+from typing import NamedTuple
+
+from memory_bank.bank import open_index
+from memory_bank.bank.bank import Bank
+from memory_bank.base.errors import MemoryBankError
+from memory_bank.git import authorship, objects, repository
+from memory_bank.git.file_commits import FileCommits
+from memory_bank.git.history_rows import FileChange, FileCommit
+from memory_bank.git.process import LIMIT
+from memory_bank.search.boosts import AGENT, HUMAN, REVIEWED, TIERS, UNCOMMITTED, UNKNOWN
+from memory_bank.search.engine import Hit
+
+_ORDER = {tier: place for place, tier in enumerate((*TIERS, UNKNOWN))}
+
+_MOST_PRODUCT = 4_000_000
+"""Product of the numbers of lines above which changed lines are not compared one by one."""
+
+_MOST_BYTES = 10_000_000
+
+BADGE_SECONDS = 0.4
+"""Most seconds for the commits of hits, and for their lines."""
+
+_SHARES = {REVIEWED: 1.0, HUMAN: 2 / 3, AGENT: 1 / 3}
+"""Shares of the setting `trust_boost` that tiers gain."""
+
+
+class LineOrigin(NamedTuple):
+    """Where lines come from."""
+
+    trust: str
+    commit: str = ""
+    """Empty for lines that are not committed."""
+    author: str = ""
+    mail: str = ""
+    agent: str = ""
+    """The agent that wrote it, or had a part in it."""
+    time: int = 0
+    """Seconds since the epoch; 0 if it is not committed."""
+    subject: str = ""
+    pull_request: int | None = None
+    reviewed: bool = False
+    reviewers: tuple[str, ...] = ()
+
+
+class NoteTrust:
+    """The origins of one note's lines."""
+
+    def __init__(
+        self, bank: Bank, path: str, edited: Collection[str] | None = None, key: str = ""
+    ) -> None:
+        """Look at the note at a path; the commits are those of the last `refresh`.
+
+        `edited` are the notes that agents changed on this machine, and `key` is its name in the
+        logs of activity, if that was read before.
+        """
+        self._key = key
+        self._bank = bank
+        self.path = path
+        self._data: bytes | None = None
+        self._edited = edited
+        self.commits: FileCommits | None = bank.commits(path)
+        self.changes: tuple[FileChange, ...] = self.commits.of(path) if self.commits else ()
+        self._writes: Sequence[tuple[float, str]] | None = None
+
+    @property
+    def data(self) -> bytes:
+        """The bytes of the file."""
+        if self._data is None:
+            self._data = self._bank.store.read_bytes(self.path)
+        return self._data
+
+    @property
+    def clean(self) -> bool:
+        """Whether the file has the bytes that HEAD has."""
+        head = self.commits.blobs.get(self.path, "") if self.commits else ""
+        like = bytes.fromhex(head)
+        return bool(head) and repository.blob(self.data, like) == like
+
+    def origin(self, commit: FileCommit) -> LineOrigin:
+        """Return the origin of the lines of a commit."""
+        assert self.commits is not None  # noqa: S101  (it has the commit)
+        if commit.id in self.commits.ends:
+            return LineOrigin(UNKNOWN, commit.id, time=commit.time)
+        agent = _agent(commit) or self._recorded(commit)
+        request, _ = self.commits.mainline.commits.get(commit.id, (0, ""))
+        merged = commit.id in self.commits.mainline.commits
+        reviewers = tuple(name for name in _reviewers(commit) if name) if merged else ()
+        reviewed = bool(request) or bool(reviewers)
+        tier = REVIEWED if reviewed else AGENT if agent else HUMAN
+        return LineOrigin(
+            tier, commit.id, commit.author, commit.mail, agent, commit.time, commit.subject,
+            request or None, reviewed, reviewers,
+        )  # fmt: skip
+
+    def uncommitted(self) -> LineOrigin:
+        """Return the origin of lines that are not committed."""
+        last = max((change.commit.committed for change in self.changes), default=0)
+        names = [agent for when, agent in self._written() if int(when) >= last]
+        return LineOrigin(UNCOMMITTED, agent=", ".join(dict.fromkeys(names)))
+
+    def possible(
+        self, *, clean: bool | None = None, known: dict[str, str] | None = None
+    ) -> frozenset[str]:
+        """Return the tiers that lines may have, without a comparison of lines.
+
+        `clean` says whether the file has the bytes of HEAD, if that is known; `known` are tiers of
+        commits without the private record, to which those of this note's commits are added.
+        """
+        if self.commits is None or self.path not in self.commits.blobs:
+            return frozenset([UNKNOWN if self.commits and not self._known else UNCOMMITTED])
+        found = set()
+        recorded = known is None or bool(self._written())
+        for commit in (change.commit for change in self.changes):
+            if known is None or recorded:
+                found.add(self.origin(commit).trust)
+                continue
+            if commit.id not in known:
+                known[commit.id] = self.origin(commit).trust
+            found.add(known[commit.id])
+        if not (self.clean if clean is None else clean):
+            found.add(UNCOMMITTED)
+        return frozenset(found or [UNKNOWN])
+
+    def lines(self, seconds: float = LIMIT) -> list[LineOrigin] | None:
+        """Return the origin of each line of the file; None if git can't say in time."""
+        count = len(_lines(self.data))
+        if self.commits is None or self.path not in self.commits.blobs:
+            nothing = (
+                LineOrigin(UNKNOWN) if self.commits and not self._known else self.uncommitted()
+            )
+            return [nothing] * count
+        at_head = self._at_head(seconds)
+        if at_head is None or self.clean:
+            return at_head and (at_head + at_head[-1:] * count)[:count]
+        old = self._head_text()
+        if old is None:
+            return None
+        return _moved(_lines(old), at_head, _lines(self.data), self.uncommitted())
+
+    @property
+    def _known(self) -> bool:
+        return self.commits is not None and (self.commits.tree is None or self.commits.known)
+
+    def _at_head(self, seconds: float) -> list[LineOrigin] | None:
+        """Return the origin of each line as of HEAD."""
+        assert self.commits is not None  # noqa: S101
+        known = {change.commit.id: change.commit for change in self.changes}
+        if len(known) == 1:
+            return [self.origin(one) for one in known.values()] * max(len(_lines(self.data)), 1)
+        found = self.commits.lines(self.path, seconds)
+        if found is None:
+            return None
+        origins = {one: self.origin(commit) for one, commit in known.items()}
+        return [origins.get(one, LineOrigin(UNKNOWN, one)) for one in found]
+
+    def below(self, tree: Path) -> Callable[[str], str]:
+        """Return what turns a path of the commits into one below the work tree."""
+        prefix = repository.below_tree(tree, self._bank.roots.of(self.path).folder)
+        return lambda path: path[1:] if path.startswith("/") else prefix + path
+
+    def _head_text(self) -> bytes | None:
+        assert self.commits is not None  # noqa: S101
+        tree = self.commits.tree
+        if tree is None:
+            return None
+        try:
+            found = objects.blobs(tree, [self.commits.blobs[self.path]], _MOST_BYTES)
+            return next((data for _, data in found), None)
+        except MemoryBankError:
+            return None
+
+    def _written(self) -> Sequence[tuple[float, str]]:
+        """Return when agents changed the note on this machine, by its id and its paths."""
+        if self._edited is None:
+            self._edited = self._bank.edits.names()
+        if not self._edited:
+            return ()
+        if self._writes is None:
+            if not self._key:
+                row = self._bank.read(lambda view: open_index.note_at(view.manifest, self.path))
+                self._key = row.key if row else self.path
+            names = {self.path, self._key, *(change.old for change in self.changes)}
+            known = names.intersection(self._edited)
+            self._writes = self._bank.edits.times(known) if known else ()
+        return self._writes
+
+    def _recorded(self, commit: FileCommit) -> str:
+        """Return the agents that wrote on this machine what a commit has: after the one before."""
+        mine = next((at for at, one in enumerate(self.changes) if one.commit.id == commit.id), -1)
+        if mine < 0 or not self._written():
+            return ""
+        before = self.changes[mine + 1 :]
+        start = max((one.commit.committed for one in before), default=0)
+        end = max(commit.time, commit.committed)
+        return ", ".join(
+            dict.fromkeys(agent for when, agent in self._written() if start <= int(when) <= end)
+        )
+
+
+def refresh(bank: Bank, paths: Iterable[str], seconds: float = LIMIT) -> tuple[str, ...]:
+    """Read new commits of the repositories of some notes; return what is not known, and why."""
+    histories = dict.fromkeys(filter(None, map(bank.commits, paths)))
+    for one in histories:
+        one.refresh(again=seconds >= LIMIT, seconds=seconds)
+    return tuple(dict.fromkeys(text for one in histories for text in one.limits))
+
+
+def least(tiers: Iterable[str]) -> str:
+    """Return the least trusted of some tiers; `unknown` is the least of all, and for none."""
+    return max(tiers, key=_ORDER.__getitem__, default=UNKNOWN)
+
+
+def of_lines(bank: Bank, path: str, seconds: float = LIMIT) -> list[LineOrigin] | None:
+    """Return the origin of each line of a note; the caller has called `refresh`."""
+    return NoteTrust(bank, path).lines(seconds)
+
+
+def of_spans(bank: Bank, spans: Sequence[tuple[str, int, int]], seconds: float) -> list[str]:
+    """Return the tier of some line spans of notes: path, first line, the line after the last.
+
+    After `seconds`, a note of several tiers has that of its least trusted commit.
+    """
+    end = time.monotonic() + seconds
+    known: dict[str, tuple[str, list[LineOrigin] | None]] = {}
+    edited = bank.edits.names()
+    for path, _, _ in spans:
+        if path not in known:
+            known[path] = tier_of(bank, path, end, edited)[:2]
+    found = []
+    for path, start, stop in spans:
+        whole, lines = known[path]
+        some = [one.trust for one in lines[start - 1 : max(stop - 1, start)]] if lines else []
+        found.append(least(some) if some else whole)
+    return found
+
+
+class Boosts:
+    """What notes gain in the ranking of one answer."""
+
+    def __init__(self, bank: Bank) -> None:
+        """Look at each note once."""
+        self._bank = bank
+        self._more = bank.settings.search.trust_boost
+        self._edited = bank.edits.names() if self._more else ()
+        self._commits: dict[str, str] = {}
+        self._known: dict[str, float] = {}
+
+    def of(self, paths: Collection[str]) -> Mapping[str, float]:
+        """Return the factors of notes by the tier of their least trusted commit; 1 is left out.
+
+        It waits for no comparison of lines, and reads no new commits: `badges` does afterwards.
+        """
+        if not self._more:
+            return {}
+        for path in paths:
+            if path not in self._known:
+                self._known[path] = 1 + self._more * self._share(path)
+        return {path: self._known[path] for path in paths if self._known[path] != 1}
+
+    def _share(self, path: str) -> float:
+        try:
+            note = NoteTrust(self._bank, path, self._edited)
+            return _SHARES.get(least(note.possible(known=self._commits)), 0.0)
+        except MemoryBankError:
+            return 0.0  # gone meanwhile
+
+
+def badges(bank: Bank, hits: Sequence[Hit]) -> list[str]:
+    """Return the tiers of the sections of hits, as `of_spans` does; empty outside git.
+
+    An answer waits for it less than a second: what then is not known is `unknown`.
+    """
+    best = [(hit.document.key, hit.best.section) for hit in hits]
+    spans = [(path, one.line, one.end_line) for path, one in best]
+    refresh(bank, [path for path, _, _ in spans], BADGE_SECONDS)
+    found = of_spans(bank, spans, BADGE_SECONDS)
+    return [
+        tier if (commits := bank.commits(path)) is None or commits.tree is not None else ""
+        for (path, _, _), tier in zip(spans, found, strict=True)
+    ]
+
+
+def of_notes(bank: Bank, paths: Sequence[str], seconds: float) -> list[str]:
+    """Return the tiers of some notes, as `of_spans` does; empty outside git.
+
+    The caller has called `refresh`.
+    """
+    found = of_spans(bank, [(path, 1, 1 << 40) for path in paths], seconds)
+    return [
+        tier if (commits := bank.commits(path)) is None or commits.tree is not None else ""
+        for path, tier in zip(paths, found, strict=True)
+    ]
+
+
+def tier_of(
+    bank: Bank, path: str, end: float, edited: Collection[str]
+) -> tuple[str, list[LineOrigin] | None, bool]:
+    """Return the tier of a note, the origins of its lines if they differ, and if it is exact."""
+    try:
+        note = NoteTrust(bank, path, edited)
+        possible = note.possible()
+        if len(possible) == 1:
+            return least(possible), None, True
+        lines = note.lines(min(end - time.monotonic(), authorship.SECONDS))
+        if lines is None:
+            return least(possible), None, False
+        return least(one.trust for one in lines), lines, True
+    except MemoryBankError:
+        return UNKNOWN, None, False  # gone meanwhile
+
+
+def _agent(commit: FileCommit) -> str:
+    people = [(commit.mail, commit.author), *((one.mail, one.name) for one in commit.co_authors)]
+    names = [authorship.named(mail, name) for mail, name in people]
+    return ", ".join(dict.fromkeys(filter(None, names)))
+
+
+def _reviewers(commit: FileCommit) -> list[str]:
+    """Return who reviewed a commit by its trailers: no author of it, and no agent."""
+    authors = {commit.mail.casefold(), *(one.mail.casefold() for one in commit.co_authors)}
+    return [
+        one.name or one.mail
+        for one in commit.reviewers
+        if one.mail
+        and one.mail.casefold() not in authors
+        and not authorship.named(one.mail, one.name)
+    ]
+
+
+def _lines(data: bytes) -> list[bytes]:
+    """Return the lines of a file, with any line ends."""
+    return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n").removesuffix(b"\n").split(b"\n")
+
+
+def _moved(
+    old: Sequence[bytes], origins: Sequence[LineOrigin], new: Sequence[bytes], other: LineOrigin
+) -> list[LineOrigin]:
+    """Return the origins of new lines: those of the equal old ones, else `other`."""
+    found = [other] * len(new)
+    if len(origins) < len(old):
+        return found
+    start = 0
+    while start < min(len(old), len(new)) and old[start] == new[start]:
+        found[start] = origins[start]
+        start += 1
+    end = 0
+    while end < min(len(old), len(new)) - start and old[-1 - end] == new[-1 - end]:
+        found[len(new) - 1 - end] = origins[len(old) - 1 - end]
+        end += 1
+    a, b = old[start : len(old) - end], new[start : len(new) - end]
+    if len(a) * len(b) <= _MOST_PRODUCT:
+        for one in SequenceMatcher(None, a, b, autojunk=False).get_matching_blocks():
+            for step in range(one.size):
+                found[start + one.b + step] = origins[start + one.a + step]
+    return found

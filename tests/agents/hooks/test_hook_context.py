@@ -1,0 +1,128 @@
+"""The start of a session is told what the end of the one before has prepared, while that holds."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from memory_bank.agents import after_hook, hook_context
+from memory_bank.agents.hook_bank import HookBank, find
+from memory_bank.bank.bank import open_bank
+from memory_bank.base import filenames
+from memory_bank.base.text import Quotes
+from memory_bank.sessions.sessions import end_session, start_session, store_observation
+from tests.agents.hooks.conftest import Hook
+
+Git = Callable[..., str]
+
+
+@pytest.fixture
+def ended(project: Path) -> HookBank:
+    """End a session in the project as its hook does."""
+    with open_bank(project) as bank:
+        start_session(bank, "before", "project")
+        store_observation(
+            bank, "before", obs_type="decision", title="The osprey dives", narrative="Deep."
+        )
+    after_hook.run(str(project / ".memories"), "before", "end", (0, 0), Quotes())
+    found = find(str(project))
+    assert found is not None
+    return found
+
+
+def started(hook: Hook, session: str = "next") -> str:
+    event = {"session_id": session, "cwd": str(hook.project), "source": "startup"}
+    said = hook.answer("claude", "SessionStart", event)
+    return said["hookSpecificOutput"]["additionalContext"] if said else ""
+
+
+def without_mark(text: str) -> str:
+    mark = text.partition("<q-")[2][:6]
+    return text.replace(mark, "MARK") if mark else text
+
+
+def test_what_was_prepared_is_what_would_be_told(ended: HookBank, hook: Hook) -> None:
+    assert hook_context.read(ended) is not None
+    prepared = started(hook, "first")
+    Path(ended.state, filenames.PREPARED_CONTEXT).unlink()
+    assert without_mark(prepared) == without_mark(started(hook, "second"))
+    assert "The osprey dives" in prepared
+
+
+def test_each_start_quotes_with_a_mark_of_its_own(ended: HookBank, hook: Hook) -> None:
+    said = [started(hook, name) for name in ("first", "second")]
+    assert said[0] != said[1]
+    assert without_mark(said[0]) == without_mark(said[1])
+
+
+@pytest.mark.parametrize("what", ["note", "new note", "commit", "branch", "packed", "settings"])
+def test_it_holds_until_something_changes(
+    ended: HookBank, project: Path, git: Git, what: str
+) -> None:
+    note = next((project / ".memories").rglob("*.md"))
+    if what == "note":
+        note.write_text(note.read_text() + "\nmore\n")
+    elif what == "new note":
+        (project / ".memories/new.md").write_text("# New\n")
+    elif what == "commit":
+        git(project, "commit", "-q", "--allow-empty", "-m", "Empty")
+    elif what == "branch":
+        git(project, "checkout", "-q", "-b", "other")
+    elif what == "settings":
+        (project / ".memories/config.toml").write_text("[context]\nobservation_limit = 0\n")
+    else:
+        git(project, "pack-refs", "--all")
+    holds = what == "packed"  # another form of the same
+    assert (hook_context.read(ended) is not None) == holds
+
+
+def test_a_change_is_told_at_the_next_start(ended: HookBank, project: Path, hook: Hook) -> None:
+    time.sleep(1.1)  # times of notes have seconds
+    (project / ".memories/falcon.md").write_text("# The falcon stoops\n\nFast.\n")
+    assert "The falcon stoops" in started(hook)
+
+
+def test_what_another_session_left_waiting_is_told(ended: HookBank, hook: Hook) -> None:
+    event = {"session_id": "killed", "cwd": str(hook.project)}
+    hook("claude", "UserPromptSubmit", {**event, "prompt": "fix the count of wrens"})
+    edit = {
+        "file_path": str(hook.project / "src/wrens.py"),
+        "old_string": "def count():\n    return 1",
+        "new_string": "def count():\n    return 2",
+    }
+    used = {"tool_name": "Edit", "tool_input": edit, "tool_response": "done"}
+    hook("claude", "PostToolUse", {**event, **used})
+    assert "In count(), replace" in started(hook)
+
+
+def test_a_resumed_session_is_not_told_its_own_request(ended: HookBank, hook: Hook) -> None:
+    prompt = {"session_id": "own", "cwd": str(hook.project), "prompt": "count all the wrens"}
+    hook("claude", "UserPromptSubmit", prompt)
+    with open_bank(ended.root) as bank:
+        end_session(bank, "own")
+    after_hook.run(ended.root, "own", "end", (0, 0), Quotes())
+    assert "count all the wrens" not in started(hook, "own")
+
+
+@pytest.mark.parametrize("damage", ["", "[1]", "{}", '["a", "b", 7]', "\0"])
+def test_a_damaged_file_is_made_again(ended: HookBank, hook: Hook, damage: str) -> None:
+    Path(ended.state, filenames.PREPARED_CONTEXT).write_text(damage)
+    assert hook_context.read(ended) is None
+    assert "The osprey dives" in started(hook)
+
+
+def test_forget_leaves_nothing_of_it(ended: HookBank) -> None:
+    from memory_bank.memory.forgetting.forget import forget
+
+    with open_bank(ended.root) as bank:
+        forget(bank, "osprey")
+    files = [file for file in Path(ended.state).rglob("*") if file.is_file()]
+    assert files
+    assert not [file for file in files if b"osprey" in file.read_bytes()]
+
+
+def test_nobody_else_can_read_it(ended: HookBank) -> None:
+    assert Path(ended.state, filenames.PREPARED_CONTEXT).stat().st_mode & 0o077 == 0

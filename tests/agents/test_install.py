@@ -1,0 +1,403 @@
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from memory_bank.agents import editor, install, mcp_clients, program
+from memory_bank.bank.bank import Bank, open_bank
+from memory_bank.base import filenames
+from memory_bank.base.errors import BadInput, Conflict, StorageFailed
+from memory_bank.frontends.cli.hints import hint_of
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give the test a home of its own, in which no program is configured."""
+    place = tmp_path / "home"
+    place.mkdir()
+    monkeypatch.setattr(Path, "home", lambda: place)
+    for name in ("XDG_CONFIG_HOME", "CODEX_HOME", "CLAUDE_CONFIG_DIR", "APPDATA"):
+        monkeypatch.delenv(name, raising=False)
+    return place
+
+
+def servers(file: Path) -> dict[str, dict[str, object]]:
+    """Return the servers that a file names."""
+    text = file.read_text(encoding="utf-8")
+    found = tomllib.loads(text) if file.suffix == ".toml" else json.loads(text)
+    return next(iter(found.values()))  # type: ignore[no-any-return]
+
+
+SCOPES = [
+    (name, scope)
+    for name in editor.NAMES
+    for scope in editor.SCOPES
+    if scope == "user" or mcp_clients.find(name).project_file
+]
+
+
+@pytest.mark.parametrize(("client", "scope"), SCOPES)
+def test_a_new_file_names_the_server_and_goes_again(bank: Bank, client: str, scope: str) -> None:
+    named = not mcp_clients.find(client).finds_bank
+    change = install.install(bank, client, scope=scope, named=named)
+    assert not change.place.file.exists()
+    install.write(change)
+    entry = servers(change.place.file)["memory-bank"]
+    assert entry == change.entry
+    if scope == "user":
+        assert Path(str(entry["command"])).is_absolute()
+    else:
+        assert entry["command"] == "memory-bank"
+    assert (str(bank.layout.project) in json.dumps(entry)) == named
+    assert not install.install(bank, client, scope=scope, named=named).changed
+    install.write(install.uninstall(bank, client, scope=scope))
+    assert not change.place.file.exists()
+
+
+def test_a_project_s_file_is_preferred_where_a_program_reads_one(bank: Bank, home: Path) -> None:
+    project = bank.layout.project
+    assert install.install(bank, "claude-code").place.file == project / ".mcp.json"
+    assert install.install(bank, "vscode").place.file == project / ".vscode" / "mcp.json"
+    assert install.install(bank, "codex").place.file == home / ".codex" / "config.toml"
+    assert install.install(bank, "windsurf", named=True).place.file.is_relative_to(home)
+    with pytest.raises(BadInput, match="reads no file of a project"):
+        install.install(bank, "claude-desktop", scope="project")
+
+
+def test_the_shape_is_that_of_the_program(bank: Bank) -> None:
+    assert install.install(bank, "vscode").entry == {
+        "type": "stdio",
+        "command": "memory-bank",
+        "args": ["serve", "mcp", "--bank", "${workspaceFolder}"],
+    }
+    assert install.install(bank, "zed").entry == {
+        "command": "memory-bank",
+        "args": ["serve", "mcp"],
+    }
+
+
+def test_without_a_script_the_interpreter_is_named(
+    bank: Bank, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("sysconfig.get_path", lambda name: str(tmp_path))
+    entry = install.install(bank, "gemini", scope="user").entry
+    assert entry is not None
+    assert entry["command"] == sys.executable
+    assert entry["args"] == ["-P", "-m", "memory_bank", "serve", "mcp"]
+
+
+@pytest.mark.parametrize("text", ["", "\n", '{\n  // mine\n  "mcpServers": {},\n}\r\n'])
+def test_a_file_that_was_there_comes_back_byte_for_byte(bank: Bank, home: Path, text: str) -> None:
+    file = home / ".cursor" / "mcp.json"
+    file.parent.mkdir()
+    file.write_bytes(text.encode())
+    file.chmod(0o600)
+    install.write(install.install(bank, "cursor", scope="user"))
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert file.read_bytes() != text.encode()
+    install.write(install.uninstall(None, "cursor", scope="user"))
+    assert file.read_bytes() == text.encode()
+
+
+def test_a_link_to_a_file_kept_elsewhere_stays_a_link(bank: Bank, home: Path) -> None:
+    (home / "dotfiles").mkdir()
+    real, link = home / "dotfiles" / "codex.toml", home / ".codex" / "config.toml"
+    real.write_text('model = "m"\n')
+    link.parent.mkdir()
+    link.symlink_to(real)
+    install.write(install.install(bank, "codex"))
+    assert link.is_symlink()
+    assert "memory-bank" in real.read_text()
+    real.unlink()
+    with pytest.raises(StorageFailed, match="leads nowhere"):
+        install.install(bank, "codex")
+
+
+NAMED_AGAIN = [("windsurf", True), ("cursor", True), ("cursor", False)]
+
+
+@pytest.mark.parametrize(("client", "again"), NAMED_AGAIN)
+def test_another_bank_s_server_is_not_replaced(
+    bank: Bank, folder: Path, client: str, *, again: bool
+) -> None:
+    with open_bank(folder) as other:
+        install.write(install.install(other, client, scope="user", named=True))
+    with pytest.raises(BadInput, match="for another bank") as caught:
+        install.install(bank, client, scope="user", named=again)
+    assert "--name" in hint_of(caught.value)
+    install.write(install.install(bank, client, scope="user", named=again, name="notes"))
+    found = servers(program.user_file(mcp_clients.find(client)))
+    assert set(found) == {"memory-bank", "notes"}
+
+
+@pytest.mark.parametrize("client", ["claude-desktop", "windsurf"])
+def test_a_program_that_works_in_no_project_needs_a_bank_that_the_user_names(
+    bank: Bank, client: str
+) -> None:
+    with pytest.raises(BadInput, match="must name a bank") as caught:
+        install.install(bank, client)
+    assert "--bank" in hint_of(caught.value)
+    install.write(install.install(bank, client, named=True))
+    assert not install.install(bank, client).changed
+
+
+FORMER = (["--bank", "{bank}"], ["--bank", "{bank}", "--toolsets", "core"])
+
+
+@pytest.mark.parametrize("options", FORMER)
+@pytest.mark.parametrize("client", ["codex", "claude-code", "cursor", "gemini", "vscode", "zed"])
+def test_the_bank_of_a_project_that_a_former_version_named_goes(
+    bank: Bank, client: str, options: list[str], tmp_path: Path
+) -> None:
+    change = install.install(bank, client, scope="user")
+    install.write(change)
+    args = [*change.entry["args"], "--read-only"]  # type: ignore[index]
+    former = [word.format(bank=tmp_path / "other" / ".memories") for word in options]
+    one = mcp_clients.find(client)
+    text = change.place.file.read_text()
+    path = (*change.place.keys, "memory-bank", "args")
+    change.place.file.write_text(one.editor.set_value(text, path, [*args[:-1], *former, args[-1]]))
+    again = install.install(None, client, scope="user")
+    assert again.entry is not None
+    assert again.entry["args"] == args
+
+
+def test_no_bank_is_needed_to_add_the_server_to_a_file_of_the_user(bank: Bank) -> None:
+    without = install.install(None, "codex").entry
+    assert without == install.install(bank, "codex").entry
+
+
+def test_a_file_that_cannot_be_read_stays_as_it_is(bank: Bank) -> None:
+    file = bank.layout.project / ".mcp.json"
+    for data in (b'{"mcpServers": {', b'{"a": "\xff"}', b'{"mcpServers": []}'):
+        file.write_bytes(data)
+        with pytest.raises(BadInput) as caught:
+            install.install(bank, "claude-code")
+        assert ".mcp.json stays as it is" in caught.value.message
+        assert "--print" in hint_of(caught.value)
+        assert install.install(bank, "claude-code", blank=True).after
+        assert file.read_bytes() == data
+
+
+def test_a_file_that_changed_meanwhile_is_not_overwritten(bank: Bank) -> None:
+    file = bank.layout.project / ".mcp.json"
+    file.write_text("{}\n")
+    change = install.install(bank, "claude-code")
+    file.write_text('{"a": 1}\n')
+    with pytest.raises(Conflict):
+        install.write(change)
+    assert file.read_text() == '{"a": 1}\n'
+    new = install.install(bank, "cursor")
+    new.place.file.parent.mkdir()
+    new.place.file.write_text("{}\n")
+    with pytest.raises(Exception, match="exists already"):
+        install.write(new)
+
+
+def test_a_bank_of_the_user_s_own_has_no_project(folder: Path) -> None:
+    with open_bank(folder) as own:
+        with pytest.raises(BadInput, match="not in a project") as caught:
+            install.install(own, "claude-code", scope="project")
+        assert "--scope user" in hint_of(caught.value)
+        change = install.install(own, "claude-code", named=True)
+        assert change.place.scope == "user"
+        assert change.entry is not None
+        assert str(folder) in str(change.entry["args"])
+
+
+def test_nothing_is_left_of_an_entry_that_was_not_there(bank: Bank) -> None:
+    assert not install.uninstall(bank, "claude-code").changed
+    assert filenames.FOLDER in os.listdir(bank.layout.project)
+
+
+def test_a_link_that_a_repository_brings_is_not_followed(bank: Bank, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "mcp.json").write_text("{}")
+    (bank.layout.project / ".vscode").symlink_to(outside)
+    (bank.layout.project / ".mcp.json").symlink_to(outside / "mcp.json")
+    for client in ("vscode", "claude-code"):
+        with pytest.raises(BadInput, match="leads out of the project"):
+            install.install(bank, client)
+        with pytest.raises(BadInput, match="leads out of the project"):
+            install.uninstall(bank, client)
+    assert (outside / "mcp.json").read_text() == "{}"
+
+
+@pytest.mark.parametrize("scope", ["project", "user"])
+def test_what_the_user_tells_the_server_stays(bank: Bank, scope: str) -> None:
+    change = install.install(bank, "cursor", scope=scope)
+    install.write(change)
+    text = change.place.file.read_text()
+    change.place.file.write_text(
+        text.replace('"mcp"', '"mcp", "--read-only"')
+        .replace('"command": "', '"command": "/old/')
+        .replace("]", ', "--toolsets", "store"]')
+    )
+    again = install.install(bank, "cursor", scope=scope)
+    assert again.entry is not None
+    args = again.entry["args"]
+    assert args[-3:] == ["--read-only", "--toolsets", "store"]  # type: ignore[index]
+    assert args[:-3] == change.entry["args"]  # type: ignore[index]
+    assert again.entry["command"] == change.entry["command"]  # type: ignore[index]
+
+
+def test_a_server_that_is_reached_by_its_address_is_not_mixed_with_ours(bank: Bank) -> None:
+    file = bank.layout.project / ".mcp.json"
+    file.write_text('{"mcpServers": {"memory-bank": {"type": "http", "url": "http://x/mcp"}}}')
+    with pytest.raises(BadInput, match="by its address"):
+        install.install(bank, "claude-code")
+    assert install.install(bank, "claude-code", name="memory-bank-2").changed
+
+
+@pytest.mark.parametrize("name", ["", "a b", "a.b", "é", "a" * 65, "x\n"])
+def test_a_name_that_some_program_refuses_is_refused(bank: Bank, name: str) -> None:
+    with pytest.raises(BadInput, match="can't name a server"):
+        install.install(bank, "claude-code", name=name)
+
+
+@pytest.mark.parametrize(
+    ("client", "scope", "trust"),
+    [
+        ("claude-code", "project", "approve"),
+        ("claude-code", "user", "restart it"),
+        ("vscode", "project", "trust"),
+        ("codex", "project", "trust the project"),
+        ("codex", "user", "restart it"),
+        ("zed", "project", "trust"),
+        ("gemini", "project", "trust the folder"),
+        ("gemini", "user", "trust"),
+        ("windsurf", "user", "refresh"),
+    ],
+)
+def test_what_is_next_names_the_trust_step(client: str, scope: str, trust: str) -> None:
+    assert trust in mcp_clients.find(client).next_step(scope)
+
+
+@pytest.mark.parametrize(
+    ("client", "text"),
+    [
+        ("claude-code", '{"mcpServers": {},}'),
+        ("claude-code", '{"mcpServers": {}} // mine'),
+        ("gemini", '{"mcpServers": {},}'),
+        ("gemini", "\ufeff{}"),
+    ],
+)
+def test_what_the_client_would_reject_is_refused(bank: Bank, client: str, text: str) -> None:
+    file = bank.layout.project / mcp_clients.find(client).project_file
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(
+        BadInput, match=r"stays as it is: line 1, .*this program reads no"
+    ) as caught:
+        install.install(bank, client)
+    assert "--print" in hint_of(caught.value)
+    with pytest.raises(BadInput, match="stays as it is"):
+        install.uninstall(bank, client)
+    assert install.install(bank, "vscode").changed
+
+
+def test_another_scope_that_has_the_server_is_named(bank: Bank, home: Path) -> None:
+    assert install.install(bank, "claude-code").elsewhere == ()
+    install.write(install.install(bank, "claude-code", scope="user", name="notes"))
+    (user,) = install.install(bank, "claude-code").elsewhere
+    assert (user.scope, user.file, user.name) == ("user", home / ".claude.json", "notes")
+    install.write(install.install(bank, "claude-code"))
+    (project,) = install.install(bank, "claude-code", scope="user").elsewhere
+    assert (project.scope, project.name) == ("project", "memory-bank")
+    local = {str(bank.layout.project): {"mcpServers": servers(bank.layout.project / ".mcp.json")}}
+    (home / ".claude.json").write_text(json.dumps({"projects": local}))
+    assert [found.scope for found in install.install(bank, "claude-code").elsewhere] == ["local"]
+
+
+def test_other_servers_of_other_scopes_are_not_named(bank: Bank, home: Path, folder: Path) -> None:
+    with open_bank(folder) as other:
+        install.write(install.install(other, "cursor", scope="user", named=True))
+    file = home / ".cursor" / "mcp.json"
+    data = json.loads(file.read_text())
+    data["mcpServers"]["x"] = {"command": "npx", "args": ["memory", str(bank.layout.root)]}
+    file.write_text(json.dumps(data))
+    assert install.install(bank, "cursor").elsewhere == ()
+    file.write_text("broken")
+    assert install.install(bank, "cursor").elsewhere == ()
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {"command": "npx", "args": ["-y", "some-memory", "/home/u/memory-bank"]},
+        {"command": "memory-bank-other", "args": ["serve", "mcp"]},
+        {"command": {"path": "memory-bank"}},
+        {"type": "http", "url": "http://127.0.0.1:8765/mcp"},
+        "serve mcp",
+    ],
+)
+def test_an_entry_that_starts_something_else_stays(bank: Bank, entry: object) -> None:
+    file = bank.layout.project / ".mcp.json"
+    file.write_text(json.dumps({"mcpServers": {"memory-bank": entry}}))
+    for change in (install.install, install.uninstall):
+        with pytest.raises(BadInput, match="has a server 'memory-bank' that") as caught:
+            change(bank, "claude-code")  # type: ignore[operator]
+        assert "--name" in hint_of(caught.value)
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {"command": "uvx", "args": ["--from", "markdown-memory-bank", "mb", "serve", "mcp"]},
+        {"command": "C:\\bin\\memory-bank.exe", "args": ["--bank", "x", "serve", "mcp"]},
+        {"command": "/v/bin/python", "args": ["-P", "-m", "memory_bank", "serve", "mcp"]},
+        {"command": "sh", "args": ["-c", "memory-bank serve mcp"], "type": "stdio", "env": {}},
+    ],
+)
+def test_an_entry_that_starts_this_program_in_another_way_goes(bank: Bank, entry: object) -> None:
+    file = bank.layout.project / ".mcp.json"
+    file.write_text(json.dumps({"mcpServers": {"memory-bank": entry, "other": {}}}))
+    install.write(install.uninstall(bank, "claude-code"))
+    assert servers(file) == {"other": {}}
+
+
+def test_what_a_person_added_to_the_entry_stays(bank: Bank) -> None:
+    change = install.install(bank, "cursor")
+    install.write(change)
+    file = change.place.file
+    tuned = file.read_text().replace('"command"', '"env": {"A": "1"}, // mine\n      "command"')
+    file.write_text(tuned)
+    removal = install.uninstall(bank, "cursor")
+    install.write(removal)
+    assert removal.kept == ("env",)
+    assert "// mine" in file.read_text()
+    editor = mcp_clients.find("cursor").editor
+    assert editor.value_at(file.read_text(), ("mcpServers", "memory-bank")) == {"env": {"A": "1"}}
+    assert not install.uninstall(bank, "cursor").changed
+    install.write(install.install(bank, "cursor"))
+    found = editor.value_at(file.read_text(), ("mcpServers", "memory-bank"))
+    assert found == {"env": {"A": "1"}, **(change.entry or {})}
+
+
+def test_codex_passes_the_variables_that_place_the_private_state(bank: Bank, home: Path) -> None:
+    change = install.install(bank, "codex")
+    names = change.entry["env_vars"] if change.entry else None
+    assert names == ["XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"]
+    install.write(change)
+    file = home / ".codex" / "config.toml"
+    file.write_text(file.read_text().replace('"XDG_CONFIG_HOME"', '"TOKEN"'))
+    again = install.install(bank, "codex")
+    assert again.entry
+    assert again.entry["env_vars"] == ["TOKEN", *names[1:], "XDG_CONFIG_HOME"]
+
+
+def test_codex_gets_comments_since_it_does_not_start_without_a_command(
+    bank: Bank, home: Path
+) -> None:
+    install.write(install.install(bank, "codex"))
+    file = home / ".codex" / "config.toml"
+    text = file.read_text() + "startup_timeout_sec = 20\n"
+    file.write_text(text)
+    install.write(install.uninstall(None, "codex"))
+    assert file.read_text() == "".join(f"# {line}" for line in text.splitlines(keepends=True))

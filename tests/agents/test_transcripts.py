@@ -1,0 +1,314 @@
+"""Transcripts of agents' programs become sessions: once, with their times, whatever is in them."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memory_bank.agents import payload, transcript_lines
+from memory_bank.agents.capture import capture, queue_of
+from memory_bank.agents.clients import claude_code, gemini
+from memory_bank.agents.clients.base import TranscriptCall, TranscriptPrompt
+from memory_bank.agents.hook_bank import find
+from memory_bank.agents.transcript_readers import CLIENTS, reader
+from memory_bank.agents.transcripts import ImportedSessions, import_sessions
+from memory_bank.bank.bank import Bank, open_bank
+from memory_bank.base.errors import BadInput
+from memory_bank.sessions.listing import list_sessions, show_session
+from memory_bank.sessions.sessions import end_session
+from memory_bank.sessions.state import opened
+from tests.sessions.transcripts_of import FOLDER, PROJECTS
+
+IDS = {
+    "claude-code": "f3cc0f22-7180-4fca-be6f-72191207449e",
+    "codex": "01a205c3-787d-7a93-95c4-050584928753",
+    "gemini": "662f4b7d-578a-4aba-b22e-5ec496d1ec74",
+}
+COUNTS = {"claude-code": (4, 37), "codex": (3, 28), "gemini": (3, 30)}
+"""Prompts and events of the recorded sessions."""
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give the user a home without transcripts."""
+    folder = tmp_path / "home"
+    folder.mkdir()
+    monkeypatch.setenv("HOME", str(folder))
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    return folder
+
+
+def text_of(client: str, project: Path) -> str:
+    """Return a recorded transcript as if it was recorded in a project."""
+    text = (FOLDER / f"{client}.jsonl").read_text(encoding="utf-8")
+    return text.replace(f"/home/dev/{PROJECTS[client]}", str(project))
+
+
+def place(client: str, home: Path, project: Path, text: str | None = None) -> Path:
+    """Put a transcript where its program keeps it."""
+    names = {
+        "claude-code": f".claude/projects/-x/{IDS[client]}.jsonl",
+        "codex": f".codex/sessions/2026/11/23/rollout-2026-11-23T00-17-06-{IDS[client]}.jsonl",
+        "gemini": ".gemini/tmp/x/chats/session-2026-11-23T00-23-662f4b7d.jsonl",
+    }
+    file = home / names[client]
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text_of(client, project) if text is None else text, encoding="utf-8")
+    if client == "gemini":
+        (file.parents[1] / ".project_root").write_text(str(project))
+    return file
+
+
+def states(done: ImportedSessions) -> list[tuple[str, str, int, int]]:
+    return [(one.client, one.state, one.prompts, one.events) for one in done.sessions]
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_a_transcript_becomes_a_session_once(
+    client: str, bank: Bank, project: Path, home: Path
+) -> None:
+    file = place(client, home, project)
+    dry = import_sessions(bank, dry_run=True)
+    assert states(dry) == [(client, "new", *COUNTS[client])]
+    assert not list_sessions(bank).sessions
+    done = import_sessions(bank)
+    assert states(done) == states(dry)
+    assert done.observations > 3
+    assert done.sessions[0].files == (str(file),)
+    session = show_session(bank, IDS[client]).session
+    assert (len(session.prompts), session.agent) == (COUNTS[client][0], client)
+    assert session.started_at.isoformat()[:10] == "2026-11-23"
+    assert session.ended_at is not None
+    assert (session.ended_at - session.started_at).total_seconds() < 200, "its own times"
+    assert session.summary is not None
+    assert session.summary.created_at == session.ended_at
+    assert session.summary.next_steps
+    assert session.input_tokens > 1000
+    assert all(
+        session.started_at <= one.created_at <= session.ended_at for one in session.observations
+    )
+    text = bank.store.read(session.path).text
+    again = import_sessions(bank, client)
+    assert states(again) == [(client, "unchanged", 0, 0)]
+    assert bank.store.read(session.path).text == text
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_a_session_that_has_grown_is_continued(
+    client: str, bank: Bank, project: Path, home: Path
+) -> None:
+    whole = text_of(client, project)
+    half = whole[: len(whole) // 2]
+    place(client, home, project, half)
+    first = import_sessions(bank)
+    skipped = first.sessions[0].skipped_lines
+    assert skipped["cut off"] == 1
+    place(client, home, project, whole)
+    second = import_sessions(bank)
+    assert [one.state for one in (*first.sessions, *second.sessions)] == ["new", "continued"]
+    assert (first.events + second.events) == COUNTS[client][1]
+    assert first.sessions[0].prompts + second.sessions[0].prompts == COUNTS[client][0]
+    made = show_session(bank, IDS[client]).session
+    assert len({one.id for one in made.observations}) == first.observations + second.observations
+
+
+@pytest.mark.parametrize("client", ["claude-code", "gemini"])
+def test_what_hooks_captured_is_not_imported_again(
+    client: str, bank: Bank, project: Path, home: Path
+) -> None:
+    read = reader(client).read_transcript(place(client, home, project))
+    hook_bank = find(str(project))
+    assert hook_bank is not None
+    queue = queue_of(hook_bank)
+    for number, step in enumerate(read.steps[:20]):
+        base: dict[str, Any] = {
+            "session_id": IDS[client],
+            "cwd": str(project),
+            "timestamp": f"2026-11-23T00:23:{number:02}Z",
+        }
+        if isinstance(step, TranscriptPrompt):
+            event = {**base, "prompt": step.text, "prompt_id": step.key}
+            name = "UserPromptSubmit" if client == "claude-code" else "BeforeAgent"
+        else:
+            used = {
+                "tool_name": step.tool_name,
+                "tool_input": step.tool_input,
+                "tool_response": step.tool_output,
+            }
+            event = {**base, **used, "tool_use_id": step.key}
+            name = "PostToolUse" if client == "claude-code" else "AfterTool"
+        hook = (claude_code if client == "claude-code" else gemini).read(name, event)
+        assert hook is not None
+        capture(hook_bank, queue, hook)
+    queue.close()
+    done = import_sessions(bank)
+    captured = Counter(isinstance(step, TranscriptCall) for step in read.steps[:20])
+    assert states(done) == [
+        (
+            client,
+            "continued",
+            COUNTS[client][0] - captured[False],
+            COUNTS[client][1] - captured[True],
+        )
+    ]
+    assert payload.digest("x", {"b": 1, "a": [None]}) == transcript_lines.digest(
+        "x", {"b": 1, "a": [None]}
+    )
+
+
+def test_a_fork_repeats_nothing(bank: Bank, project: Path, home: Path) -> None:
+    text = text_of("claude-code", project).replace("toolu_", "toolu_01A09q90qw90lq91")
+    file = place("claude-code", home, project, text)
+    import_sessions(bank)
+    file.with_name("00000000-0000-4000-8000-00000000000f.jsonl").write_text(text)
+    again = import_sessions(bank)
+    assert sorted(states(again)) == [("claude-code", "unchanged", 0, 0)] * 2
+    assert len(list_sessions(bank).sessions) == 1
+
+
+def test_transcripts_of_other_projects_are_only_counted(
+    bank: Bank, project: Path, home: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "other").mkdir()
+    place("claude-code", home, tmp_path / "other")
+    place("codex", home, project / "src" / "gone")
+    done = import_sessions(bank)
+    assert (done.elsewhere, [one.client for one in done.sessions]) == (1, ["codex"])
+    given = import_sessions(bank, "claude-code", path=home / ".claude", dry_run=True)
+    assert [one.state for one in given.sessions] == ["new"], "a given path is taken as it is"
+    assert not import_sessions(bank, since="2027-01-01").sessions
+
+
+def test_secrets_and_private_parts_are_redacted(bank: Bank, project: Path, home: Path) -> None:
+    token = "ghp_" + "a8Kd03mXq7Lw2ZpR5tYv9NcB1sFhJ6uE4gTo"
+    text = text_of("claude-code", project).replace(
+        "Use exponential backoff", f"<private>x</private> {token} Use"
+    )
+    text = text.replace("GatewayTimeout:", token)
+    place("claude-code", home, project, text)
+    import_sessions(bank)
+    session = show_session(bank, IDS["claude-code"]).session
+    assert session.redactions > 2
+    assert token not in bank.store.read(session.path).text
+    assert [one.state for one in import_sessions(bank).sessions] == ["unchanged"]
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_no_line_of_a_transcript_is_trusted(
+    client: str, project: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    odd: list[Any] = [
+        None,
+        7,
+        "",
+        "x\x1b[31m\x00",
+        [],
+        {},
+        [[]],
+        {"a": 1},
+        True,
+        1e400,
+        -1,
+        "../../../etc/passwd",
+        ["x", {"type": 3}],
+    ]
+    chance = random.Random(3)
+
+    def change(value: Any) -> Any:
+        if chance.random() < 0.06:
+            return chance.choice(odd)
+        if isinstance(value, dict):
+            return {key: change(item) for key, item in value.items()}
+        return [change(item) for item in value] if isinstance(value, list) else value
+
+    good = [json.loads(line) for line in text_of(client, project).splitlines()]
+    for _ in range(15):
+        text = "\n".join(json.dumps(change(line)) for line in good)
+        made = reader(client).read_transcript(place(client, home, project, text + '\n{"cut'))
+        assert all(isinstance(step.created_at, float) for step in made.steps)
+    monkeypatch.setattr(transcript_lines, "MOST_LINE", 200)
+    made = reader(client).read_transcript(place(client, home, project))
+    assert made.skipped["line too long"] > 10
+
+
+def test_names_and_ids_of_a_hostile_transcript_do_no_harm(
+    bank: Bank, project: Path, home: Path
+) -> None:
+    text = text_of("codex", project).replace(IDS["codex"], "../../../x")
+    text = text.replace("Add support for inline code", r"]] \u001b[31m ../../.. `rm`")
+    place("codex", home, project, text)
+    done = import_sessions(bank)
+    assert [one.state for one in done.sessions] == ["new"]
+    (row,) = list_sessions(bank).sessions
+    note = show_session(bank, row.session_id).session.path
+    assert note.startswith("sessions/") or "sessions/" in note
+    assert ".." not in note
+    assert "\x1b" not in bank.store.read(note).text
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"client": "emacs"}, "can't be read"),
+        ({"path": "."}, "needs a client"),
+        ({"client": "codex", "path": "missing"}, "missing"),
+        ({"since": "soonish"}, "soonish"),
+    ],
+)
+def test_wrong_arguments_are_refused(
+    bank: Bank, home: Path, options: dict[str, str], message: str
+) -> None:
+    with pytest.raises(BadInput, match=message):
+        import_sessions(bank, **options)  # type: ignore[arg-type]
+
+
+def test_nothing_is_imported_where_sessions_are_not_captured(project: Path, home: Path) -> None:
+    place("codex", home, project)
+    (project / ".memories" / "config.toml").write_text("[sessions]\ncapture = false\n")
+    with open_bank(project) as bank, pytest.raises(BadInput, match="not captured"):
+        import_sessions(bank)
+
+
+def test_older_lines_of_codex_tell_the_same(project: Path, home: Path) -> None:
+    old = [
+        {"type": "session_meta", "payload": {"id": IDS["codex"], "cwd": str(project)}},
+        {"type": "event_msg", "payload": {"type": "user_message", "message": "Do it"}},
+        {"type": "response_item", "payload": {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "<environment_context>x"}]}},
+        {"type": "response_item", "payload": {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Do it"}]}},
+        {"type": "response_item", "payload": {"type": "function_call", "name": "shell", "call_id": "c1", "arguments": '{"command": ["bash", "-lc", "make"]}'}},
+        {"type": "event_msg", "payload": {"type": "exec_command_end", "call_id": "c1", "command": ["bash", "-lc", "make"], "exit_code": 2, "aggregated_output": "bad"}},
+        {"type": "response_item", "payload": {"type": "function_call_output", "call_id": "c1", "output": "bad"}},
+        {"type": "response_item", "payload": {"type": "function_call", "name": "shell", "call_id": "c2", "arguments": '{"command": ["ls"]}'}},
+        {"type": "response_item", "payload": {"type": "function_call_output", "call_id": "c2", "output": '{"output": "x", "metadata": {"exit_code": 1}}'}},
+        {"type": "event_msg", "payload": {"type": "token_count", "info": {"total_token_usage": {"input_tokens": 9, "cached_input_tokens": 4, "output_tokens": 2}}}},
+    ]  # fmt: skip
+    text = "".join(
+        json.dumps({"timestamp": f"2026-01-01T00:00:{n:02}Z", **line}) + "\n"
+        for n, line in enumerate(old)
+    )
+    made = reader("codex").read_transcript(place("codex", home, project, text))
+    prompt, make, ls = made.steps
+    assert isinstance(prompt, TranscriptPrompt)
+    assert isinstance(make, TranscriptCall)
+    assert isinstance(ls, TranscriptCall)
+    assert (prompt.text, make.tool_input, make.failed) == ("Do it", {"command": "make"}, True)
+    assert (ls.tool_input, ls.failed) == ({"command": "ls"}, True)
+    assert (made.input_tokens, made.output_tokens) == (5, 2)
+
+
+def test_a_session_that_ended_stays_ended(bank: Bank, project: Path, home: Path) -> None:
+    place("claude-code", home, project)
+    import_sessions(bank)
+    end_session(bank, IDS["claude-code"], "I did it all")
+    import_sessions(bank)
+    with opened(bank) as store:
+        session = store.get_session(IDS["claude-code"])
+    assert session is not None
+    assert session.summary is not None
+    assert session.summary.completed == "I did it all"

@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import pytest
+
+from memory_bank.bank.bank import Bank
+from memory_bank.bank.embedder import embedder_install, embedder_list, embedder_test, embedder_use
+from memory_bank.base import settings
+from memory_bank.base.errors import BadInput, EmbedderUnavailable, StorageFailed
+from memory_bank.base.settings import Settings
+
+
+def test_an_embedder_that_can_not_be_used_says_why() -> None:
+    found = {one.name: one for one in embedder_list(Settings())}
+    assert found["static"].active
+    assert found["static"].problem is None
+    assert found["http"].problem == "http.url is not set"
+    assert found["none"].ready
+
+
+def test_use_is_what_the_next_load_reads(bank: Bank) -> None:
+    done = embedder_use(bank, "none")
+    assert (done.changed, done.problem) == (True, None)
+    assert settings.load(bank.layout.root).memory.embedder == "none"
+    assert not embedder_use(bank, "none").changed
+
+
+def test_use_keeps_the_files_bytes(bank: Bank) -> None:
+    file = bank.layout.config
+    file.write_bytes(b"# caf\xc3\xa9\r\n[memory]\r\nembedder = 'static' # x\r\n")
+    embedder_use(bank, "none")
+    assert file.read_bytes() == b'# caf\xc3\xa9\r\n[memory]\r\nembedder = "none" # x\r\n'
+    assert [path.name for path in file.parent.glob(".mb-*")] == []
+
+
+def test_use_of_an_unknown_or_missing_one_changes_nothing(bank: Bank) -> None:
+    with pytest.raises(BadInput):
+        embedder_use(bank, "nope")
+    with pytest.raises(EmbedderUnavailable):
+        embedder_use(bank, "minilm")
+    assert not bank.layout.config.exists()
+
+
+def test_a_file_that_can_not_be_written_is_told(bank: Bank) -> None:
+    bank.layout.config.mkdir()
+    with pytest.raises(StorageFailed):
+        embedder_use(bank, "none")
+
+
+def test_install_of_what_needs_none() -> None:
+    with pytest.raises(BadInput, match="nothing to install"):
+        embedder_install(Settings(), "static", print)
+
+
+def test_the_default_sees_meaning() -> None:
+    tried = embedder_test(Settings())
+    assert tried.embedder == "static"
+    assert tried.related > tried.unrelated + 0.1
+    assert tried.texts_per_second > 1
+    assert 0 < tried.query_seconds < tried.load_seconds + 1

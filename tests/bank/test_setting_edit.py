@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+import tomllib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory_bank.bank.settings import with_setting
+from memory_bank.base.errors import BadSetting
+from memory_bank.base.settings import template
+
+
+def put(text: str) -> str:
+    return with_setting(text, "memory", "embedder", "minilm")
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("", '[memory]\nembedder = "minilm"\n'),
+        ("# only a comment", '# only a comment\n\n[memory]\nembedder = "minilm"\n'),
+        (
+            "[memory]\nembedder = 'static'  # why\nenabled = true\n",
+            '[memory]\nembedder = "minilm"  # why\nenabled = true\n',
+        ),
+        ('[memory]\n"embedder"="a"\n', '[memory]\n"embedder"="minilm"\n'),
+        ("[memory]\nenabled = true", '[memory]\nembedder = "minilm"\nenabled = true'),
+        ("[search]\n[ memory ] # x", '[search]\n[ memory ] # x\nembedder = "minilm"\n'),
+        ("[memory]\r\nenabled = true\r\n", '[memory]\r\nembedder = "minilm"\r\nenabled = true\r\n'),
+        ("memory.enabled = true\n", 'memory.embedder = "minilm"\nmemory.enabled = true\n'),
+        ("memory.embedder = 'a' # x\n", 'memory.embedder = "minilm" # x\n'),
+        ("[search]\nlimit = 3\n", '[search]\nlimit = 3\n\n[memory]\nembedder = "minilm"\n'),
+        (
+            "# [memory]\n# enabled = true\n",
+            '# [memory]\n[memory]\nembedder = "minilm"\n# enabled = true\n',
+        ),
+        (
+            "[search]\n# [memory]\nlimit = 4\n",
+            '[search]\n# [memory]\nlimit = 4\n\n[memory]\nembedder = "minilm"\n',
+        ),
+        ('[http]\nmodel = "embedder = 1"\n', None),
+    ],
+)
+def test_one_place_changes(before: str, after: str | None) -> None:
+    found = put(before)
+    if after is not None:
+        assert found == after
+    assert tomllib.loads(found)["memory"]["embedder"] == "minilm"
+
+
+def test_a_text_in_several_lines_that_looks_like_a_setting_stays() -> None:
+    before = '[onnx]\nquery_prefix = """\n[memory]\nembedder = "a"\n"""\n'
+    assert put(before) == f'{before}\n[memory]\nembedder = "minilm"\n'
+
+
+def test_twice_is_once() -> None:
+    assert put(put(template())) == put(template())
+
+
+def test_where_no_place_fits_it_is_left_to_the_user() -> None:
+    with pytest.raises(BadSetting, match=r"memory\.embedder"):
+        put("memory = {enabled = true}\n")
+
+
+LINES = st.sampled_from(
+    [
+        "# a comment", "", "[search]", "limit = 3", "mode = 'lexical' # m", "[memory]",
+        "enabled = true", "embedder = 'a'", "# [memory]", "  ", "[http]", "batch = 2",
+    ]
+)  # fmt: skip
+
+
+@given(st.lists(LINES, max_size=12), st.sampled_from(["\n", "\r\n"]), st.booleans())
+def test_every_other_line_stays(lines: list[str], newline: str, last: bool) -> None:
+    text = newline.join(lines) + (newline if last and lines else "")
+    try:
+        before = tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return
+    after = put(text)
+    parsed = tomllib.loads(after)
+    assert parsed.pop("memory") == {**before.pop("memory", {}), "embedder": "minilm"}
+    assert parsed == before
+    rest = iter(after.splitlines())
+    for line in text.splitlines():
+        if "embedder" not in line:
+            assert any(other == line for other in rest), (line, after)

@@ -1,0 +1,57 @@
+"""A repository with code of a small shop, and its table of symbols."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from memory_bank.code import parsing
+from memory_bank.code.database import ParseCache
+from memory_bank.code.symbol_table import SymbolTable
+from memory_bank.code.work_tree import WorkTree
+from memory_bank.git import process
+from tests.shop import FILES, write
+
+
+@pytest.fixture(autouse=True)
+def git_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forget that git kept the process waiting in a test before."""
+    monkeypatch.setattr(process.TimeoutState, "timed_out", False)
+
+
+@pytest.fixture
+def shop(tmp_path: Path, git: Callable[..., str]) -> Path:
+    """Make a repository of a shop's code, with one commit."""
+    root = tmp_path.resolve() / "shop"
+    write(root, FILES)
+    git(tmp_path, "init", "-q", "-b", "main", str(root))
+    git(root, "add", "-A")
+    git(root, "commit", "-q", "-m", "Start")
+    return root
+
+
+@pytest.fixture
+def open_table(tmp_path: Path) -> Iterator[Callable[..., SymbolTable]]:
+    """Return a function that opens the table of a work tree."""
+    opened: list[SymbolTable] = []
+
+    def at(root: Path, name: str = "table", max_bytes: int = 1_000_000) -> SymbolTable:
+        cache = ParseCache(tmp_path / "cache" / "parses.db", parsing.VERSION)
+        tree = WorkTree(root, max_bytes=max_bytes)
+        opened.append(SymbolTable(tree, tmp_path / "cache" / name, cache))
+        return opened[-1]
+
+    yield at
+    for table in opened:
+        table._cache.close()
+        table.close()
+
+
+@pytest.fixture
+def table(shop: Path, open_table: Callable[..., SymbolTable]) -> SymbolTable:
+    """Return the table of the shop, up to date."""
+    found = open_table(shop)
+    found.refresh()
+    return found

@@ -1,0 +1,318 @@
+"""The code of a work tree is found by name, words and meaning."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from memory_bank.bank.bank import open_bank
+from memory_bank.base.errors import BadInput, NoRepository
+from memory_bank.code.codebase import Codebase, open_codebase
+from memory_bank.code.lookup import symbol_named
+from memory_bank.code.search import Lane
+from memory_bank.code.work_tree import TreeScan, WorkTree
+from memory_bank.search.embedders import hashing
+from tests.shop import FILES, write
+
+Git = Callable[..., str]
+
+
+@pytest.fixture
+def shop(tmp_path: Path, git: Git, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Make a repository of a shop's code with documents and a bank."""
+    monkeypatch.setenv("MEMORY_BANK_EMBEDDER", "hashing")
+    root = tmp_path.resolve() / "shop"
+    write(root, FILES)
+    write(
+        root,
+        {
+            "README.md": "# Shop\n\nThe shop charges customers through a gateway.\n",
+            "docs/setup.md": "# Setup\n\n## Database\n\nCreate a database called shop.\n",
+            ".memories/.gitignore": ".index/\n",
+            ".memories/note.md": "# A decision on databases\n\nWe use one database for customers.\n",
+        },
+    )
+    git(tmp_path, "init", "-q", "-b", "main", str(root))
+    git(root, "add", "-A")
+    git(root, "commit", "-q", "-m", "Start")
+    return root
+
+
+@pytest.fixture
+def code(shop: Path) -> Iterator[Codebase]:
+    with open_codebase(shop) as opened:
+        assert not opened.catch_up().problem
+        yield opened
+
+
+def found(code: Codebase, lane: Lane, text: str, **wanted: object) -> list[str]:
+    hits = code.search(lane, text, 5, **wanted).hits  # type: ignore[arg-type]
+    return [
+        one.symbol.symbol.qualified
+        if one.symbol
+        else one.test.intent.symbol
+        if one.test
+        else f"{one.path}#{'>'.join(one.headings)}"
+        for one in hits
+    ]
+
+
+@pytest.mark.parametrize("mode", ["lexical", "semantic", "hybrid"])
+def test_symbols_tests_and_documents_are_found(code: Codebase, mode: str) -> None:
+    assert found(code, "symbols", "retry on a timeout", mode=mode)[0] == "Order.place"
+    assert found(code, "tests", "an empty order is refused", mode=mode)[0] == (
+        "test_an_empty_order_is_refused"
+    )
+    assert found(code, "docs", "create a database", mode=mode)[0] == "docs/setup.md#Setup>Database"
+
+
+def test_a_hit_says_where_it_is_and_why(code: Codebase) -> None:
+    (hit, *_) = code.search("symbols", "send an amount over the wire", 5).hits
+    assert (hit.path, hit.headings, hit.lane) == (
+        "shop/payments.py", ("Gateway", "send"), "symbols",
+    )  # fmt: skip
+    assert hit.symbol == symbol_named(code.table, "Gateway.send")
+    assert (hit.line, hit.end_line) == (hit.symbol.symbol.line, hit.symbol.symbol.end_line)
+    assert 0 < hit.score <= 1
+    assert hit.hit.reasons
+    assert code.text(hit).strip().startswith("def send")
+
+
+def test_notes_are_no_documents_of_the_code(shop: Path, code: Codebase) -> None:
+    assert all("note.md" not in one for one in found(code, "docs", "database for customers"))
+    code.close()
+    (shop / ".memories/config.toml").write_text('[memory]\ninclude = ["docs"]\n')
+    with open_codebase(shop) as again:
+        again.catch_up()
+        assert all("docs/" not in one for one in found(again, "docs", "create a database"))
+
+
+def test_uncommitted_changes_are_found_at_once_and_ignored_files_are_not(
+    shop: Path, code: Codebase
+) -> None:
+    (shop / ".gitignore").write_text("ignored.py\n")
+    write(
+        shop,
+        {
+            "ignored.py": "def walrus():\n    pass\n",
+            "fresh.py": "def narwhal():\n    pass\n",
+            "docs/whales.md": "# Whales\n\nThe narwhal has a tusk.\n",
+        },
+    )
+    (shop / "shop/payments.py").unlink()
+    assert not code.catch_up().problem
+    assert found(code, "symbols", "narwhal", mode="lexical") == ["narwhal"]
+    assert found(code, "docs", "narwhal", mode="lexical") == ["docs/whales.md#Whales"]
+    assert found(code, "symbols", "walrus", mode="lexical") == []
+    assert found(code, "symbols", "wire", mode="lexical") == []
+
+
+def test_conditions_restrict_by_folder_kind_and_language(code: Codebase) -> None:
+    assert found(code, "symbols", "order kind:class") == ["Order"]
+    assert found(code, "symbols", "order", kinds=["class"]) == ["Order"]
+    everywhere = code.search("symbols", "amount", 20).hits
+    inside = code.search("symbols", "amount in:shop", 20).hits
+    assert {one.path.partition("/")[0] for one in inside} == {"shop"}
+    assert len(inside) <= len(everywhere)
+    assert found(code, "symbols", "order language:ruby") == []
+    assert found(code, "symbols", "order", languages=["python"], under="shop")
+
+
+def test_a_moved_symbol_is_found_at_its_new_place(shop: Path, code: Codebase) -> None:
+    before = symbol_named(code.table, "Gateway.send").id
+    (shop / "shop/payments.py").rename(shop / "door.py")
+    code.catch_up()
+    (hit, *_) = code.search("symbols", "send an amount over the wire", 5).hits
+    assert (hit.path, hit.symbol and hit.symbol.id) == ("door.py", before)
+
+
+def test_accesses_raise_a_symbol(shop: Path, code: Codebase) -> None:
+    write(shop, {"twins.py": "".join(f"def zebra_{one}():\n    '''A zebra.'''\n" for one in "abc")})
+    code.catch_up()
+    first = found(code, "symbols", "zebra", mode="lexical")
+    last = symbol_named(code.table, first[-1])
+    for _ in range(3):
+        assert code.count_access([last.id]) == ""
+    assert found(code, "symbols", "zebra", mode="lexical")[0] == last.symbol.qualified
+    (hit, *_) = code.search("symbols", "zebra", 5, mode="lexical").hits
+    assert hit.hit.access.times == 3
+    assert "access" in {one.source for one in hit.hit.reasons}
+    assert code.accesses([last.id])[last.id].times == 3
+
+
+def test_no_bank_is_needed(shop: Path, git: Git) -> None:
+    git(shop, "rm", "-q", "-r", "--cached", ".memories")
+    for file in (shop / ".memories").iterdir():
+        file.unlink()
+    (shop / ".memories").rmdir()
+    with open_codebase(shop / "docs") as code:
+        code.catch_up()
+        assert code.layout is None
+        assert code.root == shop
+        assert found(code, "symbols", "retry on a timeout")[0] == "Order.place"
+        assert code.count_access(["sym-1"]) == ""
+        assert code.accesses(["sym-1"]) == {}
+
+
+def test_without_a_repository_notes_work_alone(folder: Path) -> None:
+    (folder / "a.py").write_text("x = 1\n")
+    with pytest.raises(NoRepository, match="in no git work tree"):
+        open_codebase(folder)
+    with open_bank(folder) as bank:
+        assert bank.sync().indexed == 0
+
+
+def test_code_can_be_turned_off(shop: Path) -> None:
+    (shop / ".memories/config.toml").write_text("[code]\nenabled = false\n")
+    with open_codebase(shop) as code, pytest.raises(BadInput, match="turned off"):
+        code.refresh()
+
+
+def test_excluded_files_are_not_indexed(shop: Path) -> None:
+    (shop / ".memories/config.toml").write_text('[code]\nexclude = ["docs/", "reports.py"]\n')
+    with open_codebase(shop) as code:
+        code.catch_up()
+        assert "shop/reports.py" not in code.table.files()
+        assert all("docs/" not in one for one in found(code, "docs", "create a database"))
+
+
+def test_nothing_is_written_in_the_repository(shop: Path, code: Codebase, git: Git) -> None:
+    code.search("symbols", "order", 5)
+    code.relations()
+    code.close()
+    assert git(shop, "status", "--porcelain") == ""
+    ignored = git(shop, "status", "--porcelain", "--ignored").split("\n")
+    assert set(ignored) <= {"!! .memories/.index/", ""}  # the bank's id is remembered there
+
+
+def test_damaged_files_are_made_again(shop: Path, code: Codebase) -> None:
+    before = found(code, "symbols", "retry on a timeout")
+    code.close()
+    for file in (code.table.file, code.folder / "symbols" / "manifest.db"):
+        file.write_bytes(b"no database" * 1000)
+    for file in (code.folder / "symbols" / "keyword").iterdir():
+        file.write_bytes(b"")
+    assert not code.catch_up().problem
+    assert found(code, "symbols", "retry on a timeout") == before
+
+
+def test_a_deleted_cache_is_made_again_while_open(code: Codebase) -> None:
+    before = found(code, "symbols", "retry on a timeout")
+    shutil.rmtree(code.shared)
+    assert not code.catch_up().problem
+    assert found(code, "symbols", "retry on a timeout") == before
+
+
+def test_relations_are_those_of_the_current_state(shop: Path, code: Codebase) -> None:
+    first = code.relations()
+    assert code.relations() is first
+    assert first.guards.of_symbol(symbol_named(code.table, "Order.check"))
+    write(shop, {"a.py": "from shop.orders import charge_with_retry\ncharge_with_retry(1, 2)\n"})
+    code.refresh()
+    assert "a.py" in code.relations().imports.importers("shop/orders.py")
+
+
+def test_refused_files_are_listed(shop: Path, code: Codebase) -> None:
+    (shop / "min.py").write_text("x=1;" * 5000)
+    assert code.refresh() == ""
+    assert list(code.refused()) == ["min.py"]
+
+
+def test_several_processes_may_make_the_index_at_once(shop: Path) -> None:
+    for number in range(300):
+        (shop / f"part{number}.py").write_text(f"def part{number}():\n    return {number}\n")
+    program = (
+        "from memory_bank.code.codebase import open_codebase\n"
+        f"with open_codebase({str(shop)!r}) as code:\n"
+        "    print(code.catch_up().problem)\n"
+        "    hits = code.search('symbols', 'part77', 5, mode='lexical').hits\n"
+        "    print(len(code.table.files()), hits[0].path)\n"
+    )
+    words = [sys.executable, "-c", program]
+    started = [
+        subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        for _ in range(3)
+    ]
+    for process in started:
+        out, err = process.communicate(timeout=120)
+        assert (process.returncode, err) == (0, "")
+        assert out.split()[-2:] == ["305", "part77.py"]
+
+
+def test_a_lookup_loads_no_index(shop: Path) -> None:
+    program = (
+        "import sys\n"
+        "from memory_bank.code.codebase import open_codebase\n"
+        "from memory_bank.code.lookup import symbol_named\n"
+        f"with open_codebase({str(shop)!r}) as code:\n"
+        "    code.refresh()\n"
+        "    print(symbol_named(code.table, 'Order.place').path)\n"
+        "print(*sorted(set(sys.modules) & {'numpy', 'tantivy', 'usearch', 'tokenizers'}))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == ["shop/orders.py"]
+
+
+def test_files_are_listed_once_for_symbols_and_coupling(
+    code: Codebase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scans: list[object] = []
+    real = WorkTree.scan
+
+    def scan(self: WorkTree) -> TreeScan:
+        scans.append(self)
+        return real(self)
+
+    monkeypatch.setattr(WorkTree, "scan", scan)
+    assert "shop/orders.py" in code.coupling().files
+    assert len(scans) == 1
+    code.catch_up()
+    assert code.coupling(refresh=False).files >= {"shop/orders.py", "docs/setup.md"}
+    assert len(scans) == 2
+
+
+def test_the_first_search_of_a_repository_computes_all_vectors(
+    shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    many = {
+        f"src/part{number}.py": f"def part{number}():\n    return {number}\n"
+        for number in range(60)
+    }
+    write(shop, many)
+    monkeypatch.setattr("memory_bank.code.codebase.EMBED_SECONDS", 0.001)
+    told: list[tuple[int, int]] = []
+    with open_codebase(shop) as code:
+        report = code.catch_up(progress=lambda _, done, total: told.append((done, total)))
+    assert (report.waiting, report.problem) == (0, "")
+    assert told[-1][0] == told[-1][1]
+
+
+def test_a_slow_embedder_does_not_keep_a_search_waiting(
+    shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    many = {
+        f"src/part{number}.py": f"def part{number}():\n    return {number}\n"
+        for number in range(900)
+    }
+    write(shop, many)
+    embed = hashing.Hashing.embed
+
+    def slow(self: hashing.Hashing, texts: list[str], kind: str) -> object:
+        time.sleep(0.001 * len(texts))
+        return embed(self, texts, kind)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(hashing.Hashing, "embed", slow)
+    monkeypatch.setattr("memory_bank.code.codebase.EMBED_SECONDS", 0.001)
+    monkeypatch.setattr("memory_bank.code.codebase._WHOLE_SECONDS", 0.1)
+    with open_codebase(shop) as code:
+        report = code.catch_up()
+    assert report.waiting > 0
+    assert "have no vectors yet" in report.problem

@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory_bank.code.coupled import (
+    FREQUENCY_WEIGHT,
+    HALF_LIFE,
+    IMPORT_WEIGHT,
+    LIKENESS_WEIGHT,
+    Coupled,
+    Coupling,
+)
+from memory_bank.git.history import Commit, History
+
+FILES = ("a", "b", "c", "d")
+
+
+def history(*commits: str) -> History:
+    """Return a history, newest first, of commits whose files are letters."""
+    found = [Commit(age, 1000 - age, len(files), tuple(files)) for age, files in enumerate(commits)]
+    return History(found, count=len(found))
+
+
+def coupled(found: list[Coupled], file: str) -> Coupled:
+    return next(one for one in found if one.file == file)
+
+
+def test_confidence_is_the_share_of_the_files_commits() -> None:
+    found = Coupling(history("ab", "a", "abc", "ab", "b", "c"), FILES).of("a")
+    assert [one.file for one in found] == ["b", "c"]
+    b = coupled(found, "b")
+    assert (b.confidence, b.support, b.last_changed, b.coupling_type) == (0.75, 3, 1000, "temporal")
+    assert coupled(found, "c").last_changed == 998
+
+
+def test_the_score_is_that_of_the_formula() -> None:
+    coupling = Coupling(
+        history("abc", "ab", "b"), FILES, imports={"a": {"b"}}, likeness=lambda _: {"b": 0.5}
+    )
+    half = 0.5 ** (1 / HALF_LIFE)
+    joint = 0.5 + half
+    frequency = 1.0
+    score = joint + FREQUENCY_WEIGHT * frequency + IMPORT_WEIGHT + LIKENESS_WEIGHT * 0.5
+    prior = FREQUENCY_WEIGHT + IMPORT_WEIGHT + LIKENESS_WEIGHT
+    assert coupled(coupling.of("a"), "b").fused_score == pytest.approx(score / (joint + prior))
+
+
+def test_newer_and_smaller_commits_count_more() -> None:
+    long = ["d"] * 2000
+    newer = Coupling(history("ab", *long, "ac"), FILES).of("a")
+    assert [one.file for one in newer] == ["b", "c"]
+    smaller = Coupling(history("abd", "ac", "d", "d"), FILES).of("a")
+    assert coupled(smaller, "c").fused_score > coupled(smaller, "b").fused_score
+
+
+@pytest.mark.parametrize(
+    ("commits", "imports", "like", "kind"),
+    [
+        (("ab",), {}, 0.0, "temporal"),
+        ((), {"a": {"b"}}, 0.0, "static"),
+        ((), {"b": {"a"}}, 0.0, "static"),
+        ((), {}, 0.4, "semantic"),
+        (("ab",), {"b": {"a"}}, 0.0, "multi"),
+        (("ab",), {}, 0.4, "multi"),
+        ((), {"a": {"b"}}, 0.4, "multi"),
+        ((), {"a": {"b"}}, 0.1, "static"),
+    ],
+)
+def test_the_type_says_what_speaks_for_it(
+    commits: tuple[str, ...], imports: dict[str, set[str]], like: float, kind: str
+) -> None:
+    coupling = Coupling(history(*commits), FILES, imports=imports, likeness=lambda _: {"b": like})
+    assert [(one.file, one.coupling_type) for one in coupling.of("a")] == [("b", kind)]
+
+
+def test_a_file_without_history_has_its_imports() -> None:
+    (found,) = Coupling(History(), FILES, imports={"a": {"b"}}).of("a")
+    assert (found.confidence, found.support, found.last_changed, found.risk) == (0.0, 0, 0, "Low")
+    assert 0 < found.fused_score < 1
+
+
+def test_files_that_are_gone_are_left_out() -> None:
+    coupling = Coupling(
+        history("axb"), FILES, imports={"a": {"y"}}, likeness=lambda _: {"z": 1.0, "a": 1.0}
+    )
+    assert [one.file for one in coupling.of("a")] == ["b"]
+
+
+@pytest.mark.parametrize(
+    ("joint", "alone", "word"),
+    [
+        (6, 2, "Critical"), (5, 2, "High"), (4, 0, "High"), (3, 3, "High"), (2, 0, "Medium"),
+        (2, 6, "Medium"), (2, 7, "Low"), (1, 0, "Low"),
+    ],
+)  # fmt: skip
+def test_the_risk_needs_confidence_and_support(joint: int, alone: int, word: str) -> None:
+    (found,) = Coupling(history(*["ab"] * joint, *["a"] * alone), FILES).of("a")
+    assert found.risk == word
+
+
+@given(
+    st.lists(st.sets(st.sampled_from(FILES), min_size=1), max_size=12),
+    st.dictionaries(st.sampled_from(FILES), st.sets(st.sampled_from(FILES))),
+    st.dictionaries(st.sampled_from(FILES), st.floats(0, 1)),
+)
+def test_scores_are_shares_in_falling_order(
+    commits: list[set[str]], imports: dict[str, set[str]], like: dict[str, float]
+) -> None:
+    told = history(*("".join(sorted(one)) for one in commits))
+    for likeness in (None, lambda _: like):
+        coupling = Coupling(told, FILES, imports=imports, likeness=likeness)
+        for file in FILES:
+            scores = [one.fused_score for one in coupling.of(file)]
+            assert scores == sorted(scores, reverse=True)
+            assert all(0 <= score <= 1 for score in scores)
+            assert file not in {one.file for one in coupling.of(file)}

@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from memory_bank.code import similarity
+from memory_bank.code.similarity import Likeness, WordTable
+from memory_bank.code.work_tree import WorkTree
+from tests.code.conftest import write
+from tests.git.history_builder import run
+
+LONG_AGO = 1_600_000_000
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    root = tmp_path.resolve() / "tree"
+    root.mkdir()
+    run(root, "init", "-q")
+    texts = {
+        "card.py": "charge the card, refund the card, currency\n",
+        "bank/test.py": "refund a card in another currency\n",
+        "manual.md": "welcome to this program\n",
+    }
+    write(root, texts)
+    for name in texts:
+        os.utime(root / name, (LONG_AGO, LONG_AGO))
+    return root
+
+
+@pytest.fixture
+def words(tree: Path, tmp_path: Path) -> Iterator[WordTable]:
+    table = WordTable(WorkTree(tree, max_bytes=10_000), tmp_path / "cache/words.db")
+    yield table
+    table.close()
+
+
+def refreshed(words: WordTable) -> Likeness:
+    return words.refresh(words._tree.scan())
+
+
+def test_texts_are_compared_as_they_are_now(tree: Path, words: WordTable) -> None:
+    before = refreshed(words)
+    assert before("card.py")["bank/test.py"] > before("card.py").get("manual.md", 0)
+    assert words.files == {"card.py", "bank/test.py", "manual.md"}
+    write(tree, {"manual.md": "charge the card, refund the card, currency\n"})
+    assert refreshed(words)("card.py")["manual.md"] > before("card.py").get("manual.md", 0)
+    (tree / "manual.md").unlink()
+    assert "manual.md" not in refreshed(words)("card.py")
+
+
+def test_only_changed_files_are_read(
+    tree: Path, words: WordTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    real = WorkTree.read
+
+    def read(self: WorkTree, path: str) -> object:
+        asked.append(path)
+        return real(self, path)
+
+    monkeypatch.setattr(WorkTree, "read", read)
+    monkeypatch.setattr(similarity, "trusted", lambda _: True)
+    first = refreshed(words)
+    assert sorted(asked) == ["bank/test.py", "card.py", "manual.md"]
+    assert refreshed(words) is first
+    words.close()
+    refreshed(words)
+    assert len(asked) == 3
+    write(tree, {"new.py": "card\n"})
+    refreshed(words)
+    assert asked[3:] == ["new.py"]
+
+
+def test_what_is_no_text_is_a_file_without_likeness(tree: Path, words: WordTable) -> None:
+    (tree / "image.png").write_bytes(b"card\0" * 10)
+    (tree / "large.txt").write_text("card currency\n" * 1000)
+    (tree / "link.py").symlink_to("card.py")
+    found = refreshed(words)("card.py")
+    assert not found.keys() & {"image.png", "large.txt", "link.py"}
+    assert {"image.png", "large.txt", "link.py"} <= words.files
+
+
+def test_bounds_are_said(tree: Path, words: WordTable, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(similarity, "_BATCH", 1)
+    monkeypatch.setattr(similarity, "_SECONDS", 0.0)
+    monkeypatch.setattr(similarity, "MOST_FILES", 2)
+    refreshed(words)
+    assert words.notes == (
+        "only 2 of 3 files are compared",
+        "1 of 2 files are not compared yet: the next call goes on",
+    )
+
+
+@pytest.mark.parametrize("damage", [b"", b"nonsense" * 1000])
+def test_a_damaged_database_is_made_again(tree: Path, words: WordTable, damage: bytes) -> None:
+    before = refreshed(words)("card.py")
+    words.close()
+    words.file.write_bytes(damage)
+    assert refreshed(words)("card.py") == before
+
+
+def test_a_damaged_row_is_made_again(tree: Path, words: WordTable) -> None:
+    before = refreshed(words)("card.py")
+    words.opened().execute("UPDATE files SET words = '[1]'")
+    words.close()
+    assert refreshed(words)("card.py") == before
+
+
+def test_the_last_scan_is_not_read_again(tree: Path, words: WordTable) -> None:
+    scan = words._tree.scan()
+    before = words.refresh(scan)
+    write(tree, {"manual.md": "charge the card, refund the card, currency\n"})
+    assert words.refresh(scan) is before
+    assert refreshed(words) is not before

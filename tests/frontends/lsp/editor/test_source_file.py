@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+import pytest
+
+from memory_bank.frontends.lsp.editor.symbols import around, parsed, places, word_at
+from tests.frontends.lsp.editor.conftest import cursor
+
+PYTHON = '@charge\ndef charge(a):\n    """Charge."""\n\n\nclass Gate:\n    # send it\n    def send(self):\n        return 1\n'
+RUST = "/// Says what charge does.\n/// charge\npub fn charge() {}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [("a ‸bc d", "bc"), ("a bc‸ d", "bc"), ("x = ‸ 1", ""), ("日本‸語(x)", "日本語"), ("‸", "")],
+)
+def test_the_word_at_a_cursor(text: str, word: str) -> None:
+    plain, offset = cursor(text)
+    found, start, end = word_at(plain, offset)
+    assert (found, plain[start:end]) == (word, word)
+
+
+@pytest.mark.parametrize(("path", "text"), [("a.py", PYTHON), ("a.rs", RUST)])
+def test_a_symbol_is_at_its_name(path: str, text: str) -> None:
+    file = parsed(path, text)
+    assert file is not None
+    for one in places(file, text):
+        assert text[one.start : one.end] == one.symbol.name
+        before = text[text.rfind("\n", 0, one.start) + 1 : one.start].strip()
+        assert before in {"def", "class", "pub fn"}
+
+
+def test_symbols_around_a_line_come_innermost_first() -> None:
+    file = parsed("a.py", PYTHON)
+    assert file is not None
+    assert [one.qualified for one in around(file, 9)] == ["Gate.send", "Gate"]
+
+
+def test_other_files_are_not_parsed() -> None:
+    assert parsed("a.unknown", "x") is None
+    assert parsed("a.py", "x" * 1_000_001) is None

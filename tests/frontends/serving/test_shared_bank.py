@@ -1,0 +1,112 @@
+"""One bank for all requests of a front-end, opened by the first that asks."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from memory_bank.bank.setup import init
+from memory_bank.base.errors import NoBank
+from memory_bank.frontends.serving.background import Cancelled, reporting_to
+from memory_bank.frontends.serving.shared_bank import SharedBank
+from memory_bank.memory.recall import recall
+from memory_bank.memory.show import list_notes
+
+
+def test_all_requests_have_the_same_bank(project: Path) -> None:
+    with closing(SharedBank(str(project))) as shared, shared.another() as other:
+        assert shared.bank() is shared.bank()
+        assert other is not shared.bank()
+        assert list_notes(other).result_count == list_notes(shared.bank()).result_count == 3
+
+
+def test_a_bank_that_is_made_later_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with closing(SharedBank()) as shared:
+        with pytest.raises(NoBank):
+            shared.bank()
+        init()
+        assert list_notes(shared.bank()).result_count == 0
+
+
+def test_a_working_directory_that_is_gone_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (gone := tmp_path / "gone").mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    with (
+        closing(SharedBank()) as shared,
+        pytest.raises(NoBank, match="working directory no longer exists"),
+    ):
+        shared.bank()
+
+
+def test_a_repair_by_any_bank_is_named_once_also_when_that_is_closed(project: Path) -> None:
+    notes = project / ".memories"
+    with closing(SharedBank(str(project))) as shared:
+        for number in range(2):
+            recall(shared.bank(), "tantivy")
+            (notes / f".trash/.journal-{number:012d}").mkdir(parents=True)
+            with shared.another() as other:
+                list_notes(other)
+            del other
+            (notes / f".trash/.journal-1{number:011d}").mkdir(parents=True)
+            list_notes(shared.bank())
+            assert shared.take_repaired() == ["writing"]
+            assert shared.take_repaired() == []
+
+
+def test_each_request_is_told_of_its_own_progress(project: Path) -> None:
+    told: dict[str, list[str]] = {"first": [], "second": []}
+    with closing(SharedBank(str(project))) as shared:
+
+        def ask(who: str) -> None:
+            with reporting_to(lambda what, done, total: told[who].append(what)):
+                recall(shared.bank(), "tantivy", count_access=False)
+
+        asked = [threading.Thread(target=ask, args=(who,)) for who in told]
+        asked[0].start()
+        asked[0].join(60)
+        assert "indexing" in told["first"]
+        assert told["second"] == []
+        told["first"].clear()
+        (project / ".memories/new.md").write_text("# New\n")
+        asked[1].start()
+        asked[1].join(60)
+    assert "indexing" in told["second"]
+    assert told["first"] == []
+
+
+def test_a_cancelled_request_stops_and_the_next_one_is_answered(project: Path) -> None:
+    def cancel(what: str, done: int, total: int) -> None:
+        raise Cancelled
+
+    with closing(SharedBank(str(project))) as shared:
+        with reporting_to(cancel), pytest.raises(Cancelled):
+            recall(shared.bank(), "tantivy")
+        assert recall(shared.bank(), "tantivy").notes
+
+
+def test_it_rests_until_a_request_is_done(project: Path) -> None:
+    with closing(SharedBank(str(project))) as shared:
+        bank, begun, done = shared.bank(), threading.Event(), []
+
+        def work() -> None:
+            with bank.lock:
+                begun.set()
+                threading.Event().wait(0.2)
+                done.append(True)
+
+        working = threading.Thread(target=work)
+        working.start()
+        assert begun.wait(60)
+        shared.wait(60)
+        assert done
+        working.join(60)
+        bank.lock.release()

@@ -1,0 +1,200 @@
+"""One question finds notes, documents, symbols, tests and files that change together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from memory_bank.bank.bank import Bank, open_bank
+from memory_bank.base.errors import BadInput
+from memory_bank.code.codebase import Codebase, open_codebase
+from memory_bank.memory import ask_results
+from memory_bank.memory.ask import ask
+from memory_bank.memory.remember import remember
+from memory_bank.search.score_calibration import Scored, by_likelihood, by_ranks
+from tests.git.history_builder import Made, make, run
+
+CHARGE = '''"""Payments by card."""
+
+
+class Gateway:
+    """The door of the bank."""
+
+    def charge(self, amount):
+        """Charge a card. Retries three times after a timeout."""
+        return amount
+'''
+TEST = """from shop.payments import Gateway
+
+
+def test_a_timeout_is_retried_three_times():
+    assert Gateway().charge(3) == 3
+"""
+GUIDE = "# Guide\n\n## Refunds\n\nA refund goes back to the card within a week.\n"
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make a repository with code, tests, documents and a bank."""
+    texts = {
+        "shop/__init__.py": "",
+        "tests/test_payments.py": TEST,
+        "docs/guide.md": GUIDE,
+        "deploy/limits.yaml": "payments:\n  timeout: 5\n",
+        "uv.lock": "payments timeout\n",
+    }
+    both = [
+        Made({"shop/payments.py": f"{CHARGE}\nDAY = {day}\n", "shop/ledger.py": f"TOTAL = {day}\n"})
+        for day in range(6)
+    ]
+    root = make(tmp_path_factory.mktemp("ask").resolve() / "shop", [Made(texts), *both])
+    (root / ".memories").mkdir()
+    (root / ".memories/config.toml").touch()
+    return root
+
+
+@pytest.fixture
+def bank(shop: Path) -> Iterator[Bank]:
+    with open_bank(shop / ".memories") as opened:
+        remember(
+            opened,
+            "# Charges are retried\n\nA charge is retried three times after a timeout: cards failed.",
+            type="decision",
+            tags=["payments"],
+        )
+        yield opened
+
+
+@pytest.fixture
+def code(shop: Path) -> Iterator[Codebase]:
+    with open_codebase(shop, bank=shop / ".memories") as opened:
+        opened.catch_up(seconds=30)
+        yield opened
+
+
+def test_each_kind_has_its_own_fields(bank: Bank, code: Codebase) -> None:
+    found = ask(bank, code, "charge a card, retried after a timeout")
+    assert (found.schema_version, found.mode_used, found.problem) == ("1.0", "hybrid", None)
+    assert found.result_count == len(found.results) <= 10
+    by_kind = {one.kind: one for one in reversed(found.results)}
+    note, symbol, test = by_kind["note"], by_kind["symbol"], by_kind["test_guard"]
+    assert isinstance(note, ask_results.NoteResult)
+    assert (note.title, note.tags, note.path) == (
+        *("Charges are retried", ("payments",)),
+        "decisions/charges-are-retried.md",
+    )
+    assert isinstance(symbol, ask_results.SymbolResult)
+    assert (symbol.title, symbol.file) == ("Gateway.charge", "shop/payments.py")
+    assert (symbol.snippet, symbol.language) == ("Charge a card.", "python")
+    assert isinstance(test, ask_results.GuardResult)
+    assert (test.title, test.line) == ("a timeout is retried three times", 4)
+    assert test.snippet == "def test_a_timeout_is_retried_three_times():"
+    scores = [one.relevance_score for one in found.results]
+    assert scores == sorted(scores, reverse=True)
+    assert all(0 < score <= 1 for score in scores)
+
+
+def test_a_short_answer_is_the_start_of_a_long_one(bank: Bank, code: Codebase) -> None:
+    def places(limit: int) -> list[tuple[str, object]]:
+        found = ask(bank, code, "timeout of payments", limit, count_access=False)
+        return [(one.kind, getattr(one, "path", "")) for one in found.results]
+
+    whole = places(10)
+    assert [places(limit) for limit in (1, 2, 3)] == [whole[:1], whole[:2], whole[:3]]
+
+
+def test_a_coupled_file_comes_with_the_symbols(bank: Bank, code: Codebase) -> None:
+    found = ask(bank, code, "Gateway.charge", include=["symbols", "coupling"])
+    first, *others = found.results
+    assert isinstance(first, ask_results.SymbolResult)
+    assert (first.title, first.relevance_score) == ("Gateway.charge", 1.0)
+    coupled = {one.title: one for one in others if isinstance(one, ask_results.CoupledFileResult)}
+    ledger = coupled["shop/ledger.py"]
+    assert ledger.snippet.startswith("Co-changes with payments.py in 100% of commits")
+    assert 0 < ledger.fused_score < 1
+    alone = ask(bank, code, "Gateway.charge", include=["coupling"])
+    assert {one.kind for one in alone.results} == {"coupled_file"}
+    for one in alone.results:
+        assert isinstance(one, ask_results.CoupledFileResult)
+        assert one.id is None
+        assert one.snippet.endswith(f", type: {one.coupling_type})")
+        assert one.coupling_type in {"temporal", "static", "semantic", "multi"}
+    assert alone.results[0].snippet.startswith("Co-changes with payments.py in ")
+
+
+def test_documents_are_found_but_no_lock_files(bank: Bank, code: Codebase) -> None:
+    found = ask(bank, code, "when does a refund go back", include=["docs"])
+    first = found.results[0]
+    assert isinstance(first, ask_results.DocResult)
+    assert (first.path, first.line, first.title) == ("docs/guide.md", 3, "Guide > Refunds")
+    paths = {
+        ask_results.file_of(one) for one in ask(bank, code, "timeout", include=["docs"]).results
+    }
+    assert "deploy/limits.yaml" in paths
+    assert "uv.lock" not in paths
+
+
+def test_a_file_is_found_by_the_subjects_of_its_commits(shop: Path, code: Codebase) -> None:
+    run(shop, "add", "-A")
+    (shop / "shop/ledger.py").write_text("TOTAL = 7\n", encoding="utf-8")
+    run(shop, "commit", "-qam", "Balance the quarterly accruals")
+    found = ask(None, code, "quarterly accruals", include=["symbols"])
+    assert ask_results.file_of(found.results[0]) == "shop/ledger.py"
+    assert found.results[0].snippet == "commit: Balance the quarterly accruals"
+
+
+def test_an_unknown_kind_is_an_error_with_the_five(bank: Bank, code: Codebase) -> None:
+    with pytest.raises(BadInput, match="there is no kind 'people'") as caught:
+        ask(bank, code, "who", include=["notes", "people"])
+    assert "symbols, notes, docs, coupling, tests" in str(caught.value.hint)
+
+
+def test_what_can_not_be_searched_is_named(bank: Bank, code: Codebase) -> None:
+    found = ask(None, code, "charge")
+    assert found.problem == "notes not searched: there is no bank here"
+    assert {one.kind for one in found.results} >= {"symbol"}
+    found = ask(bank, None, "charge")
+    assert found.problem == "symbols, tests, docs not searched: there is no git repository here"
+    assert {one.kind for one in found.results} == {"note"}
+
+
+def test_notes_and_symbols_in_the_answer_count_one_access(bank: Bank, code: Codebase) -> None:
+    found = ask(bank, code, "charge", 100, count_access=False)
+    symbols = [one.id for one in found.results if one.kind == "symbol" and one.id != one.file]
+    assert symbols
+    before = {name: one.times for name, one in code.accesses(symbols).items()}
+    ask(bank, code, "charge", 100)
+    after = {name: one.times for name, one in code.accesses(symbols).items()}
+    assert after == {name: before.get(name, 0) + 1 for name in symbols}
+
+
+def test_reciprocal_ranks_are_a_setting(shop: Path, code: Codebase) -> None:
+    with open_bank(shop / ".memories", settings={"search.fusion": "rrf"}) as ranked:
+        found = ask(ranked, code, "charge a card after a timeout")
+    assert [one.relevance_score for one in found.results[:2]] == [1.0, 1.0]
+    assert found.results[0].kind != found.results[1].kind
+
+
+def test_a_further_result_of_the_same_kind_and_file_counts_less() -> None:
+    found = by_likelihood(
+        [
+            Scored(0, "symbols", "a.py", 0.90),
+            Scored(1, "symbols", "a.py", 0.89),
+            Scored(2, "notes", "n.md", 0.80),
+        ]
+    )
+    assert [one.number for one in found] == [0, 2, 1]
+    assert found[0].score == 0.90
+
+
+def test_reciprocal_ranks_take_each_list_in_turn() -> None:
+    lists = [
+        [Scored(0, "symbols", "a.py", 0.9), Scored(1, "symbols", "b.py", 0.8)],
+        [Scored(2, "notes", "n.md", 0.1)],
+    ]
+    assert [(one.number, round(one.score, 3)) for one in by_ranks(lists, 60)] == [
+        *((0, 1.0), (2, 1.0)),
+        (1, 0.984),
+    ]

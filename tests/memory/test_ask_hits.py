@@ -1,0 +1,154 @@
+"""What the search page shows: hits of all kinds with reasons, and what they can be narrowed by."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from memory_bank.bank.bank import Bank, open_bank
+from memory_bank.base.errors import BadInput
+from memory_bank.code.codebase import Codebase, open_codebase
+from memory_bank.memory.ask_choices import Condition
+from memory_bank.memory.ask_hits import ask_hits, dates_of, marked, why, with_date
+from memory_bank.search.hits import Reason
+from memory_bank.search.query import written
+
+KEY = "AKIA" + "QZ7WLMR4T2VXKD3B"
+
+
+@pytest.fixture
+def root(project: Path, git: Callable[..., str]) -> Path:
+    (project / "src/index.py").write_text(
+        f'def build_index():\n    """Build the tantivy index with {KEY} here."""\n    return 1\n'
+    )
+    git(project, "commit", "-qam", "Say what is built")
+    return project
+
+
+@pytest.fixture
+def bank(root: Path) -> Iterator[Bank]:
+    with open_bank(root / ".memories") as opened:
+        yield opened
+
+
+@pytest.fixture
+def code(root: Path) -> Iterator[Codebase]:
+    with open_codebase(root, bank=root / ".memories") as opened:
+        yield opened
+
+
+def named(choices: tuple[Condition, ...], value: str) -> Condition:
+    return next(one for one in choices if one.value == value)
+
+
+def test_hits_of_all_kinds_have_places_and_reasons(bank: Bank, code: Codebase) -> None:
+    found = ask_hits(bank, code, "tantivy index")
+    hits = {(one.kind, one.path): one for one in (*found.hits, *found.weaker)}
+    note = hits["notes", "decisions/tantivy.md"]
+    assert (note.type, note.tags, note.trust) == ("decision", ("architecture", "search"), "human")
+    assert note.created_at == "2026-01-10T10:00:00Z"
+    assert note.why.parts[0].group == "words"
+    assert sum(part.share for part in note.why.parts) == pytest.approx(1, abs=0.03)
+    symbol = hits["symbols", "src/index.py"]
+    assert symbol.line == 1
+    assert symbol.why.reasons
+    assert found.choices.kinds["notes"] >= 2
+
+
+def test_a_superseded_note_names_its_successor(bank: Bank) -> None:
+    hits = {one.path: one for one in ask_hits(bank, None, "whoosh").hits}
+    assert hits["decisions/whoosh.md"].superseded_by == "decisions/tantivy.md"
+    assert hits["decisions/tantivy.md"].superseded_by == ""
+
+
+def test_secrets_of_files_are_not_in_snippets(bank: Bank, code: Codebase) -> None:
+    found = ask_hits(bank, code, "build tantivy index", kinds=["symbols", "docs"])
+    texts = ["".join(piece.text for piece in one.snippet) for one in (*found.hits, *found.weaker)]
+    assert texts
+    assert not [one for one in texts if KEY in one]
+    assert [one for one in texts if "Build the tantivy index with" in one]
+
+
+def test_conditions_of_notes_leave_out_the_other_kinds(bank: Bank, code: Codebase) -> None:
+    found = ask_hits(bank, code, "tantivy type:decision")
+    assert {one.kind for one in found.hits} == {"notes"}
+    found = ask_hits(bank, code, "index language:python")
+    assert {one.kind for one in (*found.hits, *found.weaker)} <= {"symbols", "tests", "coupling"}
+    found = ask_hits(bank, code, "tantivy type:decision", kinds=["symbols"])
+    assert found.hits == ()
+    assert found.remarks[0].startswith("only notes can meet type:")
+    with pytest.raises(BadInput, match="there is no kind 'people'"):
+        ask_hits(bank, code, "tantivy type:decision", kinds=["people"])
+
+
+def test_what_is_not_there_is_missed_only_if_it_was_asked_for(bank: Bank, code: Codebase) -> None:
+    assert ask_hits(bank, None, "tantivy").remarks == ()
+    assert ask_hits(None, code, "index").remarks == ()
+    said = ask_hits(bank, None, "tantivy", kinds=["symbols"]).remarks
+    assert said == ("symbols not searched: there is no git repository here",)
+
+
+def test_an_empty_query_finds_nothing_but_counts_the_bank(bank: Bank) -> None:
+    found = ask_hits(bank, None, " ")
+    assert (found.hits, found.weaker) == ((), ())
+    assert named(found.choices.types, "decision").number == 2
+    assert named(found.choices.tags, "search") == ("tag", "search", 2, False, "tag:search")
+    assert [one.value for one in found.choices.trust][:2] == ["reviewed", "human"]
+
+
+def test_choices_count_the_hits_and_lead_to_queries(bank: Bank) -> None:
+    found = ask_hits(bank, None, "maintained type:decision -tag:other in:decisions since:2020")
+    assert named(found.choices.types, "decision") == (
+        *("type", "decision", 1, True),
+        "maintained -tag:other in:decisions since:2020",
+    )
+    assert named(found.choices.periods, "2020").on
+    assert not named(found.choices.periods, "7d").on
+    assert named(found.choices.periods, "7d").query.endswith("in:decisions since:7d")
+    assert named(found.choices.trust, "human").number == 1
+    assert [(one.key, one.value) for one in found.choices.others] == [
+        ("tag", "other"),
+        ("in", "decisions"),
+    ]
+
+
+def test_there_may_be_more_hits_than_asked_for(bank: Bank) -> None:
+    assert ask_hits(bank, None, "whoosh", 1).more
+    assert not ask_hits(bank, None, "whoosh", 50).more
+
+
+def test_dates_are_conditions() -> None:
+    assert with_date("a since:7d b", "since", "30d") == "a b since:30d"
+    assert with_date("a before:2025 since:7d", "before", " ") == "a since:7d"
+    assert with_date("a", "since", "last week") == 'a since:"last week"'
+    assert dates_of(written('a since:"last week"')) == {"since": "last week", "before": ""}
+    with pytest.raises(BadInput, match="'soonish' is no time"):
+        with_date("a", "since", "soonish")
+
+
+def test_words_of_the_query_are_marked() -> None:
+    pieces = marked("Whoosh <b>is</b> slow", "whooshes slow")
+    assert "".join(one.text for one in pieces) == "Whoosh <b>is</b> slow"
+    assert [one.text for one in pieces if one.marked] == ["Whoosh", "slow"]
+    assert marked("", "whoosh") == ()
+
+
+def test_reasons_fall_into_groups_that_fill_the_bar() -> None:
+    found = why(
+        [
+            Reason("keyword", "its words", 0.4),
+            Reason("vectors", "its meaning", 0.2),
+            Reason("container", "what it is part of", 0.2),
+            Reason("recency", "boost", 1.25),
+        ]
+    )
+    assert [(one.group, round(one.start, 2), round(one.share, 2)) for one in found.parts] == [
+        *(("words", 0.0, 0.4), ("meaning", 0.4, 0.2), ("links", 0.6, 0.2), ("boosts", 0.8, 0.2)),
+    ]
+    assert [one.source for one in found.factors] == ["recency"]
+    lowered = why([Reason("keyword", "its words", 0.4), Reason("stale", "it changed", 0.5)])
+    assert [(one.group, one.share) for one in lowered.parts] == [("words", 1.0)]
+    assert why([Reason("conditions", "meets them all", 1.0)]).parts == ()
+    assert why([]).parts == ()

@@ -1,0 +1,165 @@
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from memory_bank.bank.bank import Bank, open_bank
+from memory_bank.base.errors import BadInput
+from memory_bank.memory.create import Item, RefusedItem, remember_many
+from memory_bank.memory.edit import set_status
+from memory_bank.memory.recall import recall
+from memory_bank.memory.remember import Remembered, remember
+from memory_bank.memory.show import show
+
+TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+
+
+@pytest.fixture
+def bank(folder: Path, opening: Callable[..., Bank]) -> Bank:
+    return opening(folder)
+
+
+def written(found: Remembered | RefusedItem) -> Remembered:
+    assert isinstance(found, Remembered), found
+    return found
+
+
+def refused(found: Remembered | RefusedItem) -> RefusedItem:
+    assert isinstance(found, RefusedItem), found
+    return found
+
+
+def test_a_note_keeps_its_dates_its_id_its_source_and_its_name(bank: Bank) -> None:
+    made, changed = datetime(2021, 3, 4, 5, 6, tzinfo=UTC), datetime(2022, 1, 2, tzinfo=UTC)
+    item = Item(
+        "The kestrel hovers.",
+        type="fact",
+        title="Kestrels",
+        tags=["Birds"],
+        name="birds/kestrel",
+        created_at=made,
+        updated_at=changed,
+        id="kestrel-1",
+        source_type="import",
+        source_agent="scribe",
+        aliases=["falco tinnunculus"],
+        entity_refs=["person:sarah"],
+        file_refs=["src/birds.py"],
+        symbol_refs=["Kestrel.hover"],
+        extra={"rating": 5},
+    )
+    (found,) = map(written, remember_many(bank, [item]))
+    assert (found.action, found.path, found.note_id) == ("created", "birds/kestrel.md", "kestrel-1")
+    note = show(bank, "falco tinnunculus")
+    assert note.title == "Kestrels"
+    assert (note.created_at, note.updated_at) == ("2021-03-04T05:06:00Z", "2022-01-02T00:00:00Z")
+    assert (note.note_id, note.source_type, note.source_agent) == ("kestrel-1", "import", "scribe")
+    assert (note.tags, note.file_refs) == (("birds",), ("src/birds.py",))
+    assert note.symbol_refs == ("Kestrel.hover",)
+    assert "rating: 5" in note.content
+    assert [note.path for note in recall(bank, "kestrel", before="2021-04").notes] == [found.path]
+
+
+def test_a_content_that_is_there_is_updated_among_the_items_too(bank: Bank) -> None:
+    old = remember(bank, "The osprey dives.", tags=["a"])
+    found = remember_many(
+        bank,
+        [
+            Item("The osprey dives.", tags=["b"]),
+            Item("The merlin chases.", tags=["x"]),
+            Item("The merlin chases.\r\n", tags=["y"]),
+            Item("The merlin chases.", tags=["z"], file_refs=["a.py"]),
+            Item("The osprey dives.", tags=["c"]),
+        ],
+    )
+    actions = ["updated_existing", "created", *["updated_existing"] * 3]
+    assert [one.action for one in found] == actions
+    assert {written(found[0]).path, written(found[4]).path} == {old.path}
+    assert show(bank, old.path).tags == ("a", "b", "c")
+    merlin = show(bank, written(found[1]).path)
+    assert (merlin.tags, merlin.file_refs) == (("x", "y", "z"), ("a.py",))
+    assert len(list(bank.layout.root.rglob("*.md"))) == 2
+
+
+def test_an_archived_note_of_the_content_is_left_alone(bank: Bank) -> None:
+    old = remember(bank, "The merlin chases.")
+    set_status(bank, old.path, "archived")
+    (found,) = remember_many(bank, [Item("The merlin chases.")])
+    assert found.action == "created"
+
+
+def test_an_item_that_can_not_be_written_is_named_and_the_others_are(bank: Bank) -> None:
+    remember(bank, "Mine.", name="mine")
+    items = [
+        Item("One."),
+        Item(f"The token is {TOKEN}"),
+        Item("  \n"),
+        Item("Two.", tags=["#"]),
+        Item("Three.", name="../out"),
+        Item("Four.", name="mine"),
+        Item("Five.", source_type="hearsay"),
+        Item("Six.", id="six"),
+        Item("Seven.", id="six"),
+        Item("Half \ud800."),
+        Item("Nine.", type="\ud800"),
+        Item("Ten.", name="\ud800"),
+        Item("Eight."),
+    ]
+    found = remember_many(bank, items)
+    codes = [one.code if isinstance(one, RefusedItem) else "" for one in found]
+    assert codes == [
+        "", "secret_found", "bad_input", "bad_input", "bad_name", "note_exists", "bad_input",
+        "", "bad_input", "bad_input", "bad_input", "bad_name", "",
+    ]  # fmt: skip
+    assert TOKEN not in repr(found)
+    assert "secret" in refused(found[1]).reason
+    assert len(list(bank.layout.root.rglob("*.md"))) == 4
+    assert recall(bank, "eight").result_count == 1
+
+
+def test_front_matter_that_is_brought_stays_as_it_is(bank: Bank) -> None:
+    head = "---\n# mine\nDate:   2020-05-06   # then\ntags: [Old]\nstatus: accepted\n---\n"
+    made = datetime(2024, 1, 1, tzinfo=UTC)
+    item = Item("\nText.\r\n", front_matter=head, tags=["new"], aliases=["A"], created_at=made)
+    (found,) = map(written, remember_many(bank, [item]))
+    content = show(bank, found.path).content
+    assert "# mine\nDate:   2020-05-06   # then\n" in content
+    assert content.endswith("---\n\nText.\r\n")
+    assert (found.tags, found.created_at) == (("old", "new"), "2020-05-06T00:00:00Z")
+    assert show(bank, "A").path == found.path
+
+
+def test_front_matter_that_can_not_be_parsed_is_refused(bank: Bank) -> None:
+    (found,) = remember_many(bank, [Item("Text.", front_matter="---\na: [\n---\n")])
+    assert refused(found).code == "unreadable_note"
+
+
+def test_what_an_agent_wrote_is_known(bank: Bank) -> None:
+    remember(bank, "The hobby glides.", name="hobby")
+    (found,) = remember_many(
+        bank, [Item("The hobby glides.", tags=["a"], source_type="agent", source_agent="scribe")]
+    )
+    assert found.action == "updated_existing"
+    assert show(bank, "hobby").edited_by == ("scribe",)
+
+
+def test_nothing_is_written_where_memory_is_off(folder: Path, opening: Callable[..., Bank]) -> None:
+    with pytest.raises(BadInput):
+        remember_many(opening(folder, memory__enabled=False), [Item("One.")])
+    assert not list(folder.rglob("*.md"))
+
+
+def test_a_hundred_notes_take_about_a_second(folder: Path) -> None:
+    """One after another they took 16 s; the bound leaves room for a busy machine."""
+    items = [Item(f"# Note {n}\n\nAbout topic {n % 7}, number {n}.") for n in range(100)]
+    with open_bank(folder) as bank:
+        start = time.perf_counter()
+        found = remember_many(bank, items)
+        taken = time.perf_counter() - start
+        assert [one.action for one in found] == ["created"] * 100
+        assert recall(bank, "note number 42").notes[0].path == written(found[42]).path
+    assert taken < 5

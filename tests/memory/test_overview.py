@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from memory_bank.bank.bank import Bank
+from memory_bank.memory.confirm import confirm
+from memory_bank.memory.overview import overview
+from tests.session_builder import observation, session, write
+
+
+def test_a_bank_is_counted_by_kind(project: Path, opening: Callable[..., Bank]) -> None:
+    write(
+        project / ".memories",
+        session("s1", observation(1, "Fix login", discovery_tokens=5000), observation(2, "Try")),
+        session("s2", observation(3, "Use tokens", discovery_tokens=300)),
+    )
+    found = overview(opening(project))
+    assert (found.observations, found.sessions, found.notes) == (3, 2, 3)
+    assert found.work_tokens == 5300
+    assert 0 < found.read_tokens < 1000
+    assert found.saved_tokens == found.work_tokens - found.read_tokens
+    assert found.problem is None
+
+
+def test_reading_that_costs_more_than_the_work_saves_nothing(
+    project: Path, opening: Callable[..., Bank]
+) -> None:
+    write(project / ".memories", session("s1", observation(1, "Fix login", discovery_tokens=1)))
+    assert overview(opening(project)).saved_tokens == 0
+
+
+def test_tokens_that_are_no_number_count_nothing(
+    project: Path, opening: Callable[..., Bank]
+) -> None:
+    write(project / ".memories", session("s1", observation(1, "One", discovery_tokens=77)))
+    file = project / ".memories/sessions/s1.md"
+    text = file.read_text()
+    for wrong in ("-5", "7e9", "9" * 30, "many", "٣"):
+        file.write_text(text.replace("discovery_tokens:: 77", f"discovery_tokens:: {wrong}"))
+        assert overview(opening(project)).work_tokens == 0, wrong
+
+
+def test_the_newest_of_all_kinds_come_first(project: Path, opening: Callable[..., Bank]) -> None:
+    now = datetime.now(UTC) + timedelta(days=400)  # later than the notes of the project
+    write(project / ".memories", session("s1", observation(1, "Fix login", created_at=now)))
+    rows = overview(opening(project), recent=3).recent
+    first = {row.kind: row for row in rows}["observation"]
+    assert (first.type, first.title, first.session_id) == ("bugfix", "Fix login", "s1")
+    assert first.id == "obs-000000000001"
+    assert first.path == "sessions/s1.md"
+    times = [row.created_at for row in rows]
+    assert times == sorted(times, reverse=True)
+    assert len(rows) == 3
+
+
+def test_a_decision_says_who_made_it_and_whether_it_holds(
+    project: Path, opening: Callable[..., Bank], git: Callable[..., str]
+) -> None:
+    bank = opening(project)
+    by_path = {one.path: one for one in overview(bank).decisions}
+    new, old = by_path["decisions/tantivy.md"], by_path["decisions/whoosh.md"]
+    assert (new.author, new.trust, new.stale, new.superseded_by) == ("Test", "human", "", "")
+    assert (old.stale, old.superseded_by) == (None, "decisions/tantivy.md"), "it cites no code"
+    assert list(by_path) == ["decisions/tantivy.md", "decisions/whoosh.md"]
+
+    (project / "src/index.py").write_text("def build_index(notes):\n    return 1\n")
+    git(project, "commit", "-qam", "Change the index")
+    assert "src/index.py" in (overview(bank).decisions[0].stale or "")
+    confirm(bank, ["decisions/tantivy", "decisions/whoosh"])
+    assert [one.stale for one in overview(bank).decisions] == ["", ""], "confirmed"
+
+    (project / ".memories/decisions/new.md").write_text("---\ntype: decision\n---\n# New\n\nSo.\n")
+    (latest, *_) = overview(bank).decisions
+    assert (latest.title, latest.trust, latest.author) == ("New", "uncommitted", "")
+
+
+def test_outside_git_nobody_knows_who_decided(folder: Path, opening: Callable[..., Bank]) -> None:
+    (folder / "one.md").write_text("---\ntype: decision\n---\n# One\n\nSo.\n")
+    (found,) = overview(opening(folder)).decisions
+    assert (found.trust, found.author, found.stale) == ("", "", None)
+
+
+def test_an_empty_bank_has_nothing(folder: Path, opening: Callable[..., Bank]) -> None:
+    found = overview(opening(folder))
+    assert found[:6] == (0, 0, 0, 0, 0, 0)
+    assert (found.recent, found.decisions, found.lately.changes) == ((), (), ())

@@ -1,0 +1,349 @@
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from memory_bank.bank.bank import Bank
+from memory_bank.base.errors import BadInput
+from memory_bank.memory.edit import set_status
+from memory_bank.memory.recall import recall
+from memory_bank.memory.remember import remember
+
+Opening = Callable[..., Bank]
+
+LONG = "filler words of no meaning here. " * 2000
+NOTES = {
+    "decisions/tantivy.md": "---\nid: t1\ntype: decision\ntags: [search, words]\n"
+    "created_at: 2026-01-10\nfile_refs: [src/index.py]\nsource_type: agent\nteam: core\n---\n"
+    "# Tantivy over Whoosh\n\nIt is maintained.\n\n## Consequences\n\nBM25 ranking of kestrels.\n\n"
+    "## Speed\n\nThe kestrel query takes a millisecond.\n",
+    "decisions/whoosh.md": "---\ncreated_at: 2025-01-01\n---\n# Whoosh\n\nPure Python, with kestrels.\n",
+    "new.md": "---\ncreated_at: 2025-06-01\n---\nsupersedes:: [[whoosh]]\n\nAbout Whoosh and kestrels.\n",
+    "long.md": f"---\ncreated_at: 2025-01-01\n---\n# Long\n\n{LONG}\n\nThe capercaillie hides.\n\n{LONG}",
+    "code.md": "---\ncreated_at: 2025-01-01\n---\nCall `parseHTTPRequest` in src/net/http_client.py.\n",
+    "cjk.md": "---\ncreated_at: 2025-01-01\n---\n全文検索エンジンを選びました。\n",
+    "empty-body.md": "---\ntitle: Wheatear\ncreated_at: 2025-01-01\n---\n",
+}
+
+
+@pytest.fixture
+def bank(folder: Path, opening: Opening) -> Bank:
+    for path, text in NOTES.items():
+        (folder / path).parent.mkdir(exist_ok=True)
+        (folder / path).write_text(text, encoding="utf-8")
+    return opening(folder)
+
+
+def paths(bank: Bank, query: str, **options: object) -> list[str]:
+    found = recall(bank, query, **options)  # type: ignore[arg-type]
+    assert found.result_count == len(found.notes)
+    return [note.path for note in found.notes]
+
+
+def test_an_answer_says_all_that_it_should(bank: Bank, folder: Path) -> None:
+    found = recall(bank, "maintained")
+    assert (found.schema_version, found.query) == ("1.0", "maintained")
+    assert (found.mode_used, found.fallback_reason) == ("lexical", "embeddings_disabled")
+    assert found.problem is None
+    note = found.notes[0]
+    assert (note.note_id, note.path, note.type) == ("t1", "decisions/tantivy.md", "decision")
+    assert (note.title, note.heading) == ("Tantivy over Whoosh", "Tantivy over Whoosh")
+    assert note.content == "# Tantivy over Whoosh\n\nIt is maintained."
+    lines = (folder / note.path).read_text().splitlines()
+    assert lines[note.line - 1] == "# Tantivy over Whoosh"
+    assert "maintained" in note.snippet
+    assert note.tags == ("search", "words")
+    assert (note.file_refs, note.symbol_refs) == (("src/index.py",), ())
+    assert (note.source_type, note.created_at) == ("agent", "2026-01-10T00:00:00Z")
+    assert note.access_count == 0
+    assert 0 < note.relevance_score <= 1
+    assert note.reasons
+    assert all(reason.source for reason in note.reasons)
+
+
+def test_one_note_is_one_entry_with_its_best_section(bank: Bank) -> None:
+    found = recall(bank, "kestrel query millisecond")
+    note = found.notes[0]
+    assert (note.path, note.heading) == ("decisions/tantivy.md", "Tantivy over Whoosh > Speed")
+    assert [also.heading for also in note.also] == ["Tantivy over Whoosh > Consequences"]
+    assert len({one.path for one in found.notes}) == found.result_count
+
+
+def test_the_best_comes_first(bank: Bank) -> None:
+    found = recall(bank, "kestrels ranking whoosh python")
+    scores = [note.relevance_score for note in found.notes]
+    assert scores == sorted(scores, reverse=True)
+    assert all(0 <= score <= 1 for score in scores)
+
+
+def test_nothing_in_a_long_note_is_unfindable(bank: Bank) -> None:
+    note = recall(bank, "capercaillie").notes[0]
+    assert note.path == "long.md"
+    assert "capercaillie" in note.content
+    assert "capercaillie" in note.snippet
+    assert len(note.snippet) < 1000
+
+
+@pytest.mark.parametrize(
+    ("query", "path"),
+    [
+        ("parse http request", "code.md"),
+        ("parseHTTPRequest", "code.md"),
+        ("http_client", "code.md"),
+        ("src/net/http_client.py", "code.md"),
+        ("全文検索", "cjk.md"),
+        ("検索エンジン", "cjk.md"),
+        ("Wheatear", "empty-body.md"),
+        ("maintaining", "decisions/tantivy.md"),
+        ("links:src/index.py", "decisions/tantivy.md"),
+        ("team:core", "decisions/tantivy.md"),
+        ("tag:words", "decisions/tantivy.md"),
+    ],
+)
+def test_words_of_every_kind_find(bank: Bank, query: str, path: str) -> None:
+    assert paths(bank, query)[0] == path
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["", " ", "\0", "\ud800", "?!", '"', '"" ""', "-", "--", "-kestrel", "tag:", "since:never x",
+     "AND", "a:b:c", "[[x]]", "(" * 500, "x" * 100_000, "\u202e\u200b", "in:../..", 'tag:"', "*:*",
+     "path:x^2~3", "日", "SELECT * FROM documents; --"],
+)  # fmt: skip
+def test_any_text_is_a_query(bank: Bank, query: str) -> None:
+    found = recall(bank, query)
+    assert found.query == query
+    assert found.result_count == len(found.notes)
+
+
+@pytest.mark.parametrize(
+    ("limit", "count"), [(-3, 1), (0, 1), (1, 1), (2, 2), (1000, 3), (None, 3)]
+)
+def test_a_limit_is_held_between_1_and_100(bank: Bank, limit: int | None, count: int) -> None:
+    assert len(paths(bank, "kestrels", limit=limit)) == count
+
+
+def test_more_than_100_are_never_returned(folder: Path, opening: Opening) -> None:
+    for number in range(120):
+        (folder / f"{number}.md").write_text("kestrel")
+    bank = opening(folder)
+    assert len(paths(bank, "kestrel", limit=1000)) == 100
+    assert len(paths(bank, "kestrel")) == 10
+
+
+def test_a_filter_applies_before_the_ranking(bank: Bank) -> None:
+    assert paths(bank, "kestrels", limit=1, tags=["search"]) == ["decisions/tantivy.md"]
+    assert paths(bank, "kestrels", tags=["search", "nothing"]) == []
+    assert paths(bank, "kestrels", type="Decision") == ["decisions/tantivy.md"]
+    assert paths(bank, "kestrels", since="2026-01-01") == ["decisions/tantivy.md"]
+    assert set(paths(bank, "kestrels", before=datetime(2025, 7, 1, tzinfo=UTC))) == {
+        "decisions/whoosh.md",
+        "new.md",
+    }
+    assert set(paths(bank, "kestrels in:decisions")) == {
+        "decisions/tantivy.md",
+        "decisions/whoosh.md",
+    }
+    assert set(paths(bank, "kestrels -tag:search")) == {"decisions/whoosh.md", "new.md"}
+    assert paths(bank, "kestrels -python -supersedes in:decisions") == ["decisions/tantivy.md"]
+
+
+def test_if_all_words_find_nothing_any_word_may(bank: Bank) -> None:
+    assert "decisions/tantivy.md" in paths(bank, "maintained zzzqqq")
+    assert paths(bank, "zzzqqq") == []
+
+
+def test_a_superseded_note_ranks_below_its_successor_and_says_so(bank: Bank) -> None:
+    found = {note.path: (place, note) for place, note in enumerate(recall(bank, "whoosh").notes)}
+    old_place, old = found["decisions/whoosh.md"]
+    new_place, new = found["new.md"]
+    assert new_place < old_place
+    assert old.superseded_by == "new.md"
+    assert new.superseded_by is None
+
+
+@pytest.mark.parametrize("embedder", ["none", "static"])
+def test_a_successor_that_does_not_match_is_not_raised(
+    folder: Path, opening: Opening, embedder: str
+) -> None:
+    old = "# Servers are cattle not pets\n\nWe replace servers, we never mend them.\n"
+    new = "# Platform\n\nsupersedes:: [[old]]\n\nA provider runs the machines for us now.\n"
+    others = {f"other{n}.md": f"# Topic {n}\n\nMore words about release {n}.\n" for n in range(8)}
+    for path, text in {"old.md": old, "new.md": new, **others}.items():
+        (folder / path).write_text(text, encoding="utf-8")
+    bank = opening(folder, memory__embedder=embedder)
+    answer = recall(bank, "cattle not pets")
+    assert answer.answered
+    assert (answer.notes[0].path, answer.notes[0].superseded_by) == ("old.md", "new.md")
+    assert not answer.notes[0].weak
+    (folder / "other0.md").unlink()
+    (folder / "new.md").write_text(new + "\nStill cattle, not pets.\n", encoding="utf-8")
+    assert [note.path for note in recall(bank, "cattle not pets").notes][:2] == ["new.md", "old.md"]
+
+
+def unrelated(folder: Path, number: int) -> None:
+    words = ["paint", "brush", "canvas", "colour", "frame", "light", "shade", "easel", "wall"]
+    for n in range(number):
+        text = " ".join(words[(n * k) % len(words)] for k in range(1, 40))
+        (folder / f"note{n}.md").write_text(f"# Note {n}\n\n{text}\n", encoding="utf-8")
+
+
+def test_of_a_small_bank_nothing_is_said_about_what_it_does_not_answer(
+    folder: Path, opening: Opening
+) -> None:
+    bank = opening(folder, memory__embedder="static")
+    remember(bank, "We chose CozoDB because KuzuDB was archived", tags=["architecture", "graph"])
+    for number in (0, 4, 9):
+        unrelated(folder, number)
+        answer = recall(bank, "graph database decision")
+        assert answer.notes[0].path.startswith("facts/we-chose-cozodb")
+        assert answer.answered
+
+
+def test_that_nothing_answers_is_said_of_a_search_in_the_whole_bank_only(
+    folder: Path, opening: Opening
+) -> None:
+    unrelated(folder, 30)
+    bank = opening(folder)
+    question = "a wall against neutrons"
+    answer = recall(bank, question)
+    assert answer.notes
+    assert (answer.answered, answer.apart) == (False, True)
+    assert recall(bank, f"{question} since:2000-01-01").answered
+    assert recall(bank, "canvas colour").answered
+
+
+def test_a_note_with_many_rare_words_of_a_question_may_answer_it(
+    folder: Path, opening: Opening
+) -> None:
+    unrelated(folder, 30)
+    rest = "\n\n".join(f"Paragraph {n} tells of {'other things and ' * 30}" for n in range(60))
+    long = f"# Long\n\nThe reactor.\n\n{rest}\n\nNeutrons.\n\n{rest}\n\nThe coolant pumps.\n"
+    (folder / "long.md").write_text(long, encoding="utf-8")
+    bank = opening(folder)
+    assert recall(bank, "a wall against neutrons").answered
+    assert not recall(bank, "a wall against protons").answered
+
+
+def test_of_a_chain_of_successors_the_last_that_matches_comes_first(
+    folder: Path, opening: Opening
+) -> None:
+    texts = {
+        "a": "# Kestrel\n\nkestrel kestrel kestrel\n",
+        "b": f"supersedes:: [[a]]\n\nA kestrel {'and an owl ' * 30}\n",
+        "c": f"supersedes:: [[b]]\n\nA kestrel {'and a heron ' * 20}\n",
+    }
+    for name, text in texts.items():
+        (folder / f"{name}.md").write_text(text, encoding="utf-8")
+    assert paths(opening(folder), "kestrel") == ["c.md", "b.md", "a.md"]
+
+
+def test_a_young_note_is_boosted_and_says_so(folder: Path, opening: Opening) -> None:
+    for name, age in (("old", 30), ("young", 2)):
+        day = (datetime.now(UTC) - timedelta(days=age)).isoformat()
+        (folder / f"{name}.md").write_text(f"---\ncreated_at: {day}\n---\nkestrel")
+    old, young = sorted(recall(opening(folder), "kestrel").notes, key=lambda note: note.path)
+    assert young.relevance_score > old.relevance_score
+    boosts = {reason.source: reason.score for reason in young.reasons}
+    assert boosts["recency"] == 1.2
+    assert "recency" not in {reason.source for reason in old.reasons}
+
+
+def test_accesses_count_after_the_answer_and_only_those_returned(bank: Bank) -> None:
+    assert paths(bank, "kestrels", limit=1) == [
+        first := paths(bank, "kestrels", count_access=False)[0]
+    ]
+    counts = {
+        note.path: note.access_count for note in recall(bank, "kestrels", count_access=False).notes
+    }
+    assert counts.pop(first) == 1
+    assert set(counts.values()) == {0}
+
+
+def test_archived_notes_are_left_out_unless_asked_for(bank: Bank) -> None:
+    set_status(bank, "whoosh", "archived")
+    assert "decisions/whoosh.md" not in paths(bank, "python kestrels")
+    assert "decisions/whoosh.md" in paths(bank, "python kestrels", include_archived=True)
+
+
+@pytest.mark.parametrize("mode", ["lexical", "semantic", "hybrid"])
+def test_modes_say_what_they_used(folder: Path, opening: Opening, mode: str) -> None:
+    (folder / "a.md").write_text("kestrel")
+    found = recall(opening(folder, memory__embedder="hashing"), "kestrel", mode=mode)
+    assert (found.mode_used, found.fallback_reason) == (mode, None)
+    assert found.notes[0].path == "a.md"
+    found = recall(opening(folder), "kestrel", mode=mode)
+    assert found.mode_used == "lexical"
+    assert found.fallback_reason == (None if mode == "lexical" else "embeddings_disabled")
+
+
+def test_what_is_no_mode_or_time_is_bad_input(bank: Bank) -> None:
+    with pytest.raises(BadInput, match="magic"):
+        recall(bank, "x", mode="magic")
+    for words in ({"since": "whenever"}, {"before": "13th month"}):
+        with pytest.raises(BadInput):
+            recall(bank, "x", **words)  # type: ignore[arg-type]
+
+
+def test_no_notes_are_no_error(tmp_path: Path, opening: Opening) -> None:
+    (tmp_path / "empty").mkdir()
+    found = recall(opening(tmp_path / "empty"), "anything")
+    assert (found.result_count, found.notes) == (0, ())
+
+
+def test_what_is_shown_is_what_the_file_says_now(bank: Bank, folder: Path) -> None:
+    file = folder / "new.md"
+    for number in range(5):
+        file.write_text(f"About kestrels, version {number}.")
+        note = next(n for n in recall(bank, "kestrels version").notes if n.path == "new.md")
+        assert f"version {number}" in note.content
+
+
+def test_every_line_end_gives_the_same_lines(folder: Path, opening: Opening) -> None:
+    text = "one\n\n# Birds\n\nThe kestrel\nhovers.\n"
+    for name, newline in (("lf", "\n"), ("crlf", "\r\n"), ("cr", "\r")):
+        (folder / f"{name}.md").write_bytes(text.replace("\n", newline).encode())
+    found = recall(opening(folder), "kestrel")
+    assert {(note.line, note.heading) for note in found.notes} == {(3, "Birds")}
+    assert all("The kestrel" in note.content for note in found.notes)
+    assert found.result_count == 3
+
+
+def test_an_answer_is_whole_while_notes_change(folder: Path, opening: Opening) -> None:
+    """Each note says its own number twice: a torn one would say two."""
+    for number in range(20):
+        (folder / f"{number}.md").write_text(f"kestrel 0 of {number}\n\nagain 0 of {number}\n")
+    bank, stop = opening(folder), threading.Event()
+
+    def scribble() -> None:
+        version = 0
+        while not stop.wait(0.002):  # else the readers hardly get their turn
+            version += 1
+            file = folder / f"{version % 20}.md"
+            text = f"kestrel {version} of {version % 20}\n\nagain {version} of {version % 20}\n"
+            (folder / ".mb-x").write_text(text)
+            (folder / ".mb-x").replace(file)
+
+    thread = threading.Thread(target=scribble)
+    thread.start()
+    try:
+        for _ in range(20):
+            found = recall(bank, "kestrel", 100, count_access=False)
+            for note in found.notes:
+                lines = note.content.splitlines()
+                assert lines[0].removeprefix("kestrel") == lines[2].removeprefix("again"), lines
+                assert note.path == f"{lines[0].split()[-1]}.md"
+    finally:
+        stop.set()
+        thread.join()
+    assert len(paths(bank, "kestrel", limit=100)) == 20
+
+
+def test_a_note_is_found_right_after_it_was_remembered(bank: Bank) -> None:
+    assert paths(bank, "goshawk") == []
+    path = remember(bank, "A goshawk in the wood.").path
+    assert paths(bank, "goshawk") == [path]

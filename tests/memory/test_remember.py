@@ -1,0 +1,324 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from blake3 import blake3
+
+from memory_bank.bank.bank import Bank
+from memory_bank.base.errors import BadInput, BadName, NoteExists
+from memory_bank.memory.edit import set_status
+from memory_bank.memory.move_and_merge import rename
+from memory_bank.memory.recall import recall
+from memory_bank.memory.remember import entity, remember
+from memory_bank.memory.show import list_notes, show
+from memory_bank.notes.identity import normalise
+from memory_bank.notes.note import Entity
+from tests import forked
+
+
+@pytest.fixture
+def bank(folder: Path, opening: Callable[..., Bank]) -> Bank:
+    return opening(folder)
+
+
+def notes(bank: Bank) -> list[str]:
+    root = bank.layout.root
+    return sorted(path.relative_to(root).as_posix() for path in root.rglob("*.md"))
+
+
+def test_a_new_content_becomes_a_note(bank: Bank) -> None:
+    content = "We chose Tantivy.\n\nIt is fast."
+    found = remember(bank, content, tags=[" Search ", "b", "SEARCH"], type="decision")
+    assert found.schema_version == "1.0"
+    assert found.action == "created"
+    assert found.content_hash == blake3(normalise(content).encode()).hexdigest()
+    assert found.tags == ("search", "b")
+    assert (found.type, found.source_type) == ("decision", "manual")
+    assert found.path == "decisions/we-chose-tantivy.md"
+    expected_id = blake3((content + found.created_at).encode()).hexdigest()[:12]
+    assert found.note_id == expected_id
+    shown = show(bank, found.path)
+    assert shown.body.strip() == content
+    assert (shown.note_id, shown.etag, shown.tags) == (found.note_id, found.etag, ("search", "b"))
+    assert shown.status == "active"
+
+
+def test_the_same_content_updates_its_note(bank: Bank) -> None:
+    first = remember(bank, "The kestrel hovers.", tags=["birds"])
+    before = show(bank, first.path)
+    again = remember(bank, "\r\nThe kestrel hovers.  \r\n\n", tags=["Birds", "Field"])
+    assert again.action == "updated_existing"
+    assert (again.path, again.note_id, again.content_hash) == (
+        first.path,
+        first.note_id,
+        first.content_hash,
+    )
+    assert again.tags == ("birds", "field")
+    assert again.created_at == first.created_at
+    after = show(bank, first.path)
+    assert after.tags == ("birds", "field")
+    assert after.access_count == before.access_count + 1
+    assert after.updated_at >= after.created_at
+    assert "updated_at" not in after.content
+    assert len(notes(bank)) == 1
+
+
+@pytest.mark.parametrize("head", ["", "created_at: 2020-01-01\n", "updated_at: 2020-01-01\n"])
+def test_a_repeated_remember_is_answered_as_an_update_and_writes_no_byte(
+    bank: Bank, folder: Path, head: str
+) -> None:
+    (folder / "mine.md").write_text(f"---\ntags: [a]\n{head}---\nThe hobby glides.\n")
+    os.utime(folder / "mine.md", (1e9, 1e9))
+    before, bytes_before = show(bank, "mine"), (folder / "mine.md").read_bytes()
+    stamp = (folder / "mine.md").stat().st_mtime_ns
+    start = datetime.now(UTC).replace(microsecond=0)
+    assert remember(bank, "The hobby glides.", tags=["a"]).path == "mine.md"
+    after = show(bank, "mine")
+    assert before.updated_at < after.updated_at
+    assert datetime.fromisoformat(after.updated_at) >= start
+    assert after.access_count == before.access_count + 1
+    assert (folder / "mine.md").read_bytes() == bytes_before
+    assert (folder / "mine.md").stat().st_mtime_ns == stamp
+    assert recall(bank, "hobby", since=start).result_count == 1
+    bank.rebuild()
+    assert show(bank, "mine").updated_at == after.updated_at
+
+
+def test_when_a_note_without_an_id_was_written_goes_with_its_new_name(
+    bank: Bank, folder: Path
+) -> None:
+    (folder / "mine.md").write_text("---\nupdated: 2020-01-01\n---\nThe hobby glides.\n")
+    remember(bank, "The hobby glides.")
+    known = show(bank, "mine").updated_at
+    assert rename(bank, "mine", "yours").path == "yours.md"
+    assert show(bank, "yours").updated_at == known > "2020-01-01"
+
+
+def test_an_update_keeps_what_a_person_wrote(bank: Bank, folder: Path) -> None:
+    text = "---\n# mine\nown:   'x'   # stays\ntags: [a]\n---\nThe osprey dives.\r\n"
+    (folder / "mine.md").write_bytes(text.encode())
+    assert remember(bank, "The osprey dives.", tags=["b"]).path == "mine.md"
+    now = (folder / "mine.md").read_bytes().decode()
+    assert "# mine\nown:   'x'   # stays\n" in now
+    assert now.endswith("---\nThe osprey dives.\r\n")
+    assert show(bank, "mine").tags == ("a", "b")
+
+
+def test_an_archived_twin_is_left_alone(bank: Bank) -> None:
+    first = remember(bank, "The merlin chases.")
+    set_status(bank, first.path, "archived")
+    again = remember(bank, "The merlin chases.")
+    assert again.action == "created"
+    assert again.path != first.path
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "---\nlooks: like\n---\nfront matter",
+        "---",
+        "--- \n\ntext",
+        "+++\na = 1\n+++\n",
+        "\ufefftext with a mark",
+        "\n\n\n# Late\n",
+        "trailing\n\n\n\n",
+        "lone\rreturns\rhere",
+        "e\u0301 decomposed",
+        "ends with spaces   ",
+        "   indented",
+        "```\nopen fence",
+        "a\u2028\u2029\x85\x0cb",
+        "x" * 50_000,
+        "日本語",
+        "- [ ] task\n- [[link]]",
+        "...",
+        "key: value",
+    ],
+)
+def test_any_content_is_kept_and_known_again(bank: Bank, content: str) -> None:
+    first = remember(bank, content)
+    assert normalise(show(bank, first.path).body) == normalise(content)
+    again = remember(bank, content)
+    assert (again.action, again.path) == ("updated_existing", first.path)
+    third = remember(bank, content)
+    assert (third.action, third.path) == ("updated_existing", first.path)
+    assert normalise(show(bank, first.path).body) == normalise(content)
+    assert len(notes(bank)) == 1
+
+
+@pytest.mark.parametrize("content", ["", " ", "\n\t\n", "\u3000"])
+def test_empty_content_is_refused(bank: Bank, content: str) -> None:
+    with pytest.raises(BadInput, match="content must not be empty"):
+        remember(bank, content)
+    assert notes(bank) == []
+
+
+@pytest.mark.parametrize("tag", ["", " ", "#", " # "])
+def test_an_empty_tag_is_refused(bank: Bank, tag: str) -> None:
+    with pytest.raises(BadInput):
+        remember(bank, "text", tags=["a", tag])
+    assert notes(bank) == []
+
+
+@pytest.mark.parametrize("content", ["a\0b", "a\ud800b"])
+def test_content_that_no_file_can_hold_is_refused(bank: Bank, content: str) -> None:
+    with pytest.raises(BadInput):
+        remember(bank, content)
+    assert notes(bank) == []
+
+
+@pytest.mark.parametrize("name", ["../out", "/etc/x", ".git/x", "a\0", "nul", "a?b", "x" * 400])
+def test_a_name_that_can_not_be_is_refused(bank: Bank, name: str) -> None:
+    with pytest.raises(BadName):
+        remember(bank, "text", name=name)
+    assert notes(bank) == []
+
+
+def test_a_name_of_ones_own_is_taken_once(bank: Bank) -> None:
+    assert remember(bank, "one", name="deep/own").path == "deep/own.md"
+    for name in ("deep/own", "deep/own.md", "Deep/Own"):
+        with pytest.raises(NoteExists):
+            remember(bank, "two", name=name)
+    assert notes(bank) == ["deep/own.md"]
+
+
+def test_names_that_are_taken_are_counted_on(bank: Bank) -> None:
+    paths = [remember(bank, f"Same words. {number}").path for number in range(3)]
+    assert paths == ["facts/same-words.md", "facts/same-words-2.md", "facts/same-words-3.md"]
+
+
+@pytest.mark.parametrize(
+    ("content", "path"),
+    [
+        ("# Über die Fähre!\n\ntext", "facts/über-die-fähre.md"),
+        ("日本語の文。続き", "facts/日本語の文-続き.md"),
+        ("???\n\nwords", "facts/words.md"),
+        ("!!!", "facts/note.md"),
+        ("con", "facts/note-con.md"),
+        ("- a list item", "facts/a-list-item.md"),
+    ],
+)
+def test_a_note_is_named_by_its_first_words_in_any_script(
+    bank: Bank, content: str, path: str
+) -> None:
+    assert remember(bank, content).path == path
+
+
+@pytest.mark.parametrize(
+    ("kind", "place"),
+    [("decision", "decisions"), ("journal", "journal"), ("My Type", "my-type"), ("../x", "x")],
+)
+def test_a_type_has_its_folder(bank: Bank, kind: str, place: str) -> None:
+    assert remember(bank, "text", type=kind).path == f"{place}/text.md"
+    assert list_notes(bank, type=kind).result_count == 1
+
+
+def test_references_are_written_and_found(bank: Bank, folder: Path) -> None:
+    remember(
+        bank,
+        "The index is built here.",
+        name="a",
+        file_refs=["src/index.py"],
+        symbol_refs=["build_index"],
+        entity_refs=[{"kind": "person", "id": "Sarah Connor"}, "ticket:7", Entity("clause", "4")],
+        source_type="agent",
+        source_agent="tester",
+    )
+    note = recall(bank, "index").notes[0]
+    assert note.file_refs == ("src/index.py",)
+    assert note.symbol_refs == ("build_index",)
+    assert note.source_type == "agent"
+    assert recall(bank, "links:src/index.py").result_count == 1
+    assert note.entity_refs == (
+        Entity("person", "Sarah Connor"), Entity("ticket", "7"), Entity("clause", "4"),
+    )  # fmt: skip
+    assert note.entity_refs == show(bank, "a").entity_refs
+    assert recall(bank, "Connor").result_count == 1
+    text = (folder / "a.md").read_text()
+    assert "source_agent: tester" in text
+
+
+def test_an_entity_needs_a_kind_and_a_name() -> None:
+    assert entity(" clause : 4: b ") == Entity("clause", "4: b")
+    for text in ("", "x", ":x", "x:", " : "):
+        with pytest.raises(BadInput):
+            entity(text)
+    for fields in ({}, {"kind": "person"}, {"kind": "", "id": "x"}, {"kind": [], "id": "x"}):
+        with pytest.raises(BadInput):
+            entity(fields)
+
+
+@pytest.mark.parametrize("source", ["manual", "agent", "session", "import"])
+def test_a_note_says_its_source(bank: Bank, source: str) -> None:
+    assert remember(bank, "text", name="a", source_type=source).source_type == source
+    assert show(bank, "a").source_type == source
+
+
+def test_a_source_that_is_none_is_refused(bank: Bank) -> None:
+    with pytest.raises(BadInput, match="robot"):
+        remember(bank, "text", source_type="robot")
+
+
+def test_a_twin_without_an_id_is_named_by_its_path(bank: Bank, folder: Path) -> None:
+    (folder / "by-hand.md").write_text("Same words.\n")
+    done = remember(bank, "Same words.")
+    assert (done.action, done.note_id) == ("updated_existing", "by-hand.md")
+
+
+def test_only_keys_that_say_something_are_written(bank: Bank, folder: Path) -> None:
+    remember(bank, "text", name="a")
+    keys = [
+        line.partition(":")[0] for line in (folder / "a.md").read_text().split("---")[1].split("\n")
+    ]
+    assert [key for key in keys if key][:3] == ["id", "type", "created_at"]
+    assert not {"tags", "file_refs", "symbol_refs", "entity_refs", "source_agent", "title"} & set(
+        keys
+    )
+
+
+def test_dates_are_of_today(bank: Bank) -> None:
+    created = datetime.fromisoformat(remember(bank, "text").created_at)
+    assert abs((datetime.now(UTC) - created).total_seconds()) < 60
+
+
+def test_threads_that_remember_the_same_make_one_note(bank: Bank) -> None:
+    with ThreadPoolExecutor(6) as threads:
+        found = list(threads.map(lambda n: remember(bank, "One thing.", tags=[f"t{n}"]), range(6)))
+    assert len(notes(bank)) == 1
+    assert sorted(one.action for one in found) == ["created", *["updated_existing"] * 5]
+    assert set(show(bank, found[0].path).tags) == {f"t{number}" for number in range(6)}
+
+
+REMEMBERING = """
+import sys
+from memory_bank.bank.bank import open_bank
+from memory_bank.memory.remember import remember
+with open_bank(sys.argv[1], settings={"memory.embedder": "none"}) as bank:
+    bank.catch_up()
+    print("ready", flush=True)
+    sys.stdin.readline()
+    for number in range(5):
+        remember(bank, f"Thing {number} that is known.")
+"""
+
+
+def test_processes_that_remember_the_same_make_one_note(bank: Bank) -> None:
+    words = [sys.executable, "-c", REMEMBERING, str(bank.layout.root)]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    started = [forked.Popen(words, **pipes) for _ in range(3)]
+    for process in started:
+        assert process.stdout.readline() == "ready\n"
+    for process in started:
+        process.stdin.write("go\n")
+        process.stdin.flush()
+    for process in started:
+        process.communicate()
+        assert process.returncode == 0
+    assert len(notes(bank)) == 5

@@ -1,0 +1,268 @@
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from memory_bank.base.records import unhidden
+from memory_bank.notes.compare.note_change import KeyChange, LinkChange, TextSpan
+from memory_bank.review.formats.markdown import LIMIT, MARKER, markdown
+from memory_bank.review.formats.word_diff import DiffSpan, whole_words
+from memory_bank.review.report import (
+    RankFall,
+    Review,
+    Side,
+    SimilarNote,
+    StaleCitation,
+    WeakNeighbour,
+)
+from tests.review.formats.reviews import (
+    SENTINEL,
+    claim,
+    finding,
+    hostile_reviews,
+    note,
+    review,
+    section,
+)
+
+MARKDOWN = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+_TAGS = re.compile(r"<details><summary>[^<>]*</summary>|</details>|<!-- memory-bank review -->")
+_CODE = re.compile(r"<code>[^<>]*</code>")
+
+
+def tokens(text: str) -> Iterator[Token]:
+    for token in MARKDOWN.parse(text):
+        yield token
+        yield from token.children or ()
+
+
+def size(text: str) -> int:
+    return len(text.encode("utf-16-le")) // 2
+
+
+def test_the_first_line_is_the_marker() -> None:
+    assert markdown(review()).splitlines()[0] == MARKER == "<!-- memory-bank review -->"
+
+
+def test_a_finding_says_severity_rule_place_and_fix() -> None:
+    shown = markdown(review(finding("leads nowhere", fix="facts/okapi")))
+    assert "**1 warning**" in shown
+    assert (
+        "- **warning** `broken-link` `.memories/facts/bm25.md` line 3: `leads nowhere` Fix: `facts/okapi`"
+        in shown
+    )
+
+
+def test_findings_that_were_there_before_are_closed_and_not_counted() -> None:
+    shown = markdown(review(finding("old one", new=False)))
+    assert "**No new findings**" in shown
+    assert "<summary>Findings that were there before (1)</summary>" in shown
+
+
+def test_a_changed_claim_is_a_diff_by_words() -> None:
+    shown = markdown(review(changes=[note()]))
+    assert "```diff\n  k1 is\n- 1.5\n+ 1.2\n```" in shown
+    assert "**Section changed**: `BM25 › Parameters`, line 5" in shown
+    assert "<code>.memories/facts/bm25.md</code> changed: +1 −1 words, 40 → 42 tokens" in shown
+
+
+def test_a_claim_with_many_changes_is_shown_before_and_after() -> None:
+    spans = [
+        pair
+        for n in range(4)
+        for pair in (("equal", "a "), ("delete", f"b{n} "), ("insert", f"c{n} "))
+    ]
+    shown = markdown(review(changes=[note(sections=(section(claim(*spans)),))]))
+    assert "- a b0 a b1 a b2 a b3\n+ a c0 a c1 a c2 a c3\n" in shown
+
+
+def test_unchanged_text_far_from_a_change_is_left_out() -> None:
+    spans = (
+        ("equal", "first " + "word " * 200 + "near "),
+        ("insert", "new"),
+        ("equal", " after" * 200),
+    )
+    shown = markdown(review(changes=[note(sections=(section(claim(*spans)),))]))
+    assert "near\n+ new\n" in shown
+    assert "first" not in shown
+    assert len(shown) < 1000
+
+
+def test_front_matter_and_links_are_listed() -> None:
+    keys = (
+        KeyChange("status", "changed", '"active"', '"archived"'),
+        KeyChange("tags", "changed", "[]", "[]", ("search",), ("rank",)),
+    )
+    gained = (LinkChange("facts/okapi", "extends", 4, 2),)
+    shown = markdown(review(changes=[note(front_matter=keys, gained=gained)]))
+    assert '- `status` changed: `"active"` → `"archived"`' in shown
+    assert "- `tags` changed: +`search`, −`rank`" in shown
+    assert "- link gained: `facts/okapi` (`extends`, line 4, 2 times)" in shown
+
+
+def test_each_list_of_the_review_is_shown() -> None:
+    place = (".memories/a.md", 3)
+    shown = markdown(
+        review(
+            stale=(
+                StaleCitation("a.md", *place, "src/x.py#f", "moved", ("c" * 40,), "src/y.py#f"),
+            ),
+            similar=(SimilarNote("a.md", ".memories/a.md", "b.md", 0.913, ".memories/b.md"),),
+            neighbours=(
+                WeakNeighbour(
+                    "a.md",
+                    ".memories/a.md",
+                    "b.md",
+                    "superseded",
+                    ("d.md",),
+                    "linked",
+                    4,
+                    ".memories/b.md",
+                    (".memories/d.md",),
+                ),
+            ),
+            queries=(RankFall("why bm25", "a.md", 1, None, ".memories/a.md"),),
+        )
+    )
+    assert (
+        "- `.memories/a.md` line 3: `src/x.py#f` is `moved` by `cccccccccccc`. Fix: `src/y.py#f`"
+        in shown
+    )
+    assert "- `.memories/a.md` and `.memories/b.md`: 0.91 alike" in shown
+    assert (
+        "- `.memories/a.md` line 4: linked `.memories/b.md` is superseded by `.memories/d.md`"
+        in shown
+    )
+    assert "- `why bm25` finds `.memories/a.md`: rank 1 → not found" in shown
+
+
+@settings(deadline=None, max_examples=25)
+@given(hostile_reviews())
+def test_text_of_a_pull_request_is_always_code(shown: Review) -> None:
+    for token in tokens(markdown(shown)):
+        if token.type in {"fence", "code_inline", "inline"}:
+            continue
+        if token.type in {"html_block", "html_inline"}:
+            rest = _TAGS.sub("", _CODE.sub("", token.content)).strip()
+            assert not rest, token
+        assert SENTINEL not in _CODE.sub("", token.content), token
+        assert token.type not in {"link_open", "image", "code_block", "table_open"}, token
+        assert not token.attrs or token.type == "ordered_list_open", token
+
+
+@settings(deadline=None, max_examples=25)
+@given(hostile_reviews())
+def test_the_structure_does_not_depend_on_the_text(shown: Review) -> None:
+    kinds = [token.type for token in MARKDOWN.parse(markdown(shown))]
+    others = sum(1 for one in shown.findings if not one.new)
+    assert kinds.count("fence") == 1
+    headings = 5 + any(one.new for one in shown.findings)
+    assert kinds.count("heading_open") == headings
+    assert kinds.count("html_block") == 3 + 2 * bool(others)
+
+
+@settings(deadline=None, max_examples=25)
+@given(hostile_reviews())
+def test_nothing_that_a_reader_does_not_see_is_in_it(shown: Review) -> None:
+    text = markdown(shown)
+    assert unhidden(text) == text
+
+
+@pytest.mark.parametrize("letter", ["x", "`", "&", "𝔘", "\u202e", "<"])
+def test_it_is_shorter_than_github_allows_and_says_what_is_cut(letter: str) -> None:
+    long = letter * 3000
+    changes = [
+        note(
+            f"{number}{long}",
+            file=f"{number}{long}",
+            sections=(section(*[claim(("insert", long))] * 30),),
+        )
+        for number in range(150)
+    ]
+    lists = {
+        "stale": (StaleCitation(long, long, 3, long, long, (long,) * 9, long),) * 99,
+        "similar": (SimilarNote(long, long, long, 0.9, long),) * 99,
+        "neighbours": (
+            WeakNeighbour(long, long, long, "archived", (), "linked", 1, long, (long,) * 9),
+        )
+        * 99,
+        "queries": (RankFall(long, long, 1, 2, long),) * 99,
+        "notices": (long,) * 99,
+    }
+    found = [
+        finding(long, file=long, fix=long, new=new) for new in (True, False) for _ in range(99)
+    ]
+    shown = markdown(review(*found, changes=changes, **lists))
+    assert size(shown) <= LIMIT < 65_536
+    assert "The comment is cut: GitHub allows 65,536 characters." in shown
+    assert f"`memory-bank review {'a' * 40}..{'b' * 40}`" in shown
+    assert "more notes changed." in shown
+
+
+def test_a_note_with_a_long_diff_is_named_and_the_others_are_shown() -> None:
+    long = section(*[claim(("insert", "word " * 900))] * 9)
+    shown = markdown(review(changes=[note("a.md", sections=(long,)), note("b.md")]))
+    assert "<code>.memories/b.md</code>" in shown
+    rest = shown.partition("#### Notes whose changes are not shown here")[2]
+    assert "- `.memories/a.md` changed" in rest or "The section is cut after 80 lines." in shown
+
+
+def test_the_command_for_the_rest_names_the_work_tree() -> None:
+    changes = [
+        note(f"{n}.md", front_matter=(KeyChange("x" * 299, "added", None, "y" * 299),) * 20)
+        for n in range(99)
+    ]
+    shown = markdown(review(changes=changes, head=Side("staged", None)))
+    assert "`memory-bank review --staged`" in shown
+
+
+def test_spans_of_claims_keep_their_order() -> None:
+    one = claim(("delete", "old"), ("insert", "new"), ("equal", " end"))
+    assert one.spans[0] == TextSpan("delete", "old")
+    assert "- old\n+ new\n  end\n" in markdown(review(changes=[note(sections=(section(one),))]))
+
+
+def test_soft_line_breaks_are_spaces_and_hard_ones_stay() -> None:
+    spans = (("equal", "- it takes 0.1\n  s to "), ("insert", "open\nand close  \nall"))
+    shown = markdown(review(changes=[note(sections=(section(claim(*spans)),))]))
+    assert "  - it takes 0.1 s to\n+ open and close\n+ all\n" in shown
+
+
+def test_a_changed_word_is_shown_whole() -> None:
+    spans = (
+        ("equal", "it is"),
+        ("insert", " very"),
+        ("equal", " fast"),
+        ("insert", ","),
+        ("equal", " and"),
+    )
+    shown = markdown(review(changes=[note(sections=(section(claim(*spans)),))]))
+    assert "  it is\n- fast\n+ very fast,\n  and\n" in shown
+
+
+def test_blank_lines_are_around_changed_claims_only() -> None:
+    added = [claim(("insert", f"claim {number}.\n\n")) for number in range(3)]
+    changed = claim(("equal", "k1 is "), ("delete", "1"), ("insert", "2"))
+    shown = markdown(review(changes=[note(sections=(section(*added, changed, added[0]),))]))
+    assert "+ claim 0.\n+ claim 1.\n+ claim 2.\n\n  k1 is\n- 1\n+ 2\n\n+ claim 0.\n```" in shown
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(["equal", "delete", "insert"]), st.text("ab ,\n中", max_size=5))
+    )
+)
+def test_whole_words_keep_both_texts(spans: list[tuple[str, str]]) -> None:
+    given_spans = [DiffSpan(*one) for one in spans]
+    for left_out in ("insert", "delete"):
+        before, after = (
+            "".join(one.text for one in some if one.kind != left_out)
+            for some in (given_spans, whole_words(given_spans))
+        )
+        assert before == after

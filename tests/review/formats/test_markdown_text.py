@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+from html import unescape
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from memory_bank.review.formats.markdown_text import code, fence, folded, html_code, one_line
+from tests.review.formats.reviews import texts
+
+MARKDOWN = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+
+
+@settings(deadline=None)
+@given(texts)
+def test_a_code_span_has_the_text_and_nothing_else(text: str) -> None:
+    (_, inline, _) = MARKDOWN.parse(f"a {code(text)} b")
+    assert inline.children is not None
+    before, span, after = inline.children
+    assert (before.content, after.content) == ("a ", " b")
+    assert span.type == "code_inline"
+    assert span.content.strip() == one_line(text)
+
+
+@settings(deadline=None)
+@given(st.lists(texts, min_size=1))
+def test_no_line_ends_a_fence(lines: list[str]) -> None:
+    rows = [row for line in lines for row in folded(line)]
+    (block,) = MARKDOWN.parse(fence([f"+ {row}" for row in rows], "diff"))
+    assert block.type == "fence"
+    assert block.info == "diff"
+    assert block.content == "".join(f"+ {row}\n" for row in rows)
+
+
+@settings(deadline=None)
+@given(texts)
+def test_a_code_element_has_no_tag_inside(text: str) -> None:
+    inside = html_code(text).removeprefix("<code>").removesuffix("</code>")
+    assert not set("<>\"'\n") & set(inside)
+    assert unescape(inside) == one_line(text)
+
+
+def test_long_texts_are_cut() -> None:
+    assert one_line("word " * 1000).endswith("…")
+    assert len(one_line("\u200b" * 1000)) == 300
+    assert max(map(len, folded("word " * 1000))) <= 96

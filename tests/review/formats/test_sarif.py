@@ -1,0 +1,145 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import jsonschema
+import pytest
+from hypothesis import given, settings
+
+from memory_bank.base.records import unhidden
+from memory_bank.review.formats.annotations import MOST
+from memory_bank.review.formats.sarif import sarif
+from memory_bank.review.report import Review
+from tests.review.formats.reviews import finding, hostile_reviews, review
+from tests.review.formats.sarif_rules import SCHEMA
+
+
+def run_of(shown: Review) -> dict[str, Any]:
+    log = json.loads(sarif(shown, "0.1.0"))
+    jsonschema.validate(log, SCHEMA)
+    run: dict[str, Any] = log["runs"][0]
+    return run
+
+
+def region(**places: Any) -> dict[str, int]:
+    (result,) = run_of(review(finding(**places)))["results"]
+    found: dict[str, int] = result["locations"][0]["physicalLocation"]["region"]
+    return found
+
+
+def test_a_finding_is_a_result_with_its_rule() -> None:
+    run = run_of(review(finding("leads nowhere", fix="facts/okapi", severity="info")))
+    (result,), (rule,) = run["results"], run["tool"]["driver"]["rules"]
+    assert rule["id"] == result["ruleId"] == "broken-link"
+    assert rule["shortDescription"] == {"text": "A broken-link."}
+    assert rule["defaultConfiguration"] == {"level": "note"}
+    assert result["ruleIndex"] == 0
+    assert result["level"] == "note"
+    assert result["message"] == {"text": "leads nowhere. Fix: facts/okapi"}
+    assert result["baselineState"] == "new"
+
+
+def test_columns_are_utf_16_code_units_and_absent_for_a_whole_line() -> None:
+    assert region(line=3) == {"startLine": 3}
+    assert region(line=3, column=5, end_column=9) == {
+        "startLine": 3,
+        "startColumn": 5,
+        "endColumn": 9,
+    }
+    assert region(line=3, column=5, end_line=4, end_column=2)["endLine"] == 4
+    assert run_of(review())["columnKind"] == "utf16CodeUnits"
+
+
+@pytest.mark.parametrize(
+    ("path", "uri"),
+    [
+        (".memories/a b.md", ".memories/a%20b.md"),
+        ("notes/50%.md", "notes/50%25.md"),
+        ("c:/x.md", "c%3A/x.md"),
+        ("é#1?.md", "%C3%A9%231%3F.md"),
+        ("a\udcff.md", "a%FF.md"),
+    ],
+)
+def test_paths_are_relative_percent_encoded_uris(path: str, uri: str) -> None:
+    (result,) = run_of(review(finding(file=path)))["results"]
+    location = result["locations"][0]["physicalLocation"]["artifactLocation"]
+    assert location == {"uri": uri, "uriBaseId": "%SRCROOT%"}
+    assert unquote(uri, errors="surrogateescape") == path
+
+
+def fingerprints(*found: Any) -> list[str]:
+    return [
+        result["partialFingerprints"]["memoryBankFinding/v1"]
+        for result in run_of(review(*found))["results"]
+    ]
+
+
+def test_a_fingerprint_survives_edits_elsewhere() -> None:
+    before = fingerprints(
+        finding("[[a]] is ambiguous", line=3), finding("12,345 bytes", rule="large-note")
+    )
+    after = fingerprints(
+        finding("12,400 bytes", rule="large-note"), finding("[[a]] is ambiguous", line=90)
+    )
+    assert before == after[::-1]
+
+
+def test_fingerprints_differ_between_findings() -> None:
+    found = [
+        finding("[[a1]] is ambiguous"), finding("[[a2]] is ambiguous"), finding("[[a1]] is ambiguous", line=9),
+        finding("[[a1]] is ambiguous", rule="moved-link"), finding("[[a1]] is ambiguous", file="b.md"),
+        finding("[[a1]] is ambiguous", words="a1"),
+    ]  # fmt: skip
+    assert len(set(fingerprints(*found))) == len(found)
+
+
+def test_equal_findings_are_numbered_from_the_top_whatever_their_order() -> None:
+    first, second = finding("x", line=3), finding("x", line=9)
+    assert fingerprints(first, second) == fingerprints(second, first)[::-1]
+
+
+def test_a_message_has_no_link_and_no_placeholder_of_a_notes_text() -> None:
+    (result,) = run_of(review(finding("see [here](https://evil.example) {0}")))["results"]
+    assert result["message"]["text"] == "see [here] (https://evil.example) {{0}}"
+
+
+def test_what_was_left_out_is_a_notification() -> None:
+    (invocation,) = run_of(review(notices=("big.md was not compared",)))["invocations"]
+    assert invocation["toolExecutionNotifications"] == [
+        {"level": "note", "message": {"text": "big.md was not compared"}}
+    ]
+
+
+def test_more_findings_than_github_shows_are_counted() -> None:
+    run = run_of(review(*[finding(line=number + 1) for number in range(MOST + 2)]))
+    assert len(run["results"]) == MOST
+    (notice,) = run["invocations"][0]["toolExecutionNotifications"]
+    assert notice["message"]["text"].startswith("2 more findings left out")
+
+
+@settings(deadline=None, max_examples=25)
+@given(hostile_reviews())
+def test_the_log_follows_the_rules_whatever_notes_contain(shown: Review) -> None:
+    run = run_of(shown)
+    assert len(run["results"]) == len(shown.findings)
+    for result in run["results"]:
+        text = result["message"]["text"]
+        assert unhidden(text) == text
+        assert "](" not in text
+
+
+@settings(deadline=None, max_examples=25)
+@given(hostile_reviews())
+def test_the_log_is_the_same_each_time(shown: Review) -> None:
+    assert sarif(shown, "1") == sarif(shown, "1")
+
+
+def test_the_rules_here_agree_with_the_published_schema_where_it_is_at_hand() -> None:
+    schema = Path(__file__).parents[4] / "shared" / "sarif-schema-2.1.0.json"
+    if not schema.exists():
+        pytest.skip("the published schema (110 KB) is not part of this repository")
+    shown = review(finding(fix="x", column=1, end_column=2), notices=("x",))
+    jsonschema.validate(json.loads(sarif(shown, "1")), json.loads(schema.read_text()))

@@ -1,0 +1,31 @@
+"""A bank as rules see it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from memory_bank.bank.bank import Bank
+from memory_bank.bank.findings import Finding
+from memory_bank.review.rules.base import RuleContext, findings
+
+Lint = Callable[..., list[Finding]]
+
+
+@pytest.fixture
+def lint(opening: Callable[..., Bank]) -> Lint:
+    """Return what one rule finds in a bank."""
+
+    def run(place: Path, rule: str, **settings: object) -> list[Finding]:
+        bank = opening(place, **settings)
+        bank.sync()
+        found = bank.read(
+            lambda view: findings(
+                RuleContext(bank.layout, bank.settings, bank.store, view.manifest)
+            )
+        )
+        return [one for one in found if one.rule == rule]
+
+    return run

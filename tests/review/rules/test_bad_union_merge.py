@@ -1,0 +1,116 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.review.rules.conftest import Lint
+
+LONG = "We chose tantivy because its index is small and fast."
+NOTE = "---\nid: {id}\ntype: fact\n---\n# Port\n\n{text}\n"
+
+
+@pytest.fixture
+def merged(project: Path, git: Callable[..., str]) -> Callable[..., str]:
+    """Return what git makes with `merge=union` of two versions of a note."""
+    file = project / ".memories/facts/port.md"
+
+    def commit(text: str) -> None:
+        file.write_text(text)
+        git(project, "add", "-A")
+        git(project, "commit", "-q", "-m", "Change it")
+
+    def run(base: str, theirs: str, ours: str) -> str:
+        (project / ".gitattributes").write_text("*.md merge=union\n")
+        if base:
+            commit(base)
+        else:
+            git(project, "add", "-A")
+            git(project, "commit", "-q", "-m", "Start")
+        git(project, "checkout", "-q", "-b", "other")
+        commit(theirs)
+        git(project, "checkout", "-q", "main")
+        commit(ours)
+        git(project, "merge", "-q", "-m", "Both", "other")
+        return file.read_text()
+
+    return run
+
+
+def test_two_new_notes_of_one_name_are_found(
+    project: Path, merged: Callable[..., str], lint: Lint
+) -> None:
+    merged("", NOTE.format(id="aaa", text=LONG), NOTE.format(id="bbb", text=LONG))
+    found = lint(project, "bad-union-merge")
+    assert [(one.path, one.line, one.message) for one in found] == [
+        ("facts/port.md", 3, "the key 'id' is also on line 2")
+    ]
+
+
+def test_two_edits_of_one_line_are_found(
+    project: Path, merged: Callable[..., str], lint: Lint
+) -> None:
+    words = "We chose tantivy because its index is {} and fast.\nIt runs with {}, so that nothing must be started.\n"
+    text = merged(
+        words.format("small", "no server"),
+        words.format("tiny", "no server at all"),
+        words.format("neat", "no server to run"),
+    )
+    assert text.count("We chose") == 2
+    found = lint(project, "bad-union-merge")
+    assert [(one.line, one.message) for one in found] == [
+        (3, "this line looks like another version of line 1"),
+        (4, "this line looks like another version of line 2"),
+    ]
+
+
+def test_rows_that_both_sides_added_in_another_order_are_found(
+    project: Path, merged: Callable[..., str], lint: Lint
+) -> None:
+    one, two = "- The port of the server is 8080, not 80", "- The port of the proxy is 8081"
+    text = merged("# Ports\n\n", f"# Ports\n\n{one}\n{two}\n", f"# Ports\n\n{two}\n{one}\n")
+    assert text.count(one) + text.count(two) > 2
+    assert lint(project, "bad-union-merge")
+
+
+def test_steps_columns_and_items_below_other_items_repeat_on_purpose(
+    project: Path, lint: Lint
+) -> None:
+    step = "1. In the file explorer, select the note you want to restore."
+    row = "| name of the note | date of the note | size of the note |\n|---|---|---|\n| a | b | c |"
+    item = "  - see the decision on the index for more about this"
+    (project / ".memories/facts/port.md").write_text(
+        f"**Desktop**\n{step}\n\n**Mobile**\n{step}\n\n{row}\n\nThe next\n\n{row}\n\n"
+        f"- one\n{item}\n- two\n{item}\n\n"
+        "![[The server#Port|The page on the server and its ports]]\n"
+        "![[The server#Host|The page on the server and its ports]]\n"
+    )
+    assert lint(project, "bad-union-merge") == []
+
+
+def test_repeated_texts_and_a_second_front_matter_are_found(project: Path, lint: Lint) -> None:
+    file = project / ".memories/facts/port.md"
+    note = NOTE.format(id="a", text=f"{LONG}\n\n{LONG}\n")
+    file.write_text(note + NOTE.format(id="b", text="Other"))
+    found = lint(project, "bad-union-merge")
+    assert [(one.line, one.message) for one in found] == [
+        (9, "this text is also on line 7"),
+        (11, "a second front matter in the text"),
+    ]
+
+
+def test_a_second_front_matter_with_a_list_of_tags_is_found(project: Path, lint: Lint) -> None:
+    head = "---\nid: b\n# mine\ntags:\n- a\n  - b\nabout: >\n  words\n---\n"
+    (project / ".memories/facts/port.md").write_text(f"---\nid: a\n---\nx\n{head}y\n")
+    assert [one.line for one in lint(project, "bad-union-merge")] == [5]
+
+
+def test_repeated_texts_elsewhere_rows_of_code_and_quoted_front_matter_are_fine(
+    project: Path, lint: Lint
+) -> None:
+    file = project / ".memories/facts/port.md"
+    quoted = NOTE.format(id="a", text="x")
+    fence = f"```\n{quoted}```\n"
+    file.write_text(f"# A\n\n{LONG}\n\n## B\n\n{LONG}\n\n- a\n- a\n\n---\n\n{fence}\n---\n\nend\n")
+    assert lint(project, "bad-union-merge") == []

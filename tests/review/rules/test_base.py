@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from memory_bank.bank.bank import Bank
+from memory_bank.bank.findings import Finding
+from memory_bank.review.rules.base import RuleContext, findings
+
+
+@pytest.fixture
+def context(bank: Bank) -> RuleContext:
+    bank.sync()
+    return bank.read(
+        lambda view: RuleContext(bank.layout, bank.settings, bank.store, view.manifest)
+    )
+
+
+def test_the_most_severe_comes_first_then_by_rule_and_place(project: Path, bank: Bank) -> None:
+    notes = project / ".memories"
+    (notes / "a b?.md").write_text("[[facts/bm25#no]]\n\n[[facts/bm25^no]]")
+    (notes / "binary.md").write_bytes(b"\0")
+    bank.sync()
+    found = bank.read(
+        lambda view: findings(RuleContext(bank.layout, bank.settings, bank.store, view.manifest))
+    )
+    assert [(one.severity, one.rule, one.line) for one in found] == [
+        ("error", "unindexed", 1),
+        ("warning", "broken-link", 1),
+        ("warning", "broken-link", 3),
+        ("info", "odd-name", 1),
+    ]
+    assert found[3] == Finding("odd-name", "info", "a b?.md", 1, found[3].message, None)
+
+
+def test_a_question_that_several_rules_have_is_asked_once(context: RuleContext) -> None:
+    asked = []
+
+    def ask(bank: RuleContext) -> list[str]:
+        asked.append(bank)
+        return ["answer"]
+
+    assert context.once(ask) == context.once(ask) == ("answer",)
+    assert asked == [context]
+
+
+def test_the_text_of_a_file_that_holds_none_is_none(context: RuleContext, project: Path) -> None:
+    (project / ".memories/binary.md").write_bytes(b"\0")
+    assert context.text("binary.md") is None
+    assert context.text("gone.md") is None
+    assert context.text("../src/index.py") is None
+    assert (context.text("facts/bm25.md") or "").startswith("# BM25")
+    assert "facts/bm25.md" in context.files
+
+
+def test_what_was_moved_out_of_a_folder_has_no_name_there(
+    context: RuleContext, git: Callable[..., str], project: Path
+) -> None:
+    git(project, "mv", "src/index.py", "index.py")
+    assert context.moved(["src/index.py"], project) == {"src/index.py": "index.py"}
+    assert context.moved(["index.py"], project / "src") == {}
+    assert context.moved(["index.py"], project.parent) == {}

@@ -1,0 +1,494 @@
+"""What a change does to the notes is reviewed, from git."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from memory_bank.bank.bank import open_bank
+from memory_bank.base.errors import BadInput, NoRepository
+from memory_bank.base.records import document
+from memory_bank.notes.compare import notes as note_diff
+from memory_bank.review import findings
+from memory_bank.review import limits as review_limits
+from memory_bank.review import review as reviewing
+from memory_bank.review.limits import _LIMITS
+from memory_bank.review.report import Review
+from memory_bank.review.review import review
+from memory_bank.review.revision_range import sides
+from tests.benchmarks.review_bounds import MOST_MEGABYTES, MOST_SECONDS, measure
+from tests.conftest import run_git
+
+SETTINGS = {"memory.embedder": "none"}
+QUEUE = (
+    "The queue keeps events in a table of SQLite, with synchronous writes, so that nothing is lost"
+    " when the machine loses its power between two batches."
+)
+BASE = {
+    "facts/queue.md": f"---\nid: aaaaaaaaaaaa\ntags: [queue]\n---\n# Queue\n\n{QUEUE}\n\n## Size\n\nIt is small.\n",
+    "facts/index.md": "# Index\n\nSee [[facts/queue#Size]] and [[facts/old]] and [[facts/lonely]].\n",
+    "facts/old.md": "# Old\n\nThis is to be moved elsewhere, with all of its words and sentences.\n",
+    "facts/gone.md": "# Gone\n\nNobody needs this any longer.\n",
+    "facts/uses.md": "# Uses\n\nIt needs [the gone](gone.md) and [[nowhere]].\n",
+    "facts/lonely.md": "# Lonely\n\nOnly one note knows this one.\n",
+    "decisions/first.md": "# First\n\nWe take pickles.\n",
+    "decisions/second.md": "# Second\n\n- supersedes:: [[decisions/first]]\n",
+    "facts/broken.md": "# Broken\n\nSee [[facts/queue#Nothing]].\n",
+    "queries.toml": '[[queries]]\ntext = "nobody needs this"\nfind = ["facts/gone"]\n',
+}
+HEAD = {
+    "facts/queue.md": (
+        f"---\nid: aaaaaaaaaaaa\ntags: [queue, sqlite]\n---\n# Queue\n\n{QUEUE}\n\n## Bytes on disk\n\n"
+        "It is very small.\n"
+    ),
+    "facts/old.md": None,
+    "facts/new.md": "# Old\n\nThis is to be moved elsewhere, with all of its words and sentences.\n",
+    "facts/gone.md": None,
+    "facts/copy.md": f"# Copy\n\n{QUEUE}\n\n[[facts/missing]] [[src/a.py]] [[decisions/first]]\n",
+    "facts/index.md": "# Index\n\nSee [[facts/queue]].\n",
+    "facts/keeper.md": "# Keeper\n\nSee [[facts/queue#Size]] or [[facts/old]].\n",
+    "facts/broken.md": "# Broken\n\nSee [[facts/queue#Nothing]]. Or not.\n",
+}
+
+
+def write(root: Path, notes: dict[str, str | None]) -> None:
+    for path, text in notes.items():
+        file = root / ".memories" / path
+        if text is None:
+            file.unlink()
+        else:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text)
+
+
+def commit(root: Path, subject: str) -> None:
+    run_git(root, "add", "-A")
+    run_git(root, "commit", "-qm", subject)
+
+
+@pytest.fixture(scope="module")
+def history(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make a repository whose branch `topic` changes notes of `main`, which goes on."""
+    root = tmp_path_factory.mktemp("history")
+    run_git(root, "init", "-qb", "main")
+    (root / "src").mkdir()
+    (root / "src/a.py").write_text("A = 1\n")
+    keeper = "# Keeper\n\nSee [[facts/queue#Size]] or [[facts/old]].\n"
+    write(root, {**BASE, "facts/keeper.md": keeper})
+    commit(root, "Base")
+    run_git(root, "switch", "-qc", "topic")
+    write(root, HEAD)
+    commit(root, "Topic")
+    run_git(root, "switch", "-q", "main")
+    write(root, {"facts/later.md": "# Later\n\nThe main branch went on.\n"})
+    commit(root, "Later")
+    run_git(root, "switch", "-q", "topic")
+    return root
+
+
+@pytest.fixture(scope="module")
+def found(history: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Review]:
+    """Review the branch, once for all tests that only look at it."""
+    home = tmp_path_factory.mktemp("home")
+    with pytest.MonkeyPatch.context() as patch:
+        for kind in ("CONFIG", "STATE", "DATA", "CACHE"):
+            patch.setenv(f"XDG_{kind}_HOME", str(home / kind))
+        with open_bank(history / ".memories", settings=SETTINGS) as bank:
+            yield review(bank)
+
+
+@pytest.fixture
+def clone(history: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(history, tmp_path / "clone"))
+
+
+def reviewed(root: Path, *args: str, **options: bool) -> Review:
+    with open_bank(root / ".memories", settings=SETTINGS) as bank:
+        return review(bank, *args, **options)
+
+
+def test_by_default_it_is_the_branch_since_the_merge_base(found: Review, history: Path) -> None:
+    base = run_git(history, "merge-base", "main", "topic").strip()
+    assert (found.base.commit, found.head.name) == (base, "HEAD")
+    assert [(one.path, one.kind) for one in found.changes] == [
+        ("facts/broken.md", "changed"),
+        ("facts/copy.md", "added"),
+        ("facts/gone.md", "removed"),
+        ("facts/index.md", "changed"),
+        ("facts/new.md", "renamed"),
+        ("facts/queue.md", "changed"),
+    ]
+
+
+def test_changes_are_by_section(found: Review) -> None:
+    queue = found.changes[-1]
+    (section,) = queue.sections
+    assert section.old_headings == ("Queue", "Size")
+    assert [key.gained for key in queue.front_matter] == [("sqlite",)]
+    assert queue.file == ".memories/facts/queue.md"
+
+
+def test_a_link_to_nothing_that_was_not_there_is_a_ghost_made(found: Review) -> None:
+    assert [(one.target, one.path, one.line) for one in found.ghosts_made] == [
+        ("facts/missing", "facts/copy.md", 5)
+    ]
+
+
+def test_backlinks_of_unchanged_notes_break(found: Review) -> None:
+    assert [(one.path, one.target, one.problem, one.fix) for one in found.broken_backlinks] == [
+        (
+            "facts/keeper.md",
+            "facts/queue#Size",
+            "facts/queue.md has no heading 'Size'",
+            "facts/queue#Bytes on disk",
+        ),
+        ("facts/keeper.md", "facts/old", "facts/old.md was moved to facts/new.md", "facts/new"),
+        ("facts/uses.md", "gone.md", "facts/gone.md is gone", None),
+    ]
+
+
+def test_a_note_that_nobody_links_to_any_longer_is_an_orphan(found: Review) -> None:
+    assert [(one.path, one.lost) for one in found.orphans_made] == [
+        ("facts/lonely.md", ("facts/index.md",)),
+        ("facts/new.md", ("facts/index.md", "facts/keeper.md")),
+    ]
+
+
+def test_similar_notes_have_a_likeness(found: Review) -> None:
+    assert [(one.path, one.other) for one in found.similar] == [("facts/copy.md", "facts/queue.md")]
+    assert 0.8 <= found.similar[0].likeness < 1
+
+
+def test_superseded_neighbours_are_named(found: Review) -> None:
+    assert [(one.path, one.other, one.state, one.by) for one in found.neighbours] == [
+        ("facts/copy.md", "decisions/first.md", "superseded", ("decisions/second.md",))
+    ]
+
+
+def test_golden_queries_say_whose_rank_fell(found: Review) -> None:
+    assert [one[:3] for one in found.queries] == [("nobody needs this", "facts/gone.md", 1)]
+
+
+def test_findings_are_new_or_known(found: Review) -> None:
+    broken = [one for one in found.findings if one.rule == "broken-link"]
+    assert [(one.path, one.new) for one in broken] == [("facts/broken.md", False)]
+    new = {one.rule for one in found.findings if one.new}
+    assert {"broken-backlink", "ghost-made", "orphan-made", "similar-note"} <= new
+    assert {rule.name for rule in found.rules} == {one.rule for one in found.findings}
+
+
+def test_a_golden_query_that_loses_its_note_is_a_finding_once(found: Review, clone: Path) -> None:
+    (lost,) = (one for one in found.findings if one.rule == "golden-query")
+    assert (lost.file, lost.line, lost.new) == (".memories/queries.toml", 3, True)
+    assert found.worst() == "error"
+    write(clone, {"facts/later.md": "# Later\n\nAnother change.\n"})
+    commit(clone, "Another")
+    later = reviewed(clone, "HEAD~..HEAD").findings
+    assert not [one for one in later if one.rule == "golden-query"]
+
+
+def test_one_cause_is_one_finding(clone: Path) -> None:
+    text = "# Index\n\nSee [[facts/old]] and [[facts/older]].\n"
+    write(clone, {"facts/index.md": text, "facts/twin.md": HEAD["facts/new.md"]})
+    commit(clone, "Later")
+    found = reviewed(clone)
+    rules = [(one.rule, one.path) for one in found.findings]
+    assert ("moved-link", "facts/index.md") in rules
+    assert [one.target for one in found.ghosts_made if one.path == "facts/index.md"] == [
+        "facts/older"
+    ]
+    assert len([one for one in rules if one[0] in {"same-content", "similar-note"}]) == 2
+    assert not [one for one in found.findings if one.rule == "rank-fall"]
+
+
+def test_files_are_named_below_the_work_tree(clone: Path) -> None:
+    (clone / "part").mkdir()
+    run_git(clone, "mv", ".memories", "src", "part")
+    commit(clone, "Into a subfolder")
+    home = clone / "part"
+    copy = f"# Copy\n\n{QUEUE} [[decisions/first]]\n"
+    write(
+        home,
+        {"facts/copy.md": None, "facts/other.md": copy, "facts/moved.md": HEAD["facts/new.md"]},
+    )
+    write(home, {"facts/new.md": None})
+    commit(clone, "More")
+    found = reviewed(home, "HEAD~..HEAD")
+    assert [one.old_file for one in found.changes if one.old_file] == [
+        "part/.memories/facts/new.md", "part/.memories/facts/copy.md"
+    ]  # fmt: skip
+    assert [one.other_file for one in found.similar] == ["part/.memories/facts/queue.md"]
+    assert [(one.other_file, one.by_files) for one in found.neighbours] == [
+        ("part/.memories/decisions/first.md", ("part/.memories/decisions/second.md",))
+    ]
+
+
+def test_tokens_are_those_of_the_changed_notes(found: Review) -> None:
+    assert found.tokens.before == sum(one.tokens_before for one in found.changes)
+    assert found.tokens.after > 0
+
+
+def test_no_change_gives_nothing(clone: Path) -> None:
+    found = reviewed(clone, "HEAD..HEAD")
+    assert (found.changes, found.findings, found.notices) == ((), (), ())
+
+
+def test_it_is_the_same_on_each_machine_and_leaves_no_trace(
+    clone: Path, found: Review, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for file in (clone / ".memories").rglob("*.md"):
+        file.touch()
+    monkeypatch.setenv("LC_ALL", "tr_TR.UTF-8")
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    again = reviewed(clone)
+    assert document(again) == document(found)
+    assert run_git(clone, "status", "--porcelain") == ""
+
+
+def test_the_work_tree_has_what_is_not_committed(clone: Path) -> None:
+    write(clone, {"facts/draft.md": "# Draft\n\nNot yet added.\n", "facts/lonely.md": None})
+    (clone / ".gitignore").write_text("secret*\n")
+    write(clone, {"facts/secret.md": "# Private\n\nIgnored by git.\n"})
+    found = reviewed(clone, "HEAD")
+    assert [(one.path, one.kind) for one in found.changes] == [
+        ("facts/draft.md", "added"),
+        ("facts/lonely.md", "removed"),
+    ]
+    assert (found.head.name, found.head.commit) == ("worktree", None)
+    every = reviewed(clone, worktree=True)
+    assert {"facts/draft.md", "facts/new.md"} <= {one.path for one in every.changes}
+
+
+def test_what_is_staged_is_compared_with_head(clone: Path) -> None:
+    write(clone, {"facts/draft.md": "# Draft\n\nStaged.\n"})
+    run_git(clone, "add", ".memories/facts/draft.md")
+    write(clone, {"facts/draft.md": "# Draft\n\nChanged again.\n", "facts/other.md": "# Other\n"})
+    found = reviewed(clone, staged=True)
+    assert [one.path for one in found.changes] == ["facts/draft.md"]
+    assert found.changes[0].sections[0].claims[0].spans[0].text == "Staged.\n"
+
+
+def test_a_range_compares_with_the_merge_base(history: Path) -> None:
+    merge_base = run_git(history, "merge-base", "main", "topic").strip()
+    topic = run_git(history, "rev-parse", "topic").strip()
+    for given in ("main..topic", "main...topic", "main.."):
+        base, head = sides(history, given)
+        assert (base.commit, head.commit) == (merge_base, topic)
+    assert sides(history, "main")[0].commit != merge_base
+
+
+def test_the_default_branch_is_that_of_trust(clone: Path) -> None:
+    tip = run_git(clone, "rev-parse", "main").strip()
+    run_git(clone, "branch", "-m", "main", "trunk")
+    assert sides(clone)[0] == sides(clone, "trunk..")[0]
+    run_git(clone, "branch", "release", tip)
+    assert sides(clone, default="release")[0].name == "release"
+    with pytest.raises(BadInput, match=r"no branch 'gone', which memory.default_branch names"):
+        sides(clone, default="gone")
+
+
+def test_a_change_of_what_is_found_is_said(clone: Path) -> None:
+    before = reviewed(clone, worktree=True).notices
+    write(clone, {"config.toml": '[lint]\ndisable = ["secret"]\n'})
+    (said,) = set(reviewed(clone, worktree=True).notices) - set(before)
+    assert said.endswith("which hold here: [lint] of .memories/config.toml")
+
+
+@pytest.mark.parametrize(
+    "given",
+    ["nothing..HEAD", "HEAD..nothing", "--output=x..HEAD", "-p", "a..b..c", "HEAD..\n", "\0..HEAD"],
+)
+def test_unknown_revisions_are_errors(history: Path, given: str) -> None:
+    with pytest.raises(BadInput):
+        sides(history, given)
+
+
+def test_contradictory_options_are_errors(history: Path) -> None:
+    with pytest.raises(BadInput, match="not of both"):
+        sides(history, staged=True, worktree=True)
+    with pytest.raises(BadInput, match="says already"):
+        sides(history, "main..topic", worktree=True)
+
+
+def test_outside_git_it_says_so(tmp_path: Path) -> None:
+    with pytest.raises(NoRepository, match="not in a git repository"):
+        sides(tmp_path)
+
+
+def test_a_shallow_clone_says_how_to_get_the_history(history: Path, tmp_path: Path) -> None:
+    run_git(tmp_path, "clone", "-q", "--depth=1", "--no-single-branch", f"file://{history}", "new")
+    with pytest.raises(BadInput, match="no common commit in this shallow clone") as error:
+        sides(tmp_path / "new", "origin/main..HEAD")
+    assert "fetch-depth: 0" in error.value.hint
+
+
+def test_a_base_without_a_bank_has_no_notes(tmp_path: Path) -> None:
+    run_git(tmp_path, "init", "-qb", "main")
+    run_git(tmp_path, "commit", "-q", "--allow-empty", "-m", "Start")
+    write(tmp_path, {"facts/a.md": "# A\n\nOne.\n"})
+    commit(tmp_path, "Bank")
+    found = reviewed(tmp_path, "HEAD~1..HEAD")
+    assert [(one.path, one.kind) for one in found.changes] == [("facts/a.md", "added")]
+
+
+def test_the_json_has_no_floats_of_many_digits(found: Review) -> None:
+    shown = json.loads(document(found))
+    assert all(one["likeness"] == round(one["likeness"], 3) for one in shown["similar"])
+
+
+def test_of_a_hostile_change_the_first_findings_and_the_smallest_notes_are_shown(
+    clone: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (findings, reviewing):
+        monkeypatch.setattr(module, "MOST_OF_RULE", 2)
+    monkeypatch.setattr(note_diff, "MAX_TOTAL", 400)
+    links = " ".join(f"[[facts/none-{number}]]" for number in range(7))
+    hidden = "\n\n".join(["a\u200bb"] * 3 + ["<<<<<<< ours", "x", "=======", "y", ">>>>>>> theirs"])
+    notes: dict[str, str | None] = {
+        "facts/links.md": f"# Links\n\n{links}\n",
+        "facts/padded.md": f"# Padded\n\n{hidden}\n\n{'word ' * 100}\n",
+    }
+    write(clone, notes)
+    commit(clone, "Attack")
+    made = reviewed(clone, "HEAD~1..HEAD")
+    compared = {one.path: one.compared for one in made.changes}
+    assert compared == {"facts/links.md": True, "facts/padded.md": False}
+    rules = [one.rule for one in made.findings]
+    assert max(map(rules.count, rules)) == 3
+    assert len(made.ghosts_made) == 2
+    (more,) = [one for one in made.findings if "5 findings of this rule" in one.message]
+    assert (more.rule, more.path, more.new) == ("ghost-made", "facts/links.md", True)
+    (missed,) = [one for one in made.findings if one.rule == "not-compared"]
+    assert (missed.path, missed.severity) == ("facts/padded.md", "warning")
+    assert "more than 400 bytes" in missed.message
+    assert "not-compared" in {one.name for one in made.rules}
+    assert "merge-conflict" in rules, "the rules check also what is not compared"
+
+
+@pytest.fixture
+def bounded(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Set limits of a review."""
+
+    def bound(**limits: int) -> None:
+        monkeypatch.setattr(review_limits, "_LIMITS", {**_LIMITS, **limits})
+
+    return bound
+
+
+@pytest.mark.parametrize(
+    ("limits", "text", "reason"),
+    [
+        ({"bytes": 2000}, "word " * 500, "2,000 bytes"),
+        ({"sections": 10}, "# H\n\n" * 9, "10 sections"),
+        ({"links": 10}, "[[a]] " * 9 + "[b](b.md) " * 2, "10 links"),
+    ],
+)
+def test_notes_beyond_the_limits_of_a_review_are_not_read_and_named(
+    clone: Path, bounded: Callable[..., None], limits: dict[str, int], text: str, reason: str
+) -> None:
+    bounded(**limits)
+    attack = f"# Big\n\n{text}\n\n[[facts/queue#Nothing]] a\u200bb\n"
+    write(clone, {"facts/big.md": attack, "facts/small.md": "# Small\n\nSee [[Big]]. a\u200bb\n"})
+    commit(clone, "Attack")
+    made = reviewed(clone, "HEAD~1..HEAD")
+    big, small = made.changes
+    assert (big.path, big.kind, big.compared, big.checked) == (
+        "facts/big.md",
+        "added",
+        False,
+        False,
+    )
+    assert big.tokens_after > 0
+    assert (small.compared, small.checked) == (True, True)
+    (missed,) = [one for one in made.findings if one.path == "facts/big.md"]
+    assert (missed.rule, missed.severity, missed.new) == ("not-checked", "error", True)
+    assert f"more than {reason}" in missed.message
+    assert "invisible-character" in {one.rule for one in made.findings if one.path != big.path}
+    assert not made.ghosts_made, "the note that was not read may have the title"
+    assert any("1 changed notes are beyond the limits" in one for one in made.notices)
+
+
+def test_both_versions_of_a_note_count_and_neither_is_read(
+    clone: Path, bounded: Callable[..., None]
+) -> None:
+    write(clone, {"facts/big.md": "# Big\n\n[[facts/lonely]]\n\n" + "word " * 500})
+    commit(clone, "Before")
+    write(clone, {"facts/big.md": "# Big\n\nLess.\n", "facts/small.md": "# Small\n\nText.\n"})
+    commit(clone, "Attack")
+    bounded(bytes=2000)
+    made = reviewed(clone, "HEAD~1..HEAD")
+    assert [(one.path, one.kind, one.checked) for one in made.changes] == [
+        ("facts/big.md", "changed", False),
+        ("facts/small.md", "added", True),
+    ]
+    assert not made.orphans_made
+    assert not made.broken_backlinks
+    bounded(bytes=2_000_000)
+    made = reviewed(clone, "HEAD~1..HEAD")
+    assert all(one.checked for one in made.changes), "copies for later reviews are whole"
+    assert [one.path for one in made.orphans_made] == ["facts/lonely.md"]
+
+
+def test_removed_notes_beyond_the_limits_break_no_links_that_were_not_read(
+    clone: Path, bounded: Callable[..., None]
+) -> None:
+    bounded(bytes=10)
+    write(clone, {"facts/lonely.md": None, "facts/queue.md": None})
+    commit(clone, "Remove")
+    made = reviewed(clone, "HEAD~1..HEAD")
+    assert [(one.kind, one.checked) for one in made.changes] == [("removed", False)] * 2
+    assert not [one for one in made.findings if one.new]
+    assert any("2 changed notes are beyond the limits" in one for one in made.notices)
+
+
+def test_no_change_makes_a_review_take_more_than_30_seconds_or_400_megabytes() -> None:
+    cost = measure(None, "linked", 6_500_000, both=False)
+    assert cost.code == 1
+    assert cost.changes == 500
+    assert cost.cpu < MOST_SECONDS
+    assert cost.megabytes < MOST_MEGABYTES
+
+
+def test_no_access_is_counted(clone: Path, git: Callable[..., str]) -> None:
+    with open_bank(clone / ".memories", settings=SETTINGS) as bank:
+        review(bank, "main..topic")
+        assert not list(bank.layout.state(bank.id).glob("access*"))
+
+
+def test_notes_that_cite_changed_code_are_listed(tmp_path: Path) -> None:
+    run_git(tmp_path, "init", "-q", "-b", "main")
+    code = tmp_path / "jobs.py"
+    code.write_text("def retry(job):\n    return job.run(3)\n\n\ndef stop():\n    pass\n")
+    write(
+        tmp_path,
+        {
+            "facts/retry.md": "# Retries\n\nThree: [[jobs.py#retry]].\n",
+            "facts/stop.md": "# Stops\n\nAt once: [[jobs.py#stop]].\n",
+        },
+    )
+    commit(tmp_path, "base")
+    run_git(tmp_path, "checkout", "-q", "-b", "topic")
+    code.write_text(code.read_text().replace("run(3)", "run(4)"))
+    for options in ({"worktree": True}, {"staged": True}, {}):
+        if options == {"staged": True}:
+            assert reviewed(tmp_path, **options).stale == ()
+            run_git(tmp_path, "add", "-A")
+        elif not options:
+            commit(tmp_path, "four")
+        (one,) = reviewed(tmp_path, **options).stale
+        assert (one.path, one.line, one.target, one.state) == (
+            "facts/retry.md", 3, "jobs.py#retry", "changed",
+        )  # fmt: skip
+        assert one.commits == (
+            ("uncommitted",) if options else (run_git(tmp_path, "rev-parse", "HEAD").strip(),)
+        )
+    (finding,) = [f for f in reviewed(tmp_path).findings if f.rule == "stale-citation"]
+    assert (finding.severity, finding.path, finding.new) == ("warning", "facts/retry.md", True)
+    assert "confirm, edit or archive" in finding.message
+    write(tmp_path, {"facts/retry.md": "# Retries\n\nFour: [[jobs.py#retry]].\n"})
+    commit(tmp_path, "say so")
+    assert reviewed(tmp_path).stale == ()

@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from memory_bank.bank import open_index
+from memory_bank.bank.bank import Bank
+from memory_bank.base.documents import Section
+from memory_bank.search.manifest import documents, graph, links
+from memory_bank.search.retrievers.base import Scope
+
+
+@pytest.fixture
+def bank(folder: Path, opening: Callable[..., Bank]) -> Bank:
+    notes = {
+        "a.md": "---\nid: one\ntags: [x, y]\ntype: fact\ncreated: 2026-01-01\n---\n# A\n\n## Deep\n\nt",
+        "b.md": "---\nid: one\ntags: [x]\ncreated: 2026-01-03\n---\nsupersedes:: [[a]] and [[src/x.py]]",
+        "c.md": "---\nstatus: archived\nupdated: 2026-01-05\ncreated: 2020-01-01\n---\n[[b]]",
+        "empty.md": "",
+        "broken.md": "\0",
+    }
+    for path, text in notes.items():
+        (folder / path).write_text(text)
+    opened = opening(folder)
+    opened.catch_up()
+    return opened
+
+
+def number(bank: Bank, path: str) -> int:
+    found = open_index.note_at(bank._index.opened().manifest, path)
+    assert found is not None
+    return found.number
+
+
+def test_a_note_is_told_whole(bank: Bank) -> None:
+    note = open_index.note_at(bank._index.opened().manifest, "a.md")
+    assert note is not None
+    assert (note.id, note.key, note.type, note.title, set(note.tags)) == (
+        "one", "one", "fact", "A", {"x", "y"},
+    )  # fmt: skip
+    assert (
+        open_index.note_of(
+            documents.documents(bank._index.opened().manifest, [note.number])[note.number]
+        )
+        == note
+    )
+    assert open_index.note_at(bank._index.opened().manifest, "empty.md").key == "empty.md"  # type: ignore[union-attr]
+    assert open_index.note_at(bank._index.opened().manifest, "broken.md") is None
+    assert open_index.note_at(bank._index.opened().manifest, "nothing.md") is None
+
+
+def test_the_newest_come_first_and_only_those_in_scope(bank: Bank) -> None:
+    base = bank._index.opened().manifest
+    assert [note.path for note in open_index.newest(base, Scope(), 3)] == [
+        "empty.md",
+        "c.md",
+        "b.md",
+    ]
+    only = Scope(only=frozenset([number(bank, "a.md"), number(bank, "c.md")]))
+    assert [note.path for note in open_index.newest(base, only, 10)] == ["c.md", "a.md"]
+
+
+def test_the_same_id_twice_is_told(bank: Bank) -> None:
+    assert documents.same_ids(bank._index.opened().manifest) == [("one", ("a.md", "b.md"))]
+
+
+def test_a_superseded_note_knows_its_successor(bank: Bank) -> None:
+    a, b = number(bank, "a.md"), number(bank, "b.md")
+    assert graph.superseded(bank._index.opened().manifest, [a, b]) == {a: (b, "b.md")}
+
+
+def test_of_several_that_supersede_a_note_the_newest_is_named(
+    folder: Path, opening: Callable[..., Bank]
+) -> None:
+    for name, day in (("x", 1), ("b", 9), ("a", 9)):
+        head = f"---\ncreated_at: 2026-01-0{day}\n---\n"
+        (folder / f"{name}.md").write_text(f"{head}supersedes:: [[old]]\n", encoding="utf-8")
+    (folder / "old.md").write_text("# Old\n", encoding="utf-8")
+    bank = opening(folder)
+    bank.catch_up()
+    old, a = number(bank, "old.md"), number(bank, "a.md")
+    assert graph.superseded(bank._index.opened().manifest, [old]) == {old: (a, "a.md")}
+
+
+def test_counts_are_those_of_live_notes(bank: Bank) -> None:
+    base = bank._index.opened().manifest
+    assert documents.counts(base, "tag") == {"x": 2, "y": 1}
+    assert documents.data_counts(base, "type")["fact"] == 1
+    live, _, archived, passages = documents.totals(base)
+    assert (live, archived, passages) == (4, 1, 5)
+
+
+def test_passages_have_their_place_and_section(bank: Bank) -> None:
+    base = bank._index.opened().manifest
+    a, empty = number(bank, "a.md"), number(bank, "empty.md")
+    rows = [row for (row,) in base.execute("SELECT row FROM passages WHERE document = ?", (a,))]
+    found = documents.passages(base, rows)
+    assert set(found) == set(rows)
+    assert Section(9, 12, ("A", "Deep")) in {place.section for place in found.values()}
+    first = documents.first_passages(base, [a, empty])
+    assert first[a].row == min(rows)
+    assert first[empty].section == Section(1, 1, ())
+
+
+def test_the_link_table_is_read_both_ways(bank: Bank) -> None:
+    base = bank._index.opened().manifest
+    out = links.outgoing(base, number(bank, "b.md"))
+    assert [(row.dest_key, row.ghost, row.type) for row in out] == [
+        ("a.md", "", "supersedes"),
+        ("", "src/x.py", "supersedes"),
+    ]
+    assert [row.source_key for row in links.incoming(base, number(bank, "b.md"))] == ["c.md"]
+    assert [row.source_key for row in links.to_ghost(base, "SRC/x.py")] == ["b.md"]
+    assert set(links.edges(base)) == {
+        ("b.md", "a.md", "supersedes"),
+        ("b.md", "ghost:src/x.py", "supersedes"),
+        ("c.md", "b.md", "related_to"),
+    }
+    headings, _ = links.anchors(base, [number(bank, "a.md")])
+    assert headings == {(number(bank, "a.md"), "a"), (number(bank, "a.md"), "deep")}

@@ -1,0 +1,129 @@
+"""What the indices of words tell beside what they find."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from types import MappingProxyType
+
+import pytest
+
+from memory_bank.search.retrievers.base import IndexedPassage, Question, Scope
+from memory_bank.search.retrievers.keyword import query
+from memory_bank.search.retrievers.keyword.index import KeywordIndex
+
+TITLES = ["Ann, 3 May", "Ben, 3 May", "Ann and Ben", "Zoo"]
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> Iterator[KeywordIndex]:
+    index = KeywordIndex(
+        tmp_path / "notes", "owner", name="notes", unit="documents", explanation="its words"
+    )
+    index.clear()
+    entries = [
+        IndexedPassage(number, number, title, (), "Ann and Ben saw a heron.", 6)
+        for number, title in enumerate(TITLES, 1)
+    ]
+    index.put(entries, [])
+    index.commit()
+    yield index
+    index.close()
+
+
+@pytest.mark.parametrize(
+    ("question", "shares"),
+    [
+        ("What did Ann see?", {1: 1.0, 3: 1.0}),
+        ("What did Ann's Ben see?", {1: 0.5, 2: 0.5, 3: 1.0}),
+        ("What did Ann tell Xerxes?", {1: 1.0, 3: 1.0}),
+        ("Ann saw what?", {}),  # a first word has its capital letter anyway
+        ("what did ann see at the zoo", {}),
+        ("", {}),
+    ],
+)
+def test_titles_have_names_of_the_question(
+    notes: KeywordIndex, question: str, shares: dict[int, float]
+) -> None:
+    assert notes.title_matches(Question(question)) == shares
+
+
+def test_a_name_that_very_many_titles_have_is_passed_over(
+    notes: KeywordIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(query, "_MAX_DOCUMENTS", 1)
+    assert notes.title_matches(Question("What did Ann see at the Zoo?")) == {4: 1.0}
+
+
+@pytest.mark.parametrize("question", ["heorn", "herom", "heeron", "Heorn seen"])
+def test_a_misspelled_word_finds_the_word_that_it_resembles(
+    notes: KeywordIndex, question: str
+) -> None:
+    found = notes.find(Question(question), 10, Scope())
+    assert set(found.documents) == {1, 2, 3, 4}
+
+
+@pytest.mark.parametrize("question", ["hen", "hrn", "xyzzy", "zebra"])
+def test_short_words_and_unlike_ones_find_nothing(notes: KeywordIndex, question: str) -> None:
+    assert not notes.find(Question(question), 10, Scope())
+
+
+def test_a_word_that_some_document_has_is_taken_as_it_is(tmp_path: Path) -> None:
+    index = KeywordIndex(tmp_path / "words", "owner", name="words", unit="passages", explanation="")
+    index.clear()
+    index.put([IndexedPassage(1, 1, "A", (), "heron", 1), IndexedPassage(2, 2, "B", (), "herons", 1),
+               IndexedPassage(3, 3, "C", (), "herod", 1)], [])  # fmt: skip
+    index.commit()
+    assert set(index.find(Question("heron"), 10, Scope()).rows) == {1, 2}
+    index.close()
+
+
+@pytest.mark.parametrize("question", ["hero", "herons-nest her*", "saw the he*"])
+def test_a_beginning_finds_the_words_that_begin_so(notes: KeywordIndex, question: str) -> None:
+    assert set(notes.find(Question(question), 10, Scope()).documents) == {1, 2, 3, 4}
+
+
+def test_two_misspelled_words_find_the_text_that_has_both(tmp_path: Path) -> None:
+    with filled(tmp_path, "the policy monitor", "the policy", "a monitor", "heron") as index:
+        assert next(iter(index.find(Question("polcy monitr"), 10, Scope()))).row == 1
+
+
+def test_a_path_finds_the_document_that_names_it_first(tmp_path: Path) -> None:
+    texts = ["src billing invoice py, src and billing and invoice", "an invoice", "py"]
+    with filled(
+        tmp_path, *texts, about={3: "src/billing/invoice.py", 2: "src/invoice/x.py"}
+    ) as index:
+        found = index.find(Question("src/billing/invoice.py"), 10, Scope())
+        assert found.rows[0] == 3
+
+
+def test_a_perfect_score_is_the_same_in_every_scope(tmp_path: Path) -> None:
+    with filled(tmp_path, "kestrel nests", "kestrel", "owl") as index:
+        question = Question("kestrel nests unknownword")
+        whole = index.find(question, 10, Scope())
+        part = index.find(question, 10, Scope(only=frozenset([2])))
+        assert list(part.rows) == [2]
+        assert part.scale == whole.scale
+        assert whole.scale.perfect > max(whole.scores)
+
+
+@contextmanager
+def filled(
+    folder: Path, *texts: str, about: Mapping[int, str] = MappingProxyType({})
+) -> Iterator[KeywordIndex]:
+    """Index texts as passages of one document each."""
+    index = KeywordIndex(folder / "filled", "owner", name="filled", unit="passages", explanation="")
+    index.clear()
+    index.put(
+        [
+            IndexedPassage(
+                row, row, f"N{row}", (), text, len(text.split()), about=about.get(row, "")
+            )
+            for row, text in enumerate(texts, 1)
+        ],
+        [],
+    )
+    index.commit()
+    yield index
+    index.close()

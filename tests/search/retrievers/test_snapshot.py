@@ -1,0 +1,85 @@
+"""A published set of vectors: the same answers from a plain file and from a graph."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from memory_bank.base.errors import IndexDamaged
+from memory_bank.search.models.quantization import packed, unit
+from memory_bank.search.retrievers.vectors import reader
+from memory_bank.search.retrievers.vectors.reader import (
+    VectorGeneration,
+    VectorSnapshot,
+    discard_others,
+    publish,
+)
+
+ROWS, SIZE = 300, 32
+VECTORS = unit(np.random.default_rng(7).normal(size=(ROWS, SIZE)).astype(np.float32))
+KEYS = np.arange(ROWS, dtype=np.int64) * 7 + 1
+
+
+@pytest.fixture(params=["plain", "graph"])
+def published(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> VectorGeneration:
+    if request.param == "graph":
+        monkeypatch.setattr(reader, "GRAPH_FROM", ROWS)
+    found = publish(tmp_path, 1, KEYS, packed(VECTORS))
+    assert len(list(tmp_path.iterdir())) == 2  # no vector is written twice
+    return found
+
+
+def test_the_nearest_rows_come_first_with_their_cosines(
+    request: pytest.FixtureRequest, tmp_path: Path, published: VectorGeneration
+) -> None:
+    """A graph (HNSW) is approximate: it may miss one of fifty."""
+    matrix = VectorSnapshot(tmp_path, published, SIZE)
+    missed = 0
+    for number in range(0, ROWS, 30):
+        question = unit(VECTORS[number : number + 1] + np.float32(0.05))[0]
+        keys, scores = matrix.nearest(question, 5)
+        cosines = VECTORS @ question
+        missed += len(set(KEYS[np.argsort(-cosines)[:5]].tolist()) - set(keys.tolist()))
+        rows = [KEYS.tolist().index(key) for key in keys.tolist()]
+        np.testing.assert_allclose(scores, cosines[rows], atol=0.01)
+        assert scores.tolist() == sorted(scores.tolist(), reverse=True)
+    assert missed <= (1 if request.node.callspec.params["published"] == "graph" else 0)
+
+
+def test_chosen_rows_are_those_that_were_published(
+    tmp_path: Path, published: VectorGeneration
+) -> None:
+    matrix = VectorSnapshot(tmp_path, published, SIZE)
+    slots = np.array([5, 0, 299, 5])
+    np.testing.assert_array_equal(matrix.at(slots), packed(VECTORS)[slots])
+    found = matrix.among(slots, VECTORS[5])
+    np.testing.assert_allclose(found, VECTORS[slots] @ VECTORS[5], atol=0.01)
+
+
+def test_files_that_are_not_what_was_published_are_refused(
+    tmp_path: Path, published: VectorGeneration
+) -> None:
+    for file in sorted(tmp_path.iterdir()):
+        before = file.read_bytes()
+        new = file.with_name("new")
+        new.write_bytes(before[:-1] + bytes([before[-1] ^ 1]))
+        new.replace(file)
+        with pytest.raises(IndexDamaged, match="is damaged"):
+            VectorSnapshot(tmp_path, published, SIZE)
+        file.write_bytes(before)
+        VectorSnapshot(tmp_path, published, SIZE)
+        file.unlink()
+        with pytest.raises(IndexDamaged, match="is missing"):
+            VectorSnapshot(tmp_path, published, SIZE)
+        file.write_bytes(before)
+
+
+def test_other_generations_are_removed(tmp_path: Path, published: VectorGeneration) -> None:
+    later = publish(tmp_path, 2, KEYS[:3], packed(VECTORS[:3]))
+    discard_others(tmp_path, 2)
+    assert {file.stem for file in tmp_path.iterdir()} == {"g2"}
+    assert VectorSnapshot(tmp_path, later, SIZE).nearest(VECTORS[1], 1)[0].tolist() == [KEYS[1]]

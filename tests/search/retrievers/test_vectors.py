@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from memory_bank.base.errors import EmbedderUnavailable
+from memory_bank.base.settings import Settings
+from memory_bank.search.embedders import hashing
+from memory_bank.search.models.types import Kind
+from memory_bank.search.retrievers.base import IndexedPassage, Question, Scope
+from memory_bank.search.retrievers.vectors.index import text_of
+from memory_bank.search.retrievers.vectors.vector_index import VectorIndex
+
+
+@pytest.mark.parametrize(
+    ("title", "headings", "embedded"),
+    [
+        ("Lakes", ("Lakes", "Depth"), "Lakes > Depth\nstill water"),
+        ("equal-fusion-hurts", (), "equal-fusion-hurts\nstill water"),
+        ("湖", (), "湖\nstill water"),
+        ("2026-05-08", ("2026-05-08", "1."), "still water"),
+        ("000123", (), "still water"),
+        ("", (), "still water"),
+    ],
+)
+def test_what_names_no_subject_is_not_embedded(
+    title: str, headings: tuple[str, ...], embedded: str
+) -> None:
+    entry = IndexedPassage(1, 1, title, headings, " still water\n", 2)
+    assert text_of(entry) == embedded
+
+
+def test_a_block_id_is_not_embedded() -> None:
+    text = "- **Ann:** Still water. ^d1-3\n- 2^8 is 256, and x ^y\n"
+    entry = IndexedPassage(1, 1, "Lakes", (), text, 9)
+    assert text_of(entry) == "Lakes\n- **Ann:** Still water.\n- 2^8 is 256, and x"
+
+
+def test_a_former_text_takes_no_place_among_the_nearest(tmp_path: Path) -> None:
+    index = VectorIndex(tmp_path, "owner", hashing.load(Settings()))
+    index.clear()
+    for text in ("still water", "still deep water", "a field"):
+        index.put([IndexedPassage(1, 1, "", (), text, 3)], [1])
+        index.commit()
+        assert index.catch_up(10.0) == 0
+        assert list(index.find(Question("still water"), 1, Scope()).rows) == [1]
+    index.close()
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("kind", ["query", "passage"])
+def test_no_score_is_nan_whatever_the_embedder_gives(tmp_path: Path, bad: float, kind: str) -> None:
+    class Odd(hashing.Hashing):
+        def embed(self, texts: Sequence[str], kind_: Kind = "passage") -> NDArray[np.float32]:
+            rows = super().embed(texts, kind_)
+            if kind_ == kind:
+                rows[:, 3] = bad
+            return rows
+
+    index = VectorIndex(tmp_path, "owner", Odd())
+    index.clear()
+    index.put([IndexedPassage(1, 1, "", (), "still water", 3)], [1])
+    index.commit()
+    with pytest.raises(EmbedderUnavailable, match="NaN or infinite"):
+        index.catch_up(10.0)
+        index.find(Question("still water"), 1, Scope())
+    index.close()

@@ -1,0 +1,102 @@
+"""Who wrote a note, whether it still holds, and how it came to be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from memory_bank.bank.bank import Bank, open_bank
+from memory_bank.base.errors import NoteNotFound
+from memory_bank.memory import confirm, note_view
+from memory_bank.memory.move_and_merge import rename
+from memory_bank.trust import note_status
+
+Git = Callable[..., str]
+
+
+@pytest.fixture
+def note(project: Path, git: Git) -> Path:
+    """Add a note that cites a file, which changes, and names what is not there."""
+    file = project / ".memories/n.md"
+    file.write_text(
+        "---\nfile_refs: [src/index.py]\n---\n# N\n\nfirst words on `build_index` [[nobody]]\n"
+    )
+    git(project, "add", "-A")
+    git(project, "commit", "-q", "-m", "Add (#7)")
+    (project / "src/index.py").write_text("def build_index(notes):\n    return 2\n")
+    git(project, "commit", "-qam", "Change the index")
+    return file
+
+
+def test_the_standing_names_the_writer_and_what_changed(bank: Bank, note: Path) -> None:
+    found = note_status.standing(bank, "n")
+    assert found.written is not None
+    assert (found.written.author, found.written.pull_request) == ("Test", 7)
+    assert (found.trust, found.changed, found.commits) == ("reviewed", None, 1)
+    assert [one.target for one in found.citations] == ["src/index.py"], "no ghost"
+    assert [commit.subject for commit in found.stale[0].commits] == ["Change the index"]
+    assert not found.several
+    assert found.confirmed is None
+
+
+def test_a_confirmed_note_holds(bank: Bank, note: Path, project: Path, git: Git) -> None:
+    confirm.confirm(bank, ["n"])
+    git(project, "commit", "-qam", "Confirm")
+    found = note_status.standing(bank, "n", note_view.view(bank, "n").verified)
+    assert found.confirmed is not None
+    assert found.confirmed.commit == git(project, "rev-parse", "HEAD~1").strip()
+    assert found.confirmed.date
+    assert found.stale == ()
+    assert note_status.standing(bank, "n", "0" * 40).confirmed == ("0" * 40, "")
+
+
+def test_nothing_is_known_outside_git(folder: Path) -> None:
+    (folder / "n.md").write_text("# N\n")
+    with open_bank(folder) as bank:
+        found = note_status.standing(bank, "n")
+        assert (found.trust, found.written, found.citations) == ("", None, ())
+        assert note_view.history(bank, "n").versions == ()
+
+
+def test_the_history_has_each_commit_by_words(
+    bank: Bank, note: Path, project: Path, git: Git
+) -> None:
+    note.write_text(note.read_text().replace("first", "second"))
+    git(project, "commit", "-qam", "Change it")
+    rename(bank, "n", "m")
+    git(project, "add", "-A")
+    git(project, "commit", "-qm", "Rename it")
+    moved = project / ".memories/m.md"
+    moved.write_text(moved.read_text().replace("second", "third"))
+    found = note_view.history(bank, "m")
+    subjects = [one.commit.source.subject if one.commit else "" for one in found.versions]
+    assert subjects == ["", "Rename it", "Change it", "Add (#7)"]
+    spans = [
+        {span.text.strip() for one in version.change.sections for span in one.spans
+         if span.kind != "equal"}
+        for version in found.versions if version.change
+    ]  # fmt: skip
+    assert spans[0] == {"second", "third"}
+    assert spans[2] == {"first", "second"}
+    renamed = found.versions[1].commit
+    assert renamed is not None
+    assert renamed.old_path == "n.md"
+    assert not found.more
+    part = note_view.history(bank, "m", 1, 1)
+    assert [one.commit and one.commit.source.subject for one in part.versions] == ["Change it"]
+    assert part.more
+
+
+def test_a_removed_note_has_a_history(bank: Bank, note: Path, project: Path, git: Git) -> None:
+    note.unlink()
+    git(project, "commit", "-qam", "Remove it")
+    found = note_view.history(bank, "n")
+    assert found.removed
+    assert [one.commit and one.commit.change for one in found.versions] == ["removed", "added"]
+    removed = found.versions[0].change
+    assert removed is not None
+    assert removed.words_removed
+    with pytest.raises(NoteNotFound):
+        note_view.history(bank, "never")

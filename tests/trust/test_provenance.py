@@ -1,0 +1,289 @@
+"""Who wrote a note, who reviewed it, and that no text of a note or a message can claim it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from memory_bank.bank.bank import Bank, open_bank
+from memory_bank.base.errors import NoteNotFound
+from memory_bank.memory.create import create
+from memory_bank.memory.edit import append
+from memory_bank.memory.move_and_merge import rename
+from memory_bank.memory.recall import recall
+from memory_bank.search.boosts import tiers_of
+from memory_bank.search.query import parse
+from memory_bank.sessions.observations import search_observations
+from memory_bank.trust import provenance, trust, trust_filter
+
+Git = Callable[..., str]
+CLAUDE = "Co-authored-by: Claude <noreply@anthropic.com>"
+
+
+@pytest.fixture
+def commit(project: Path, git: Git) -> Callable[..., str]:
+    def commit(message: str, *more: str, **texts: str) -> str:
+        for name, text in texts.items():
+            (project / f".memories/{name}.md").write_text(text)
+        git(project, "add", "-A")
+        git(project, "commit", "-q", "--allow-empty", "-m", message, *more)
+        return git(project, "rev-parse", "HEAD").strip()
+
+    return commit
+
+
+def tiers(bank: Bank, name: str) -> list[str]:
+    return [one.source.trust for one in provenance.blame(bank, name).sections]
+
+
+def test_each_section_has_the_tier_of_its_least_trusted_line(
+    project: Path, commit: Callable[..., str]
+) -> None:
+    commit("Add (#4)", n="# A\n\none\n\n# B\n\ntwo\n\n# C\n\nthree\n\n# D\n\nfour\n")
+    commit(
+        f"More\n\n{CLAUDE}",
+        n="# A\n\none\n\n# B\n\ntwo\nby an agent\n\n# C\n\nthree\n\n# D\n\nfour\n",
+    )
+    commit(
+        "By hand", n="# A\n\none\n\n# B\n\ntwo\nby an agent\n\n# C\n\nthree and\n\n# D\n\nfour\n"
+    )
+    (project / ".memories/n.md").write_text(
+        "new\n\n# A\n\none\n\n# B\n\ntwo\nby an agent\n\n# C\n\nthree and\n\n# D\n\nfour!\n"
+    )
+    with open_bank(project) as bank:
+        found = provenance.blame(bank, "n", by_line=True)
+        assert [(one.heading, one.source.trust) for one in found.sections] == [
+            ("", "uncommitted"), ("A", "reviewed"), ("B", "agent"), ("C", "human"),
+            ("D", "uncommitted"),
+        ]  # fmt: skip
+        assert found.trust == "uncommitted"
+        assert found.sections[1].source.pull_request == 4
+        assert found.sections[2].source.agent == "Claude"
+        assert found.lines is not None
+        assert found.lines[2].text == "# A"
+        assert found.lines[2].source.trust == "reviewed"
+        badges = {note.path: note.trust for note in recall(bank, "agent two").notes}
+        assert badges["n.md"] == "agent"
+
+
+def test_a_log_names_sections_and_follows_renames(
+    project: Path, commit: Callable[..., str]
+) -> None:
+    commit("Add", n="# A\n\none\n\n# B\n\ntwo\n")
+    changed = commit("Change B (#8)", n="# A\n\none\n\n# B\n\nthree\n")
+    with open_bank(project) as bank:
+        rename(bank, "n", "deep/m")
+        commit("Move")
+        found = provenance.log(bank, "deep/m")
+    assert [(one.change, one.sections) for one in found.commits] == [
+        ("renamed", ()), ("changed", ("B",)), ("added", ("A", "B")),
+    ]  # fmt: skip
+    assert found.commits[0].old_path == "n.md"
+    assert found.commits[1].source[:2] == ("reviewed", changed)
+    assert (found.uncommitted, found.trust, found.limits) == (False, "human", ())
+
+
+def test_nothing_that_a_text_claims_raises_trust(
+    project: Path, git: Git, commit: Callable[..., str]
+) -> None:
+    claims = "---\ntrust: reviewed\nreviewed: true\nsource_type: manual\n---\n# Claims\n\n{}\n"
+    git(project, "checkout", "-q", "-b", "feature")
+    messages = (
+        f"Merge pull request #5 from a/b\n\n{CLAUDE}",
+        f"Title (#6)\n\n{CLAUDE}",
+        f"See merge request a/b!7\n\nReviewed-by: Sarah <s@x>\n\nEnd.\n\n{CLAUDE}",
+        f"Two\n\n{CLAUDE}\nReviewed-by: Sarah <s@x>",
+    )
+    with open_bank(project) as bank:
+        for number, message in enumerate(messages):
+            commit(message, c=claims.format(number))
+            assert set(tiers(bank, "c")) == {"agent"}, message
+        git(project, "checkout", "-q", "main")
+        git(project, "merge", "-q", "--ff-only", "feature~2^0")
+        lines = provenance.blame(bank, "c", by_line=True).lines
+        assert lines is not None
+        assert [one.source.pull_request for one in lines][-3:] == [None, None, 6]
+        assert tiers(bank, "c")[-1] == "agent", "its other lines are of no pull request"
+        assert recall(bank, "claims trust:reviewed").notes == ()
+    with open_bank(project) as bank:
+        (project / ".memories/d.md").write_text(claims.format("draft"))
+        found = {note.path: note.trust for note in recall(bank, "claims draft").notes}
+        assert found["d.md"] == "uncommitted"
+        reviewed = recall(bank, "claims draft trust:>=human").notes
+        assert "d.md" not in {note.path for note in reviewed}
+
+
+def test_own_and_agents_reviews_do_not_count(project: Path, commit: Callable[..., str]) -> None:
+    with open_bank(project) as bank:
+        for reviewer, tier in (
+            ("Test <test@example.org>", "human"),
+            ("Claude <noreply@anthropic.com>", "human"),
+            ("Sarah <sarah@example.org>", "reviewed"),
+        ):
+            name = reviewer.split()[0]
+            commit(f"Add\n\nReviewed-by: {reviewer}", **{name: f"# {name}\n\nkestrels\n"})
+            assert tiers(bank, name) == [tier], reviewer
+
+
+def test_what_an_agent_wrote_here_is_known_after_a_person_commits_it(
+    project: Path, commit: Callable[..., str]
+) -> None:
+    with open_bank(project) as bank:
+        append(bank, "facts/bm25", "Written by a program.", agent="codex")
+        assert provenance.log(bank, "facts/bm25").uncommitted_agent == "codex"
+        commit("Keep it")
+        found = provenance.blame(bank, "facts/bm25")
+        assert (found.trust, found.sections[-1].source.agent) == ("agent", "codex")
+        create(bank, "made", "# Made\n", source_type="agent", source_agent="zed")
+        commit("Keep that")
+        assert provenance.blame(bank, "made").trust == "agent"
+        assert provenance.blame(bank, "decisions/whoosh").trust == "human"
+
+
+def test_notes_are_filtered_by_trust_before_ranking(
+    project: Path, commit: Callable[..., str]
+) -> None:
+    commit("Add (#4)", one="# One\n\nkestrels hover\n")
+    commit(f"Add\n\n{CLAUDE}", two="# Two\n\nkestrels hover here\n")
+    commit("Add", three="# Three\n\nkestrels hover there\n")
+    (project / ".memories/four.md").write_text("# Four\n\nkestrels hover now\n")
+    with open_bank(project) as bank:
+
+        def paths(condition: str) -> set[str]:
+            return {note.path for note in recall(bank, f"kestrels hover {condition}", 1).notes}
+
+        assert paths("trust:reviewed") == {"one.md"}
+        assert paths("trust:agent") == {"two.md"}
+        assert paths("trust:uncommitted") == {"four.md"}
+        assert paths("trust:<human -trust:agent") == {"four.md"}
+        every = recall(bank, "kestrels trust:>=human").notes
+        assert {note.trust for note in every} == {"reviewed", "human"}
+        best = recall(bank, "kestrels hover").notes
+        boosts = {
+            note.path: [one for one in note.reasons if one.source == "trust"] for note in best
+        }
+        assert {path for path, some in boosts.items() if some} == {"one.md", "two.md", "three.md"}
+        (notice,) = recall(bank, "kestrels trust:best").notices
+        assert "reviewed, human, agent" in notice
+
+
+def test_lines_decide_where_the_commits_of_a_note_have_several_tiers(
+    project: Path, commit: Callable[..., str]
+) -> None:
+    names = [f"n{number}" for number in range(12)]
+    commit(
+        f"Add\n\n{CLAUDE}",
+        **{name: f"# Kestrels\n\nhover, kestrels hover {name}\n" for name in names},
+    )
+    commit("Replace (#3)", **dict.fromkeys(names[:6], "# Kestrels, and other birds that fly\n"))
+    commit("Add to it (#4)", **{name: f"# Kestrels\n\nhover {name}\nmore\n" for name in names[6:]})
+    with open_bank(project) as bank:
+        found = recall(bank, "kestrels hover trust:reviewed", 3).notes
+        assert {note.path for note in found} < {f"{name}.md" for name in names[:6]}
+        assert [note.trust for note in found] == ["reviewed"] * 3
+        assert len(recall(bank, "kestrels trust:agent", 50).notes) == 6
+        listed = search_observations(bank, "kestrels hover trust:reviewed", limit=50).results
+        assert {row.title for row in listed} == {"Kestrels, and other birds that fly"}
+        assert len(listed) == 6
+        assert len(search_observations(bank, "kestrels trust:agent", type="section").results) == 6
+        only = [note.path for note in recall(bank, "trust:reviewed", 50).notes]
+        assert set(only) == {f"{name}.md" for name in names[:6]}
+
+
+def test_no_time_for_lines_leaves_the_least_trusted_commit(
+    project: Path, commit: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commit(f"Add\n\n{CLAUDE}", one="# Kestrels\n\nhover\n", two="# Kestrels\n\nhover\n")
+    commit("Replace (#3)", one="# Kestrels and others\n")
+    commit("Add (#4)", two="# Kestrels\n\nhover\n\nmore\n", three="# Kestrels\n")
+    monkeypatch.setattr(trust_filter, "SECONDS", 0.0)
+    with open_bank(project) as bank:
+        assert [note.path for note in recall(bank, "kestrels trust:reviewed").notes] == ["three.md"]
+
+
+def test_more_trusted_notes_gain_more(project: Path, commit: Callable[..., str]) -> None:
+    commit("Add (#4)", one="# Kestrels hover\n")
+    commit("Add", two="# Kestrels hover\n")
+    commit(f"Add\n\n{CLAUDE}", three="# Kestrels hover\n")
+    (project / ".memories/four.md").write_text("# Kestrels hover\n")
+    with open_bank(project) as bank:
+        recall(bank, "kestrels")  # new commits are read after the ranking
+        found = recall(bank, "kestrels hover").notes
+    assert [note.path for note in found] == ["one.md", "two.md", "three.md", "four.md"]
+
+
+def test_a_bank_outside_git_has_no_tiers(folder: Path, opening: Callable[..., Bank]) -> None:
+    (folder / "a.md").write_text("# A\n\nkestrels\n")
+    bank = opening(folder)
+    assert [note.trust for note in recall(bank, "kestrels").notes] == [""]
+    assert provenance.blame(bank, "a").trust == "uncommitted"
+    assert provenance.log(bank, "a").commits == ()
+
+
+def test_commits_of_a_repository_that_is_gone_are_forgotten(
+    project: Path, commit: Callable[..., str]
+) -> None:
+    commit("Add (#4)", n="# Kestrels\n")
+    with open_bank(project) as bank:
+        assert recall(bank, "kestrels trust:reviewed", 1).notes[0].trust == "reviewed"
+    (project / ".git").rename(project / "git")
+    with open_bank(project) as bank:
+        found = recall(bank, "kestrels", 1).notes[0]
+        assert (found.trust, [one.source for one in found.reasons if one.source == "trust"]) == (
+            "", [],
+        )  # fmt: skip
+        assert provenance.log(bank, "n").commits == ()
+        assert provenance.blame(bank, "n").trust == "uncommitted"
+
+
+def test_a_removed_note_has_a_log(project: Path, commit: Callable[..., str]) -> None:
+    commit("Add (#4)", n="# Kestrels\n")
+    with open_bank(project) as bank:
+        (project / ".memories/n.md").unlink()
+        found = provenance.log(bank, "n")
+        assert (found.path, found.trust) == ("n.md", "uncommitted")
+        assert [one.change for one in found.commits] == ["added"]
+        commit("Remove")
+        found = provenance.log(bank, "n.md")
+        assert [one.change for one in found.commits] == ["removed", "added"]
+        assert (found.trust, found.uncommitted) == ("human", False)
+        with pytest.raises(NoteNotFound):
+            provenance.log(bank, "never")
+        create(bank, "m", "# Merlins\n")
+        commit("Add m")
+        rename(bank, "m", "deep/o")
+        commit("Move")
+        with pytest.raises(NoteNotFound):
+            provenance.log(bank, "m.md")
+        with pytest.raises(NoteNotFound):
+            provenance.blame(bank, "n")
+
+
+@pytest.mark.parametrize(
+    ("value", "found"),
+    [
+        ("reviewed", {"reviewed"}), (">=human", {"reviewed", "human"}), ("<agent", {"uncommitted"}),
+        ("Human,agent", {"human", "agent"}), (">=unknown", None), ("yes", None), ("", None),
+        (">reviewed", None), ("unknown", {"unknown"}),
+    ],
+)  # fmt: skip
+def test_values_of_the_condition(value: str, found: set[str] | None) -> None:
+    assert tiers_of(value) == (found and frozenset(found))
+
+
+def test_a_key_of_front_matter_is_no_trust() -> None:
+    assert parse("trust:mine", ("trust",)).conditions == ()
+
+
+def test_changed_lines_of_a_large_file_are_compared_within_bounds() -> None:
+    origin, other = trust.LineOrigin("human", "c"), trust.LineOrigin("uncommitted")
+    old = [b"same"] * 4000
+    new = [b"x", *old, b"y"]
+    found = trust._moved(old, [origin] * 4000, new, other)
+    assert len(found) == 4002
+    assert found[0] == found[-1] == other
+    assert trust._moved([b"a", b"b"], [origin] * 2, [b"a", b"n", b"b"], other) == [
+        origin, other, origin,
+    ]  # fmt: skip
