@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from memory_bank.memory.show import list_notes, show, tag_counts
     from memory_bank.memory.trash import delete, empty_trash, restore, trash
     from memory_bank.review.doctor import doctor
-    from memory_bank.review.evaluate import Judged, evaluate
+    from memory_bank.review.evaluate import evaluate
     from memory_bank.search.measures import Qrels
     from memory_bank.sessions.compress import compress
     from memory_bank.sessions.context import inject_context
@@ -121,10 +121,7 @@ _HOMES = {
         "trash",
     ),
     "review.doctor": ("doctor",),
-    "review.evaluate": (
-        "Judged",
-        "evaluate",
-    ),
+    "review.evaluate": ("evaluate",),
     "search.measures": ("Qrels",),
     "sessions.compress": ("compress",),
     "sessions.context": ("inject_context",),
@@ -156,7 +153,6 @@ __all__ = [
     "Bank",
     "Codebase",
     "Item",
-    "Judged",
     "MemoryBankError",
     "Qrels",
     "append",

@@ -21,9 +21,6 @@ SERVER = program_files.PROGRAM
 
 _BANK = "--bank"
 
-_FORMER_TOOLSETS = ["--toolsets", "core"]
-"""Options that former versions wrote into each entry."""
-
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 _ADDRESSES = ("url", "serverUrl", "httpUrl")
@@ -231,9 +228,9 @@ def _kept_bank(place: ServerEntry, one: Client, old: object) -> str:
 
 
 def _is_found(theirs: str, one: Client, ours: str) -> bool:
-    """Tell whether the server finds the bank that an entry names, as former versions did.
+    """Tell whether the server finds the bank that an entry names.
 
-    They named the project's bank in the user's own file, which is wrong in all other projects.
+    A project's bank that is named in the user's own file is wrong in all other projects.
     """
     return not ours and (theirs == one.folder or Path(theirs).name == FOLDER)
 
@@ -279,9 +276,7 @@ def _options(entry: object) -> list[object]:
     args = _args(entry)
     given = args[args.index("mcp") + 1 :] if "mcp" in args else []
     at = given.index(_BANK) if _BANK in given else len(given)
-    given = given[:at] + given[at + 2 :]
-    at = given.index(_FORMER_TOOLSETS[0]) if _FORMER_TOOLSETS[0] in given else len(given)
-    return given[:at] + given[at + 2 :] if given[at : at + 2] == _FORMER_TOOLSETS else given
+    return given[:at] + given[at + 2 :]
 
 
 def _args(entry: object) -> list[object]:

@@ -172,10 +172,6 @@ class Bank:
         """
         return self._conditions.repairs.take()
 
-    def take_healed(self) -> list[str]:
-        """Return `take_repaired()`; its former name, for this version."""
-        return self.take_repaired()
-
     def add_notice(self, what: str) -> None:
         """Add a notice to the next answer; its text is ours, not that of a file."""
         self._conditions.notices.add(what)

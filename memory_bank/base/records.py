@@ -140,13 +140,6 @@ def unclear(callers: int) -> str:
     return f"{callers:,} more {verb} something of that name, which may be another"
 
 
-def with_former_names(shown: object) -> object:
-    """Add fields under their former names, which stay valid for one version."""
-    if isinstance(shown, dict) and "repaired" in shown:
-        return {**shown, "healed": shown["repaired"]}
-    return shown
-
-
 def failure(code: str, message: str, hint: str = "") -> dict[str, object]:
     """Return the JSON of a failure."""
     return {"error": {"code": code, "message": message, "hint": hint}}

@@ -29,8 +29,6 @@ class TrashedNote:
     """Empty if another program put it into the trash."""
     first_line: str
     """The first line of its text, below its front matter."""
-    stamp: str
-    """`version` by its former name, for this version of memory_bank."""
 
 
 def delete(bank: Bank, name: str, *, if_match: str | None = None) -> TrashedNote:
@@ -111,7 +109,6 @@ def _shown(bank: Bank, note: Place) -> TrashedNote:
         version=note.version,
         deleted_at=iso(when) if when else "",
         first_line=_first_line(bank.store.read_trashed(note)),
-        stamp=note.version,
     )
 
 

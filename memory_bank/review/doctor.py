@@ -130,11 +130,6 @@ class BankHealth:
     """Why no code can be read: there is no repository, or it has no work tree."""
 
     @property
-    def healed(self) -> tuple[str, ...]:
-        """Return `repaired` by its former name, for this version."""
-        return self.repaired
-
-    @property
     def clear(self) -> bool:
         """Whether nothing is listed: no finding of any severity, and no remark."""
         told = (self.left_alone, self.polling, self.git, self.hooks, self.former_sessions)

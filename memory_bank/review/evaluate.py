@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from memory_bank.search.index.changes import Progress
 
 
-Judged = Qrels
-"""The former name of `Qrels`, for one more version."""
-
 MEASURES = measures.NAMES
 
 DEPTH = 10

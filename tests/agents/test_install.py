@@ -146,22 +146,18 @@ def test_a_program_that_works_in_no_project_needs_a_bank_that_the_user_names(
     assert not install.install(bank, client).changed
 
 
-FORMER = (["--bank", "{bank}"], ["--bank", "{bank}", "--toolsets", "core"])
-
-
-@pytest.mark.parametrize("options", FORMER)
 @pytest.mark.parametrize("client", ["codex", "claude-code", "cursor", "gemini", "vscode", "zed"])
-def test_the_bank_of_a_project_that_a_former_version_named_goes(
-    bank: Bank, client: str, options: list[str], tmp_path: Path
+def test_a_project_that_the_users_own_file_names_goes(
+    bank: Bank, client: str, tmp_path: Path
 ) -> None:
     change = install.install(bank, client, scope="user")
     install.write(change)
     args = [*change.entry["args"], "--read-only"]  # type: ignore[index]
-    former = [word.format(bank=tmp_path / "other" / ".memories") for word in options]
+    named = ["--bank", str(tmp_path / "other" / ".memories")]
     one = mcp_clients.find(client)
     text = change.place.file.read_text()
     path = (*change.place.keys, "memory-bank", "args")
-    change.place.file.write_text(one.editor.set_value(text, path, [*args[:-1], *former, args[-1]]))
+    change.place.file.write_text(one.editor.set_value(text, path, [*args[:-1], *named, args[-1]]))
     again = install.install(None, client, scope="user")
     assert again.entry is not None
     assert again.entry["args"] == args

@@ -294,7 +294,7 @@ def test_the_target_may_be_one_of_the_notes(bank: Bank, put: Put, folder: Path) 
     assert texts(bank)["c.md"] == "[[a]] [[a]]"
     assert show(bank, "a").body.strip() == "both"
     assert found.merged == ("a.md", "b.md")
-    old = {(folder / ".trash" / note.stamp / note.path).read_text() for note in trash(bank)}
+    old = {(folder / ".trash" / note.version / note.path).read_text() for note in trash(bank)}
     assert old == {"A", "B"}
 
 

@@ -11,7 +11,7 @@ from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.base.errors import BadInput
 from memory_bank.memory.overview import stats
 from memory_bank.memory.recall import recall
-from memory_bank.review.evaluate import Judged, evaluate
+from memory_bank.review.evaluate import evaluate
 from memory_bank.search.measures import Qrels
 
 NOTES = {
@@ -65,7 +65,7 @@ def test_toml_and_json_lines_say_the_same(lakes: Bank, queries: Callable[..., Pa
 
 
 def test_the_former_name_of_judgements_works_for_one_more_version(lakes: Bank) -> None:
-    assert evaluate(lakes, [Judged("still water", {"lakes": 1})]).scores[0].figures["mrr"] == 1
+    assert evaluate(lakes, [Qrels("still water", {"lakes": 1})]).scores[0].figures["mrr"] == 1
 
 
 def test_figures_are_those_of_the_answers(lakes: Bank) -> None:

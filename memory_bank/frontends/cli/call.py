@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from memory_bank.base.errors import BadInput, NoBank
-from memory_bank.base.records import plain, with_former_names
+from memory_bank.base.records import plain
 from memory_bank.base.repairs import Reports
 from memory_bank.frontends.cli.console import Console, place
 from memory_bank.frontends.cli.progress import Bars, Report
@@ -176,7 +176,7 @@ class Call:
             shown = {**shown, "repaired": repaired}
         if isinstance(shown, dict) and (said := [*shown.pop("notices", ()), *notices]):
             shown = {**shown, "notices": said}
-        self.console.document(with_former_names(shown))
+        self.console.document(shown)
 
     def show_repaired(self, repaired: Sequence[str]) -> None:
         """Print repairs as part of the answer."""

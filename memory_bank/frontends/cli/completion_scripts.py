@@ -151,7 +151,7 @@ SHELLS = {"bash": Bash, "zsh": Zsh, "fish": Fish}
 
 
 def register() -> None:
-    """Let click answer the scripts of this module; those of former versions are click's own."""
+    """Let click answer the scripts of this module."""
     for shell in SHELLS.values():
         add_completion_class(shell)
 

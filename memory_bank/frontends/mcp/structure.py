@@ -16,7 +16,7 @@ _OURS = frozenset(
     {
         *("schema_version", "action", "etag", "content_hash", "repaired", "total_size"),
         *("created_at", "updated_at", "last_accessed_at", "mode_used", "fallback_reason"),
-        *("rule", "severity", "version", "commit", "committed_at", "deleted_at", "stamp"),
+        *("rule", "severity", "version", "commit", "committed_at", "deleted_at"),
     }
 )
 """Fields whose text comes from this program. Any other text is quoted."""

@@ -252,7 +252,7 @@ class BankTool:
         structure = structured(quotes, value, self._spec.without)
         notices = [*structure.pop("notices", ()), *notices]
         if repaired:
-            structure["repaired"] = structure["healed"] = repaired  # its former name, this version
+            structure["repaired"] = repaired
         if notices:
             structure["notices"] = notices
         return CallToolResult(content=content, structured_content=structure)

@@ -34,9 +34,6 @@ _EARLY = {
 """Tools that instructions and the list of prompts depend on, which are told before tools are
 loaded: the toolset of each, and whether it writes."""
 
-_FORMER = {"upkeep": "maintenance"}
-"""Former names, which work for one more version."""
-
 
 class Toolbox:
     """The tools of one server."""
@@ -53,7 +50,6 @@ class Toolbox:
         With `structured`, answers have structured content besides their text.
         """
         known = [CORE, *plugins.names(KIND)]
-        toolsets = [_FORMER.get(name, name) for name in toolsets]
         for name in toolsets:
             if name not in known:
                 raise BadInput(

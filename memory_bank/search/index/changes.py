@@ -97,11 +97,6 @@ class SyncReport:
         self.repaired += other.repaired
         self.problem = self.problem or other.problem
 
-    @property
-    def healed(self) -> list[str]:
-        """Return `repaired` by its former name, for this version."""
-        return self.repaired
-
 
 def silent(what: str, done: int, total: int) -> None:
     """Show no progress."""

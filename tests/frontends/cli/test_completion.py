@@ -32,7 +32,7 @@ Offered = Callable[..., list[str]]
 
 @pytest.fixture
 def offered(mb: Run, monkeypatch: pytest.MonkeyPatch) -> Offered:
-    """Return what the script of a former version offers in bash for the last word."""
+    """Return what click's own script offers in bash for the last word."""
 
     def call(*words: str) -> list[str]:
         with monkeypatch.context() as patched:

@@ -16,7 +16,9 @@ def test_describe_lists_the_tools_and_what_they_cost(mb: Run) -> None:
 
 
 def test_describe_follows_the_choice_of_tools(mb: Run) -> None:
-    found = mb("serve", "mcp", "--describe", "--json", "--toolsets", "store,upkeep", "--read-only")
+    found = mb(
+        "serve", "mcp", "--describe", "--json", "--toolsets", "store,maintenance", "--read-only"
+    )
     assert [tool["name"] for tool in found.json["tools"]] == ["recall", "check_memories"]
     assert not any(tool["writes"] for tool in found.json["tools"])
 

@@ -93,7 +93,7 @@ CALLS = (
         "delete_memory",
         {"filename": "plans/then"},
         ("Moved to the trash", 'path="plans/then.md"', "restore_memory"),
-        "stamp",
+        "version",
     ),
     OneCall(
         "restore_memory",
