@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from types import ModuleType
 
 import click
 
-from memory_bank.base import plugins
+from memory_bank.base import operation, plugins
 from memory_bank.base.version import __version__
-from memory_bank.frontends.cli.command import shared_options
 from memory_bank.frontends.cli.console import Console
-from memory_bank.frontends.cli.help import Group, Row
+from memory_bank.frontends.cli.derived import DerivedCommand
+from memory_bank.frontends.cli.help import Group, Helped, Row
+from memory_bank.frontends.cli.shared_options import shared_options
 
 KIND = "frontends.cli.commands"
 
@@ -63,8 +63,7 @@ class RootGroup(Group):
         """Import one command."""
         if cmd_name not in self.list_commands(ctx):
             return None
-        found: click.Command = _module(cmd_name).command
-        return found
+        return _command(cmd_name)[0]
 
     def unknown_command(self, ctx: click.Context, args: Sequence[str]) -> str:
         """Return the error message, which names the command of another program's name."""
@@ -86,13 +85,33 @@ class RootGroup(Group):
     def _grouped(self, ctx: click.Context) -> dict[str, list[Row]]:
         found: dict[str, list[Row]] = {group: [] for group in _GROUPS}
         for name in self.list_commands(ctx):
-            module = _module(name)
-            found.setdefault(module.GROUP, []).append((name, module.command.summary))
+            command, group = _command(name)
+            found.setdefault(group, []).append((name, command.summary))
         return found
 
 
-def _module(command: str) -> ModuleType:
-    return plugins.load(KIND, command.replace("-", "_"))
+def _command(name: str) -> tuple[Helped, str]:
+    """Import a command; return it with the name of its group in help."""
+    plugins.load(KIND, name.replace("-", "_"))
+    topic = operation.topics.get(name)
+    if topic is None:
+        return DerivedCommand(operation.declared[name]), operation.declared[name].group
+    start = f"{name} "
+    commands = {
+        word.removeprefix(start): DerivedCommand(one)
+        for word, one in operation.declared.items()
+        if word.startswith(start)
+    }
+    made = Group(
+        name,
+        help=topic.summary,
+        why=topic.why,
+        examples=topic.examples,
+        default=commands.get(topic.default.removeprefix(start)),
+        commands=commands,
+        params=shared_options() if topic.options else [],
+    )
+    return made, topic.group
 
 
 def _show_version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:  # noqa: FBT001

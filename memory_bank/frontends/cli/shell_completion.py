@@ -9,7 +9,7 @@ import click
 
 from memory_bank.base.errors import MemoryBankError
 from memory_bank.base.setting_sections import OBSERVATION_TYPES
-from memory_bank.frontends.cli.command import named_bank
+from memory_bank.frontends.cli.shared_options import named_bank
 
 if TYPE_CHECKING:
     from memory_bank.bank.bank import Bank

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from memory_bank.frontends.cli import options, text_input
+from memory_bank.base.operation import Agent, IfMatch, Note, Text, operation
+from memory_bank.frontends.cli import text_input
 from memory_bank.frontends.cli.call import Call
 from memory_bank.frontends.cli.change_view import show_written
-from memory_bank.frontends.cli.command import as_command
-
-GROUP = "Write"
 
 
-@as_command(
+@operation(
     "append",
     why="""
     Adds the text as a new paragraph at the end of the note; all other bytes stay the same. Without
@@ -20,14 +18,11 @@ GROUP = "Write"
         ('memory-bank append journal/2026-05 "Moved to tantivy 0.27."', "one line"),
         ("make test 2>&1 | tail -3 | memory-bank append flaky-tests", "from a pipe"),
     ),
+    group="Write",
+    allow_secret=True,
 )
-@options.note()
-@options.text()
-@options.if_match
-@options.allow_secret
-@options.agent
 def command(
-    call: Call, *, name: str, text: str | None, if_match: str | None, agent: str | None
+    call: Call, *, name: Note, text: Text = None, if_match: IfMatch = None, agent: Agent = None
 ) -> int:
     """Add text at the end of a note."""
     from memory_bank.memory import edit

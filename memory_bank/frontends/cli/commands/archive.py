@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import click
+from typing import Annotated
 
-from memory_bank.frontends.cli import options
+from memory_bank.base.operation import Notes, Param, operation
 from memory_bank.frontends.cli.call import Call
 from memory_bank.frontends.cli.change_view import show_written
-from memory_bank.frontends.cli.command import as_command
-
-GROUP = "Organise"
 
 
-@as_command(
+@operation(
     "archive",
     why="""
     An archived note keeps its path and its links, but recall and notes exclude it unless
@@ -23,10 +20,11 @@ GROUP = "Organise"
         ("memory-bank archive plans/2024 plans/2025", "two old plans"),
         ("memory-bank archive --undo plans/2025", "make one active again"),
     ),
+    group="Organise",
 )
-@options.notes()
-@click.option("--undo", is_flag=True, help="Make them active again")
-def command(call: Call, *, names: tuple[str, ...], undo: bool) -> int:
+def command(
+    call: Call, *, names: Notes, undo: Annotated[bool, Param("Make them active again")] = False
+) -> int:
     """Exclude notes from results without deleting them."""
     from memory_bank.memory import edit
 

@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
-
-import click
+from typing import TYPE_CHECKING, Annotated
 
 from memory_bank.base.errors import NoBank, NoRepository
+from memory_bank.base.operation import Param, operation
 from memory_bank.base.setting_sections import MODES
-from memory_bank.frontends.cli import options
 from memory_bank.frontends.cli.call import FOUND, NOTHING, Call
-from memory_bank.frontends.cli.command import as_command
 
 if TYPE_CHECKING:
     from memory_bank.bank.bank import Bank
     from memory_bank.code.codebase import Codebase
 
 
-GROUP = "Code"
-
 KINDS = ("symbols", "notes", "docs", "coupling", "tests")
 
 
-@as_command(
+@operation(
     "ask",
     why="""
     Searches everything that a project knows with one question: notes of the bank, other Markdown
@@ -38,22 +33,18 @@ KINDS = ("symbols", "notes", "docs", "coupling", "tests")
         ("memory-bank ask retry --include symbols,tests", "code and tests only"),
         ("memory-bank ask retry --limit 3 --json", "for a program"),
     ),
+    group="Code",
 )
-@click.argument("query", nargs=-1, required=True, metavar="QUERY...")
-@options.limit(10, "Most results, 1 to 100; default: 10")
-@click.option(
-    "--include", metavar="A,B", multiple=True, help=f"Only these kinds: {', '.join(KINDS)}"
-)
-@click.option("--mode", type=click.Choice(MODES), metavar="MODE", help=", ".join(MODES))
-@click.option("--no-count", is_flag=True, help="Don't count this as an access")
 def command(
     call: Call,
     *,
-    query: tuple[str, ...],
-    limit: int,
-    include: tuple[str, ...],
-    mode: str | None,
-    no_count: bool,
+    query: Annotated[tuple[str, ...], Param(argument=True, metavar="QUERY...")],
+    limit: Annotated[int, Param("Most results, 1 to 100; default: 10", metavar="N")] = 10,
+    include: Annotated[
+        tuple[str, ...], Param(f"Only these kinds: {', '.join(KINDS)}", metavar="A,B")
+    ] = (),
+    mode: Annotated[str | None, Param(", ".join(MODES), metavar="MODE", choices=MODES)] = None,
+    no_count: Annotated[bool, Param("Don't count this as an access")] = False,
 ) -> int:
     """Search notes, docs, code and tests with one question."""
     from memory_bank.frontends.cli.ask_view import show_results  # start-up: help needs no view

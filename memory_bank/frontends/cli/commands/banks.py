@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-import click
+from typing import TYPE_CHECKING, Annotated
 
 from memory_bank.base.errors import MemoryBankError
+from memory_bank.base.operation import Param, operation, topic
 from memory_bank.base.records import named
 from memory_bank.frontends.cli.call import FOUND, NOTHING, Call
-from memory_bank.frontends.cli.command import as_command, shared_options
 from memory_bank.frontends.cli.console import place
-from memory_bank.frontends.cli.help import Group
 
 if TYPE_CHECKING:
     from memory_bank.base.paths import NamedBank
 
 
-GROUP = "Look after"
-
-
-@as_command(
-    "list",
+@operation(
+    "banks list",
     why="""
     Lists the banks that --bank accepts by name: those that you added, and those that
     `memory-bank init --user` made in your data folder.
@@ -51,8 +45,8 @@ def _remark(one: NamedBank) -> str:
     return "your own" if one.own else ""
 
 
-@as_command(
-    "add",
+@operation(
+    "banks add",
     why="""
     Writes the name into your own settings, below [banks]. The folder may be any folder of Markdown
     files, such as a vault, or a project with a bank; nothing is written to it. A name precedes a
@@ -64,9 +58,12 @@ def _remark(one: NamedBank) -> str:
         ("memory-bank mcp install --client claude-code --bank vault --name vault", "for an agent"),
     ),
 )
-@click.argument("name", metavar="NAME")
-@click.argument("path", metavar="PATH", type=click.Path(file_okay=False))
-def _add(call: Call, *, name: str, path: str) -> int:
+def _add(
+    call: Call,
+    *,
+    name: Annotated[str, Param(argument=True, metavar="NAME")],
+    path: Annotated[str, Param(argument=True, metavar="PATH", path="folder")],
+) -> int:
     """Name a folder of notes, or a project with a bank."""
     from memory_bank.bank import banks
 
@@ -78,7 +75,7 @@ def _add(call: Call, *, name: str, path: str) -> int:
     return FOUND
 
 
-def _names(_: click.Context, __: click.Parameter, start: str) -> list[str]:
+def _names(start: str) -> list[str]:
     from memory_bank.base import paths
 
     try:
@@ -88,13 +85,14 @@ def _names(_: click.Context, __: click.Parameter, start: str) -> list[str]:
     return [one.name for one in found if one.name.startswith(start) and not one.own]
 
 
-@as_command(
-    "remove",
+@operation(
+    "banks remove",
     why="Removes the name from your own settings. The folder and its notes stay.",
     examples=(("memory-bank banks remove vault", "forget the name"),),
 )
-@click.argument("name", metavar="NAME", shell_complete=_names)
-def _remove(call: Call, *, name: str) -> int:
+def _remove(
+    call: Call, *, name: Annotated[str, Param(argument=True, metavar="NAME", complete=_names)]
+) -> int:
     """Forget the name of a bank; its folder stays."""
     from memory_bank.bank import banks
 
@@ -107,9 +105,10 @@ def _remove(call: Call, *, name: str) -> int:
     return FOUND
 
 
-command = Group(
+topic(
     "banks",
-    help="List, name and forget banks.",
+    "List, name and forget banks.",
+    group="Look after",
     why="""
     A bank can be any folder of Markdown files. With a name, it is found in any working directory:
     `--bank NAME`, or MEMORY_BANK=NAME. Without a subcommand, lists the names.
@@ -118,7 +117,6 @@ command = Group(
         ("memory-bank banks", "list them"),
         ("memory-bank banks add vault ~/Documents/vault", "name a folder"),
     ),
-    default=_list,
-    commands={made.name or "": made for made in (_list, _add, _remove)},
-    params=shared_options(),
+    default="banks list",
+    options=True,
 )

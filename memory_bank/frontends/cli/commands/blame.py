@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-import click
-
-from memory_bank.frontends.cli import options
+from memory_bank.base.operation import Note, Param, operation
 from memory_bank.frontends.cli.call import FOUND, Call
-from memory_bank.frontends.cli.command import as_command
 from memory_bank.frontends.cli.origin_view import COLUMNS, cells
 
 if TYPE_CHECKING:
     from memory_bank.trust.provenance import NoteBlame
 
 
-GROUP = "Review"
-
-
-@as_command(
+@operation(
     "blame",
     why="""
     Shows for each section of a note the commit of its least trusted line: its author, agent, pull
@@ -28,10 +22,14 @@ GROUP = "Review"
         ("memory-bank blame decisions/tantivy", "by section"),
         ("memory-bank blame decisions/tantivy --lines", "by line"),
     ),
+    group="Review",
 )
-@options.note()
-@click.option("--lines", "by_line", is_flag=True, help="Show each line")
-def command(call: Call, *, name: str, by_line: bool) -> int:
+def command(
+    call: Call,
+    *,
+    name: Note,
+    by_line: Annotated[bool, Param("Show each line", flags="--lines")] = False,
+) -> int:
     """Show where each section of a note comes from."""
     from memory_bank.trust import provenance
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-import click
-
-from memory_bank.frontends.cli import options
+from memory_bank.base.operation import Param, operation
 from memory_bank.frontends.cli.call import FOUND, NOTHING, Call
 from memory_bank.frontends.cli.code_view import CodeAnswerView, bank_of, given_path
-from memory_bank.frontends.cli.command import as_command
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,10 +14,7 @@ if TYPE_CHECKING:
     from memory_bank.code.blast_radius import BlastRadius
 
 
-GROUP = "Code"
-
-
-@as_command(
+@operation(
     "blast-radius",
     why="""
     Shows what a change of a file may affect: its symbols and what calls each of them, the files
@@ -32,11 +26,15 @@ GROUP = "Code"
         ("memory-bank blast-radius src/jobs.py", "what to look at before it changes"),
         ("memory-bank blast-radius src/jobs.py --json | jq -r '.callers[]'", "for a program"),
     ),
+    group="Code",
 )
-@click.argument("file", metavar="FILE", type=click.Path())
-@click.option("--query", metavar="TEXT", default="", help="Notes that answer it come first")
-@options.limit(50, "Most of each kind; default: 50")
-def command(call: Call, *, file: str, query: str, limit: int) -> int:
+def command(
+    call: Call,
+    *,
+    file: Annotated[str, Param(argument=True, metavar="FILE", path="any")],
+    query: Annotated[str, Param("Notes that answer it come first", metavar="TEXT")] = "",
+    limit: Annotated[int, Param("Most of each kind; default: 50", metavar="N")] = 50,
+) -> int:
     """Show what a change of a file may affect."""
     from memory_bank.code import blast_radius
 

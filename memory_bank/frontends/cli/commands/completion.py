@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import click
+from typing import Annotated
 
+from memory_bank.base.operation import Param, operation
 from memory_bank.frontends.cli.call import Call
 from memory_bank.frontends.cli.click_adapter import COMPLETE
-from memory_bank.frontends.cli.command import as_command
-
-GROUP = "Look after"
 
 _SHELLS = ("bash", "zsh", "fish")
 
 _NAMES = ("memory-bank", "mb")
 
 
-@as_command(
+@operation(
     "completion",
     why="""
     Prints a script that your shell runs when it starts. It completes commands, options, files,
@@ -27,9 +25,9 @@ _NAMES = ("memory-bank", "mb")
         ("echo 'eval \"$(memory-bank completion zsh)\"' >> ~/.zshrc", "zsh"),
         ("echo 'memory-bank completion fish | source' >> ~/.config/fish/config.fish", "fish"),
     ),
+    group="Look after",
 )
-@click.argument("shell", type=click.Choice(_SHELLS))
-def command(call: Call, *, shell: str) -> int:
+def command(call: Call, *, shell: Annotated[str, Param(argument=True, choices=_SHELLS)]) -> int:
     """Print a completion script for a shell."""
     from memory_bank.frontends.cli import completion_scripts  # start-up
     from memory_bank.frontends.cli.root import root

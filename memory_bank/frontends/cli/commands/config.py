@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING
-
-import click
+from typing import TYPE_CHECKING, Annotated
 
 from memory_bank.base.errors import NoBank
+from memory_bank.base.operation import Param, operation
 from memory_bank.frontends.cli.call import Call
-from memory_bank.frontends.cli.command import as_command
 from memory_bank.frontends.cli.console import place
 from memory_bank.frontends.cli.help import no_such
 
@@ -21,16 +19,13 @@ if TYPE_CHECKING:
     from memory_bank.base.settings import Settings
 
 
-GROUP = "Look after"
-
-
-def _keys(_: click.Context, __: click.Parameter, start: str) -> list[str]:
+def _keys(start: str) -> list[str]:
     from memory_bank.base.settings import describe
 
     return [name for s, k, *_ in describe() if (name := f"{s}.{k}").startswith(start)]
 
 
-@as_command(
+@operation(
     "config",
     why="""
     Settings come from four places, each overriding those before it: the defaults, the user file,
@@ -44,11 +39,15 @@ def _keys(_: click.Context, __: click.Parameter, start: str) -> list[str]:
         ("memory-bank config memory.embedder", "one value, for a script"),
         ("memory-bank config search.limit --origin", "where it is set"),
     ),
+    group="Look after",
 )
-@click.argument("key", nargs=-1, metavar="[KEY]", shell_complete=_keys)
-@click.option("--default", is_flag=True, help="Show the default instead of the value")
-@click.option("--origin", is_flag=True, help="Show where a value is set instead of the value")
-def command(call: Call, *, key: tuple[str, ...], default: bool, origin: bool) -> int:
+def command(
+    call: Call,
+    *,
+    key: Annotated[tuple[str, ...], Param(argument=True, metavar="[KEY]", complete=_keys)] = (),
+    default: Annotated[bool, Param("Show the default instead of the value")] = False,
+    origin: Annotated[bool, Param("Show where a value is set instead of the value")] = False,
+) -> int:
     """Show the settings, and which files to edit."""
     from memory_bank.bank.settings import settings_of
     from memory_bank.base.settings import user_file

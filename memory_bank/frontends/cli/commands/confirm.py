@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from memory_bank.frontends.cli import options
+from memory_bank.base.operation import Agent, IfMatch, Notes, operation
 from memory_bank.frontends.cli.call import FOUND, Call
-from memory_bank.frontends.cli.command import as_command
-
-GROUP = "Review"
 
 
-@as_command(
+@operation(
     "confirm",
     why="""
     Writes `verified_commit: COMMIT` into the front matter of notes, with the commit that is checked
@@ -20,11 +17,9 @@ GROUP = "Review"
         ("memory-bank confirm facts/queue", "a note that is still right"),
         ("memory-bank stale --json | jq -r '.citations[].path' | xargs memory-bank confirm", "all"),
     ),
+    group="Review",
 )
-@options.notes()
-@options.if_match
-@options.agent
-def command(call: Call, *, names: tuple[str, ...], if_match: str | None, agent: str | None) -> int:
+def command(call: Call, *, names: Notes, if_match: IfMatch = None, agent: Agent = None) -> int:
     """Say that notes are right for the current code."""
     from memory_bank.memory import confirm
 

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-import click
-
+from memory_bank.base.operation import Param, operation
 from memory_bank.frontends.cli.call import Call
-from memory_bank.frontends.cli.command import as_command
 
 if TYPE_CHECKING:
     from memory_bank.sessions.context import Injected
 
 
-GROUP = "Sessions"
-
-
-@as_command(
+@operation(
     "context",
     why="""
     Prints the latest observations of agents' sessions, the next steps of the last session, and the
@@ -27,26 +22,25 @@ GROUP = "Sessions"
         ("memory-bank context", "what the next session will be told"),
         ("memory-bank context --type discovery --days 7", "what was found out this week"),
     ),
+    group="Sessions",
 )
-@click.option("--project", default="", metavar="NAME", help="Only sessions of this project")
-@click.option("--session", "session_id", default="", metavar="ID", help="The session that starts")
-@click.option("--type", "types", multiple=True, metavar="TYPE", help="Types of observations")
-@click.option("--concept", "concepts", multiple=True, metavar="WORD", help="With one of these")
-@click.option("--limit", type=click.IntRange(0), metavar="N", help="Most observations")
-@click.option("--sessions", type=click.IntRange(0), metavar="N", help="Most sessions")
-@click.option("--days", type=click.FloatRange(0), metavar="N", help="Days back")
-@click.option("--max-tokens", type=click.IntRange(100), metavar="N", help="Most tokens of it")
 def command(
     call: Call,
     *,
-    project: str,
-    session_id: str,
-    types: tuple[str, ...],
-    concepts: tuple[str, ...],
-    limit: int | None,
-    sessions: int | None,
-    days: float | None,
-    max_tokens: int | None,
+    project: Annotated[str, Param("Only sessions of this project", metavar="NAME")] = "",
+    session_id: Annotated[
+        str, Param("The session that starts", flags="--session", metavar="ID")
+    ] = "",
+    types: Annotated[
+        tuple[str, ...], Param("Types of observations", flags="--type", metavar="TYPE")
+    ] = (),
+    concepts: Annotated[
+        tuple[str, ...], Param("With one of these", flags="--concept", metavar="WORD")
+    ] = (),
+    limit: Annotated[int | None, Param("Most observations", metavar="N", least=0)] = None,
+    sessions: Annotated[int | None, Param("Most sessions", metavar="N", least=0)] = None,
+    days: Annotated[float | None, Param("Days back", metavar="N", least=0)] = None,
+    max_tokens: Annotated[int | None, Param("Most tokens of it", metavar="N", least=100)] = None,
 ) -> int:
     """Print what an agent is told when its session starts."""
     from memory_bank.sessions import context

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Annotated
 
-import click
-
+from memory_bank.base.operation import Param, operation
 from memory_bank.base.records import count, named
 from memory_bank.frontends.cli.call import FOUND, NOTHING, Call
-from memory_bank.frontends.cli.command import as_command
-
-GROUP = "Code"
 
 
-@as_command(
+@operation(
     "coupling",
     why="""
     Lists the files that change together with a file: by the commits of the git history, by
@@ -28,10 +25,14 @@ GROUP = "Code"
         ("memory-bank coupling src/jobs.py --limit 3", "only the strongest"),
         ("memory-bank coupling src/jobs.py --json | jq -r '.files[].file'", "for a program"),
     ),
+    group="Code",
 )
-@click.argument("file", metavar="FILE", type=click.Path())
-@click.option("--limit", metavar="N", type=int, default=10, help="Most files; default: 10")
-def command(call: Call, *, file: str, limit: int) -> int:
+def command(
+    call: Call,
+    *,
+    file: Annotated[str, Param(argument=True, metavar="FILE", path="any")],
+    limit: Annotated[int, Param("Most files; default: 10", metavar="N")] = 10,
+) -> int:
     """List the files that change with a file."""
     from memory_bank.code import coupling
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-import click
-
+from memory_bank.base.operation import FailOn, Param, operation
 from memory_bank.base.records import count
-from memory_bank.frontends.cli import options
 from memory_bank.frontends.cli.call import FAILED, FINDINGS, FOUND, Call
-from memory_bank.frontends.cli.command import as_command
 from memory_bank.frontends.cli.console import Piece, place
 
 if TYPE_CHECKING:
@@ -18,13 +15,11 @@ if TYPE_CHECKING:
     from memory_bank.review.doctor import BankHealth, CodeHealth
 
 
-GROUP = "Look after"
-
 _FIRST = 3
 """Number of files that are named of those that are refused for the same reason."""
 
 
-@as_command(
+@operation(
     "doctor",
     why="""
     Checks the index against the files and repairs it, then lists what you must repair: files that
@@ -37,10 +32,14 @@ _FIRST = 3
         ("memory-bank doctor --check --fail-on warning", "or a warning"),
         ("memory-bank doctor --json | jq .unindexed", "for a program"),
     ),
+    group="Look after",
 )
-@click.option("--check", is_flag=True, help="Exit with 1 if there are findings, see --fail-on")
-@options.fail_on
-def command(call: Call, *, check: bool, fail_on: str | None) -> int:
+def command(
+    call: Call,
+    *,
+    check: Annotated[bool, Param("Exit with 1 if there are findings, see --fail-on")] = False,
+    fail_on: FailOn = None,
+) -> int:
     """List what is wrong with a bank, and repair its index."""
     from memory_bank.review import doctor, lint
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import click
+from typing import Annotated
 
-from memory_bank.frontends.cli import options, text_input
+from memory_bank.base.operation import Agent, IfMatch, Note, Param, operation
+from memory_bank.frontends.cli import text_input
 from memory_bank.frontends.cli.call import Call
 from memory_bank.frontends.cli.change_view import show_written
-from memory_bank.frontends.cli.command import as_command
 from memory_bank.frontends.cli.note_editor import in_editor
 
-GROUP = "Write"
 
-
-@as_command(
+@operation(
     "edit",
     why="""
     With --old and --new, replaces a text that occurs in the note once, or --count times (0: any
@@ -28,25 +26,21 @@ GROUP = "Write"
         ("memory-bank edit plans/q3 --section 'Plan > Risks' --new - < risks.md", "one section"),
         ("memory-bank edit decisions/tantivy", "in your editor"),
     ),
+    group="Write",
+    allow_secret=True,
 )
-@options.note()
-@click.option("--old", metavar="TEXT", help="The text to replace")
-@click.option("--section", metavar="HEADING", help="Replace the text under this heading; A > B")
-@click.option("--new", metavar="TEXT", help="The new text; - reads stdin")
-@click.option("--count", metavar="N", type=int, help="How often --old occurs; default: 1")
-@options.if_match
-@options.allow_secret
-@options.agent
 def command(
     call: Call,
     *,
-    name: str,
-    old: str | None,
-    section: str | None,
-    new: str | None,
-    count: int | None,
-    if_match: str | None,
-    agent: str | None,
+    name: Note,
+    old: Annotated[str | None, Param("The text to replace", metavar="TEXT")] = None,
+    section: Annotated[
+        str | None, Param("Replace the text under this heading; A > B", metavar="HEADING")
+    ] = None,
+    new: Annotated[str | None, Param("The new text; - reads stdin", metavar="TEXT")] = None,
+    count: Annotated[int | None, Param("How often --old occurs; default: 1", metavar="N")] = None,
+    if_match: IfMatch = None,
+    agent: Agent = None,
 ) -> int:
     """Change a part of a note, or open it in your editor."""
     from memory_bank.memory import edit

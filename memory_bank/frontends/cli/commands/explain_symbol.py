@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-import click
-
+from memory_bank.base.operation import Param, operation
 from memory_bank.base.records import count, unclear
-from memory_bank.frontends.cli import options, shell_completion
 from memory_bank.frontends.cli.call import FOUND, Call
 from memory_bank.frontends.cli.code_view import CodeAnswerView, bank_of
-from memory_bank.frontends.cli.command import as_command
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,10 +15,7 @@ if TYPE_CHECKING:
     from memory_bank.code.explain_symbol import ExplainedSymbol
 
 
-GROUP = "Code"
-
-
-@as_command(
+@operation(
     "explain-symbol",
     why="""
     Shows a function, class or other symbol of the code: its signature and doc comment, what it
@@ -38,11 +32,15 @@ GROUP = "Code"
         ("memory-bank explain-symbol run --query retries", "notes about this first"),
         ("memory-bank explain-symbol run --json | jq -r '.tests[].title'", "for a program"),
     ),
+    group="Code",
 )
-@click.argument("name", shell_complete=shell_completion.symbols)
-@click.option("--query", metavar="TEXT", default="", help="Notes that answer it come first")
-@options.limit(20, "Most of each kind; default: 20")
-def command(call: Call, *, name: str, query: str, limit: int) -> int:
+def command(
+    call: Call,
+    *,
+    name: Annotated[str, Param(argument=True, complete="symbols")],
+    query: Annotated[str, Param("Notes that answer it come first", metavar="TEXT")] = "",
+    limit: Annotated[int, Param("Most of each kind; default: 20", metavar="N")] = 20,
+) -> int:
     """Show a symbol and its calls, tests, notes and commits."""
     from memory_bank.code import explain_symbol
 

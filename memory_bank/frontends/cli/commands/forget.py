@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import click
 
 from memory_bank.base.errors import BadInput
+from memory_bank.base.operation import Param, operation
 from memory_bank.base.records import count
 from memory_bank.frontends.cli.call import FOUND, NOTHING, Call
-from memory_bank.frontends.cli.command import as_command
 from memory_bank.frontends.cli.text_input import given, interactive
 
 if TYPE_CHECKING:
@@ -17,10 +17,7 @@ if TYPE_CHECKING:
     from memory_bank.memory.forgetting.forgotten import Forgotten
 
 
-GROUP = "Sessions"
-
-
-@as_command(
+@operation(
     "forget",
     why="""
     Removes something for good from notes, trash, queue, logs and index on this machine; nothing
@@ -33,12 +30,18 @@ GROUP = "Sessions"
         ("memory-bank forget obs-1a2b3c4d5e6f", "remove one observation"),
         ("memory-bank forget - --yes < text", "keep the text out of the shell's history"),
     ),
+    group="Sessions",
 )
-@click.argument("what", metavar="TEXT|ID")
-@click.option("--text", "as_text", is_flag=True, help="It is a text, even if it is also an id")
-@click.option("--dry-run", is_flag=True, help="Show where it is; change nothing")
-@click.option("--yes", is_flag=True, help="Forget without asking")
-def command(call: Call, *, what: str, as_text: bool, dry_run: bool, yes: bool) -> int:
+def command(
+    call: Call,
+    *,
+    what: Annotated[str, Param(argument=True, metavar="TEXT|ID")],
+    as_text: Annotated[
+        bool, Param("It is a text, even if it is also an id", flags="--text")
+    ] = False,
+    dry_run: Annotated[bool, Param("Show where it is; change nothing")] = False,
+    yes: Annotated[bool, Param("Forget without asking")] = False,
+) -> int:
     """Remove a text, a note or a session for good."""
     wanted = (given(what) or "").strip()
     with call.open() as bank:

@@ -5,19 +5,15 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING
 
+from memory_bank.base.operation import operation, topic
 from memory_bank.frontends.cli.call import FOUND, NOTHING, Call
-from memory_bank.frontends.cli.command import as_command, shared_options
-from memory_bank.frontends.cli.help import Group
 
 if TYPE_CHECKING:
     from memory_bank.review.git_merges import GitSetup, Resolved
 
 
-GROUP = "Review"
-
-
-@as_command(
-    "install",
+@operation(
+    "git install",
     why="""
     Names memory-bank as git's merge driver of the notes, and shows their headings in diffs. Two
     lines are added to .gitattributes in the folder of the notes, which you commit; three settings
@@ -39,8 +35,8 @@ def _install(call: Call) -> int:
     return FOUND if done.is_set else NOTHING
 
 
-@as_command(
-    "uninstall",
+@operation(
+    "git uninstall",
     why="""
     Removes the lines of .gitattributes and the settings of this clone that `git install` wrote.
     """,
@@ -56,8 +52,8 @@ def _uninstall(call: Call) -> int:
     return FOUND
 
 
-@as_command(
-    "check",
+@operation(
+    "git check",
     why="""
     Shows the attributes that git has for the notes, and the settings of this clone. The exit code
     is 1 if something is missing or different.
@@ -74,8 +70,8 @@ def _check(call: Call) -> int:
     return FOUND if found.is_set else NOTHING
 
 
-@as_command(
-    "resolve",
+@operation(
+    "git resolve",
     why="""
     After a merge, rebase, cherry-pick or `stash pop` with conflicts, merges the notes by section
     where that needs no decision, also if git merged them by lines. If both sides made a note of
@@ -140,9 +136,10 @@ def _show_resolved(call: Call, found: tuple[Resolved, ...]) -> None:
         call.console.line("next: ", (f"git add {words}", "bold"))
 
 
-command = Group(
+topic(
     "git",
-    help="Let git merge and show notes by section.",
+    "Let git merge and show notes by section.",
+    group="Review",
     why="""
     install tells git to merge notes with memory-bank; check shows whether it does; resolve
     finishes conflicts that a merge left.
@@ -151,6 +148,5 @@ command = Group(
         ("memory-bank git install", "in each clone"),
         ("memory-bank git resolve", "after a merge with conflicts"),
     ),
-    commands={made.name or "": made for made in (_install, _uninstall, _check, _resolve)},
-    params=shared_options(),
+    options=True,
 )

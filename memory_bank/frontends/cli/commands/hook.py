@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import click
+from typing import Annotated
 
+from memory_bank.base.operation import Param, operation
 from memory_bank.frontends.cli.call import Call
-from memory_bank.frontends.cli.command import as_command
-
-GROUP = "Agents"
 
 
-@as_command(
+@operation(
     "hook",
     why="""
     Programs such as Claude Code start it for each event of a session, with the event as JSON on
@@ -23,10 +21,14 @@ GROUP = "Agents"
     does nothing.
     """,
     examples=(("memory-bank hook claude-code Stop < event.json", "answer one event"),),
+    group="Agents",
 )
-@click.argument("client")
-@click.argument("event", required=False, default="")
-def command(call: Call, *, client: str, event: str) -> int:  # noqa: ARG001
+def command(
+    call: Call,  # noqa: ARG001  (a hook prints for itself)
+    *,
+    client: Annotated[str, Param(argument=True)],
+    event: Annotated[str, Param(argument=True)] = "",
+) -> int:
     """Answer one event of an agent's program."""
     from memory_bank.agents.hook import run  # start-up: help loads each command
 

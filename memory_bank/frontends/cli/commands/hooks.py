@@ -2,46 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
-
-import click
+from typing import TYPE_CHECKING, Annotated
 
 from memory_bank.agents.editor import HOOK_NAMES, SCOPES
+from memory_bank.base.operation import Param, operation, topic
 from memory_bank.frontends.cli import file_change
 from memory_bank.frontends.cli.call import NOTHING, Call
-from memory_bank.frontends.cli.command import as_command
 from memory_bank.frontends.cli.console import Piece, place
-from memory_bank.frontends.cli.help import Group
 
 if TYPE_CHECKING:
     from memory_bank.agents.hook_install import HookChange, HookPlace, HookStatus
 
 
-GROUP = "Agents"
-
 _CLIENT = f"The program: {', '.join(HOOK_NAMES)}"
-
-
-def _shared(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Take the options that select the file and say whether it is changed."""
-    for decorate in (
-        click.option("--dry-run", is_flag=True, help="Show the change, change no file"),
-        click.option("--yes", is_flag=True, help="Change the file without asking"),
-        click.option("--scope", type=click.Choice(SCOPES), default="user", help=_SCOPE),
-        click.option(
-            "--client", required=True, type=click.Choice(HOOK_NAMES), metavar="NAME", help=_CLIENT
-        ),
-    ):
-        function = decorate(function)
-    return function
 
 
 _SCOPE = "The project's file or your own [user]"
 
 
-@as_command(
-    "install",
+_Client = Annotated[str, Param(_CLIENT, metavar="NAME", choices=HOOK_NAMES)]
+_Scope = Annotated[str, Param(_SCOPE, choices=SCOPES)]
+_Yes = Annotated[bool, Param("Change the file without asking")]
+_DryRun = Annotated[bool, Param("Show the change, change no file")]
+
+
+@operation(
+    "hooks install",
     why="""
     Adds `memory-bank hook` to the hooks of a program: to your own file, for all projects, where it
     does nothing without a bank; with --scope project to the project's file, which is in git and
@@ -56,8 +42,14 @@ _SCOPE = "The project's file or your own [user]"
         ("memory-bank hooks install --client gemini --dry-run", "show the change only"),
     ),
 )
-@_shared
-def _install(call: Call, *, client: str, scope: str, yes: bool, dry_run: bool) -> int:
+def _install(
+    call: Call,
+    *,
+    client: _Client,
+    scope: _Scope = "user",
+    yes: _Yes = False,
+    dry_run: _DryRun = False,
+) -> int:
     """Let a program report its sessions."""
     from memory_bank.agents.hook_install import install
 
@@ -78,16 +70,22 @@ def _install(call: Call, *, client: str, scope: str, yes: bool, dry_run: bool) -
     return 0 if done or dry_run or not change.changed else NOTHING
 
 
-@as_command(
-    "uninstall",
+@operation(
+    "hooks uninstall",
     why="""
     Removes the hooks of this program from a file of a program. Everything else in the file stays; a
     file in which nothing else is left is deleted. Shows the change and asks before making it.
     """,
     examples=(("memory-bank hooks uninstall --client cursor", "from your own file"),),
 )
-@_shared
-def _uninstall(call: Call, *, client: str, scope: str, yes: bool, dry_run: bool) -> int:
+def _uninstall(
+    call: Call,
+    *,
+    client: _Client,
+    scope: _Scope = "user",
+    yes: _Yes = False,
+    dry_run: _DryRun = False,
+) -> int:
     """Let a program no longer report its sessions."""
     from memory_bank.agents.hook_install import uninstall
 
@@ -103,8 +101,8 @@ def _uninstall(call: Call, *, client: str, scope: str, yes: bool, dry_run: bool)
     return 0 if done or (dry_run and change.changed) else NOTHING
 
 
-@as_command(
-    "status",
+@operation(
+    "hooks status",
     why="""
     Shows for each program whether its hooks report to this program, in which file, for which
     events, whether the command was found, and the last event that this bank received from it.
@@ -112,8 +110,11 @@ def _uninstall(call: Call, *, client: str, scope: str, yes: bool, dry_run: bool)
     """,
     examples=(("memory-bank hooks status", "all programs"),),
 )
-@click.option("--client", type=click.Choice(HOOK_NAMES), metavar="NAME", help=_CLIENT)
-def _status(call: Call, *, client: str | None) -> int:
+def _status(
+    call: Call,
+    *,
+    client: Annotated[str | None, Param(_CLIENT, metavar="NAME", choices=HOOK_NAMES)] = None,
+) -> int:
     """Show which programs report their sessions."""
     from memory_bank.agents.hook_install import status
 
@@ -175,14 +176,14 @@ def _made(call: Call, change: HookChange, *, yes: bool, dry_run: bool) -> bool:
     return file_change.made(call, change, lambda: write(change), yes=yes, look=look)
 
 
-command = Group(
+topic(
     "hooks",
-    help="Let agents' programs report their sessions.",
+    "Let agents' programs report their sessions.",
+    group="Agents",
     why="""
     Programs such as Claude Code start a command at each event of a session: its hook. install adds
     `memory-bank hook` to the hooks of a program, so that its sessions are recorded; uninstall
     removes it, status shows where it is.
     """,
     examples=(("memory-bank hooks install --client claude-code", "once, for all projects"),),
-    commands={made.name or "": made for made in (_install, _uninstall, _status)},
 )

@@ -2,43 +2,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-import click
-
+from memory_bank.base.operation import Param, operation
 from memory_bank.base.records import count
-from memory_bank.frontends.cli import options
 from memory_bank.frontends.cli.call import FOUND, NOTHING, Call
-from memory_bank.frontends.cli.command import as_command
-from memory_bank.frontends.cli.help import Command
 
 if TYPE_CHECKING:
     from memory_bank.memory.imports import Imported, ImportedNote
 
 
-GROUP = "Write"
+def _summaries() -> dict[str, str]:
+    from memory_bank.memory import imports
+
+    return imports.summaries()
 
 
-class ImportCommand(Command):
-    """A command whose help lists the importers."""
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002  (click's)
-        """Write one line for each importer."""
-        from memory_bank.memory import imports
-
-        formatter.write("\nKinds:\n")
-        formatter.indent()
-        formatter.write_dl(list(imports.summaries().items()))
-        formatter.dedent()
-
-
-def _kinds(_: click.Context, __: click.Parameter, start: str) -> list[str]:
+def _kinds(start: str) -> list[str]:
     from memory_bank.memory import imports
 
     return [kind for kind in imports.kinds() if kind.startswith(start)]
 
 
-@as_command(
+@operation(
     "import",
     why="""
     Writes a note for each note of the source, with its dates, tags, folders and links; the source
@@ -53,14 +39,18 @@ def _kinds(_: click.Context, __: click.Parameter, start: str) -> list[str]:
         ("memory-bank import markdown ~/vault --dry-run", "show what would be imported"),
         ("memory-bank import mcp-memory ~/.mcp/memory.jsonl", "the MCP memory server's graph"),
     ),
-    form=ImportCommand,
+    group="Write",
+    allow_secret=True,
+    kinds=_summaries,
 )
-@click.argument("kind", metavar="KIND", shell_complete=_kinds)
-@click.argument("path", metavar="PATH", type=click.Path())
-@click.option("--into", metavar="FOLDER", default="", help="Write the notes below this folder")
-@click.option("--dry-run", is_flag=True, help="Show what would be done, but write nothing")
-@options.allow_secret
-def command(call: Call, *, kind: str, path: str, into: str, dry_run: bool) -> int:
+def command(
+    call: Call,
+    *,
+    kind: Annotated[str, Param(argument=True, metavar="KIND", complete=_kinds)],
+    path: Annotated[str, Param(argument=True, metavar="PATH", path="any")],
+    into: Annotated[str, Param("Write the notes below this folder", metavar="FOLDER")] = "",
+    dry_run: Annotated[bool, Param("Show what would be done, but write nothing")] = False,
+) -> int:
     """Import notes from another program."""
     from memory_bank.memory import imports
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import click
 
 from memory_bank.base.errors import BadInput
+from memory_bank.base.operation import Param, operation
 from memory_bank.base.records import count, document, named
 from memory_bank.frontends.cli.call import Call
-from memory_bank.frontends.cli.command import as_command
 from memory_bank.frontends.cli.console import place
 from memory_bank.frontends.cli.text_input import interactive
 
@@ -20,10 +20,7 @@ if TYPE_CHECKING:
     from memory_bank.bank.setup import IncludeCandidate, MadeBank
 
 
-GROUP = "Start"
-
-
-@as_command(
+@operation(
     "init",
     why="""
     Creates `.memories/` with a settings file, in which every line is a comment, and a `.gitignore`
@@ -43,19 +40,18 @@ GROUP = "Start"
         ("memory-bank init ~/work/shop", "in another project"),
         ("memory-bank init --user recipes", "a bank of your own"),
     ),
+    group="Start",
 )
-@click.argument("folder", required=False, metavar="[DIR]", type=click.Path(file_okay=False))
-@click.option("--user", metavar="NAME", default="", help="Create a bank of your own, of this name")
-@click.option(
-    "--include",
-    metavar="PATH",
-    multiple=True,
-    type=click.Path(),
-    help="Include this folder or file of the project; repeatable",
-)
-@click.option("--here", is_flag=True, help="Create it inside a project that has a bank already")
 def command(
-    call: Call, *, folder: str | None, user: str, include: tuple[str, ...], here: bool
+    call: Call,
+    *,
+    folder: Annotated[str | None, Param(argument=True, metavar="[DIR]", path="folder")] = None,
+    user: Annotated[str, Param("Create a bank of your own, of this name", metavar="NAME")] = "",
+    include: Annotated[
+        tuple[str, ...],
+        Param("Include this folder or file of the project; repeatable", metavar="PATH", path="any"),
+    ] = (),
+    here: Annotated[bool, Param("Create it inside a project that has a bank already")] = False,
 ) -> int:
     """Create a bank in a project, or one of your own."""
     from memory_bank.bank import setup

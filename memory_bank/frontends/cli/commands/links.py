@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-import click
-
+from memory_bank.base.operation import Param, operation
 from memory_bank.base.records import count, named
-from memory_bank.frontends.cli import options, shell_completion
 from memory_bank.frontends.cli.call import FOUND, NOTHING, Call
-from memory_bank.frontends.cli.command import as_command
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,12 +15,10 @@ if TYPE_CHECKING:
     from memory_bank.bank.links import LinkShown
 
 
-GROUP = "Find"
-
 _GHOST = "ghost:"
 
 
-@as_command(
+@operation(
     "links",
     why="""
     Lists the links from a note and to it, each with its type and the words around it. A link
@@ -39,24 +34,19 @@ _GHOST = "ghost:"
         ("memory-bank links --ghosts", "all link targets that are not notes"),
         ("memory-bank links tantivy --path bm25", "how two notes are connected"),
     ),
+    group="Find",
 )
-@options.note(required=False)
-@click.option("--in", "into", is_flag=True, help="Only links to it")
-@click.option("--out", is_flag=True, help="Only links from it")
-@click.option("--ghosts", is_flag=True, help="Only ghosts: of this note, or of the whole bank")
-@click.option(
-    "--path", "other", metavar="OTHER", shell_complete=shell_completion.notes, help="Path to a note"
-)
-@click.option("--related", is_flag=True, help="Notes that share neighbours with it")
 def command(
     call: Call,
     *,
-    name: str | None,
-    into: bool,
-    out: bool,
-    ghosts: bool,
-    other: str | None,
-    related: bool,
+    name: Annotated[str | None, Param(argument=True, complete="notes")] = None,
+    into: Annotated[bool, Param("Only links to it", flags="--in")] = False,
+    out: Annotated[bool, Param("Only links from it")] = False,
+    ghosts: Annotated[bool, Param("Only ghosts: of this note, or of the whole bank")] = False,
+    other: Annotated[
+        str | None, Param("Path to a note", flags="--path", metavar="OTHER", complete="notes")
+    ] = None,
+    related: Annotated[bool, Param("Notes that share neighbours with it")] = False,
 ) -> int:
     """List links, ghosts, paths and related notes."""
     if sum((into or out, ghosts, other is not None, related)) > 1:

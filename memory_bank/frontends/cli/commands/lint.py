@@ -5,15 +5,12 @@ from __future__ import annotations
 import os
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-import click
+from typing import TYPE_CHECKING, Annotated
 
 from memory_bank.base.errors import NoBank
+from memory_bank.base.operation import FailOn, Param, operation
 from memory_bank.base.records import count
-from memory_bank.frontends.cli import options
 from memory_bank.frontends.cli.call import FINDINGS, FOUND, Call
-from memory_bank.frontends.cli.command import as_command
 from memory_bank.frontends.cli.console import place
 
 if TYPE_CHECKING:
@@ -22,19 +19,17 @@ if TYPE_CHECKING:
     from memory_bank.review.lint import Fixed
 
 
-GROUP = "Review"
-
 _STYLES = {"error": "bad", "warning": "warn", "info": "dim"}
 
 
-def _rules(_: click.Context, __: click.Parameter, start: str) -> list[str]:
+def _rules(start: str) -> list[str]:
     from memory_bank.base.settings import Settings
     from memory_bank.review import lint
 
     return [one.rule for one in lint.listed(Settings()) if one.rule.startswith(start)]
 
 
-@as_command(
+@operation(
     "lint",
     why="""
     Runs the rules of docs/lint.md on all notes, or on the files and folders that are named. It
@@ -51,25 +46,22 @@ def _rules(_: click.Context, __: click.Parameter, start: str) -> list[str]:
         ("memory-bank lint --fix --rule invisible-character", "remove invisible characters"),
         ("memory-bank lint --list", "all rules"),
     ),
+    group="Review",
 )
-@click.argument("paths", nargs=-1, metavar="[PATH]...", type=click.Path())
-@options.fail_on
-@click.option("--fix", is_flag=True, help="Apply the changes that fix findings, where known")
-@click.option(
-    "--rule", "rules", multiple=True, metavar="NAME", shell_complete=_rules,
-    help="Run only this rule; repeatable",
-)  # fmt: skip
-@click.option("--no-index", is_flag=True, help="Run only rules that need one file's text")
-@click.option("--list", "listing", is_flag=True, help="List the rules, with their severities")
 def command(
     call: Call,
     *,
-    paths: tuple[str, ...],
-    fail_on: str | None,
-    fix: bool,
-    rules: tuple[str, ...],
-    no_index: bool,
-    listing: bool,
+    paths: Annotated[tuple[str, ...], Param(argument=True, metavar="[PATH]...", path="any")] = (),
+    fail_on: FailOn = None,
+    fix: Annotated[bool, Param("Apply the changes that fix findings, where known")] = False,
+    rules: Annotated[
+        tuple[str, ...],
+        Param("Run only this rule; repeatable", flags="--rule", metavar="NAME", complete=_rules),
+    ] = (),
+    no_index: Annotated[bool, Param("Run only rules that need one file's text")] = False,
+    listing: Annotated[
+        bool, Param("List the rules, with their severities", flags="--list")
+    ] = False,
 ) -> int:
     """Find problems in notes by rules, and fix some."""
     from memory_bank.review import lint

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from memory_bank.frontends.cli import options
+from memory_bank.base.operation import Note, Param, operation
 from memory_bank.frontends.cli.call import FOUND, NOTHING, Call
-from memory_bank.frontends.cli.command import as_command
 from memory_bank.frontends.cli.origin_view import COLUMNS, cells
 
 if TYPE_CHECKING:
     from memory_bank.trust.provenance import NoteLog
 
 
-GROUP = "Review"
-
-
-@as_command(
+@operation(
     "log",
     why="""
     Lists the commits that changed a note, the newest first, under its former names too: who wrote
@@ -27,10 +23,14 @@ GROUP = "Review"
         ("memory-bank log decisions/tantivy", "who wrote it"),
         ("memory-bank log tantivy --json | jq '.commits[].source.pull_request'", "for a program"),
     ),
+    group="Review",
 )
-@options.note()
-@options.limit(50, "Most commits; default: 50")
-def command(call: Call, *, name: str, limit: int) -> int:
+def command(
+    call: Call,
+    *,
+    name: Note,
+    limit: Annotated[int, Param("Most commits; default: 50", metavar="N")] = 50,
+) -> int:
     """List the commits that changed a note."""
     from memory_bank.trust import provenance
 

@@ -2,45 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any
-
-import click
+from typing import TYPE_CHECKING, Annotated
 
 from memory_bank.agents.editor import NAMES, SCOPES
+from memory_bank.base.operation import Param, operation, topic
 from memory_bank.frontends.cli import file_change
 from memory_bank.frontends.cli.call import NOTHING, Call
-from memory_bank.frontends.cli.command import as_command
 from memory_bank.frontends.cli.console import place
-from memory_bank.frontends.cli.help import Group
 
 if TYPE_CHECKING:
     from memory_bank.agents.install import ConfigChange
 
 
-GROUP = "Agents"
-
-
-def _shared(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Take the options that select the configuration file and the entry."""
-    for decorate in (
-        click.option("--yes", is_flag=True, help="Change the file without asking"),
-        click.option("--name", metavar="NAME", help="The server's name [memory-bank]"),
-        click.option("--scope", type=click.Choice(SCOPES), help="The project's file or your own"),
-        click.option(
-            "--client", required=True, type=click.Choice(NAMES), metavar="NAME", help=_CLIENT
-        ),
-    ):
-        function = decorate(function)
-    return function
-
-
 _CLIENT = f"The program: {', '.join(NAMES)}"
 
 
-@as_command(
-    "install",
+_Client = Annotated[str, Param(_CLIENT, metavar="NAME", choices=NAMES)]
+_Scope = Annotated[str | None, Param("The project's file or your own", choices=SCOPES)]
+_Name = Annotated[str | None, Param("The server's name [memory-bank]", metavar="NAME")]
+_Yes = Annotated[bool, Param("Change the file without asking")]
+
+
+@operation(
+    "mcp install",
     why="""
     Adds this server to the configuration of a program: to the project's file, which is in git and
     applies to everybody who has the project, or to your own, for all your projects. The default for
@@ -59,10 +44,14 @@ _CLIENT = f"The program: {', '.join(NAMES)}"
         ("memory-bank mcp install --client zed --print", "show the entry, change nothing"),
     ),
 )
-@_shared
-@click.option("--print", "only_print", is_flag=True, help="Show the entry, change no file")
 def _install(
-    call: Call, *, client: str, scope: str | None, name: str | None, yes: bool, only_print: bool
+    call: Call,
+    *,
+    client: _Client,
+    scope: _Scope = None,
+    name: _Name = None,
+    yes: _Yes = False,
+    only_print: Annotated[bool, Param("Show the entry, change no file", flags="--print")] = False,
 ) -> int:
     """Add this server to a program's configuration."""
     from memory_bank.agents.install import SERVER, install, needs_bank
@@ -90,8 +79,8 @@ def _install(
     return 0 if done or not change.changed else NOTHING
 
 
-@as_command(
-    "uninstall",
+@operation(
+    "mcp uninstall",
     why="""
     Removes this server from the configuration of a program. Everything else in the file stays,
     including keys that you added to its entry; a file that install created is deleted if nothing
@@ -100,8 +89,9 @@ def _install(
     """,
     examples=(("memory-bank mcp uninstall --client cursor", "from this project"),),
 )
-@_shared
-def _uninstall(call: Call, *, client: str, scope: str | None, name: str | None, yes: bool) -> int:
+def _uninstall(
+    call: Call, *, client: _Client, scope: _Scope = None, name: _Name = None, yes: _Yes = False
+) -> int:
     """Remove this server from a program's configuration."""
     from memory_bank.agents.install import SERVER, needs_bank, uninstall
 
@@ -151,13 +141,13 @@ def _made(call: Call, change: ConfigChange, *, yes: bool) -> bool:
     return file_change.made(call, change, lambda: write(change), yes=yes, look=look)
 
 
-command = Group(
+topic(
     "mcp",
-    help="Set up agents' programs such as Claude Code or Cursor.",
+    "Set up agents' programs such as Claude Code or Cursor.",
+    group="Agents",
     why="""
     Programs that support the Model Context Protocol start `memory-bank serve mcp` themselves if
     their configuration has an entry for it. install adds the entry, uninstall removes it.
     """,
     examples=(("memory-bank mcp install --client claude-code", "in a project"),),
-    commands={made.name or "": made for made in (_install, _uninstall)},
 )

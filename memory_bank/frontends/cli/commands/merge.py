@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-import click
-
-from memory_bank.frontends.cli import options, shell_completion, text_input
+from memory_bank.base.operation import Agent, Notes, Param, Tags, operation
+from memory_bank.frontends.cli import text_input
 from memory_bank.frontends.cli.call import Call
 from memory_bank.frontends.cli.change_view import show_broken
-from memory_bank.frontends.cli.command import as_command
 
 if TYPE_CHECKING:
     from memory_bank.bank.bank import Bank
     from memory_bank.memory.move_and_merge import Merged
 
 
-GROUP = "Organise"
-
-
-@as_command(
+@operation(
     "merge",
     why="""
     Writes the target with the given text, moves the sources to the trash and redirects links to
@@ -35,28 +30,19 @@ GROUP = "Organise"
         ("memory-bank merge a b --into a --text '# One note'", "into one of them"),
         ("memory-bank merge a b --into c --tags http < c.md", "from a file"),
     ),
+    group="Organise",
+    allow_secret=True,
 )
-@options.notes("sources", "SOURCE...")
-@click.option(
-    "--into",
-    "target",
-    metavar="TARGET",
-    required=True,
-    shell_complete=shell_completion.notes,
-    help="The merged note",
-)
-@click.option("--text", metavar="TEXT", help="Its text; - reads stdin")
-@options.tags("Tags besides those of the sources")
-@options.allow_secret
-@options.agent
 def command(
     call: Call,
     *,
-    sources: tuple[str, ...],
-    target: str,
-    text: str | None,
-    tags: tuple[str, ...],
-    agent: str | None,
+    sources: Annotated[Notes, Param(metavar="SOURCE...")],
+    target: Annotated[
+        str, Param("The merged note", flags="--into", metavar="TARGET", complete="notes")
+    ],
+    text: Annotated[str | None, Param("Its text; - reads stdin", metavar="TEXT")] = None,
+    tags: Annotated[Tags, Param("Tags besides those of the sources")] = (),
+    agent: Agent = None,
 ) -> int:
     """Merge several notes into one and redirect links to it."""
     from memory_bank.memory import move_and_merge

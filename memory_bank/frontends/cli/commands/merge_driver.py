@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import click
+from typing import Annotated
 
+from memory_bank.base.operation import Param, operation
 from memory_bank.frontends import merge_driver
 from memory_bank.frontends.cli.call import Call
-from memory_bank.frontends.cli.command import as_command
-
-GROUP = "Review"
 
 
-@as_command(
+@operation(
     "merge-driver",
     why="""
     git runs this for each note that two branches changed, once `memory-bank git install` has
@@ -22,12 +20,16 @@ GROUP = "Review"
     A file that can't be read as a note is merged as `git merge-file` does.
     """,
     examples=(("memory-bank git install", "let git run it"),),
+    group="Review",
 )
-@click.option("--marker-size", metavar="N", default="", help="Length of conflict markers [7]")
-@click.option("--ours", metavar="NAME", default="", help="Our side in conflict markers")
-@click.option("--theirs", metavar="NAME", default="", help="Their side in conflict markers")
-@click.argument("files", metavar="BASE OURS THEIRS [PATH]", nargs=-1, required=True)
-def command(call: Call, *, files: tuple[str, ...], marker_size: str, ours: str, theirs: str) -> int:
+def command(
+    call: Call,
+    *,
+    marker_size: Annotated[str, Param("Length of conflict markers [7]", metavar="N")] = "",
+    ours: Annotated[str, Param("Our side in conflict markers", metavar="NAME")] = "",
+    theirs: Annotated[str, Param("Their side in conflict markers", metavar="NAME")] = "",
+    files: Annotated[tuple[str, ...], Param(argument=True, metavar="BASE OURS THEIRS [PATH]")],
+) -> int:
     """Merge a note that two branches changed; git runs it."""
     del call
     options = [f"--marker-size={marker_size}", f"--ours={ours}", f"--theirs={theirs}"]

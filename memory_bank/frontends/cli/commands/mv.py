@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-import click
-
-from memory_bank.frontends.cli import options
+from memory_bank.base.operation import Agent, Note, Param, operation
 from memory_bank.frontends.cli.call import Call
 from memory_bank.frontends.cli.change_view import show_broken
-from memory_bank.frontends.cli.command import as_command
 
 if TYPE_CHECKING:
     from memory_bank.memory.move_and_merge import Renamed
 
 
-GROUP = "Organise"
-
-
-@as_command(
+@operation(
     "mv",
     why="""
     Moves the file and rewrites the links to it in all notes, all or nothing. A new name that ends
@@ -28,12 +22,16 @@ GROUP = "Organise"
         ("memory-bank mv whoosh decisions/2025-whoosh", "another name"),
         ("memory-bank mv ideas/cache archive/", "into a folder"),
     ),
+    group="Organise",
+    allow_secret=True,
 )
-@options.note()
-@click.argument("new", metavar="NEW")
-@options.allow_secret
-@options.agent
-def command(call: Call, *, name: str, new: str, agent: str | None) -> int:
+def command(
+    call: Call,
+    *,
+    name: Note,
+    new: Annotated[str, Param(argument=True, metavar="NEW")],
+    agent: Agent = None,
+) -> int:
     """Rename a note, and rewrite links to it."""
     from memory_bank.memory import move_and_merge
 

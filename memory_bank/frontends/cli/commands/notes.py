@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated
 
-from memory_bank.frontends.cli import options
+from memory_bank.base.operation import Before, IncludeArchived, Param, Since, Tags, Type, operation
 from memory_bank.frontends.cli.call import FOUND, NOTHING, Call
-from memory_bank.frontends.cli.command import as_command
 from memory_bank.frontends.cli.console import cells, cut
 
 if TYPE_CHECKING:
     from memory_bank.memory.show import Listing
 
-
-GROUP = "Find"
 
 _GAP = "  "
 
@@ -23,7 +20,7 @@ _SHORTEST = 12
 """Columns of the shortest cut title; with less room the line is wrapped instead."""
 
 
-@as_command(
+@operation(
     "notes",
     why="""
     Lists notes by the time of their last change, the newest first, one per line: path, date of the
@@ -34,19 +31,31 @@ _SHORTEST = 12
         ("memory-bank notes --type decision --limit 100", "all decisions"),
         ("memory-bank notes --json | jq -r '.notes[].path'", "for a program"),
     ),
+    group="Find",
 )
-@options.limit(10, "Most notes to list; default: 10")
-@options.since
-@options.before
-@options.tags("Only notes that have all these tags")
-@options.kind("Only notes of this type")
-@options.include_archived
-def command(call: Call, *, kind: str | None, **wanted: Any) -> int:  # noqa: ANN401  (handed on)
+def command(
+    call: Call,
+    *,
+    limit: Annotated[int, Param("Most notes to list; default: 10", metavar="N")] = 10,
+    since: Since = None,
+    before: Before = None,
+    tags: Annotated[Tags, Param("Only notes that have all these tags")] = (),
+    kind: Annotated[Type, Param("Only notes of this type")] = None,
+    include_archived: IncludeArchived = False,
+) -> int:
     """List the notes that changed most recently."""
     from memory_bank.memory import show
 
     with call.open() as bank:
-        found = show.list_notes(bank, type=kind, **wanted)
+        found = show.list_notes(
+            bank,
+            limit,
+            tags=tags,
+            type=kind,
+            since=since,
+            before=before,
+            include_archived=include_archived,
+        )
         call.answer(found, lambda listing: _show(call, listing))
         call.warn(bank.problem)
         call.notices(found.notices)

@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Annotated, Literal
 
-import click
-
-from memory_bank.frontends.cli import options, shell_completion
+from memory_bank.base.operation import Limit, Param, operation
 from memory_bank.frontends.cli.call import FOUND, NOTHING, Call
-from memory_bank.frontends.cli.command import as_command
-
-if TYPE_CHECKING:
-    from memory_bank.sessions.get_observations import Order
-
-
-GROUP = "Sessions"
 
 ORDERS = ("date_desc", "date_asc")
 
 
-@as_command(
+@operation(
     "observations",
     why="""
     Shows all that is known of some IDs that search returned: of an observation its facts, files and
@@ -30,20 +21,17 @@ ORDERS = ("date_desc", "date_asc")
         ("memory-bank observations obs-3f2a9c1b7d04 obs-91c0de553a21", "two of them"),
         ("memory-bank observations obs-3f2a9c1b7d04 --json", "with every field"),
     ),
+    group="Sessions",
 )
-@click.argument(
-    "ids", nargs=-1, required=True, metavar="ID...", shell_complete=shell_completion.observations
-)
-@click.option("--order-by", type=click.Choice(ORDERS), metavar="ORDER", help=", ".join(ORDERS))
-@options.limit(None, "Most that are shown")
-@click.option("--project", metavar="NAME", help="Only of this project")
 def command(
     call: Call,
     *,
-    ids: tuple[str, ...],
-    order_by: Order | None,
-    limit: int | None,
-    project: str | None,
+    ids: Annotated[tuple[str, ...], Param(argument=True, metavar="ID...", complete="observations")],
+    order_by: Annotated[
+        Literal["date_desc", "date_asc"] | None, Param("date_desc, date_asc", metavar="ORDER")
+    ] = None,
+    limit: Annotated[Limit, Param("Most that are shown")] = None,
+    project: Annotated[str | None, Param("Only of this project", metavar="NAME")] = None,
 ) -> int:
     """Show observations, sessions and notes by id."""
     from memory_bank.frontends.cli.index_view import show_details  # start-up: help needs no view

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-import click
-
+from memory_bank.base.operation import Param, operation
 from memory_bank.frontends.cli.call import Call
-from memory_bank.frontends.cli.command import as_command
 
 if TYPE_CHECKING:
     from memory_bank.memory.confirm import Promoted
 
 
-GROUP = "Sessions"
-
-
-@as_command(
+@operation(
     "promote",
     why="""
     Sessions stay on this machine. This makes a note of one observation that others should know, in
@@ -28,11 +23,15 @@ GROUP = "Sessions"
         ("memory-bank promote obs-1a2b3c4d5e6f --type decision", "as a decision"),
         ("memory-bank promote sum-1a2b3c4d5e6f", "the summary of a session"),
     ),
+    group="Sessions",
 )
-@click.argument("observation_id", metavar="ID")
-@click.option("--type", "kind", default="", metavar="TYPE", help="The type of the note")
-@click.option("--name", default="", metavar="PATH", help="The path of the note")
-def command(call: Call, *, observation_id: str, kind: str, name: str) -> int:
+def command(
+    call: Call,
+    *,
+    observation_id: Annotated[str, Param(argument=True, metavar="ID")],
+    kind: Annotated[str, Param("The type of the note", flags="--type", metavar="TYPE")] = "",
+    name: Annotated[str, Param("The path of the note", metavar="PATH")] = "",
+) -> int:
     """Make a tracked note of an observation or a summary."""
     from memory_bank.memory import confirm
 

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-import click
-
+from memory_bank.base.operation import Param, operation
 from memory_bank.base.records import count
 from memory_bank.frontends.cli.call import FINDINGS, FOUND, NOTHING, Call
-from memory_bank.frontends.cli.command import as_command
 
 if TYPE_CHECKING:
     from memory_bank.shared.publish import Published
 
 
-GROUP = "Share"
-
-
-@as_command(
+@operation(
     "publish",
     why="""
     Makes the notes of a commit those that the shared index has of this bank: only what changed is
@@ -32,17 +27,22 @@ GROUP = "Share"
         ("memory-bank publish --rev v2.0 --force", "back to an earlier commit"),
         ("memory-bank publish --drop", "remove this bank from the shared index"),
     ),
+    group="Share",
 )
-@click.option("--to", metavar="URL", help="The shared index [env: MEMORY_BANK_SHARED_URL]")
-@click.option("--rev", metavar="REV", default="HEAD", help="The commit, by default HEAD")
-@click.option("--repo", metavar="NAME", help="The repository's name there: host/owner/name")
-@click.option("--force", is_flag=True, help="Replace a commit that it does not follow")
-@click.option("--dry-run", is_flag=True, help="Show what would be sent; send nothing")
-@click.option("--drop", is_flag=True, help="Remove all that is published of this bank")
 def command(
-    call: Call, *, to: str | None, rev: str, repo: str | None, force: bool, dry_run: bool,
-    drop: bool,
-) -> int:  # fmt: skip
+    call: Call,
+    *,
+    to: Annotated[
+        str | None, Param("The shared index [env: MEMORY_BANK_SHARED_URL]", metavar="URL")
+    ] = None,
+    rev: Annotated[str, Param("The commit, by default HEAD", metavar="REV")] = "HEAD",
+    repo: Annotated[
+        str | None, Param("The repository's name there: host/owner/name", metavar="NAME")
+    ] = None,
+    force: Annotated[bool, Param("Replace a commit that it does not follow")] = False,
+    dry_run: Annotated[bool, Param("Show what would be sent; send nothing")] = False,
+    drop: Annotated[bool, Param("Remove all that is published of this bank")] = False,
+) -> int:
     """Publish the notes of a commit to the shared index."""
     from memory_bank.shared import publish
 

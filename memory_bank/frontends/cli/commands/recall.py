@@ -2,49 +2,25 @@
 
 from __future__ import annotations
 
-import re
-from typing import Any
+from typing import Annotated
 
-import click
-
+from memory_bank.base.operation import (
+    Before,
+    IncludeArchived,
+    Limit,
+    Param,
+    Since,
+    Tags,
+    Type,
+    operation,
+)
 from memory_bank.base.setting_sections import MODES, SCOPES
-from memory_bank.frontends.cli import options, shell_completion
 from memory_bank.frontends.cli.call import Call
-from memory_bank.frontends.cli.command import as_command
-from memory_bank.frontends.cli.help import Command
-
-GROUP = "Find"
 
 FORMATS = ("paths", "md", "json", "csv")
 
-_NEGATED = re.compile(r"-[^-\s].*", re.DOTALL)
 
-
-class _RecallCommand(Command):
-    """Takes `-word` as an excluded word, not as options."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Move the excluded words behind `--`."""
-        end = args.index("--") if "--" in args else len(args)
-        valued = {
-            name
-            for param in self.params
-            if isinstance(param, click.Option) and not param.is_flag
-            for name in param.opts
-        }
-        words = [
-            number
-            for number, word in enumerate(args[:end])
-            if len(word) > len("-h") and _NEGATED.fullmatch(word)
-            if not number or args[number - 1] not in valued
-        ]
-        kept = [word for number, word in enumerate(args[:end]) if number not in words]
-        behind = [*(args[number] for number in words), *args[end + 1 :]]
-        # only if needed: an option without its value would take `--` as the value
-        return super().parse_args(ctx, [*kept, *(["--", *behind] if behind else [])])
-
-
-@as_command(
+@operation(
     "recall",
     why="""
     Any text is a query. It finds passages with its words (more and rarer words rank higher) and
@@ -74,49 +50,67 @@ class _RecallCommand(Command):
         ("memory-bank recall retry -i", "choose a note and open it in your editor"),
         ("memory-bank recall retry --json | jq -r '.notes[].path'", "for a program"),
     ),
-    form=_RecallCommand,
+    group="Find",
 )
-@click.argument("query", nargs=-1, required=True, metavar="QUERY...")
-@click.option("--mode", type=click.Choice(MODES), metavar="MODE", help="lexical, semantic, hybrid")
-@options.limit(None, "Most notes to list, 1 to 100")
-@options.tags("Only notes that have all these tags")
-@options.kind("Only notes of this type")
-@options.since
-@options.before
-@click.option(
-    "--linked-to",
-    metavar="NAME",
-    help="Only notes that link to this note, file or person",
-    shell_complete=shell_completion.notes,
-)
-@options.include_archived
-@click.option(
-    "--min-score",
-    metavar="X",
-    type=click.FloatRange(0, 1),
-    default=0.0,
-    help="Only notes of at least this score",
-)
-@click.option(
-    "--scope",
-    type=click.Choice(SCOPES),
-    metavar="SCOPE",
-    help="bank, shared (other repositories), both, user",
-)
-@click.option("--at", "rev", metavar="REV", help="Notes as of a commit, tag or branch")
-@click.option("--also", is_flag=True, help="Show each note's other matching sections, too")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(FORMATS),
-    metavar="FORM",
-    help="paths, md, json, csv",
-)
-@click.option("-i", "--interactive", is_flag=True, help="Choose a note and open it in your editor")
-@click.option("--explain", is_flag=True, help="Show the parsed query and each note's scores")
-@click.option("--no-count", is_flag=True, help="Don't count this as an access of the notes")
-def command(call: Call, **options: Any) -> int:  # noqa: ANN401  (passed on by name)
+def command(
+    call: Call,
+    *,
+    query: Annotated[tuple[str, ...], Param(argument=True, metavar="QUERY...", excludes=True)],
+    mode: Annotated[
+        str | None, Param("lexical, semantic, hybrid", metavar="MODE", choices=MODES)
+    ] = None,
+    limit: Annotated[Limit, Param("Most notes to list, 1 to 100")] = None,
+    tags: Annotated[Tags, Param("Only notes that have all these tags")] = (),
+    kind: Annotated[Type, Param("Only notes of this type")] = None,
+    since: Since = None,
+    before: Before = None,
+    linked_to: Annotated[
+        str | None,
+        Param(
+            "Only notes that link to this note, file or person", metavar="NAME", complete="notes"
+        ),
+    ] = None,
+    include_archived: IncludeArchived = False,
+    min_score: Annotated[
+        float, Param("Only notes of at least this score", metavar="X", least=0, most=1)
+    ] = 0.0,
+    scope: Annotated[
+        str | None,
+        Param("bank, shared (other repositories), both, user", metavar="SCOPE", choices=SCOPES),
+    ] = None,
+    rev: Annotated[
+        str | None, Param("Notes as of a commit, tag or branch", flags="--at", metavar="REV")
+    ] = None,
+    also: Annotated[bool, Param("Show each note's other matching sections, too")] = False,
+    form: Annotated[
+        str | None, Param("paths, md, json, csv", flags="--format", metavar="FORM", choices=FORMATS)
+    ] = None,
+    interactive: Annotated[
+        bool, Param("Choose a note and open it in your editor", flags="-i, --interactive")
+    ] = False,
+    explain: Annotated[bool, Param("Show the parsed query and each note's scores")] = False,
+    no_count: Annotated[bool, Param("Don't count this as an access of the notes")] = False,
+) -> int:
     """Search notes by words, meaning and links."""
     from memory_bank.frontends.cli.recall_view import answer  # start-up: help needs no view
 
-    return answer(call, **options)
+    return answer(
+        call,
+        query=query,
+        mode=mode,
+        limit=limit,
+        tags=tags,
+        kind=kind,
+        since=since,
+        before=before,
+        linked_to=linked_to,
+        include_archived=include_archived,
+        min_score=min_score,
+        scope=scope,
+        rev=rev,
+        also=also,
+        form=form,
+        interactive=interactive,
+        explain=explain,
+        no_count=no_count,
+    )

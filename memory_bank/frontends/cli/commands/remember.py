@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-import click
-
+from memory_bank.base.operation import Param, Tags, Text, Type, operation
 from memory_bank.base.text import agent_name
-from memory_bank.frontends.cli import options, text_input
+from memory_bank.frontends.cli import text_input
 from memory_bank.frontends.cli.call import Call
-from memory_bank.frontends.cli.command import as_command
 
 if TYPE_CHECKING:
     from memory_bank.memory import remember
 
 
-GROUP = "Write"
-
 _SOURCES = ("manual", "agent", "session", "import")
 
 
-@as_command(
+@operation(
     "remember",
     why="""
     Writes the text as a Markdown note, named after its type and its first words. The same text a
@@ -37,43 +33,37 @@ _SOURCES = ("manual", "agent", "session", "import")
         ("memory-bank remember --type decision --name decisions/queue", "in your editor"),
         ('memory-bank remember "…" --file-ref src/api.py --entity person:sarah', "with references"),
     ),
+    group="Write",
+    allow_secret=True,
 )
-@options.text()
-@options.tags("Tags, separated by commas")
-@options.kind("decision, fact, plan, bugfix … or a word of your own")
-@click.option("--name", metavar="NAME", default="", help="The note's name: folder/name")
-@click.option(
-    "--file-ref",
-    "files",
-    metavar="PATH",
-    multiple=True,
-    type=click.Path(),
-    help="A file that it is about; repeatable",
-)
-@click.option("--symbol-ref", "symbols", metavar="NAME", multiple=True, help="A symbol; repeatable")
-@click.option(
-    "--entity", "entities", metavar="KIND:ID", multiple=True, help="A person, ticket, clause …"
-)
-@click.option(
-    "--source",
-    metavar="SOURCE",
-    type=click.Choice(_SOURCES),
-    help="Who wrote it: manual, agent, session (not in git), import",
-)
-@click.option("--agent", metavar="NAME", default="", help="The agent that writes it, if one does")
-@options.allow_secret
 def command(
     call: Call,
     *,
-    text: str | None,
-    tags: tuple[str, ...],
-    kind: str | None,
-    name: str,
-    files: tuple[str, ...],
-    symbols: tuple[str, ...],
-    entities: tuple[str, ...],
-    source: str | None,
-    agent: str,
+    text: Text = None,
+    tags: Annotated[Tags, Param("Tags, separated by commas")] = (),
+    kind: Annotated[Type, Param("decision, fact, plan, bugfix … or a word of your own")] = None,
+    name: Annotated[str, Param("The note's name: folder/name", metavar="NAME")] = "",
+    files: Annotated[
+        tuple[str, ...],
+        Param(
+            "A file that it is about; repeatable", flags="--file-ref", metavar="PATH", path="any"
+        ),
+    ] = (),
+    symbols: Annotated[
+        tuple[str, ...], Param("A symbol; repeatable", flags="--symbol-ref", metavar="NAME")
+    ] = (),
+    entities: Annotated[
+        tuple[str, ...], Param("A person, ticket, clause …", flags="--entity", metavar="KIND:ID")
+    ] = (),
+    source: Annotated[
+        str | None,
+        Param(
+            "Who wrote it: manual, agent, session (not in git), import",
+            metavar="SOURCE",
+            choices=_SOURCES,
+        ),
+    ] = None,
+    agent: Annotated[str, Param("The agent that writes it, if one does", metavar="NAME")] = "",
 ) -> int:
     """Write a text as a new note."""
     from memory_bank.memory import remember

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import shlex
+from typing import Annotated
 
-import click
-
+from memory_bank.base.operation import Param, operation
 from memory_bank.base.records import count
-from memory_bank.frontends.cli import shell_completion
 from memory_bank.frontends.cli.call import FOUND, Call
-from memory_bank.frontends.cli.command import as_command
 from memory_bank.frontends.cli.trash_view import show_trash
 
-GROUP = "Organise"
 
-
-@as_command(
+@operation(
     "restore",
     why="""
     Without a name, lists the trash, the newest first. With a name, restores the most recently
@@ -28,16 +24,17 @@ GROUP = "Organise"
         ("memory-bank restore ideas/cache --as ideas/cache-2", "under another name"),
         ("memory-bank restore ideas/cache --version 20260508", "an older version"),
     ),
+    group="Organise",
 )
-@click.argument("name", required=False, shell_complete=shell_completion.trashed)
-@click.option("--as", "new", metavar="NEW", default="", help="Restore it under another name")
-@click.option(
-    "--version",
-    metavar="DIGITS",
-    default="",
-    help="Restore the version that starts so; by default the newest",
-)
-def command(call: Call, *, name: str | None, new: str, version: str) -> int:
+def command(
+    call: Call,
+    *,
+    name: Annotated[str | None, Param(argument=True, complete="trashed")] = None,
+    new: Annotated[str, Param("Restore it under another name", flags="--as", metavar="NEW")] = "",
+    version: Annotated[
+        str, Param("Restore the version that starts so; by default the newest", metavar="DIGITS")
+    ] = "",
+) -> int:
     """Restore a deleted note, or list the trash."""
     from memory_bank.memory import trash
 

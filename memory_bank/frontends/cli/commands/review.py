@@ -5,26 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-import click
-
+from memory_bank.base.operation import FailOn, Param, operation
 from memory_bank.base.records import document
 from memory_bank.base.version import __version__
-from memory_bank.frontends.cli import options
 from memory_bank.frontends.cli.call import FINDINGS, FOUND, Call
-from memory_bank.frontends.cli.command import as_command
 
 if TYPE_CHECKING:
     from memory_bank.review.report import Review
 
 
-GROUP = "Review"
-
 FORMATS = ("terminal", "json", "markdown", "sarif", "github", "gitlab")
 
 
-@as_command(
+@operation(
     "review",
     why="""
     Shows what a change does to the notes: claims, keys and links added, changed and removed by
@@ -44,24 +39,37 @@ FORMATS = ("terminal", "json", "markdown", "sarif", "github", "gitlab")
             "two of them, of one run",
         ),
     ),
+    group="Review",
 )
-@click.argument("revisions", metavar="[BASE..HEAD]", required=False)
-@click.option("--staged", is_flag=True, help="What is staged, compared with HEAD")
-@click.option("--worktree", is_flag=True, help="The work tree in place of HEAD")
-@click.option(
-    "--format", "formats", metavar="FORMAT", type=click.Choice(FORMATS), multiple=True,
-    help=f"{', '.join(FORMATS)}; default: terminal",
-)  # fmt: skip
-@click.option(
-    "--output", "outputs", metavar="FILE", type=click.Path(), multiple=True,
-    help="Write it to a file; several formats need a file each",
-)  # fmt: skip
-@click.option("--all", "every", is_flag=True, help="Every finding and claim, not the first ones")
-@options.fail_on
 def command(
-    call: Call, *, revisions: str | None, staged: bool, worktree: bool, formats: Sequence[str],
-    outputs: Sequence[str], every: bool, fail_on: str | None,
-) -> int:  # fmt: skip
+    call: Call,
+    *,
+    revisions: Annotated[str | None, Param(argument=True, metavar="[BASE..HEAD]")] = None,
+    staged: Annotated[bool, Param("What is staged, compared with HEAD")] = False,
+    worktree: Annotated[bool, Param("The work tree in place of HEAD")] = False,
+    formats: Annotated[
+        Sequence[str],
+        Param(
+            f"{', '.join(FORMATS)}; default: terminal",
+            flags="--format",
+            metavar="FORMAT",
+            choices=FORMATS,
+        ),
+    ] = (),
+    outputs: Annotated[
+        tuple[str, ...],
+        Param(
+            "Write it to a file; several formats need a file each",
+            flags="--output",
+            metavar="FILE",
+            path="any",
+        ),
+    ] = (),
+    every: Annotated[
+        bool, Param("Every finding and claim, not the first ones", flags="--all")
+    ] = False,
+    fail_on: FailOn = None,
+) -> int:
     """Show what a change does to the notes."""
     from memory_bank.review import lint
     from memory_bank.review import review as actions

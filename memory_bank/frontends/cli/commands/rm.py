@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import shlex
 
-from memory_bank.frontends.cli import options
+from memory_bank.base.operation import IfMatch, Notes, operation
 from memory_bank.frontends.cli.call import Call
-from memory_bank.frontends.cli.command import as_command
-
-GROUP = "Organise"
 
 
-@as_command(
+@operation(
     "rm",
     why="""
     Moves notes to the bank's trash, `.memories/.trash/`; restore brings them back. Links to them
@@ -22,10 +19,9 @@ GROUP = "Organise"
         ("memory-bank rm ideas/cache", "move it to the trash"),
         ("memory-bank restore ideas/cache", "restore it"),
     ),
+    group="Organise",
 )
-@options.notes()
-@options.if_match
-def command(call: Call, *, names: tuple[str, ...], if_match: str | None) -> int:
+def command(call: Call, *, names: Notes, if_match: IfMatch = None) -> int:
     """Move notes to the trash; restore brings them back."""
     from memory_bank.memory import trash
 

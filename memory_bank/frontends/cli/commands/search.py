@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Literal
 
-import click
-
+from memory_bank.base.operation import Param, operation
 from memory_bank.base.setting_sections import OBSERVATION_TYPES
-from memory_bank.frontends.cli import options, shell_completion
 from memory_bank.frontends.cli.call import FOUND, NOTHING, Call
-from memory_bank.frontends.cli.command import as_command
-
-GROUP = "Sessions"
 
 TYPES = ("observation", "session", "note", "section")
 
 ORDERS = ("relevance", "date_desc", "date_asc")
 
 
-@as_command(
+def _split(given: tuple[str, ...]) -> tuple[str, ...]:
+    parts = (part.strip() for words in given for part in words.split(","))
+    return tuple(part for part in parts if part)
+
+
+@operation(
     "search",
     why="""
     Lists what agents' sessions did, decided and learned, one line each: id, type, time, tokens that
@@ -38,52 +38,79 @@ ORDERS = ("relevance", "date_desc", "date_asc")
         ("memory-bank search --changes src/pay.py", "observations that changed it"),
         ("memory-bank search retry --json | jq -r '.results[].id'", "for a program"),
     ),
+    group="Sessions",
 )
-@click.argument("query", nargs=-1, metavar="[QUERY...]")
-@click.option("--project", metavar="NAME", help="Only of this project")
-@click.option("--type", "kind", type=click.Choice(TYPES), metavar="TYPE", help=", ".join(TYPES))
-@click.option(
-    "--obs-type",
-    metavar="A,B",
-    multiple=True,
-    shell_complete=shell_completion.observation_types,
-    help=f"Only observations: {', '.join(OBSERVATION_TYPES)}",
-)
-@click.option("--concepts", metavar="A,B", multiple=True, help="Only with all these concepts")
-@click.option("--files", metavar="A,B", multiple=True, help="Only about one of these files")
-@click.option("--date-start", metavar="WHEN", help="Since then: 7d, last week, 2026-05-08")
-@click.option("--date-end", metavar="WHEN", help="Before then: as --date-start")
-@options.limit(20, "Most lines, 1 to 100; default: 20")
-@click.option("--offset", metavar="N", type=int, default=0, help="Leave out the first N")
-@click.option(
-    "--order-by",
-    type=click.Choice(ORDERS),
-    metavar="ORDER",
-    default="relevance",
-    help=", ".join(ORDERS),
-)
-@click.option("--decisions", is_flag=True, help="The newest decisions, in notes too")
-@click.option("--changes", metavar="FILE", help="The newest observations that changed a file")
-def command(call: Call, *, decisions: bool, changes: str | None, **wanted: Any) -> int:  # noqa: ANN401
+def command(
+    call: Call,
+    *,
+    query: Annotated[tuple[str, ...], Param(argument=True, metavar="[QUERY...]")] = (),
+    project: Annotated[str | None, Param("Only of this project", metavar="NAME")] = None,
+    kind: Annotated[
+        Literal["observation", "session", "note", "section"] | None,
+        Param(", ".join(TYPES), flags="--type", metavar="TYPE"),
+    ] = None,
+    obs_type: Annotated[
+        tuple[str, ...],
+        Param(
+            f"Only observations: {', '.join(OBSERVATION_TYPES)}",
+            metavar="A,B",
+            complete="observation_types",
+            read=_split,
+        ),
+    ] = (),
+    concepts: Annotated[
+        tuple[str, ...], Param("Only with all these concepts", metavar="A,B", read=_split)
+    ] = (),
+    files: Annotated[
+        tuple[str, ...], Param("Only about one of these files", metavar="A,B", read=_split)
+    ] = (),
+    date_start: Annotated[
+        str | None, Param("Since then: 7d, last week, 2026-05-08", metavar="WHEN")
+    ] = None,
+    date_end: Annotated[str | None, Param("Before then: as --date-start", metavar="WHEN")] = None,
+    limit: Annotated[int, Param("Most lines, 1 to 100; default: 20", metavar="N")] = 20,
+    offset: Annotated[int, Param("Leave out the first N", metavar="N")] = 0,
+    order_by: Annotated[
+        Literal["relevance", "date_desc", "date_asc"], Param(", ".join(ORDERS), metavar="ORDER")
+    ] = "relevance",
+    decisions: Annotated[bool, Param("The newest decisions, in notes too")] = False,
+    changes: Annotated[
+        str | None, Param("The newest observations that changed a file", metavar="FILE")
+    ] = None,
+) -> int:
     """List what sessions did and learned, with ids."""
     from memory_bank.frontends.cli.index_view import show_index  # start-up: help needs no view
     from memory_bank.sessions import observations
 
-    query, limit = " ".join(wanted.pop("query")), wanted.pop("limit")
-    lists: dict[str, Any] = {
-        name: _split(wanted.pop(name)) for name in ("obs_type", "concepts", "files")
-    }
-    if decisions or changes is not None:
-        _check(call, query, lists, wanted, decisions=decisions, changes=changes)
+    words = " ".join(query)
+    others = [words, kind, obs_type, concepts, files, date_start, date_end, offset]
+    if (decisions or changes is not None) and (
+        (decisions and changes is not None)
+        or any(others)
+        or order_by != ORDERS[0]
+        or (project and not decisions)
+    ):
+        name = "--decisions" if decisions else "--changes"
+        raise call.usage_error(f"{name} can't be combined with a query or other conditions")
     with call.open() as bank:
         if decisions:
-            found = observations.decisions(bank, wanted["project"], limit)
+            found = observations.decisions(bank, project, limit)
         elif changes is not None:
             found = observations.changes_for_file(bank, changes, limit)
         else:
-            kind = wanted.pop("kind")
             found = observations.search(
-                bank, query or None, type=kind, limit=limit, **lists, **wanted
+                bank,
+                words or None,
+                project=project,
+                type=kind,
+                obs_type=obs_type,
+                concepts=concepts,
+                files=files,
+                date_start=date_start,
+                date_end=date_end,
+                limit=limit,
+                offset=offset,
+                order_by=order_by,
             )
         call.answer(found, lambda found: show_index(call, found.results))
     call.warn(found.problem)
@@ -91,25 +118,3 @@ def command(call: Call, *, decisions: bool, changes: str | None, **wanted: Any) 
     if not found.results and not call.json:
         call.remark("nothing found")
     return FOUND if found.results else NOTHING
-
-
-def _check(
-    call: Call,
-    query: str,
-    lists: dict[str, Any],
-    wanted: dict[str, Any],
-    *,
-    decisions: bool,
-    changes: str | None,
-) -> None:
-    """Refuse options that a list of decisions or changes does not take."""
-    others = [query, *lists.values(), wanted["kind"], wanted["date_start"], wanted["date_end"]]
-    others += [wanted["offset"], None if decisions else wanted["project"]]
-    if (decisions and changes is not None) or any(others) or wanted["order_by"] != ORDERS[0]:
-        name = "--decisions" if decisions else "--changes"
-        raise call.usage_error(f"{name} can't be combined with a query or other conditions")
-
-
-def _split(given: tuple[str, ...]) -> tuple[str, ...]:
-    parts = (part.strip() for words in given for part in words.split(","))
-    return tuple(part for part in parts if part)

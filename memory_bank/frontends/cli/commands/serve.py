@@ -6,13 +6,10 @@ import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-import click
-
+from memory_bank.base.operation import Param, operation, topic
 from memory_bank.frontends.cli.call import Call
-from memory_bank.frontends.cli.command import as_command
-from memory_bank.frontends.cli.help import Group
 
 if TYPE_CHECKING:
     from memory_bank.frontends.http.endpoint import Endpoint
@@ -20,15 +17,12 @@ if TYPE_CHECKING:
     from memory_bank.frontends.mcp.token_cost import Cost
 
 
-GROUP = "Agents"
-
-
-def _split(_: click.Context, __: click.Parameter, given: str | None) -> tuple[str, ...]:
+def _split(given: str | None) -> tuple[str, ...]:
     return tuple(name.strip() for name in (given or "").split(",") if name.strip())
 
 
-@as_command(
-    "mcp",
+@operation(
+    "serve mcp",
     why="""
     Serves the bank to an agent by the Model Context Protocol, over stdin and stdout. The agent's
     program starts this command itself, once for each of its windows; any number may run at the
@@ -55,35 +49,35 @@ def _split(_: click.Context, __: click.Parameter, given: str | None) -> tuple[st
         ("memory-bank serve mcp --http 127.0.0.1:8765", "for many agents on this machine"),
     ),
 )
-@click.option(
-    "--toolsets",
-    metavar="A,B",
-    callback=_split,
-    help="Groups of tools [store,bank,sessions,code]; also maintenance, review, core",
-)
-@click.option("--read-only", is_flag=True, help="Leave out every tool that writes")
-@click.option("--structured", is_flag=True, help="Add structured content to answers, for programs")
-@click.option("--describe", is_flag=True, help="List the tools and their cost in tokens, and exit")
-@click.option("--http", metavar="HOST:PORT", help="Serve HTTP on this address instead of stdio")
-@click.option(
-    "--token-file",
-    metavar="FILE",
-    type=click.Path(dir_okay=False),
-    help="The bearer token's file; requires the token on any address",
-)
-@click.option(
-    "--allow-host", "hosts", metavar="NAME", multiple=True, help="Another host name of this server"
-)
 def _mcp(
     call: Call,
     *,
-    toolsets: Sequence[str],
-    read_only: bool,
-    structured: bool,
-    describe: bool,
-    http: str | None,
-    token_file: str | None,
-    hosts: Sequence[str],
+    toolsets: Annotated[
+        str,
+        Param(
+            "Groups of tools [store,bank,sessions,code]; also maintenance, review, core",
+            metavar="A,B",
+            read=_split,
+        ),
+    ] = "",
+    read_only: Annotated[bool, Param("Leave out every tool that writes")] = False,
+    structured: Annotated[bool, Param("Add structured content to answers, for programs")] = False,
+    describe: Annotated[bool, Param("List the tools and their cost in tokens, and exit")] = False,
+    http: Annotated[
+        str | None, Param("Serve HTTP on this address instead of stdio", metavar="HOST:PORT")
+    ] = None,
+    token_file: Annotated[
+        str | None,
+        Param(
+            "The bearer token's file; requires the token on any address",
+            metavar="FILE",
+            path="file",
+        ),
+    ] = None,
+    hosts: Annotated[
+        tuple[str, ...],
+        Param("Another host name of this server", flags="--allow-host", metavar="NAME"),
+    ] = (),
 ) -> int:
     """Serve the bank to agents (MCP)."""
     from memory_bank.frontends.mcp.toolbox import DEFAULT, Toolbox
@@ -109,8 +103,8 @@ def _mcp(
     return 0
 
 
-@as_command(
-    "lsp",
+@operation(
+    "serve lsp",
     why="""
     Serves the notes to an editor by the Language Server Protocol, over stdin and stdout. The editor
     starts this command itself; any number may run at the same time, beside agents and the command
@@ -125,8 +119,13 @@ def _mcp(
         ("memory-bank --bank ~/notes serve lsp", "one bank for all files"),
     ),
 )
-@click.option("--stdio", is_flag=True, help="Accepted, as editors add it: stdio is always used")
-def _lsp(call: Call, *, stdio: bool) -> int:  # noqa: ARG001  (there is no other transport)
+def _lsp(
+    call: Call,
+    *,
+    stdio: Annotated[  # noqa: ARG001  (there is no other transport)
+        bool, Param("Accepted, as editors add it: stdio is always used")
+    ] = False,
+) -> int:
     """Serve the notes to an editor (LSP)."""
     from memory_bank.frontends.lsp.features import built
     from memory_bank.frontends.lsp.server import serve_stdio
@@ -137,8 +136,8 @@ def _lsp(call: Call, *, stdio: bool) -> int:  # noqa: ARG001  (there is no other
     return serve_stdio(server)
 
 
-@as_command(
-    "web",
+@operation(
+    "serve web",
     why="""
     Serves a dashboard: pages to search and read the notes in a browser, and to see what sessions
     did. It runs until Ctrl-C or SIGTERM, beside agents, editors and the command line.
@@ -155,34 +154,23 @@ def _lsp(call: Call, *, stdio: bool) -> int:  # noqa: ARG001  (there is no other
         ("memory-bank serve web --http 127.0.0.1:0", "on any free port"),
     ),
 )
-@click.option(
-    "--http",
-    metavar="HOST:PORT",
-    default="127.0.0.1:8766",
-    show_default=True,
-    help="The address to listen on",
-)
-@click.option("--write", is_flag=True, help="Let the pages change notes")
-@click.option("--open", "opened", is_flag=True, help="Open it in the browser")
-@click.option(
-    "--token-file",
-    metavar="FILE",
-    type=click.Path(dir_okay=False),
-    help="Use the token of this file, in place of a new one",
-)
-@click.option("--no-token", is_flag=True, help="Let every user of this machine in")
-@click.option(
-    "--allow-host", "hosts", metavar="NAME", multiple=True, help="Another host name of this server"
-)
 def _web(
     call: Call,
     *,
-    http: str,
-    write: bool,
-    opened: bool,
-    token_file: str | None,
-    no_token: bool,
-    hosts: Sequence[str],
+    http: Annotated[
+        str, Param("The address to listen on", metavar="HOST:PORT", shown_default="127.0.0.1:8766")
+    ] = "127.0.0.1:8766",
+    write: Annotated[bool, Param("Let the pages change notes")] = False,
+    opened: Annotated[bool, Param("Open it in the browser", flags="--open")] = False,
+    token_file: Annotated[
+        str | None,
+        Param("Use the token of this file, in place of a new one", metavar="FILE", path="file"),
+    ] = None,
+    no_token: Annotated[bool, Param("Let every user of this machine in")] = False,
+    hosts: Annotated[
+        tuple[str, ...],
+        Param("Another host name of this server", flags="--allow-host", metavar="NAME"),
+    ] = (),
 ) -> int:
     """Serve a dashboard to browsers."""
     from memory_bank.frontends.serving.shared_bank import SharedBank
@@ -255,9 +243,10 @@ def _show(call: Call, found: Cost) -> None:
     call.remark(found.method)
 
 
-command = Group(
+topic(
     "serve",
-    help="Serve the bank to agents, editors and browsers.",
+    "Serve the bank to agents, editors and browsers.",
+    group="Agents",
     why="""
     Serves the bank to other programs: to agents by mcp, to editors by lsp, to browsers by web.
     """,
@@ -266,5 +255,4 @@ command = Group(
         ("memory-bank serve lsp", "serve it to an editor"),
         ("memory-bank serve web", "serve a dashboard to a browser"),
     ),
-    commands={made.name or "": made for made in (_mcp, _lsp, _web)},
 )

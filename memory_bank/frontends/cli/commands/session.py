@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-import click
-
+from memory_bank.base.operation import Param, operation, topic
 from memory_bank.base.records import count, one_line
 from memory_bank.frontends.cli.call import FAILED, FOUND, NOTHING, Call
-from memory_bank.frontends.cli.command import as_command, shared_options
-from memory_bank.frontends.cli.help import Group
 from memory_bank.frontends.cli.session_view import (
     show_import,
     show_rows,
@@ -24,11 +21,8 @@ if TYPE_CHECKING:
     from memory_bank.sessions.sessions import Started
 
 
-GROUP = "Sessions"
-
-
-@as_command(
-    "list",
+@operation(
+    "session list",
     why="""
     Lists the sessions of agents, the last started first, with the number of prompts, of
     observations and of events that wait to be compressed.
@@ -38,10 +32,13 @@ GROUP = "Sessions"
         ("memory-bank session list --project shop --limit 5", "the last five of one project"),
     ),
 )
-@click.option("--project", default="", metavar="NAME", help="Only sessions of this project")
-@click.option("--limit", type=click.IntRange(1), default=20, metavar="N", help="Most sessions")
-@click.option("--offset", type=click.IntRange(0), default=0, metavar="N", help="Skip the first N")
-def _list(call: Call, *, project: str, limit: int, offset: int) -> int:
+def _list(
+    call: Call,
+    *,
+    project: Annotated[str, Param("Only sessions of this project", metavar="NAME")] = "",
+    limit: Annotated[int, Param("Most sessions", metavar="N", least=1)] = 20,
+    offset: Annotated[int, Param("Skip the first N", metavar="N", least=0)] = 0,
+) -> int:
     """List the sessions, the last started first."""
     from memory_bank.sessions import listing
 
@@ -51,16 +48,17 @@ def _list(call: Call, *, project: str, limit: int, offset: int) -> int:
     return FOUND if found.sessions else NOTHING
 
 
-@as_command(
-    "show",
+@operation(
+    "session show",
     why="""
     Shows a session: its prompts, summary and observations, after compressing what waits. Name it by
     its id, the start of the id, or its note, which `memory-bank show` prints as it is.
     """,
     examples=(("memory-bank session show 7f3c2d10", "the session whose id starts so"),),
 )
-@click.argument("session_id", metavar="SESSION")
-def _show(call: Call, *, session_id: str) -> int:
+def _show(
+    call: Call, *, session_id: Annotated[str, Param(argument=True, metavar="SESSION")]
+) -> int:
     """Show the prompts, the summary and the observations of a session."""
     from memory_bank.sessions import listing
 
@@ -70,18 +68,23 @@ def _show(call: Call, *, session_id: str) -> int:
     return FOUND
 
 
-@as_command(
-    "start",
+@operation(
+    "session start",
     why="""
     Starts a session by hand, or resumes the one of that id. Hooks of agents' programs do it by
     themselves.
     """,
     examples=(("memory-bank session start review-4 --project shop", "start one by hand"),),
 )
-@click.argument("session_id", metavar="SESSION")
-@click.option("--project", metavar="NAME", help="Its project [default: the repository's name]")
-@click.option("--agent", default="", metavar="NAME", help="The agent's program")
-def _start(call: Call, *, session_id: str, project: str | None, agent: str) -> int:
+def _start(
+    call: Call,
+    *,
+    session_id: Annotated[str, Param(argument=True, metavar="SESSION")],
+    project: Annotated[
+        str | None, Param("Its project [default: the repository's name]", metavar="NAME")
+    ] = None,
+    agent: Annotated[str, Param("The agent's program", metavar="NAME")] = "",
+) -> int:
     """Start a session, or resume the one of that id."""
     from memory_bank.sessions import sessions
 
@@ -93,8 +96,8 @@ def _start(call: Call, *, session_id: str, project: str | None, agent: str) -> i
     return FOUND
 
 
-@as_command(
-    "end",
+@operation(
+    "session end",
     why="""
     Compresses what waits, and ends a session with a summary: the given text, `-` for stdin, else
     one of its prompts and observations.
@@ -104,9 +107,12 @@ def _start(call: Call, *, session_id: str, project: str | None, agent: str) -> i
         ("memory-bank session end review-4 'Retries are in place'", "with your own words"),
     ),
 )
-@click.argument("session_id", metavar="SESSION")
-@click.argument("summary", required=False)
-def _end(call: Call, *, session_id: str, summary: str | None) -> int:
+def _end(
+    call: Call,
+    *,
+    session_id: Annotated[str, Param(argument=True, metavar="SESSION")],
+    summary: Annotated[str | None, Param(argument=True)] = None,
+) -> int:
     """End a session with a summary."""
     from memory_bank.sessions import sessions
 
@@ -124,8 +130,8 @@ def _ended(summary_id: str | None) -> str:
     )
 
 
-@as_command(
-    "summary",
+@operation(
+    "session summary",
     why="""
     Prints the summary of a session. With options, sets these parts of it and ends the session.
     """,
@@ -137,17 +143,30 @@ def _ended(summary_id: str | None) -> str:
         ),
     ),
 )
-@click.argument("session_id", metavar="SESSION")
-@click.option("--request", metavar="TEXT", help="What was asked for")
-@click.option("--investigated", metavar="TEXT", help="What was looked at")
-@click.option("--learned", metavar="TEXT", help="What was learned")
-@click.option("--completed", metavar="TEXT", help="What was done")
-@click.option("--next", "next_steps", metavar="TEXT", help="The next steps")
-@click.option("--notes", metavar="TEXT", help="Anything else")
-def _summary(call: Call, *, session_id: str, **parts: str | None) -> int:
+def _summary(
+    call: Call,
+    *,
+    session_id: Annotated[str, Param(argument=True, metavar="SESSION")],
+    request: Annotated[str | None, Param("What was asked for", metavar="TEXT")] = None,
+    investigated: Annotated[str | None, Param("What was looked at", metavar="TEXT")] = None,
+    learned: Annotated[str | None, Param("What was learned", metavar="TEXT")] = None,
+    completed: Annotated[str | None, Param("What was done", metavar="TEXT")] = None,
+    next_steps: Annotated[
+        str | None, Param("The next steps", flags="--next", metavar="TEXT")
+    ] = None,
+    notes: Annotated[str | None, Param("Anything else", metavar="TEXT")] = None,
+) -> int:
     """Print or set the summary of a session."""
     from memory_bank.sessions import listing, sessions
 
+    parts = {
+        "request": request,
+        "investigated": investigated,
+        "learned": learned,
+        "completed": completed,
+        "next_steps": next_steps,
+        "notes": notes,
+    }
     said = {key: text for key, text in parts.items() if text is not None}
     with call.open() as bank:
         if said:
@@ -163,16 +182,17 @@ def _summary(call: Call, *, session_id: str, **parts: str | None) -> int:
     return FOUND if found is not None else NOTHING
 
 
-@as_command(
-    "compress",
+@operation(
+    "session compress",
     why="""
     Makes observations of the events that wait, of all sessions or of one. Hooks, ends of sessions
     and queries about sessions do it by themselves.
     """,
     examples=(("memory-bank session compress", "all sessions"),),
 )
-@click.argument("session_id", metavar="[SESSION]", required=False, default="")
-def _compress(call: Call, *, session_id: str) -> int:
+def _compress(
+    call: Call, *, session_id: Annotated[str, Param(argument=True, metavar="[SESSION]")] = ""
+) -> int:
     """Compress the events that wait into observations."""
     from memory_bank.sessions import compress
 
@@ -194,8 +214,8 @@ def _compress(call: Call, *, session_id: str) -> int:
     return FAILED if done.problems else FOUND
 
 
-@as_command(
-    "import",
+@operation(
+    "session import",
     why="""
     Makes sessions of the transcripts that agents' programs keep on this machine and that were begun
     in this project or a work tree of it. Sessions keep their times. Run it again at any time:
@@ -207,12 +227,19 @@ def _compress(call: Call, *, session_id: str) -> int:
         ("memory-bank session import --client codex --since 30d", "of one program"),
     ),
 )
-@click.option("--client", metavar="NAME", help="One program: claude-code, codex or gemini")
-@click.option("--path", type=click.Path(), help="A file or folder with transcripts of the client")
-@click.option("--since", metavar="WHEN", help="Only sessions that went on since: 30d, 2026-05-08")
-@click.option("--dry-run", is_flag=True, help="Show what would be done, but write nothing")
 def _import(
-    call: Call, *, client: str | None, path: str | None, since: str | None, dry_run: bool
+    call: Call,
+    *,
+    client: Annotated[
+        str | None, Param("One program: claude-code, codex or gemini", metavar="NAME")
+    ] = None,
+    path: Annotated[
+        str | None, Param("A file or folder with transcripts of the client", path="any")
+    ] = None,
+    since: Annotated[
+        str | None, Param("Only sessions that went on since: 30d, 2026-05-08", metavar="WHEN")
+    ] = None,
+    dry_run: Annotated[bool, Param("Show what would be done, but write nothing")] = False,
 ) -> int:
     """Make sessions of the transcripts of agents' programs."""
     from memory_bank.agents import transcripts
@@ -225,8 +252,8 @@ def _import(
     return FOUND if done.sessions else NOTHING
 
 
-@as_command(
-    "prune",
+@operation(
+    "session prune",
     why="""
     Moves the private notes of sessions to the trash to which nothing was added since a time, and
     removes what waits of them. `trash empty` deletes them for good, `restore` brings them back.
@@ -237,9 +264,12 @@ def _import(
         ("memory-bank session prune --older 90d", "sessions of the last three months stay"),
     ),
 )
-@click.option("--older", required=True, metavar="WHEN", help="Older than this: 90d, 2026-05-08")
-@click.option("--dry-run", is_flag=True, help="Show what would be done, but change nothing")
-def _prune(call: Call, *, older: str, dry_run: bool) -> int:
+def _prune(
+    call: Call,
+    *,
+    older: Annotated[str, Param("Older than this: 90d, 2026-05-08", metavar="WHEN")],
+    dry_run: Annotated[bool, Param("Show what would be done, but change nothing")] = False,
+) -> int:
     """Move the notes of old sessions to the trash."""
     from memory_bank.sessions import forgotten
 
@@ -257,8 +287,8 @@ def _prune(call: Call, *, older: str, dry_run: bool) -> int:
     return FOUND if done.count else NOTHING
 
 
-@as_command(
-    "recover",
+@operation(
+    "session recover",
     why="""
     The private state of a bank is named by the first commit of its repository. If that was
     rewritten (`git filter-repo`, `git commit --amend` of it), notes of former sessions are no
@@ -282,18 +312,15 @@ def _recover(call: Call) -> int:
     return FOUND if done.ids else NOTHING
 
 
-command = Group(
+topic(
     "session",
-    help="List, show and end the sessions of agents.",
+    "List, show and end the sessions of agents.",
+    group="Sessions",
     why="""
     A session is one agent's working period, kept as a note: what was asked for, what was done and
     learned, and a summary. Without a subcommand, lists the sessions.
     """,
     examples=(("memory-bank session", "list the last sessions"),),
-    default=_list,
-    commands={
-        made.name or "": made
-        for made in (_list, _show, _start, _end, _summary, _compress, _import, _prune, _recover)
-    },
-    params=shared_options(),
+    default="session list",
+    options=True,
 )

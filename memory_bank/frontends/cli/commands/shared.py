@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import click
 
 from memory_bank.base.errors import BadInput
+from memory_bank.base.operation import Param, operation, topic
 from memory_bank.base.records import count, named
 from memory_bank.frontends.cli.call import FOUND, NOTHING, Call
-from memory_bank.frontends.cli.command import as_command
-from memory_bank.frontends.cli.help import Group
 from memory_bank.frontends.cli.text_input import interactive
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from memory_bank.shared.administration import AccessChange, MadeIndex, Migrated, SharedStatus
 
 
-GROUP = "Share"
-
-_to = click.option("--to", metavar="URL", help="The shared index [env: MEMORY_BANK_SHARED_URL]")
+_To = Annotated[str | None, Param("The shared index [env: MEMORY_BANK_SHARED_URL]", metavar="URL")]
 
 
-@as_command(
-    "init",
+@operation(
+    "shared init",
     why="""
     Makes the tables in a PostgreSQL database with the extension vector, and fixes the embedder of
     the index: that of this bank, or outside a bank that of your settings. All that publish must
@@ -34,8 +29,7 @@ _to = click.option("--to", metavar="URL", help="The shared index [env: MEMORY_BA
     """,
     examples=(("memory-bank shared init --to postgresql://operator@db/notes", "once"),),
 )
-@_to
-def _init(call: Call, *, to: str | None) -> int:
+def _init(call: Call, *, to: _To = None) -> int:
     """Make the tables of a shared index."""
     from memory_bank.shared import administration
 
@@ -47,16 +41,15 @@ def _init(call: Call, *, to: str | None) -> int:
     return FOUND
 
 
-@as_command(
-    "status",
+@operation(
+    "shared status",
     why="""
     Lists the banks that your role may read, with the commit that is published of each. The operator
     also sees who may read and publish what.
     """,
     examples=(("memory-bank shared status", "what is published"),),
 )
-@_to
-def _status(call: Call, *, to: str | None) -> int:
+def _status(call: Call, *, to: _To = None) -> int:
     """List what is published, and who may do what."""
     from memory_bank.shared import administration
 
@@ -85,13 +78,12 @@ def _show(call: Call, found: SharedStatus) -> None:
         console.table(("role", "may", "what"), access)
 
 
-@as_command(
-    "migrate",
+@operation(
+    "shared migrate",
     why="Brings the tables up to date after an update of this program. The operator runs it.",
     examples=(("memory-bank shared migrate", "after an update"),),
 )
-@_to
-def _migrate(call: Call, *, to: str | None) -> int:
+def _migrate(call: Call, *, to: _To = None) -> int:
     """Bring the tables up to date."""
     from memory_bank.shared import administration
 
@@ -104,17 +96,17 @@ def _migrate(call: Call, *, to: str | None) -> int:
     return FOUND
 
 
-@as_command(
-    "drop",
+@operation(
+    "shared drop",
     why="""
     Removes the tables with all that is published and all grants. The notes stay in their
     repositories, and can be published again.
     """,
     examples=(("memory-bank shared drop", "asks first"),),
 )
-@_to
-@click.option("--yes", is_flag=True, help="Drop without asking")
-def _drop(call: Call, *, to: str | None, yes: bool) -> int:
+def _drop(
+    call: Call, *, to: _To = None, yes: Annotated[bool, Param("Drop without asking")] = False
+) -> int:
     """Remove the tables with all that is published."""
     from memory_bank.shared import administration
 
@@ -141,15 +133,12 @@ def _changed(call: Call, done: AccessChange, verb: str, otherwise: str) -> None:
     )
 
 
-def _what(function: Callable[..., int]) -> Callable[..., int]:
-    """Take a repository or a team."""
-    repo = click.option("--repo", metavar="NAME", help="A repository: host/owner/name")
-    team = click.option("--team", metavar="TEAM", help="All repositories of a team")
-    return repo(team(function))
+_Repo = Annotated[str, Param("A repository: host/owner/name", metavar="NAME")]
+_Team = Annotated[str, Param("All repositories of a team", metavar="TEAM")]
 
 
-@as_command(
-    "grant",
+@operation(
+    "shared grant",
     why="""
     Lets a role of the database read a repository, or all repositories of a team, now and later. The
     role must exist. Others find nothing of it, in answers, counts or errors.
@@ -159,56 +148,63 @@ def _what(function: Callable[..., int]) -> Callable[..., int]:
         ("memory-bank shared grant anna --repo github.com/acme/shop", "one repository"),
     ),
 )
-@click.argument("role")
-@_what
-@_to
-def _grant(call: Call, *, role: str, repo: str | None, team: str | None, to: str | None) -> int:
+def _grant(
+    call: Call,
+    *,
+    role: Annotated[str, Param(argument=True)],
+    repo: _Repo = "",
+    team: _Team = "",
+    to: _To = None,
+) -> int:
     """Let a role read a repository or a team's."""
     from memory_bank.shared import administration
 
-    done = administration.grant(
-        call.settings(), role, repo=repo or "", team=team or "", to=to or ""
-    )
+    done = administration.grant(call.settings(), role, repo=repo, team=team, to=to or "")
     what = repo or f"the repositories of team {team}"
     _changed(call, done, f"{role} may read {what}", f"{role} could read {what}")
     return FOUND
 
 
-@as_command(
-    "revoke",
+@operation(
+    "shared revoke",
     why="""
     Takes from a role the reading and publishing of a repository, or the reading of a team; without
     either, everything.
     """,
     examples=(("memory-bank shared revoke anna", "everything"),),
 )
-@click.argument("role")
-@_what
-@_to
-def _revoke(call: Call, *, role: str, repo: str | None, team: str | None, to: str | None) -> int:
+def _revoke(
+    call: Call,
+    *,
+    role: Annotated[str, Param(argument=True)],
+    repo: _Repo = "",
+    team: _Team = "",
+    to: _To = None,
+) -> int:
     """Take permissions from a role."""
     from memory_bank.shared import administration
 
-    done = administration.revoke(
-        call.settings(), role, repo=repo or "", team=team or "", to=to or ""
-    )
+    done = administration.revoke(call.settings(), role, repo=repo, team=team, to=to or "")
     taken = count(done.permissions, "permission")
     _changed(call, done, f"{role} lost {taken}", f"{role} had no such permission")
     return FOUND if done.changed else NOTHING
 
 
-@as_command(
-    "publisher",
+@operation(
+    "shared publisher",
     why="""
     Lets a role of the database publish a repository, and no other. The role must exist; give it to
     the CI of that repository.
     """,
     examples=(("memory-bank shared publisher ci_shop github.com/acme/shop", "for its CI"),),
 )
-@click.argument("role")
-@click.argument("repo", metavar="REPOSITORY")
-@_to
-def _publisher(call: Call, *, role: str, repo: str, to: str | None) -> int:
+def _publisher(
+    call: Call,
+    *,
+    role: Annotated[str, Param(argument=True)],
+    repo: Annotated[str, Param(argument=True, metavar="REPOSITORY")],
+    to: _To = None,
+) -> int:
     """Let a role publish a repository."""
     from memory_bank.shared import administration
 
@@ -217,19 +213,22 @@ def _publisher(call: Call, *, role: str, repo: str, to: str | None) -> int:
     return FOUND
 
 
-@as_command(
-    "team",
+@operation(
+    "shared team",
     why="""
     Puts a repository into a team, or out of it with --remove. A repository may be in several teams.
     Only the operator can, not who publishes.
     """,
     examples=(("memory-bank shared team github.com/acme/shop web", "one more of team web"),),
 )
-@click.argument("repo", metavar="REPOSITORY")
-@click.argument("team")
-@click.option("--remove", is_flag=True, help="Out of the team")
-@_to
-def _team(call: Call, *, repo: str, team: str, remove: bool, to: str | None) -> int:
+def _team(
+    call: Call,
+    *,
+    repo: Annotated[str, Param(argument=True, metavar="REPOSITORY")],
+    team: Annotated[str, Param(argument=True)],
+    remove: Annotated[bool, Param("Out of the team")] = False,
+    to: _To = None,
+) -> int:
     """Put a repository into a team."""
     from memory_bank.shared import administration
 
@@ -239,9 +238,10 @@ def _team(call: Call, *, repo: str, team: str, remove: bool, to: str | None) -> 
     return FOUND
 
 
-command = Group(
+topic(
     "shared",
-    help="Look after the index that many repositories share.",
+    "Look after the index that many repositories share.",
+    group="Share",
     why="""
     A shared index has the reviewed notes of many repositories, in PostgreSQL with pgvector, so that
     one question finds what was learned in any of them. Its operator makes it and says who may read
@@ -254,8 +254,4 @@ command = Group(
         ("memory-bank shared grant web_agents --team web", "let agents ask"),
         ("memory-bank shared status", "what is published"),
     ),
-    commands={
-        made.name or "": made
-        for made in (_init, _status, _migrate, _drop, _grant, _revoke, _publisher, _team)
-    },
 )

@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
-
-import click
+from typing import TYPE_CHECKING, Annotated
 
 from memory_bank.base.errors import StorageFailed
+from memory_bank.base.operation import Note, Param, operation
 from memory_bank.base.records import count, visible
-from memory_bank.frontends.cli import options
 from memory_bank.frontends.cli.call import Call
-from memory_bank.frontends.cli.command import as_command
 
 if TYPE_CHECKING:
     from memory_bank.memory.show import ShownNote, ShownSection
 
 
-GROUP = "Find"
-
-
-@as_command(
+@operation(
     "show",
     why="""
     A note's name is its path without .md, its file name alone if no other note has it, an alias,
@@ -36,11 +30,17 @@ GROUP = "Find"
         ("memory-bank show tantivy --raw > copy.md", "the unchanged source"),
         ("memory-bank show tantivy --json | jq -r .etag", "its etag, for --if-match"),
     ),
+    group="Find",
 )
-@options.note()
-@click.option("--section", metavar="HEADING", help="Show only the text under this heading; A > B")
-@click.option("--raw", is_flag=True, help="Show the source; unchanged into a pipe")
-def command(call: Call, *, name: str, section: str | None, raw: bool) -> int:
+def command(
+    call: Call,
+    *,
+    name: Note,
+    section: Annotated[
+        str | None, Param("Show only the text under this heading; A > B", metavar="HEADING")
+    ] = None,
+    raw: Annotated[bool, Param("Show the source; unchanged into a pipe")] = False,
+) -> int:
     """Show one note."""
     from memory_bank.memory import show
 

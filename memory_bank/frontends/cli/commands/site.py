@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-import click
-
+from memory_bank.base.operation import Param, operation, topic
 from memory_bank.base.records import count
 from memory_bank.frontends.cli.call import FINDINGS, FOUND, Call
-from memory_bank.frontends.cli.command import as_command
-from memory_bank.frontends.cli.help import Group
 
 if TYPE_CHECKING:
     from memory_bank.frontends.web.export.site import Built
 
 
-GROUP = "Share"
-
 _OUTPUT = "memory-site"
 
 
-@as_command(
-    "build",
+@operation(
+    "site build",
     why="""
     Writes the pages of the dashboard as files, which any web server or a project's Pages site can
     serve below any path, and which can be opened from disk: notes with who wrote them and whether
@@ -41,16 +36,14 @@ _OUTPUT = "memory-site"
         ("memory-bank site build --rev v2.0", "the notes of a release"),
     ),
 )
-@click.option(
-    "--output",
-    metavar="DIR",
-    default=_OUTPUT,
-    show_default=True,
-    type=click.Path(file_okay=False),
-    help="The folder to write",
-)
-@click.option("--rev", metavar="REV", default="HEAD", help="The commit, by default HEAD")
-def _build(call: Call, *, output: str, rev: str) -> int:
+def _build(
+    call: Call,
+    *,
+    output: Annotated[
+        str, Param("The folder to write", metavar="DIR", path="folder", shown_default=_OUTPUT)
+    ] = _OUTPUT,
+    rev: Annotated[str, Param("The commit, by default HEAD", metavar="REV")] = "HEAD",
+) -> int:
     """Write the notes as a static site."""
     from memory_bank.frontends.web.export import exporting
     from memory_bank.frontends.web.export.site import build
@@ -73,12 +66,12 @@ def _show(call: Call, done: Built) -> None:
         console.line((one.what, "place"), ": ", ("left out", "bad"), f": {one.reason}")
 
 
-command = Group(
+topic(
     "site",
-    help="Make the notes readable for people without the tool.",
+    "Make the notes readable for people without the tool.",
+    group="Share",
     why="""
     Makes a static site of the notes: pages that need neither the tool nor a server.
     """,
     examples=(("memory-bank site build", "write it"),),
-    commands={made.name or "": made for made in (_build,)},
 )

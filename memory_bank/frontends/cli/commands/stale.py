@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-import click
-
+from memory_bank.base.operation import FailOn, Param, operation
 from memory_bank.base.records import count
-from memory_bank.frontends.cli import options
 from memory_bank.frontends.cli.call import FINDINGS, FOUND, Call
-from memory_bank.frontends.cli.command import as_command
 
 if TYPE_CHECKING:
     from memory_bank.trust.stale_report import Citation, StaleReport
 
-
-GROUP = "Review"
 
 _MOST_COMMITS = 5
 """Number of commits of a citation that are listed in a terminal."""
@@ -32,7 +27,7 @@ _TITLES = {
 _STYLES = {"gone": "bad", "changed": "warn", "moved": "warn", "renamed": "warn"}
 
 
-@as_command(
+@operation(
     "stale",
     why="""
     Lists the citations of code in notes whose symbol changed since the section was last changed, or
@@ -49,16 +44,19 @@ _STYLES = {"gone": "bad", "changed": "warn", "moved": "warn", "renamed": "warn"}
         ("memory-bank stale --note facts/queue --all", "every citation of one note"),
         ("memory-bank stale --json | jq -r '.citations[].path'", "for a program"),
     ),
+    group="Review",
 )
-@click.argument("revisions", metavar="[BASE..HEAD]", required=False)
-@click.option("--worktree", is_flag=True, help="Count uncommitted changes of code, too")
-@click.option("--note", "names", multiple=True, metavar="NAME", help="Only this note; repeatable")
-@click.option("--all", "every", is_flag=True, help="List citations that are not stale, too")
-@options.fail_on
 def command(
-    call: Call, *, revisions: str | None, worktree: bool, names: tuple[str, ...], every: bool,
-    fail_on: str | None,
-) -> int:  # fmt: skip
+    call: Call,
+    *,
+    revisions: Annotated[str | None, Param(argument=True, metavar="[BASE..HEAD]")] = None,
+    worktree: Annotated[bool, Param("Count uncommitted changes of code, too")] = False,
+    names: Annotated[
+        tuple[str, ...], Param("Only this note; repeatable", flags="--note", metavar="NAME")
+    ] = (),
+    every: Annotated[bool, Param("List citations that are not stale, too", flags="--all")] = False,
+    fail_on: FailOn = None,
+) -> int:
     """List notes whose cited code changed."""
     from memory_bank.trust import stale
 

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from memory_bank.base.operation import operation
 from memory_bank.frontends.cli.call import Call
-from memory_bank.frontends.cli.command import as_command
 
 if TYPE_CHECKING:
     from memory_bank.memory.overview import Stats
 
 
-GROUP = "Look after"
-
 _TAGS = 12
 
 
-@as_command(
+@operation(
     "stats",
     why="""
     Counts notes, their bytes, types and tags, and what may need attention: broken links, ghosts
@@ -26,6 +24,7 @@ _TAGS = 12
         ("memory-bank stats", "for a person"),
         ("memory-bank stats --json | jq .count", "for a program"),
     ),
+    group="Look after",
 )
 def command(call: Call) -> int:
     """Count notes, tags, types and links."""

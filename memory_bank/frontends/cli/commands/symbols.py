@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-import click
-
-from memory_bank.frontends.cli import options
+from memory_bank.base.operation import Param, operation
 from memory_bank.frontends.cli.call import FOUND, NOTHING, Call
-from memory_bank.frontends.cli.command import as_command
 from memory_bank.frontends.cli.console import place
 
 if TYPE_CHECKING:
@@ -17,10 +14,7 @@ if TYPE_CHECKING:
     from memory_bank.code.symbols import SymbolList
 
 
-GROUP = "Code"
-
-
-@as_command(
+@operation(
     "symbols",
     why="""
     Lists functions, classes, methods and other symbols of the code in this git work tree,
@@ -33,14 +27,22 @@ GROUP = "Code"
         ("memory-bank symbols --file src/index.py", "of one file or folder"),
         ("memory-bank symbols --kind class --json | jq -r '.symbols[].name'", "for a program"),
     ),
+    group="Code",
 )
-@click.argument("query", nargs=-1, metavar="[WORD]...")
-@click.option("--file", metavar="PATH", default="", help="Only symbols of this file or folder")
-@click.option("--kind", "kinds", metavar="KIND", multiple=True, help="Only functions, classes …")
-@click.option("--language", "languages", metavar="NAME", multiple=True, help="Only of a language")
-@click.option("--tests", is_flag=True, help="Include tests")
-@options.limit(50, "Most symbols to list; default: 50")
-def command(call: Call, *, query: tuple[str, ...], limit: int, file: str, **wanted: object) -> int:
+def command(
+    call: Call,
+    *,
+    query: Annotated[tuple[str, ...], Param(argument=True, metavar="[WORD]...")] = (),
+    file: Annotated[str, Param("Only symbols of this file or folder", metavar="PATH")] = "",
+    kinds: Annotated[
+        tuple[str, ...], Param("Only functions, classes …", flags="--kind", metavar="KIND")
+    ] = (),
+    languages: Annotated[
+        tuple[str, ...], Param("Only of a language", flags="--language", metavar="NAME")
+    ] = (),
+    tests: Annotated[bool, Param("Include tests")] = False,
+    limit: Annotated[int, Param("Most symbols to list; default: 50", metavar="N")] = 50,
+) -> int:
     """List functions, classes and other symbols of the code."""
     from memory_bank.code import symbols
 
@@ -50,8 +52,10 @@ def command(call: Call, *, query: tuple[str, ...], limit: int, file: str, **want
             " ".join(query),
             limit,
             file=file,
+            kinds=kinds,
+            languages=languages,
+            tests=tests,
             progress=call.progress,
-            **wanted,  # type: ignore[arg-type]
         )
         call.answer(found, lambda shown: _show(call, code.root, shown))
     call.warn(found.problem)

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-import click
+from typing import TYPE_CHECKING, Annotated
 
 from memory_bank.base.errors import NoBank, NoRepository
+from memory_bank.base.operation import Param, operation
 from memory_bank.base.records import count
 from memory_bank.frontends.cli.call import FAILED, FOUND, Call, Interrupted
-from memory_bank.frontends.cli.command import as_command
 
 if TYPE_CHECKING:
     from memory_bank.bank.bank import Bank
     from memory_bank.search.index.changes import SyncReport
 
 
-GROUP = "Look after"
-
-
-@as_command(
+@operation(
     "sync",
     why="""
     Every query updates the index first, for about a second; sync does everything that remains, for
@@ -34,10 +29,14 @@ GROUP = "Look after"
         ("memory-bank sync --rebuild", "rebuild it from the files"),
         ("memory-bank sync --compare", "does the index match the files?"),
     ),
+    group="Look after",
 )
-@click.option("--rebuild", is_flag=True, help="Rebuild every index")
-@click.option("--compare", is_flag=True, help="List differences from a newly built index")
-def command(call: Call, *, rebuild: bool, compare: bool) -> int:
+def command(
+    call: Call,
+    *,
+    rebuild: Annotated[bool, Param("Rebuild every index")] = False,
+    compare: Annotated[bool, Param("List differences from a newly built index")] = False,
+) -> int:
     """Update the index from the files."""
     from memory_bank.memory import maintenance
 

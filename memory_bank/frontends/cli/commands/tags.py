@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+from memory_bank.base.operation import operation
 from memory_bank.frontends.cli.call import FOUND, NOTHING, Call
-from memory_bank.frontends.cli.command import as_command
-
-GROUP = "Find"
 
 
-@as_command(
+@operation(
     "tags",
     why="""
     Lists every tag with its number of notes, the most used first, for example to find tags that
@@ -18,6 +16,7 @@ GROUP = "Find"
         ("memory-bank tags", "all of them"),
         ("memory-bank recall index --tags search", "then use one"),
     ),
+    group="Find",
 )
 def command(call: Call) -> int:
     """List tags with their number of notes."""

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import click
+from typing import Annotated
 
-from memory_bank.frontends.cli import options, shell_completion
+from memory_bank.base.operation import Param, operation
 from memory_bank.frontends.cli.call import FOUND, NOTHING, Call
 from memory_bank.frontends.cli.code_view import CodeAnswerView, given_path
-from memory_bank.frontends.cli.command import as_command
-
-GROUP = "Code"
 
 
-@as_command(
+@operation(
     "tests-for",
     why="""
     Lists the tests that guard a symbol or a file of the code, with what each says should happen:
@@ -24,10 +21,14 @@ GROUP = "Code"
         ("memory-bank tests-for src/jobs.py", "of a file"),
         ("memory-bank tests-for Bank.open --json | jq -r '.tests[].test_file'", "for a program"),
     ),
+    group="Code",
 )
-@click.argument("name", metavar="SYMBOL|FILE", shell_complete=shell_completion.symbols)
-@options.limit(100, "Most tests; default: 100")
-def command(call: Call, *, name: str, limit: int) -> int:
+def command(
+    call: Call,
+    *,
+    name: Annotated[str, Param(argument=True, metavar="SYMBOL|FILE", complete="symbols")],
+    limit: Annotated[int, Param("Most tests; default: 100", metavar="N")] = 100,
+) -> int:
     """List the tests that guard a symbol or a file."""
     from memory_bank.code import tests_for
 

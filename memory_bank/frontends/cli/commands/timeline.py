@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import click
+from typing import Annotated
 
-from memory_bank.frontends.cli import shell_completion
+from memory_bank.base.operation import Param, operation
 from memory_bank.frontends.cli.call import FOUND, Call
-from memory_bank.frontends.cli.command import as_command
-
-GROUP = "Sessions"
 
 
-@as_command(
+@operation(
     "timeline",
     why="""
     Lists the observations and sessions just before and after an ID that search returned, in the
@@ -23,22 +20,20 @@ GROUP = "Sessions"
         ("memory-bank timeline --query 'retry payments' --depth-after 10", "what came of it"),
         ("memory-bank timeline obs-3f2a9c1b7d04 --json | jq -r '.after[].id'", "for a program"),
     ),
+    group="Sessions",
 )
-@click.argument(
-    "anchor", required=False, metavar="[ID]", shell_complete=shell_completion.observations
-)
-@click.option("--query", metavar="WORDS", help="Take the best observation for these words")
-@click.option("--depth-before", metavar="N", type=int, default=3, help="Lines before; default: 3")
-@click.option("--depth-after", metavar="N", type=int, default=3, help="Lines after; default: 3")
-@click.option("--project", metavar="NAME", help="Only of this project")
 def command(
     call: Call,
     *,
-    anchor: str | None,
-    query: str | None,
-    depth_before: int,
-    depth_after: int,
-    project: str | None,
+    anchor: Annotated[
+        str | None, Param(argument=True, metavar="[ID]", complete="observations")
+    ] = None,
+    query: Annotated[
+        str | None, Param("Take the best observation for these words", metavar="WORDS")
+    ] = None,
+    depth_before: Annotated[int, Param("Lines before; default: 3", metavar="N")] = 3,
+    depth_after: Annotated[int, Param("Lines after; default: 3", metavar="N")] = 3,
+    project: Annotated[str | None, Param("Only of this project", metavar="NAME")] = None,
 ) -> int:
     """List what happened before and after an observation."""
     from memory_bank.frontends.cli.index_view import show_index  # start-up: help needs no view

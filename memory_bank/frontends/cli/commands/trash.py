@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import click
 
 from memory_bank.base.errors import BadInput
+from memory_bank.base.operation import Param, operation, topic
 from memory_bank.base.records import count
-from memory_bank.frontends.cli import shell_completion
 from memory_bank.frontends.cli.call import FOUND, Call
-from memory_bank.frontends.cli.command import as_command
-from memory_bank.frontends.cli.help import Group
 from memory_bank.frontends.cli.text_input import interactive
 from memory_bank.frontends.cli.trash_view import show_trash
 
@@ -21,11 +19,8 @@ if TYPE_CHECKING:
     from memory_bank.memory.trash import TrashedNote
 
 
-GROUP = "Organise"
-
-
-@as_command(
-    "list",
+@operation(
+    "trash list",
     why="""
     Lists deleted notes with the time of deletion and the first line, the newest first. restore
     brings one back; its option --version takes the digits of the third column.
@@ -35,8 +30,9 @@ GROUP = "Organise"
         ("memory-bank trash list ideas/cache", "the deleted versions of one note"),
     ),
 )
-@click.argument("name", required=False, shell_complete=shell_completion.trashed)
-def _list(call: Call, *, name: str | None) -> int:
+def _list(
+    call: Call, *, name: Annotated[str | None, Param(argument=True, complete="trashed")] = None
+) -> int:
     """List deleted notes, or the deleted versions of one."""
     from memory_bank.memory import trash
 
@@ -46,8 +42,8 @@ def _list(call: Call, *, name: str | None) -> int:
         return show_trash(call, found, nothing)
 
 
-@as_command(
-    "empty",
+@operation(
+    "trash empty",
     why="""
     Deletes notes in the trash for good, after a question; nothing brings them back, unless git has
     them. Files that another program put into `.memories/.trash/` stay.
@@ -57,14 +53,19 @@ def _list(call: Call, *, name: str | None) -> int:
         ("memory-bank trash empty --yes", "everything, without a question"),
     ),
 )
-@click.option(
-    "--older-than",
-    "older",
-    metavar="WHEN",
-    help="Delete only what was moved there before: 30d, 2w, 2026-05-08",
-)
-@click.option("--yes", is_flag=True, help="Delete without asking")
-def _empty(call: Call, *, older: str | None, yes: bool) -> int:
+def _empty(
+    call: Call,
+    *,
+    older: Annotated[
+        str | None,
+        Param(
+            "Delete only what was moved there before: 30d, 2w, 2026-05-08",
+            flags="--older-than",
+            metavar="WHEN",
+        ),
+    ] = None,
+    yes: Annotated[bool, Param("Delete without asking")] = False,
+) -> int:
     """Delete the notes in the trash for good."""
     from memory_bank.memory import trash
 
@@ -95,13 +96,13 @@ def _agreed(call: Call, found: Sequence[TrashedNote]) -> bool:
     return click.confirm(f"Delete {what} for good, deleted since {oldest}?", err=True)
 
 
-command = Group(
+topic(
     "trash",
-    help="List and empty the trash.",
+    "List and empty the trash.",
+    group="Organise",
     why="""
     rm moves notes to the trash, `.memories/.trash/`, which git ignores; so do merge, for its
     sources, and an import, for notes that it replaces. restore brings them back.
     """,
     examples=(("memory-bank trash empty --older-than 30d", "delete old ones for good"),),
-    commands={made.name or "": made for made in (_list, _empty)},
 )

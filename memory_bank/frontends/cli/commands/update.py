@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from memory_bank.frontends.cli import options, text_input
+from memory_bank.base.operation import Agent, IfMatch, Note, Text, operation
+from memory_bank.frontends.cli import text_input
 from memory_bank.frontends.cli.call import Call
 from memory_bank.frontends.cli.change_view import show_written
-from memory_bank.frontends.cli.command import as_command
-
-GROUP = "Write"
 
 
-@as_command(
+@operation(
     "update",
     why="""
     Replaces the whole text; the front matter stays unless the new text has its own. Without TEXT
@@ -21,14 +19,11 @@ GROUP = "Write"
         ("memory-bank update plans/index < plan.md", "from a file"),
         ('memory-bank update facts/port "The port is 8080." --if-match 987fdff…', "if unchanged"),
     ),
+    group="Write",
+    allow_secret=True,
 )
-@options.note()
-@options.text()
-@options.if_match
-@options.allow_secret
-@options.agent
 def command(
-    call: Call, *, name: str, text: str | None, if_match: str | None, agent: str | None
+    call: Call, *, name: Note, text: Text = None, if_match: IfMatch = None, agent: Agent = None
 ) -> int:
     """Replace the whole text of a note."""
     from memory_bank.memory import edit, show

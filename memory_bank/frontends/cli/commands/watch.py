@@ -8,13 +8,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+from memory_bank.base.operation import operation
 from memory_bank.frontends.cli.call import Call
-from memory_bank.frontends.cli.command import as_command
-
-GROUP = "Look after"
 
 
-@as_command(
+@operation(
     "watch",
     why="""
     Indexes every change of a note at once, until Ctrl-C, and prints a line for each batch. It is
@@ -25,6 +23,7 @@ GROUP = "Look after"
         ("memory-bank watch", "in a terminal beside your editor"),
         ("memory-bank watch --json", "one JSON document per line"),
     ),
+    group="Look after",
 )
 def command(call: Call) -> int:
     """Index changes as they happen, until Ctrl-C."""

@@ -1,58 +1,20 @@
-"""A decorator that makes a command of a function, with the options `--bank` and `--json`."""
+"""The options `--bank` and `--json`, which all commands have."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from functools import wraps
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from memory_bank.base.errors import MemoryBankError
-from memory_bank.frontends.cli.call import Call
-from memory_bank.frontends.cli.help import Command, Example
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-
-_BANK = "memory_bank.bank"
-
-_JSON = "memory_bank.json"
-
-ALLOW_SECRET = "memory_bank.allow_secret"  # noqa: S105  (the name of an option)
-
-
-def as_command(
-    name: str, *, why: str, examples: Sequence[Example], form: type[Command] = Command
-) -> Callable[[Callable[..., int]], Command]:
-    """Make a command of a function that takes a `Call` and returns an exit code.
-
-    The function's docstring is the one line that `-h` shows.
-    """
-
-    def make(function: Callable[..., int]) -> Command:
-        @click.pass_context
-        @wraps(function)
-        def callback(ctx: click.Context, /, **values: Any) -> int:  # noqa: ANN401  (click's)
-            return function(_call(ctx), **values)
-
-        made = click.command(name, cls=form, why=why, examples=examples)(callback)
-        made.params = [*made.params[:-2], *shared_options(), *made.params[-2:]]
-        return made
-
-    return make
-
-
-def _call(ctx: click.Context) -> Call:
-    return Call(
-        ctx.command_path,
-        bank=named_bank(ctx),
-        json=bool(ctx.meta.get(_JSON)),
-        allow_secret=bool(ctx.meta.get(ALLOW_SECRET)),
-    )
+_BANK, _JSON = "memory_bank.bank", "memory_bank.json"
 
 
 def shared_options() -> list[click.Option]:
@@ -105,3 +67,8 @@ def _keep(key: str) -> Callable[[click.Context, click.Parameter, object], None]:
             ctx.meta[key] = value
 
     return keep
+
+
+def wants_json(ctx: click.Context) -> bool:
+    """Tell whether `--json` was given."""
+    return bool(ctx.meta.get(_JSON))
