@@ -36,4 +36,6 @@ def _fill_streams() -> None:
 
 
 if __name__ == "__main__":
+    if not sys.flags.safe_path:
+        del sys.path[0]  # the working directory, which may be anybody's repository
     main()

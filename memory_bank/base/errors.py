@@ -217,6 +217,10 @@ class SharedUnavailable(MemoryBankError):
         self.reason = reason
 
 
+class PluginFailed(MemoryBankError):
+    """A part of an installed package can't be used."""
+
+
 class Exhausted(MemoryBankError):
     """The machine has no memory or no thread left for the work; nothing is damaged."""
 

@@ -118,7 +118,7 @@ def sections() -> dict[str, Any]:
 
 def _declared(name: str) -> Any:  # noqa: ANN401  (a class of named tuples)
     """Return the class of a section; None if there is none. Imports the embedder of that name."""
-    if name in _SECTIONS or name not in plugins.names(EMBEDDERS):
+    if name in _SECTIONS or not plugins.has(EMBEDDERS, name):
         return _SECTIONS.get(name)
     return getattr(plugins.load(EMBEDDERS, name), "SETTINGS", None)
 

@@ -86,7 +86,7 @@ class Codebase:
         self.lock = threading.RLock()
         code = settings.code
         self.tree = WorkTree(root, exclude=code.exclude, max_bytes=code.max_file_bytes)
-        cache = ParseCache(self.shared / "parses.db", parsing.VERSION)
+        cache = ParseCache(self.shared / "parses.db", parsing.version())
         self.table = SymbolTable(self.tree, self.folder, cache)
         self._cache = cache
         self._commits = Commits(root, self.shared / "commits.db")

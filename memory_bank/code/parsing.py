@@ -40,7 +40,9 @@ if TYPE_CHECKING:
 
 
 VERSION = "15"
-"""It changes whenever files are parsed into other records."""
+"""It changes with our rules; see `version`."""
+
+KIND = "code.languages"
 
 _REFUSED = "refused.db"
 
@@ -89,18 +91,23 @@ def parse(data: bytes, language: str) -> ParsedFile:
 
 def rules_of(language: str) -> Rules:
     """Return the rules of a language."""
-    return cast("Rules", plugins.load("code.languages", language).RULES)
+    return cast("Rules", plugins.load(KIND, language).RULES)
+
+
+def version() -> str:
+    """Return what changes whenever files are parsed into other records."""
+    return "+".join(filter(None, (VERSION, plugins.version(KIND))))
 
 
 def languages() -> tuple[str, ...]:
-    """Return the names of all languages, sorted."""
-    return tuple(plugins.names("code.languages"))
+    """Return the names of all languages, ours first."""
+    return tuple(plugins.names(KIND))
 
 
 @cache
 def _refusals(file: Path) -> ParseCache:
     """Return the cache of the files that are refused, of all repositories."""
-    cache = ParseCache(file, VERSION)
+    cache = ParseCache(file, version())
     atexit.register(cache.close)
     return cache
 
@@ -109,13 +116,21 @@ def _refusals(file: Path) -> ParseCache:
 def _by_name() -> dict[str, str]:
     """Return the languages by suffix and by name of file."""
     found = (rules_of(name) for name in languages())
-    return {key: one.name for one in found for key in (*one.suffixes, *one.names)}
+    return _first_of((key, one.name) for one in found for key in (*one.suffixes, *one.names))
 
 
 @cache
 def _by_program() -> dict[str, str]:
     found = (rules_of(name) for name in languages())
-    return {program: one.name for one in found for program in one.programs}
+    return _first_of((program, one.name) for one in found for program in one.programs)
+
+
+def _first_of(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Return pairs as a mapping: the rules of installed packages come after ours."""
+    found: dict[str, str] = {}
+    for key, name in pairs:
+        found.setdefault(key, name)
+    return found
 
 
 _MOST_NODES = 3_000_000

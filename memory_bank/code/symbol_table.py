@@ -59,7 +59,7 @@ class FileState(NamedTuple):
 
     def parsed(self, blob: bytes) -> bool:
         """Tell whether it is known, by this version of the parser, and has that content."""
-        current = self.signature.startswith(f"{parsing.VERSION} ")
+        current = self.signature.startswith(f"{parsing.version()} ")
         return current and self.blob == blob and not self.reason
 
 
@@ -270,12 +270,12 @@ def _row(file: FileRow, parsed: ParsedFile | None) -> FileRow:
 
 def _text(signature: StatSignature) -> str:
     """Return a signature as it is recorded; it also changes with the version of the parser."""
-    return f"{parsing.VERSION} {' '.join(map(str, signature))}"
+    return f"{parsing.version()} {' '.join(map(str, signature))}"
 
 
 def _recorded(signature: StatSignature) -> str:
     """Return what is recorded of a file: no signature if it is so young that it may change."""
-    return _text(signature) if trusted(signature) else f"{parsing.VERSION} "
+    return _text(signature) if trusted(signature) else f"{parsing.version()} "
 
 
 SIZE = 1000
@@ -314,7 +314,7 @@ class CodeSource:
     @property
     def fingerprint(self) -> str:
         """The versions of the parser and of this source."""
-        return f"{self.version} {parsing.VERSION}"
+        return f"{self.version} {parsing.version()}"
 
     def included(self) -> Collection[str] | None:
         """Return the files that are documents; None for all."""

@@ -10,8 +10,6 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from memory_bank.code import parsing
 from memory_bank.code.records import ParsedFile
@@ -194,41 +192,6 @@ def test_a_formatter_leaves_nearly_all_fingerprints() -> None:
     assert changed < 0.01 * kept  # quotes within formatted texts are escaped in another way
 
 
-FUNCTIONS = {
-    "bash": "scale() {\n  echo $1\n  round two\n}\n",
-    "c": "int scale(int one)\n{\n  one += 2;\n  return round(one);\n}\n",
-    "cpp": "int scale(int one)\n{\n  one += 2;\n  return round(one);\n}\n",
-    "c_sharp": "class A {\n  int Scale(int one) {\n  one += 2;\n  return round(one);\n}\n}\n",
-    "go": "func scale(one int) int {\n  one += 2\n  return round(one)\n}\n",
-    "java": "class A {\n  int scale(int one) {\n  one += 2;\n  return round(one);\n}\n}\n",
-    "javascript": "function scale(one) {\n  one += 2;\n  return round(one);\n}\n",
-    "php": "function scale($one) {\n  $one += 2;\n  return round($one);\n}\n",
-    "python": "def scale(one):\n  one += 2\n  return round(one)\n",
-    "ruby": "def scale(one)\n  one += 2\n  round(one)\nend\n",
-    "rust": "fn scale(one: u8) -> u8 {\n  let two = one + 2;\n  round(two)\n}\n",
-    "tsx": "function scale(one: number) {\n  one += 2;\n  return round(one);\n}\n",
-    "typescript": "function scale(one: number) {\n  one += 2;\n  return round(one);\n}\n",
-}
-
-
-@pytest.mark.parametrize("language", parsing.languages())
-def test_fingerprints_of_each_language(language: str) -> None:
-    def last(text: str) -> tuple[str, int]:
-        start = "<?php\n" if language == "php" else ""
-        found = parsing.parse((start + text).encode(), language).symbols[-1]
-        return found.fingerprint, found.line
-
-    text = FUNCTIONS[language]
-    sign = "#" if language in ("python", "ruby", "bash") else "//"
-    moved = f"{sign} first\n\n\n" + text.replace("  ", "      ").replace("\n", "\n\n")
-    commented = text.replace("\n  ", f" {sign} why\n  ", 2)
-    crlf = text.replace("\n", "\r\n")
-    assert last(moved)[1] > last(text)[1]
-    assert {last(other)[0] for other in (moved, commented, crlf)} == {last(text)[0]}
-    for old, new in (("round", "floor"), ("two" if language == "bash" else "2", "3")):
-        assert last(text.replace(old, new))[0] != last(text)[0]
-
-
 def test_a_tuple_of_one_is_not_its_item() -> None:
     assert fingerprint("def f():\n    x((1,))\n") != fingerprint("def f():\n    x((1))\n")
 
@@ -269,16 +232,6 @@ def test_time_grows_with_size_alone(text: str) -> None:
         return time.process_time() - start
 
     assert times_as_long(seconds, 1_000, 10_000, enough=0.1, most=30) < 30
-
-
-@pytest.mark.parametrize("language", parsing.languages())
-@settings(max_examples=40)
-@given(data=st.binary(max_size=300) | st.text(max_size=300).map(str.encode))
-def test_any_bytes_are_parsed(language: str, data: bytes) -> None:
-    found = parsing.parse(data, language)
-    last = data.count(b"\n") + 2
-    for one in (*found.symbols, *found.tests):
-        assert 1 <= one.line < one.end_line <= last
 
 
 @pytest.mark.parametrize(

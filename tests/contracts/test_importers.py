@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -16,43 +17,32 @@ from memory_bank.memory.importers.base import ImportedNote, Importer, NotImporte
 from memory_bank.memory.imports import PACKAGE, import_notes, kinds, summaries
 from memory_bank.memory.show import show
 
-ROWS = '''"""Rows of a table."""
-
-import csv
-
-from memory_bank.memory.create import Item
-from memory_bank.memory.importers.base import ImportedNote
-
-SUMMARY = "a CSV file with the columns title and text"
-
-
-def read(path):
-    with path.open(newline="", encoding="utf-8") as file:
-        for row in csv.DictReader(file):
-            yield ImportedNote(row["title"], Item(row["text"], title=row["title"]))
-'''
+SAMPLE = Path(__file__).parents[1] / "sample_plugin/sample_plugin"
 
 
 @pytest.fixture
 def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Add an importer of one file, and return a source for it."""
-    plugin = tmp_path / "plugins" / "csv_rows.py"
-    plugin.parent.mkdir()
-    plugin.write_text(ROWS)
     places = list(importers.__path__)
-    importers.__path__.append(str(plugin.parent))
-    plugins._names.cache_clear()
+    (tmp_path / "importers").mkdir()
+    shutil.copy(SAMPLE / "csv_rows.py", tmp_path / "importers")
+    importers.__path__.append(str(tmp_path / "importers"))
+    plugins._own.cache_clear()
     source = tmp_path / "birds.csv"
     source.write_text("title,text\nOsprey,It dives.\nMerlin,It chases.\n")
     yield source
     importers.__path__[:] = places
-    plugins._names.cache_clear()
+    plugins._own.cache_clear()
 
 
 @pytest.fixture(params=[name.replace("_", "-") for name in plugins.names(PACKAGE)])
 def source(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, Path]:
     """Make a source of each kind, with two notes and something that can't be read."""
     kind: str = request.param
+    if kind == "csv-rows":  # of the sample plug-in
+        file = tmp_path / "birds.csv"
+        file.write_text("title,text\nOsprey,It dives.\nMerlin,It chases.\n,No title.\n")
+        return kind, file
     if kind == "mcp-memory":
         lines = [
             {"type": "entity", "name": name, "entityType": "bird", "observations": [name]}
@@ -88,6 +78,7 @@ def test_yields_entries_of_different_keys_and_what_it_could_not_read(
     entries = [one for one in found if isinstance(one, ImportedNote)]
     unread = [one for one in found if isinstance(one, NotImported)]
     assert len({entry.key for entry in entries}) == len(entries) == 2
+    assert all(entry.item.name for entry in entries)
     assert len(unread) == 1
     assert unread[0].reason
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
 import string
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
@@ -20,18 +21,7 @@ from tests.frontends.cli.conftest import Run
 from tests.frontends.cli.conftest import mb as mb  # noqa: PLC0414  (a fixture)
 
 Git = Callable[..., str]
-TODO = '''"""Notes that ask for work."""
-
-from memory_bank.review.rules.base import Problem, bank_rule
-
-
-@bank_rule("info", "a note asks for work")
-def to_do(bank):
-    for path in bank.files:
-        for number, line in enumerate((bank.text(path) or "").splitlines(), 1):
-            if "TODO" in line:
-                yield Problem(path, number, "asks for work", "do it")
-'''
+SAMPLE = Path(__file__).parents[1] / "sample_plugin/sample_plugin"
 SECRET = "gh" + "p_" + "".join(random.Random(4).choices(string.ascii_letters, k=36))
 CONFLICT = "<<<<<<< HEAD\na\n=======\nb\n>>>>>>> other\n"
 
@@ -50,6 +40,7 @@ ILL = {
     "empty": "---\ntype: fact\n---\n\n",
     "large": "words and words\n" * 1000,
     "mistyped": "See [[tantivvy]].\n",
+    "work": "TODO: a rule of the sample plug-in finds this.\n",
     "schemaless": "---\ntype: decision\nstatsu: x\ncreated_at: [no date]\n---\nDecided.\n",
 }
 """Texts of notes in each of which a rule finds something."""
@@ -68,15 +59,14 @@ disable = ["no-such-rule"]
 @pytest.fixture
 def todo(tmp_path: Path) -> Iterator[None]:
     """Add a rule of one file."""
-    plugin = tmp_path / "plugins" / "to_do.py"
-    plugin.parent.mkdir()
-    plugin.write_text(TODO)
     places = list(rules_folder.__path__)
-    rules_folder.__path__.append(str(plugin.parent))
-    plugins._names.cache_clear()
+    (tmp_path / "rules").mkdir()
+    shutil.copy(SAMPLE / "to_do.py", tmp_path / "rules")
+    rules_folder.__path__.append(str(tmp_path / "rules"))
+    plugins._own.cache_clear()
     yield
     rules_folder.__path__[:] = places
-    plugins._names.cache_clear()
+    plugins._own.cache_clear()
 
 
 @pytest.fixture

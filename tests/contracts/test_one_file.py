@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -16,149 +17,30 @@ from memory_bank.base import plugins, settings
 from memory_bank.base.errors import BadSetting
 from memory_bank.memory.recall import recall
 
-Write = Callable[[str, str, str], None]
+Write = Callable[[str, str], None]
 
-ACRONYMS = '''
-"""The retriever `acronyms`: passages by the first letters of their words."""
-
-import json
-
-from memory_bank.base.errors import IndexDamaged
-from memory_bank.search.retrievers.base import Match
-from memory_bank.search.retrievers.base import Matches
-
-MODES = ("lexical", "hybrid")
-
-
-def fingerprint(settings):
-    return "1"
-
-
-def load(folder, owner, settings):
-    return Acronyms(folder / "acronyms.json", owner)
-
-
-class Acronyms:
-    name, modes, unit = "acronyms", MODES, "passages"
-    version, slow, weight, explanation = "1", False, 0.5, "its first letters"
-
-    def __init__(self, file, owner):
-        self.file, self.owner, self.new, self.gone = file, owner, [], set()
-
-    def rows(self):
-        try:
-            owner, rows = json.loads(self.file.read_text())
-        except (OSError, ValueError) as error:
-            raise IndexDamaged(str(self.file), "it is rebuilt") from error
-        if owner != self.owner:
-            raise IndexDamaged(str(self.file), "it is rebuilt")
-        return rows
-
-    def put(self, entries, replaced):
-        self.gone |= {*replaced, *(one.document for one in entries)}
-        self.new += [
-            (one.row, one.document, "".join(word[0] for word in one.text.lower().split()))
-            for one in entries
-        ]
-
-    def commit(self):
-        rows = [row for row in self.rows() if row[1] not in self.gone] + self.new
-        self.file.write_text(json.dumps([self.owner, rows]))
-        self.close()
-
-    def find(self, question, limit, scope):
-        wanted = question.text.lower()
-        found = [Match(row, document, 1.0) for row, document, letters in self.rows()
-                 if len(wanted) > 2 and wanted in letters and document in scope]
-        return Matches.of(found[:limit])
-
-    def holds(self, entries):
-        return {row: document for row, document, _ in self.rows()} == dict(entries)
-
-    def clear(self):
-        self.file.parent.mkdir(parents=True, exist_ok=True)
-        self.file.write_text(json.dumps([self.owner, []]))
-
-    def state(self):
-        return str(self.file.stat().st_mtime_ns)
-
-    def check(self):
-        self.rows()
-
-    def close(self):
-        self.new, self.gone = [], set()
-
-    def to_compact(self):
-        return ()
-
-    def waiting(self):
-        return 0
-
-    def catch_up(self, seconds):
-        return 0
-'''
-
-VOWELS = '''
-"""The embedder `vowels`: how often a text has each vowel, and another letter."""
-
-from typing import Annotated, NamedTuple
-
-from memory_bank.base.setting_sections import Key
-from memory_bank.search.embedders.base import digest
-
-SUMMARY = "vowels, for tests"
-
-
-class Options(NamedTuple):
-    letter: Annotated[str, Key("a letter that counts as a vowel, too")] = "y"
-    token: Annotated[str, Key("what nobody may see", private=True, secret=True)] = ""
-
-
-SETTINGS = Options
-
-
-def fingerprint(settings):
-    return digest(settings.of(Options).letter)
-
-
-def load(settings):
-    return Vowels(settings.of(Options).letter)
-
-
-class Vowels:
-    name, dimension, weight, code_weight, similarity_threshold = "vowels", 6, 0.5, 0.5, 0.0
-
-    def __init__(self, letter):
-        self.letters, self.model_hash = f"aeiou{letter}", letter
-
-    def embed(self, texts, kind="passage"):
-        import numpy as np
-
-        rows = np.array([[text.count(one) for one in self.letters] for text in texts], np.float32)
-        lengths = np.linalg.norm(rows.reshape(-1, 6), axis=1, keepdims=True)
-        return rows.reshape(-1, 6) / np.where(lengths, lengths, 1)
-'''
+SAMPLE = Path(__file__).parents[1] / "sample_plugin/sample_plugin"
 
 
 @pytest.fixture
 def plug_in(tmp_path: Path) -> Iterator[Write]:
-    """Put a file beside the plug-ins of a kind, and take it away in the end."""
+    """Put a file of the sample beside the plug-ins of a kind, and take it away in the end."""
     added: list[tuple[list[str], str]] = []
 
-    def write(kind: str, name: str, text: str) -> None:
+    def write(kind: str, name: str) -> None:
         folder = tmp_path / "plug-ins" / kind
         folder.mkdir(parents=True)
-        (folder / f"{name}.py").write_text(text, encoding="utf-8")
+        shutil.copy(SAMPLE / f"{name}.py", folder)
         places = import_module(f"memory_bank.{kind}").__path__
         places.append(str(folder))
         added.append((places, f"memory_bank.{kind}.{name}"))
-        plugins._names.cache_clear()
+        plugins._own.cache_clear()
 
     yield write
     for places, name in added:
         places.pop()
         sys.modules.pop(name, None)
-    plugins._names.cache_clear()
+    plugins._own.cache_clear()
 
 
 @pytest.fixture
@@ -169,7 +51,7 @@ def notes(folder: Path) -> Path:
 
 
 def test_a_retriever_is_filled_asked_and_named_in_reasons(plug_in: Write, notes: Path) -> None:
-    plug_in("search.retrievers", "acronyms", ACRONYMS)
+    plug_in("search.retrievers", "acronyms")
     with open_bank(notes, settings={"memory.embedder": "none"}) as bank:
         (note,) = recall(bank, "rtfm", mode="lexical").notes
         assert note.path == "manual.md"
@@ -187,7 +69,7 @@ def test_a_retriever_that_comes_later_is_filled_with_what_is_indexed(
 ) -> None:
     with open_bank(notes, settings={"memory.embedder": "none"}) as bank:
         assert recall(bank, "rtfm", mode="lexical").notes == ()
-    plug_in("search.retrievers", "acronyms", ACRONYMS)
+    plug_in("search.retrievers", "acronyms")
     with open_bank(notes, settings={"memory.embedder": "none"}) as bank:
         assert [note.path for note in recall(bank, "rtfm", mode="lexical").notes] == ["manual.md"]
         (notes / ".index" / "acronyms" / "acronyms.json").write_text("{")
@@ -202,7 +84,7 @@ def test_settings_of_an_embedder_are_read_checked_and_kept_private(
     file.write_text('[vowels]\nletter = "w"\n')
     with pytest.raises(BadSetting, match=r"config\.toml:1: unknown setting 'vowels'"):
         settings.load(notes)
-    plug_in("search.embedders", "vowels", VOWELS)
+    plug_in("search.embedders", "vowels")
     assert settings.load(notes).section("vowels") == ("w", "")
     monkeypatch.setenv("MEMORY_BANK_VOWELS_LETTER", "r")
     monkeypatch.setenv("MEMORY_BANK_VOWELS_TOKEN", "hunter2")
@@ -228,7 +110,7 @@ def test_settings_of_an_embedder_are_read_checked_and_kept_private(
 
 
 def test_a_setting_of_an_embedder_makes_other_vectors(plug_in: Write, notes: Path) -> None:
-    plug_in("search.embedders", "vowels", VOWELS)
+    plug_in("search.embedders", "vowels")
     for letter in "yw":
         settings = {"memory.embedder": "vowels", "vowels.letter": letter}
         with open_bank(notes, settings=settings) as bank:

@@ -30,6 +30,7 @@ STATUS: dict[type[Exception], int] = {
     errors.IndexDamaged: 500,
     errors.EmbedderUnavailable: 503,
     errors.SharedUnavailable: 503,
+    errors.PluginFailed: 500,
     errors.Exhausted: 503,
 }
 """The status of each class of errors; a subclass has that of its nearest base."""

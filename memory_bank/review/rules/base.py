@@ -243,8 +243,10 @@ def note_rule(
 
 def rules() -> dict[str, Rule]:
     """Return the rules by their names."""
-    modules = {plugins.load(_KIND, name).__name__ for name in plugins.names(_KIND)}
-    found = {name: rule for (module, name), rule in _declared.items() if module in modules}
+    found: dict[str, Rule] = {}
+    for name in reversed(plugins.names(_KIND)):  # ours last, so that no other takes its name
+        module = plugins.load(_KIND, name).__name__
+        found |= {one.name: one for (where, _), one in _declared.items() if where == module}
     return dict(sorted(found.items()))
 
 

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 from memory_bank.bank import open_index
-from memory_bank.base import plugins
 from memory_bank.base.dates import iso, to_datetime
 from memory_bank.base.errors import BadInput, NoteNotFound, similar_names
 from memory_bank.base.filenames import QUERIES, SETTINGS
@@ -18,7 +17,7 @@ from memory_bank.notes.parsing import NoteText
 from memory_bank.notes.relations import TYPES
 from memory_bank.notes.schema import KEYS, keys_of, known_type
 from memory_bank.review import golden_queries
-from memory_bank.review.rules.base import ALLOW, Problem, RuleContext, bank_rule, note_rule
+from memory_bank.review.rules.base import ALLOW, Problem, RuleContext, bank_rule, note_rule, rules
 from memory_bank.search import measures
 
 
@@ -93,7 +92,7 @@ def _fault(error: BadInput) -> Problem:
 @bank_rule("warning", "a setting of [lint] names a rule that does not exist")
 def lint_setting(bank: RuleContext) -> Iterator[Problem]:
     """Yield each name, where the settings have it."""
-    known = {name.replace("_", "-") for name in plugins.names("review.rules")}
+    known = rules()
     lint = bank.settings.lint
     for key, names in (("disable", lint.disable), ("severity", tuple(lint.severity))):
         file, _, line = bank.settings.origins.get(f"lint.{key}", "").rpartition(":")

@@ -34,6 +34,7 @@ CODES = {
     errors.IndexDamaged("m", "h"): 3,
     errors.EmbedderUnavailable("m", "h"): 3,
     errors.SharedUnavailable("m", "h"): 3,
+    errors.PluginFailed("m", "h"): 3,
     errors.Exhausted("m", "h"): 3,
     click_adapter.ClickFailed("m"): 3,
     click.UsageError("m"): 2,

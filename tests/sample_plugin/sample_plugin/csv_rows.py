@@ -1,0 +1,17 @@
+"""Rows of a table."""
+
+import csv
+
+from memory_bank.memory.create import Item
+from memory_bank.memory.importers.base import ImportedNote, NotImported
+
+SUMMARY = "a CSV file with the columns title and text"
+
+
+def read(path):
+    with path.open(newline="", encoding="utf-8") as file:
+        for number, row in enumerate(csv.DictReader(file), 2):
+            if row["title"]:
+                yield ImportedNote(row["title"], Item(row["text"], name=row["title"]))
+            else:
+                yield NotImported(f"row {number}", "it has no title")
