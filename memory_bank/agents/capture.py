@@ -10,16 +10,15 @@ import re
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
+from memory_bank.agents.clients.base import HookEvent
 from memory_bank.agents.hook_bank import HookBank
 from memory_bank.base.errors import BadInput
 from memory_bank.base.plugins import pattern
 from memory_bank.sessions.queue import EventQueue
 from memory_bank.sessions.queue_rows import Captured, NewEvent, NewPrompt, NewSession
 from memory_bank.sessions.redaction import redact, redact_id, redact_value
-
-Kind = Literal["start", "prompt", "tool", "subagent", "compact", "stop", "end"]
 
 MOST_TEXT = 20_000
 """Characters of one text of an event that are kept; the middle of a longer one is cut out."""
@@ -72,40 +71,6 @@ _BY_COMMAND = pattern(
 )
 
 _FORGET = pattern(r"\b(?:memory[-_]bank|mb)\b[^\n;&|]*?\sforget\b")
-
-
-class HookEvent(NamedTuple):
-    """One event of a client's hook, alike for all clients."""
-
-    kind: Kind
-    session_id: str
-    agent: str
-    """The client's name."""
-    folder: str
-    """The folder whose bank it belongs to: the client's project, else the working directory."""
-    cwd: str = ""
-    name: str = ""
-    """The client's name of the event."""
-    key: str = ""
-    """What tells a repeated report of the same prompt or tool call; empty if unknown."""
-    prompt: str = ""
-    tool_name: str = ""
-    tool_input: Any = None
-    """What JSON can hold."""
-    tool_output: Any = None
-    failed: bool = False
-    created_at: float = 0.0
-    """Seconds since 1970; 0 for now."""
-    source: str = ""
-    """Why a session starts: `startup`, `resume`, `clear`, `compact`."""
-    asking: bool = True
-    """Whether a turn that ends may be continued by a question."""
-    transcript: str = ""
-    """The path of the client's record of the session."""
-    prompt_number: int = 0
-    """The prompt to which a tool call belongs; 0 for the session's last one."""
-    counts: dict[str, int] = {}  # noqa: RUF012  (of a named tuple, never changed)
-    """Tokens, if the event tells them."""
 
 
 class Stored(NamedTuple):

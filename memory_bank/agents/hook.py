@@ -7,16 +7,14 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-from memory_bank.agents import capture
-from memory_bank.agents.capture import HookEvent
+from memory_bank.agents import capture, clients
+from memory_bank.agents.clients.base import HookEvent
 from memory_bank.agents.hook_bank import HookBank, find
 from memory_bank.base.errors import MemoryBankError, exhausted
 from memory_bank.base.filenames import above
@@ -61,10 +59,6 @@ _MOST_INPUT = 256_000_000
 """Bytes of an event that is read; a longer one is dropped."""
 
 _BLOCK = 1_000_000
-
-_PACKAGE = "memory_bank.agents.clients"
-
-_OTHER_NAMES = {"claude": "claude_code"}
 
 _open: list[Any] = []
 """Queues that stay open until this process ends: to close one, SQLite copies its log and waits for
@@ -117,12 +111,12 @@ def run(args: Sequence[str]) -> int:
 
 def _answer(name: str, event: str, place: _Place) -> Mapping[str, object] | None:
     """Return what is printed; None for nothing."""
-    client = load(name)
+    client = clients.load(name)
     payload = _payload()
     if client is None or payload is None:
         return None
     event = event or str(payload.get("hook_event_name"))
-    if event not in client.EVENTS:
+    if event not in getattr(client, "EVENTS", ()):
         return None
     found: HookEvent | None = client.read(event, payload)
     if found is None:
@@ -212,7 +206,7 @@ def _after(args: Sequence[str], place: _Place) -> None:
     from memory_bank.agents import after_hook
     from memory_bank.base.text import Quotes
 
-    client = load(args[0])
+    client = clients.load(args[0])
     given = json.loads(args[2])
     place.root, place.state = given["root"], given["state"]
     tokens = 0, 0
@@ -221,19 +215,6 @@ def _after(args: Sequence[str], place: _Place) -> None:
             tokens = client.tokens(given["transcript"])
     for problem in after_hook.run(given["root"], given["session"], given["kind"], tokens, Quotes()):
         _log(args, problem, place)
-
-
-def load(name: str) -> ModuleType | None:
-    """Return the module of a client; None for an unknown one."""
-    module = _OTHER_NAMES.get(name, name.replace("-", "_"))
-    if not re.fullmatch(r"[a-z][a-z_]{0,30}", module) or module == "base":
-        return None
-    try:
-        return import_module(f"{_PACKAGE}.{module}")
-    except ModuleNotFoundError as error:
-        if error.name != f"{_PACKAGE}.{module}":
-            raise
-        return None
 
 
 def _payload() -> dict[str, Any] | None:

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from memory_bank.agents import hook_clients, program
-from memory_bank.agents.editor import SCOPES
-from memory_bank.agents.hook_clients import HookClient
+from memory_bank.agents import clients, program
+from memory_bank.agents.clients import SCOPES
+from memory_bank.agents.program import HookClient
 from memory_bank.bank import program_files
 from memory_bank.bank.bank import Bank
 from memory_bank.base.dates import iso_of
@@ -30,8 +30,6 @@ _OURS = r"(?:memory[-_]bank|\bmb)(?:\.exe)?[\"']*\s+hook\s+(?:{names})\b"
 _MARK = "// Written by memory-bank"
 
 _COMMAND = 'const COMMAND = ["memory-bank"]'
-
-_OTHER_NAMES = {"claude-code": ("claude",)}
 
 Path_ = tuple[str | int, ...]
 
@@ -100,13 +98,13 @@ def install(bank: Bank | None, client: str, *, scope: str = "user") -> HookChang
     Hooks in the user's own file hold for all projects, and do nothing in one without a bank. Raises
     BadInput when the client can't read the file.
     """
-    one = hook_clients.find(client)
+    one = program.hook_client(client)
     file = _file(one, bank, scope)
     before = program_files.text(file, Hint.EDIT_HOOKS_BY_HAND)
     with program_files.explained(file, Hint.EDIT_HOOKS_BY_HAND):
-        if one.form == "plugin":
+        if one.plugin:
             _check_plugin(file, before)
-            after = _plugin(scope)
+            after = _plugin(one.plugin, scope)
         else:
             after = _with_hooks(one, before or "", scope)
     if before is None:
@@ -120,13 +118,13 @@ def uninstall(bank: Bank | None, client: str, *, scope: str = "user") -> HookCha
 
     All else stays. A file in which nothing else is left is removed. Raises BadInput.
     """
-    one = hook_clients.find(client)
+    one = program.hook_client(client)
     file = _file(one, bank, scope)
     before = after = program_files.text(file, Hint.EDIT_HOOKS_BY_HAND)
     if before is None:
         return HookChange(one, scope, file, None, None)
     with program_files.explained(file, Hint.EDIT_HOOKS_BY_HAND):
-        if one.form == "plugin":
+        if one.plugin:
             _check_plugin(file, before)
             return HookChange(one, scope, file, before, None)
         for handler in reversed(_handlers(one, before)):
@@ -144,7 +142,9 @@ def write(change: HookChange) -> None:
 
 def status(bank: Bank | None, client: str = "") -> HookStatus:
     """Return where a client, or each, has hooks of this program, and the last events of a bank."""
-    chosen = [hook_clients.find(client)] if client else hook_clients.CLIENTS
+    chosen = [
+        program.hook_client(name) for name in ([client] if client else clients.names(clients.HOOKS))
+    ]
     places = [place for one in chosen for place in _places(one, bank)]
     received: list[Mapping[str, object]] = []
     if bank is not None:
@@ -226,7 +226,9 @@ def _without(one: HookClient, text: str, handler: _Handler) -> str:
 
 def _handlers(one: HookClient, text: str) -> list[_Handler]:
     """Return our entries in a text, in order; they are known by their command."""
-    names = "|".join((one.name, *_OTHER_NAMES.get(one.name, ())))
+    names = "|".join(
+        [one.name, *(old for old, name in clients.OTHER_NAMES.items() if name == one.name)]
+    )
     ours = re.compile(_OURS.format(names=names))
     found = []
     for event, path, entry in _entries(one, one.editor.value_at(text, (_HOOKS,))):
@@ -257,9 +259,9 @@ def _entries(one: HookClient, hooks: object) -> Iterator[tuple[str, Path_, Mappi
                     yield event, (*path, _HOOKS, at), entry
 
 
-def _plugin(scope: str) -> str:
-    """Return the text of the plug-in for OpenCode, with the command of this machine."""
-    text = Path(__file__).with_name("opencode_plugin.js").read_text(encoding="utf-8")
+def _plugin(file: Path, scope: str) -> str:
+    """Return the text of a plug-in, with the command of this machine."""
+    text = file.read_text(encoding="utf-8")
     words = [program_files.PROGRAM] if scope == "project" else program_files.program()
     return text.replace(_COMMAND, f"const COMMAND = {json.dumps(words)}")
 
@@ -292,7 +294,7 @@ def _place(one: HookClient, scope: str, file: Path) -> HookPlace:
     text = program_files.text(file, Hint.EDIT_HOOKS_BY_HAND)
     if text is None:
         return HookPlace(one.name, scope, str(file), installed=False)
-    if one.form == "plugin":
+    if one.plugin:
         found = re.search(r"^const COMMAND = (\[.*\])$", text, re.MULTILINE)
         words: list[str] = []
         with suppress(ValueError):
@@ -305,7 +307,7 @@ def _place(one: HookClient, scope: str, file: Path) -> HookPlace:
         ours, command = bool(handlers), handlers[0].command if handlers else ""
         events = tuple(dict.fromkeys(handler.event for handler in handlers))
         words = _words(command)
-    off = one.off and one.form != "plugin" and one.editor.value_at(text, (one.off,)) is True
+    off = one.off and not one.plugin and one.editor.value_at(text, (one.off,)) is True
     return HookPlace(
         client=one.name,
         scope=scope,

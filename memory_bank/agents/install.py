@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from memory_bank.agents import mcp_clients, program
-from memory_bank.agents.mcp_clients import Client
+from memory_bank.agents import program
+from memory_bank.agents.program import McpClient
 from memory_bank.bank import program_files
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadInput, Hint, MemoryBankError
@@ -41,7 +41,7 @@ class ServerEntry(NamedTuple):
 class ConfigChange:
     """A planned change of a client's configuration file."""
 
-    client: Client
+    client: McpClient
     place: ServerEntry
     entry: Mapping[str, object] | None
     """The new entry of the server; None if it is removed."""
@@ -84,7 +84,7 @@ def install(
     """
     if not _NAME.fullmatch(name):
         raise BadInput(f"{name!r} can't name a server", "use letters, digits, '-' and '_'")
-    one = mcp_clients.find(client)
+    one = program.mcp_client(client)
     place = _place(one, scope or _scope(one, bank), bank, name)
     path = (*place.keys, name)
     before = None if blank else program_files.text(place.file)
@@ -117,7 +117,7 @@ def uninstall(
     Keys that a person added to the entry stay. A file in which nothing else is left, and which
     `install` made, is removed. The user's own file needs no bank. Raises BadInput.
     """
-    one = mcp_clients.find(client)
+    one = program.mcp_client(client)
     place = _place(one, scope or _scope(one, bank), bank, name)
     path = (*place.keys, name)
     before = program_files.text(place.file)
@@ -147,7 +147,7 @@ def write(change: ConfigChange) -> None:
 
 def needs_bank(client: str, scope: str | None) -> bool:
     """Tell whether a client's file of this scope is found from the bank's project."""
-    return (scope or mcp_clients.find(client).scope) == "project"
+    return (scope or program.mcp_client(client).scope) == "project"
 
 
 def _list(entry: object, key: str) -> list[object]:
@@ -162,13 +162,13 @@ def _joined(theirs: list[object], ours: object) -> object:
     return [*theirs, *(one for one in ours if one not in theirs)]
 
 
-def _scope(one: Client, bank: Bank | None) -> str:
+def _scope(one: McpClient, bank: Bank | None) -> str:
     """Return the default scope: the user's for a bank that is in no project."""
     in_project = bank is not None and bank.layout.root.name == FOLDER
     return one.scope if in_project else "user"
 
 
-def _place(one: Client, scope: str, bank: Bank | None, name: str) -> ServerEntry:
+def _place(one: McpClient, scope: str, bank: Bank | None, name: str) -> ServerEntry:
     if scope == "user":
         return ServerEntry(scope, program.user_file(one), (one.key,), name)
     if not one.project_file:
@@ -181,7 +181,7 @@ def _place(one: Client, scope: str, bank: Bank | None, name: str) -> ServerEntry
     return ServerEntry(scope, file, (one.key,), name)
 
 
-def _elsewhere(one: Client, bank: Bank | None, chosen: ServerEntry) -> Iterator[ServerEntry]:
+def _elsewhere(one: McpClient, bank: Bank | None, chosen: ServerEntry) -> Iterator[ServerEntry]:
     """Yield the other scopes with this server for the bank; unreadable files are skipped."""
     places = [chosen._replace(scope="user", file=program.user_file(one))]
     if one.per_project and bank is not None:
@@ -202,7 +202,7 @@ def _elsewhere(one: Client, bank: Bank | None, chosen: ServerEntry) -> Iterator[
                 yield found
 
 
-def _folder(place: ServerEntry, one: Client, bank: Bank | None, *, named: bool) -> str:
+def _folder(place: ServerEntry, one: McpClient, bank: Bank | None, *, named: bool) -> str:
     """Return the bank that a new entry names; empty if the server finds it."""
     if place.scope == "project":
         return one.folder
@@ -215,7 +215,7 @@ def _folder(place: ServerEntry, one: Client, bank: Bank | None, *, named: bool) 
     raise BadInput("the bank's path is no UTF-8 text", "move the bank elsewhere")
 
 
-def _kept_bank(place: ServerEntry, one: Client, old: object) -> str:
+def _kept_bank(place: ServerEntry, one: McpClient, old: object) -> str:
     """Return the bank that an entry must keep, since the server could not find it."""
     if one.finds_bank or place.scope == "project":
         return ""
@@ -227,7 +227,7 @@ def _kept_bank(place: ServerEntry, one: Client, old: object) -> str:
     )
 
 
-def _is_found(theirs: str, one: Client, ours: str) -> bool:
+def _is_found(theirs: str, one: McpClient, ours: str) -> bool:
     """Tell whether the server finds the bank that an entry names.
 
     A project's bank that is named in the user's own file is wrong in all other projects.
@@ -235,7 +235,7 @@ def _is_found(theirs: str, one: Client, ours: str) -> bool:
     return not ours and (theirs == one.folder or Path(theirs).name == FOLDER)
 
 
-def _entry(one: Client, scope: str, folder: str) -> dict[str, object]:
+def _entry(one: McpClient, scope: str, folder: str) -> dict[str, object]:
     """Return the entry for a client: a command that works in any folder."""
     command, *first = [SERVER] if scope == "project" else program_files.program()
     bank = [_BANK, folder] if folder else []

@@ -1,4 +1,4 @@
-"""A program of agents, and the files of it that this program changes."""
+"""Programs of agents: their files with servers and hooks, which this program changes."""
 
 from __future__ import annotations
 
@@ -7,6 +7,23 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal, cast
+
+from memory_bank.agents import clients
+from memory_bank.agents.json_file import JsonFile
+from memory_bank.agents.toml_file import TomlFile
+
+WORKSPACE = "${workspaceFolder}"
+
+STRICT = JsonFile()
+
+WITH_COMMENTS = JsonFile(comments=True, trailing_commas=True)
+
+Form = Literal["groups", "flat"]
+"""`groups`: an event has groups of handlers; `flat`: handlers."""
+
+SECONDS = 10
+"""Time limit of a hook, which takes a tenth of a second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +48,57 @@ class Program:
     def next_step(self, scope: str) -> str:
         """Return the steps of the user before the program uses what was added."""
         return self.next_project if scope == "project" else self.next_user
+
+
+@dataclass(frozen=True, slots=True)
+class HookClient(Program):
+    """A program, and the format of its file with hooks."""
+
+    events: tuple[str, ...] = field(kw_only=True)
+    form: Form = "groups"
+    plugin: Path | None = None
+    """A file of JavaScript that is installed in place of handlers."""
+    editor: JsonFile = field(default_factory=JsonFile)
+    command_keys: tuple[str, ...] = ("command",)
+    """Keys of a handler that hold the command."""
+    extra: Mapping[str, object] = field(default_factory=dict)
+    """Other keys of a handler."""
+    timeouts: Mapping[str, object] = field(default_factory=dict)
+    """The key of the time limit with its value, for all events."""
+    short: Mapping[str, object] = field(default_factory=dict)
+    """Events with another time limit."""
+    top: Mapping[str, object] = field(default_factory=dict)
+    """Keys beside `hooks` that the file must have."""
+    off: str = ""
+    """The key that turns all hooks off if it is true."""
+
+
+@dataclass(frozen=True, slots=True)
+class McpClient(Program):
+    """A program and the format of its configuration."""
+
+    key: str = "mcpServers"
+    editor: JsonFile | TomlFile = WITH_COMMENTS
+    extra: Mapping[str, object] = field(default_factory=dict)
+    """Keys of an entry other than `command` and `args`."""
+    folder: str = ""
+    """The program's variable for the project's folder; empty if it starts servers there."""
+    per_project: str = ""
+    """The key in the user's own file below which each project's folder has servers of its own."""
+    scope: str = "project"
+    """The default scope."""
+    finds_bank: bool = True
+    """Whether the server can find the bank: it is started in the project, or told its folder."""
+
+
+def hook_client(name: str) -> HookClient:
+    """Return how the hooks of a client are set up; raise BadInput."""
+    return cast("HookClient", clients.find(name, clients.HOOKS).hooks())
+
+
+def mcp_client(name: str) -> McpClient:
+    """Return how servers are added to a client; raise BadInput."""
+    return cast("McpClient", clients.find(name, clients.SERVERS).mcp())
 
 
 def user_file(

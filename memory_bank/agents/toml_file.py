@@ -12,7 +12,7 @@ from contextlib import suppress
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from memory_bank.agents.editor import Path, edit_lines, nested
+from memory_bank.agents.json_file import Path, edit_lines, nested
 from memory_bank.base import toml
 from memory_bank.base.errors import BadInput
 

@@ -9,10 +9,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
+from typing import cast
 
-from memory_bank.agents import transcript_readers
-from memory_bank.agents.capture import HookEvent, capture, forgets, is_own
+from memory_bank.agents import clients
+from memory_bank.agents.capture import capture, forgets, is_own
 from memory_bank.agents.clients.base import (
+    HookEvent,
     Transcript,
     TranscriptCall,
     TranscriptPrompt,
@@ -140,7 +142,8 @@ def _found(
 ) -> list[tuple[str, list[Transcript]]]:
     """Return the sessions of the project with their transcripts, the oldest first."""
     sessions = dict[tuple[str, str], list[Transcript]]()
-    for name, reader in transcript_readers.readers(client).items():
+    for name in [client] if client else clients.names(clients.TRANSCRIPTS):
+        reader = cast("TranscriptReader", clients.find(name, clients.TRANSCRIPTS))
         for file in _files(reader, client, path):
             folder = reader.folder(file)
             if not path and not _is_here(bank, folder):
@@ -153,7 +156,7 @@ def _found(
                 done.skipped.append(SkippedTranscript(name, str(file), reason))
                 continue
             if read.steps and read.ended_at >= after:
-                sessions.setdefault((name, read.session_id), []).append(read)
+                sessions.setdefault((reader.NAME, read.session_id), []).append(read)
             elif not read.steps:
                 done.skipped.append(SkippedTranscript(name, str(file), "nothing was asked or done"))
     ordered = sorted(sessions.items(), key=lambda one: (one[1][0].started_at, one[0]))

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _NOT_PLUGINS = frozenset({"__init__", "base"})
 
 GROUPS = {
+    "agents.clients": "memory_bank.clients",
     "code.languages": "memory_bank.languages",
     "memory.importers": "memory_bank.importers",
     "review.rules": "memory_bank.rules",

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank.agents import editor, mcp_clients, program
+from memory_bank.agents import clients, program
 from memory_bank.base.errors import BadInput
 
 ROOT = Path(__file__).parents[2]
@@ -45,25 +45,21 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_the_user_s_own_file(
     home: Path, client: str, platform: str, environ: dict[str, str], file: str
 ) -> None:
-    assert program.user_file(mcp_clients.find(client), environ, platform) == home / file
+    assert program.user_file(program.mcp_client(client), environ, platform) == home / file
 
 
 def test_an_unknown_client_names_the_known_ones() -> None:
     with pytest.raises(BadInput) as caught:
-        mcp_clients.find("emacs")
+        program.mcp_client("emacs")
     assert "claude-code" in caught.value.hint
 
 
 def test_the_page_says_of_each_client_what_the_table_says() -> None:
     page = (ROOT / "docs" / "mcp.md").read_text(encoding="utf-8")
     rows = {row.split("`")[1]: row for row in page.splitlines() if row.startswith("| `")}
-    for name in editor.NAMES:
-        one = mcp_clients.find(name)
+    for name in clients.names(clients.SERVERS):
+        one = program.mcp_client(name)
         cells = [cell.strip() for cell in rows[name].strip("|").split("|")]
         assert cells[1] == (f"`{one.project_file}`" if one.project_file else "none")
         assert f"`{one.key}`" == cells[3]
         assert re.search(rf"\({re.escape(one.docs)}\)", cells[4])
-
-
-def test_the_names_that_help_shows_are_those_of_the_registry() -> None:
-    assert tuple(client.name for client in mcp_clients.CLIENTS) == editor.NAMES

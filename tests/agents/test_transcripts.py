@@ -10,12 +10,11 @@ from typing import Any
 
 import pytest
 
-from memory_bank.agents import payload, transcript_lines
+from memory_bank.agents import clients, payload, transcript_lines
 from memory_bank.agents.capture import capture, queue_of
 from memory_bank.agents.clients import claude_code, gemini
 from memory_bank.agents.clients.base import TranscriptCall, TranscriptPrompt
 from memory_bank.agents.hook_bank import find
-from memory_bank.agents.transcript_readers import CLIENTS, reader
 from memory_bank.agents.transcripts import ImportedSessions, import_sessions
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.base.errors import BadInput
@@ -69,7 +68,7 @@ def states(done: ImportedSessions) -> list[tuple[str, str, int, int]]:
     return [(one.client, one.state, one.prompts, one.events) for one in done.sessions]
 
 
-@pytest.mark.parametrize("client", CLIENTS)
+@pytest.mark.parametrize("client", clients.names(clients.TRANSCRIPTS))
 def test_a_transcript_becomes_a_session_once(
     client: str, bank: Bank, project: Path, home: Path
 ) -> None:
@@ -99,7 +98,7 @@ def test_a_transcript_becomes_a_session_once(
     assert bank.store.read(session.path).text == text
 
 
-@pytest.mark.parametrize("client", CLIENTS)
+@pytest.mark.parametrize("client", clients.names(clients.TRANSCRIPTS))
 def test_a_session_that_has_grown_is_continued(
     client: str, bank: Bank, project: Path, home: Path
 ) -> None:
@@ -122,7 +121,7 @@ def test_a_session_that_has_grown_is_continued(
 def test_what_hooks_captured_is_not_imported_again(
     client: str, bank: Bank, project: Path, home: Path
 ) -> None:
-    read = reader(client).read_transcript(place(client, home, project))
+    read = clients.find(client, clients.TRANSCRIPTS).read_transcript(place(client, home, project))
     hook_bank = find(str(project))
     assert hook_bank is not None
     queue = queue_of(hook_bank)
@@ -199,7 +198,7 @@ def test_secrets_and_private_parts_are_redacted(bank: Bank, project: Path, home:
     assert [one.state for one in import_sessions(bank).sessions] == ["unchanged"]
 
 
-@pytest.mark.parametrize("client", CLIENTS)
+@pytest.mark.parametrize("client", clients.names(clients.TRANSCRIPTS))
 def test_no_line_of_a_transcript_is_trusted(
     client: str, project: Path, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -230,10 +229,12 @@ def test_no_line_of_a_transcript_is_trusted(
     good = [json.loads(line) for line in text_of(client, project).splitlines()]
     for _ in range(15):
         text = "\n".join(json.dumps(change(line)) for line in good)
-        made = reader(client).read_transcript(place(client, home, project, text + '\n{"cut'))
+        made = clients.find(client, clients.TRANSCRIPTS).read_transcript(
+            place(client, home, project, text + '\n{"cut')
+        )
         assert all(isinstance(step.created_at, float) for step in made.steps)
     monkeypatch.setattr(transcript_lines, "MOST_LINE", 200)
-    made = reader(client).read_transcript(place(client, home, project))
+    made = clients.find(client, clients.TRANSCRIPTS).read_transcript(place(client, home, project))
     assert made.skipped["line too long"] > 10
 
 
@@ -255,7 +256,7 @@ def test_names_and_ids_of_a_hostile_transcript_do_no_harm(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"client": "emacs"}, "can't be read"),
+        ({"client": "emacs"}, "has no transcripts that can be read"),
         ({"path": "."}, "needs a client"),
         ({"client": "codex", "path": "missing"}, "missing"),
         ({"since": "soonish"}, "soonish"),
@@ -292,7 +293,9 @@ def test_older_lines_of_codex_tell_the_same(project: Path, home: Path) -> None:
         json.dumps({"timestamp": f"2026-01-01T00:00:{n:02}Z", **line}) + "\n"
         for n, line in enumerate(old)
     )
-    made = reader("codex").read_transcript(place("codex", home, project, text))
+    made = clients.find("codex", clients.TRANSCRIPTS).read_transcript(
+        place("codex", home, project, text)
+    )
     prompt, make, ls = made.steps
     assert isinstance(prompt, TranscriptPrompt)
     assert isinstance(make, TranscriptCall)

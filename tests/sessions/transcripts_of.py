@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from memory_bank.agents import clients
 from memory_bank.agents.clients.base import Step, TranscriptCall, TranscriptPrompt
-from memory_bank.agents.transcript_readers import CLIENTS, reader
 from memory_bank.sessions.records import Event, Prompt
 
 FOLDER = Path(__file__).parent / "transcripts"
@@ -38,8 +38,8 @@ def session(client: str) -> tuple[list[Event], list[Prompt], Path]:
 
 def _steps(client: str, root: Path) -> list[Step]:
     file = FOLDER / f"{client}.jsonl"
-    if client in CLIENTS:
-        return reader(client).read_transcript(file).steps
+    if client in clients.names(clients.TRANSCRIPTS):
+        return clients.find(client, clients.TRANSCRIPTS).read_transcript(file).steps
     lines = [json.loads(line) for line in file.read_text().splitlines()]
     return list(_copilot(lines) if client == "copilot" else _opencode(lines))
 

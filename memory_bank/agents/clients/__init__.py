@@ -1,1 +1,51 @@
-"""What is known of each program; one file each."""
+"""Programs of agents; all that is known of one stands in its file."""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+from memory_bank.base import plugins
+from memory_bank.base.errors import BadInput
+
+KIND = "agents.clients"
+
+SCOPES = ("project", "user")
+"""Whose files a client's set-up changes."""
+
+OTHER_NAMES = {"claude": "claude-code"}
+
+HOOKS, SERVERS, TRANSCRIPTS = "hooks", "mcp", "read_transcript"
+"""The functions that the module of a client may have."""
+
+_KNOWN = {
+    HOOKS: "hooks that are known",
+    SERVERS: "servers that are known",
+    TRANSCRIPTS: "transcripts that can be read",
+}
+
+
+def names(part: str) -> tuple[str, ...]:
+    """Return the clients whose modules have a function."""
+    found = plugins.names(KIND)
+    return tuple(name.replace("_", "-") for name in found if hasattr(_load(name), part))
+
+
+def load(name: str) -> ModuleType | None:
+    """Return the module of a client; None for an unknown one."""
+    name = OTHER_NAMES.get(name, name).replace("-", "_")
+    return _load(name) if plugins.has(KIND, name) else None
+
+
+def find(name: str, part: str) -> ModuleType:
+    """Return the module of a client that has a function; raise BadInput."""
+    module = load(name.strip().casefold())
+    if module is None or not hasattr(module, part):
+        known = ", ".join(names(part))
+        raise BadInput(
+            f"{name[:60]!r} has no {_KNOWN[part]}", "choose one of: {known}", known=known
+        )
+    return module
+
+
+def _load(name: str) -> ModuleType:
+    return plugins.load(KIND, name)

@@ -1,9 +1,7 @@
-"""The contracts of a client: its hooks' events and its transcripts.
+"""The contracts of a client: its set-up, its hooks' events and its transcripts.
 
-A client is a module of this package, named like the client with `_` for `-`. It is imported at each
-event, so it imports little.
-
-A reader is a module of this package, named like its program with `_` for `-`.
+A client is a module of this package, named like the client with `_` for `-`. It has those parts
+that its program has. It is imported at each event, so it imports little.
 """
 
 from __future__ import annotations
@@ -11,13 +9,60 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
-from memory_bank.agents.capture import HookEvent
+if TYPE_CHECKING:
+    from memory_bank.agents.program import HookClient, McpClient
+
+
+Kind = Literal["start", "prompt", "tool", "subagent", "compact", "stop", "end"]
+
+
+class HookEvent(NamedTuple):
+    """One event of a client's hook, alike for all clients."""
+
+    kind: Kind
+    session_id: str
+    agent: str
+    """The client's name."""
+    folder: str
+    """The folder whose bank it belongs to: the client's project, else the working directory."""
+    cwd: str = ""
+    name: str = ""
+    """The client's name of the event."""
+    key: str = ""
+    """What tells a repeated report of the same prompt or tool call; empty if unknown."""
+    prompt: str = ""
+    tool_name: str = ""
+    tool_input: Any = None
+    """What JSON can hold."""
+    tool_output: Any = None
+    failed: bool = False
+    created_at: float = 0.0
+    """Seconds since 1970; 0 for now."""
+    source: str = ""
+    """Why a session starts: `startup`, `resume`, `clear`, `compact`."""
+    asking: bool = True
+    """Whether a turn that ends may be continued by a question."""
+    transcript: str = ""
+    """The path of the client's record of the session."""
+    prompt_number: int = 0
+    """The prompt to which a tool call belongs; 0 for the session's last one."""
+    counts: dict[str, int] = {}  # noqa: RUF012  (of a named tuple, never changed)
+    """Tokens, if the event tells them."""
+
+
+class ServerSetup(Protocol):
+    """What the module of a client has that starts MCP servers."""
+
+    NAME: str
+
+    def mcp(self) -> McpClient:
+        """Return how servers are added to its configuration."""
 
 
 class EventReader(Protocol):
-    """What a client's module has.
+    """What the module of a client with hooks has.
 
     One whose program does not report all calls of tools also has `unreported(event)`: it is called
     with each end of a turn or session, and yields the calls that the transcript has, as events of
@@ -28,6 +73,9 @@ class EventReader(Protocol):
     """The client, such as `claude-code`: the agent of its sessions."""
     EVENTS: Mapping[str, str]
     """The kind of each event that is understood, by the client's name of it."""
+
+    def hooks(self) -> HookClient:
+        """Return how its hooks are set up."""
 
     def read(self, event: str, payload: Mapping[str, Any]) -> HookEvent | None:
         """Return an event of `EVENTS` in the common form; None if it is to be ignored."""
@@ -97,7 +145,7 @@ class Transcript:
 
 
 class TranscriptReader(Protocol):
-    """What a reader's module has."""
+    """What the module of a client with transcripts has."""
 
     NAME: str
     """The program, as sessions name their agent."""

@@ -9,13 +9,21 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from memory_bank.agents import payload, transcript_lines
-from memory_bank.agents.capture import HookEvent, Kind
-from memory_bank.agents.clients.base import Transcript, TranscriptCall, TranscriptPrompt
+from memory_bank.agents.clients.base import (
+    HookEvent,
+    Kind,
+    Transcript,
+    TranscriptCall,
+    TranscriptPrompt,
+)
 from memory_bank.agents.payload import Payload, digest, identifier, project, text
 from memory_bank.agents.transcript_lines import Line
+
+if TYPE_CHECKING:
+    from memory_bank.agents.program import HookClient, McpClient
 
 NAME = "claude-code"
 
@@ -261,3 +269,34 @@ class _Reading:
         made.output_tokens = sum(spent for _, spent in self._usage.values())
         made.steps.sort(key=lambda step: step.created_at)  # subagents' are read last
         return made
+
+
+def mcp() -> McpClient:
+    """Return how servers are added to its configuration."""
+    from memory_bank.agents.program import STRICT, McpClient
+
+    return McpClient(
+        *(NAME, "Claude Code", "https://code.claude.com/docs/en/mcp"),
+        *("~/.claude.json", ".mcp.json"),
+        editor=STRICT,
+        home="CLAUDE_CONFIG_DIR",
+        per_project="projects",
+        next_project="start it in the project and approve the server",
+    )
+
+
+def hooks() -> HookClient:
+    """Return how its hooks are set up."""
+    from memory_bank.agents.program import SECONDS, HookClient
+
+    return HookClient(
+        *(NAME, "Claude Code", "https://code.claude.com/docs/en/hooks"),
+        *("~/.claude/settings.json", ".claude/settings.json"),
+        events=tuple(EVENTS),
+        extra={"type": "command"},
+        timeouts={"timeout": SECONDS},
+        home="CLAUDE_CONFIG_DIR",
+        off="disableAllHooks",
+        next_project="start it in the project and trust the folder; `/hooks` lists them",
+        next_user="start it; `/hooks` lists them",
+    )

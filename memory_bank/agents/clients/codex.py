@@ -10,15 +10,27 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from memory_bank.agents import payload, transcript_lines
-from memory_bank.agents.capture import HookEvent, Kind
-from memory_bank.agents.clients.base import Transcript, TranscriptCall, TranscriptPrompt
+from memory_bank.agents.clients.base import (
+    HookEvent,
+    Kind,
+    Transcript,
+    TranscriptCall,
+    TranscriptPrompt,
+)
 from memory_bank.agents.payload import Payload, digest, identifier, project, text
 from memory_bank.agents.transcript_lines import Line
 
+if TYPE_CHECKING:
+    from memory_bank.agents.program import HookClient, McpClient
+
 NAME = "codex"
+
+_FOLDERS = [f"XDG_{kind}_HOME" for kind in ("CONFIG", "STATE", "DATA", "CACHE")]
+"""Variables that Codex passes to a server only if they are named; without them the server has
+another private state than commands and hooks."""
 
 EVENTS: dict[str, Kind] = {
     "SessionStart": "start",
@@ -388,3 +400,36 @@ class _Reading:
         ]
         made.steps = sorted([*prompts, *calls], key=lambda step: step.created_at)
         return made
+
+
+def mcp() -> McpClient:
+    """Return how servers are added to its configuration."""
+    from memory_bank.agents.program import McpClient
+    from memory_bank.agents.toml_file import TomlFile
+
+    return McpClient(
+        *(NAME, "Codex", "https://developers.openai.com/codex/config-reference"),
+        *("~/.codex/config.toml", ".codex/config.toml", "mcp_servers"),
+        editor=TomlFile(),
+        extra={"env_vars": _FOLDERS},
+        home="CODEX_HOME",
+        scope="user",  # it reads a project's file only in projects that it was told to trust
+        next_project="start it in the project and trust the project; else it ignores the file",
+    )
+
+
+def hooks() -> HookClient:
+    """Return how its hooks are set up."""
+    from memory_bank.agents.program import SECONDS, HookClient
+
+    return HookClient(
+        *(NAME, "Codex", "https://developers.openai.com/codex/hooks"),
+        *("~/.codex/hooks.json", ".codex/hooks.json"),
+        events=tuple(EVENTS),
+        extra={"type": "command"},
+        timeouts={"timeout": SECONDS},
+        short={"SessionEnd": 3},
+        home="CODEX_HOME",
+        next_project="start it in the project, trust the project, and approve the hooks in /hooks",
+        next_user="start it and approve the hooks in /hooks: until then it skips them silently",
+    )

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
-from memory_bank.agents.capture import HookEvent, Kind
+from memory_bank.agents.clients.base import HookEvent, Kind
 from memory_bank.agents.payload import (
     Payload,
     digest,
@@ -15,6 +16,9 @@ from memory_bank.agents.payload import (
     seconds,
     text,
 )
+
+if TYPE_CHECKING:
+    from memory_bank.agents.program import HookClient
 
 NAME = "copilot"
 
@@ -85,3 +89,21 @@ def answer(event: str, kind: str, text: str) -> dict[str, object] | None:  # noq
 def tokens(transcript: str) -> tuple[int, int]:  # noqa: ARG001
     """Return zeros: the form of its records of usage is not documented."""
     return 0, 0
+
+
+def hooks() -> HookClient:
+    """Return how its hooks are set up."""
+    from memory_bank.agents.program import SECONDS, HookClient
+
+    return HookClient(
+        *(NAME, "Copilot CLI"),
+        "https://docs.github.com/en/copilot/reference/hooks-configuration",
+        *("~/.copilot/hooks/memory-bank.json", ".github/hooks/memory-bank.json"),
+        events=tuple(EVENTS),
+        form="flat",
+        command_keys=("bash", "powershell"),
+        extra={"type": "command"},
+        timeouts={"timeoutSec": SECONDS},
+        top={"version": 1},
+        next_project="start it in the project and trust the folder: else it runs no hooks of it",
+    )

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
-from memory_bank.agents.capture import HookEvent, Kind
+from memory_bank.agents.clients.base import HookEvent, Kind
 from memory_bank.agents.payload import Payload, digest, identifier, parsed, project, text
+
+if TYPE_CHECKING:
+    from memory_bank.agents.program import HookClient, McpClient
 
 NAME = "cursor"
 
@@ -89,3 +93,31 @@ def answer(event: str, kind: str, text: str) -> dict[str, object] | None:  # noq
 def tokens(transcript: str) -> tuple[int, int]:  # noqa: ARG001
     """Return zeros: its transcripts have no tokens."""
     return 0, 0
+
+
+def mcp() -> McpClient:
+    """Return how servers are added to its configuration."""
+    from memory_bank.agents.program import WORKSPACE, McpClient
+
+    return McpClient(
+        *(NAME, "Cursor", "https://cursor.com/docs/context/mcp"),
+        *("~/.cursor/mcp.json", ".cursor/mcp.json"),
+        folder=WORKSPACE,
+        next_project="turn the server on in its settings, under MCP",
+    )
+
+
+def hooks() -> HookClient:
+    """Return how its hooks are set up."""
+    from memory_bank.agents.program import SECONDS, HookClient
+
+    return HookClient(
+        *(NAME, "Cursor", "https://cursor.com/docs/agent/hooks"),
+        *("~/.cursor/hooks.json", ".cursor/hooks.json"),
+        events=tuple(EVENTS),
+        form="flat",
+        timeouts={"timeout": SECONDS},
+        top={"version": 1},
+        next_project="open the project and trust it",
+        next_user="nothing: it reads the file again when it changes",
+    )

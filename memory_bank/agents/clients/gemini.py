@@ -11,11 +11,16 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from memory_bank.agents import payload, transcript_lines
-from memory_bank.agents.capture import HookEvent, Kind
-from memory_bank.agents.clients.base import Transcript, TranscriptCall, TranscriptPrompt
+from memory_bank.agents.clients.base import (
+    HookEvent,
+    Kind,
+    Transcript,
+    TranscriptCall,
+    TranscriptPrompt,
+)
 from memory_bank.agents.payload import (
     Payload,
     digest,
@@ -27,6 +32,9 @@ from memory_bank.agents.payload import (
     without,
 )
 from memory_bank.agents.transcript_lines import Line
+
+if TYPE_CHECKING:
+    from memory_bank.agents.program import HookClient, McpClient
 
 NAME = "gemini"
 
@@ -214,3 +222,33 @@ def _call(call: Line, when: float, cwd: str) -> TranscriptCall:
     done = transcript_lines.seconds(call.get("timestamp")) or when
     name, key = transcript_lines.text(call, "name"), transcript_lines.identifier(call, "id")
     return TranscriptCall(name, call.get("args"), output, done, key, failed, cwd)
+
+
+def mcp() -> McpClient:
+    """Return how servers are added to its configuration."""
+    from memory_bank.agents.json_file import JsonFile
+    from memory_bank.agents.program import McpClient
+
+    return McpClient(
+        *(NAME, "Gemini CLI", "https://geminicli.com/docs/tools/mcp-server"),
+        *("~/.gemini/settings.json", ".gemini/settings.json"),
+        editor=JsonFile(comments=True, byte_order_mark=False),
+        next_project="start it in the project and trust the folder",
+        next_user="restart it; in a folder that it does not trust it starts no server",
+    )
+
+
+def hooks() -> HookClient:
+    """Return how its hooks are set up."""
+    from memory_bank.agents.json_file import JsonFile
+    from memory_bank.agents.program import SECONDS, HookClient
+
+    return HookClient(
+        *(NAME, "Gemini CLI", "https://geminicli.com/docs/hooks"),
+        *("~/.gemini/settings.json", ".gemini/settings.json"),
+        events=tuple(EVENTS),
+        editor=JsonFile(comments=True, byte_order_mark=False),
+        extra={"type": "command", "name": "memory-bank"},
+        timeouts={"timeout": SECONDS * 1000},
+        next_project="start it in the project and trust the folder: else it runs no hooks of it",
+    )

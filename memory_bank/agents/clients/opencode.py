@@ -1,17 +1,21 @@
 """OpenCode: https://opencode.ai/docs/plugins.
 
-It starts no commands: our plug-in (`agents/opencode_plugin.js`) sends what its hooks were
+It starts no commands: our plug-in (`opencode.js`) sends what its hooks were
 given, with the folder of the project. No event tells that the program ends: a session ends when it
 is idle, and goes on with its next prompt.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from memory_bank.agents import payload
-from memory_bank.agents.capture import HookEvent, Kind
+from memory_bank.agents.clients.base import HookEvent, Kind
 from memory_bank.agents.payload import Payload, fields, identifier, project, text
+
+if TYPE_CHECKING:
+    from memory_bank.agents.program import HookClient
 
 NAME = "opencode"
 
@@ -105,3 +109,15 @@ def answer(event: str, kind: str, text: str) -> dict[str, object] | None:  # noq
 def tokens(transcript: str) -> tuple[int, int]:  # noqa: ARG001
     """Return zeros: there is no transcript."""
     return 0, 0
+
+
+def hooks() -> HookClient:
+    """Return how its hooks are set up."""
+    from memory_bank.agents.program import HookClient
+
+    return HookClient(
+        *(NAME, "OpenCode", "https://opencode.ai/docs/plugins"),
+        *("$XDG/opencode/plugins/memory-bank.js", ".opencode/plugins/memory-bank.js"),
+        events=tuple(EVENTS),
+        plugin=Path(__file__).with_name("opencode.js"),
+    )

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank.agents import hook, hook_clients, program
-from memory_bank.agents.editor import HOOK_NAMES
+from memory_bank.agents import clients, program
 from memory_bank.bank.bank import open_bank
 from memory_bank.sessions.queue import EventQueue
 from memory_bank.sessions.queue_rows import NewSession
@@ -29,30 +28,21 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def file_of(client: str) -> Path:
-    return program.user_file(hook_clients.find(client))
+    return program.user_file(program.hook_client(client))
 
 
-def test_the_events_that_are_installed_are_those_that_are_understood() -> None:
-    assert tuple(client.name for client in hook_clients.CLIENTS) == HOOK_NAMES
-    for client in hook_clients.CLIENTS:
-        module = hook.load(client.name)
-        assert module
-        assert client.events == tuple(module.EVENTS)
-        assert set(client.short) <= set(client.events)
-
-
-@pytest.mark.parametrize("client", HOOK_NAMES)
+@pytest.mark.parametrize("client", clients.names(clients.HOOKS))
 @pytest.mark.parametrize("scope", ["user", "project"])
 def test_install_and_uninstall_leave_what_was_there(
     mb: Run, project: Path, client: str, scope: str
 ) -> None:
-    one = hook_clients.find(client)
+    one = program.hook_client(client)
     file = file_of(client) if scope == "user" else project / one.project_file
     options = ("--client", client, "--scope", scope, "--yes")
     assert mb("hooks", "install", *options).code == 0
     text = file.read_text()
     assert "hook" in text
-    if one.form != "plugin":
+    if not one.plugin:
         hooks = json.loads(text)["hooks"]
         assert tuple(hooks) == one.events
     again = mb("hooks", "install", *options)

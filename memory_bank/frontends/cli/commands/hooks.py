@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from memory_bank.agents.editor import HOOK_NAMES, SCOPES
+from memory_bank.agents import clients
 from memory_bank.base.operation import Param, operation, topic
 from memory_bank.frontends.cli import file_change
 from memory_bank.frontends.cli.call import NOTHING, Call
@@ -14,14 +14,16 @@ if TYPE_CHECKING:
     from memory_bank.agents.hook_install import HookChange, HookPlace, HookStatus
 
 
-_CLIENT = f"The program: {', '.join(HOOK_NAMES)}"
+_NAMES = clients.names(clients.HOOKS)
+
+_CLIENT = f"The program: {', '.join(_NAMES)}"
 
 
 _SCOPE = "The project's file or your own [user]"
 
 
-_Client = Annotated[str, Param(_CLIENT, metavar="NAME", choices=HOOK_NAMES)]
-_Scope = Annotated[str, Param(_SCOPE, choices=SCOPES)]
+_Client = Annotated[str, Param(_CLIENT, metavar="NAME", choices=_NAMES)]
+_Scope = Annotated[str, Param(_SCOPE, choices=clients.SCOPES)]
 _Yes = Annotated[bool, Param("Change the file without asking")]
 _DryRun = Annotated[bool, Param("Show the change, change no file")]
 
@@ -113,7 +115,7 @@ def _uninstall(
 def _status(
     call: Call,
     *,
-    client: Annotated[str | None, Param(_CLIENT, metavar="NAME", choices=HOOK_NAMES)] = None,
+    client: Annotated[str | None, Param(_CLIENT, metavar="NAME", choices=_NAMES)] = None,
 ) -> int:
     """Show which programs report their sessions."""
     from memory_bank.agents.hook_install import status

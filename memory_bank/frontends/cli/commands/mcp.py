@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Annotated
 
-from memory_bank.agents.editor import NAMES, SCOPES
+from memory_bank.agents import clients
 from memory_bank.base.operation import Param, operation, topic
 from memory_bank.frontends.cli import file_change
 from memory_bank.frontends.cli.call import NOTHING, Call
@@ -15,11 +15,13 @@ if TYPE_CHECKING:
     from memory_bank.agents.install import ConfigChange
 
 
-_CLIENT = f"The program: {', '.join(NAMES)}"
+_NAMES = clients.names(clients.SERVERS)
+
+_CLIENT = f"The program: {', '.join(_NAMES)}"
 
 
-_Client = Annotated[str, Param(_CLIENT, metavar="NAME", choices=NAMES)]
-_Scope = Annotated[str | None, Param("The project's file or your own", choices=SCOPES)]
+_Client = Annotated[str, Param(_CLIENT, metavar="NAME", choices=_NAMES)]
+_Scope = Annotated[str | None, Param("The project's file or your own", choices=clients.SCOPES)]
 _Name = Annotated[str | None, Param("The server's name [memory-bank]", metavar="NAME")]
 _Yes = Annotated[bool, Param("Change the file without asking")]
 

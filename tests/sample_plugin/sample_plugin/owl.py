@@ -1,0 +1,65 @@
+"""The client `owl`, an agent's program that nobody has."""
+
+import json
+from pathlib import Path
+
+from memory_bank.agents import payload
+from memory_bank.agents.clients.base import HookEvent
+
+NAME = "owl"
+
+EVENTS = {"begin": "start", "ask": "prompt", "used": "tool", "turn": "stop", "leave": "end"}
+
+
+def mcp():
+    from memory_bank.agents.program import McpClient
+
+    return McpClient(NAME, "Owl", "https://owl.example/mcp", "~/.owl/mcp.json", ".owl/mcp.json")
+
+
+def hooks():
+    from memory_bank.agents.program import HookClient
+
+    files = "~/.owl/hooks.json", ".owl/hooks.json"
+    return HookClient(NAME, "Owl", "https://owl.example/hooks", *files, events=tuple(EVENTS))
+
+
+def read(event, given):
+    session = payload.identifier(given, "session")
+    if not session:
+        return None
+    found = HookEvent(
+        EVENTS[event], session, NAME, payload.project(given), payload.text(given, "cwd"), event
+    )
+    return found._replace(
+        prompt=payload.text(given, "prompt"),
+        tool_name=payload.text(given, "tool"),
+        tool_input=given.get("input"),
+        tool_output=given.get("output"),
+    )
+
+
+def answer(event, kind, text):
+    return {"tell": text}
+
+
+def tokens(transcript):
+    return 0, 0
+
+
+def files(environment):
+    return iter(sorted(Path(environment.get("OWL_HOME", "~/.owl")).expanduser().glob("*.owl")))
+
+
+def folder(file):
+    return json.loads(file.read_text()).get("cwd", "")
+
+
+def read_transcript(file):
+    from memory_bank.agents.clients.base import Transcript, TranscriptPrompt
+
+    given = json.loads(file.read_text())
+    made = Transcript(file, file.stem, given.get("cwd", ""))
+    made.saw(given["at"])
+    made.steps = [TranscriptPrompt(given["prompt"], given["at"])]
+    return made
