@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import cache
@@ -153,6 +154,15 @@ def _points_of(place: str) -> Iterator[EntryPoint]:
 
     with suppress(ValueError):  # a damaged file
         yield from Distribution.at(place).entry_points
+
+
+def install_hint(extra: str) -> str:
+    """Return the step after an error for what an extra of this package would have installed."""
+    import shlex  # start-up: few commands need an extra
+
+    python = shlex.quote(sys.executable)
+    pip = f"{python} -m pip install" if find_spec("pip") else f"uv pip install --python {python}"
+    return f"run: {pip} 'markdown-memory-bank[{extra}]'"
 
 
 def _package(point: EntryPoint) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
 
 from blake3 import blake3
 
+from memory_bank.base import plugins
 from memory_bank.base.errors import EmbedderUnavailable
 from memory_bank.base.setting_sections import Key
 from memory_bank.search.embedders.base import digest
@@ -150,9 +151,7 @@ def load(settings: Settings) -> Onnx:
         if not (folder / name).is_file():
             raise EmbedderUnavailable(f"{folder / name}: there is no such file", _HINT)
     if find_spec("onnxruntime") is None:
-        raise EmbedderUnavailable(
-            "onnxruntime is not installed", "run: pip install 'markdown-memory-bank[onnx]'"
-        )
+        raise EmbedderUnavailable("onnxruntime is not installed", plugins.install_hint("onnx"))
     return Onnx(folder, settings.of(OnnxOptions))
 
 

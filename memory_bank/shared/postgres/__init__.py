@@ -6,6 +6,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from memory_bank.base.errors import SharedUnavailable
+from memory_bank.base.plugins import install_hint
 from memory_bank.shared.engine import NOT_INSTALLED
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ def load() -> None:
         if find_spec(package) is None:
             raise SharedUnavailable(
                 f"the package {package} is not installed",
-                "run: pip install 'markdown-memory-bank[shared]'",
+                install_hint("shared"),
                 NOT_INSTALLED,
             )
 
