@@ -27,6 +27,7 @@ GROUPS = {
     "review.rules": "memory_bank.rules",
     "search.embedders": "memory_bank.embedders",
     "search.retrievers": "memory_bank.retrievers",
+    "shared.engines": "memory_bank.engines",
 }
 """The kinds that installed packages may extend, by the entry points of a group."""
 

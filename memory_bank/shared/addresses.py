@@ -19,7 +19,7 @@ from memory_bank.base.errors import BadSetting
 EMBEDDED = "embedded:"
 """Start of the URL of a server of this machine in a folder, which is started when needed."""
 
-_SERVER_SCHEMES = ("postgresql://", "postgres://")
+FORMS = ("postgresql://", "postgres://", EMBEDDED)
 
 _STRICT = "verify-full"
 
@@ -34,7 +34,7 @@ _LOCAL_NAMES = frozenset({"localhost", "localhost.localdomain"})
 
 def check_form(url: str) -> None:
     """Raise BadSetting for what is no URL of a shared index; the error does not show it."""
-    if not url.startswith((*_SERVER_SCHEMES, EMBEDDED)) or "\0" in url:
+    if not url.startswith(FORMS) or "\0" in url:
         raise BadSetting("the URL of the shared index has no known form", _HINT)
     if url.startswith(EMBEDDED) and not url.removeprefix(EMBEDDED).strip():
         raise BadSetting("the URL of the shared index names no folder", _HINT)

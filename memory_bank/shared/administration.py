@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import NamedTuple
 
 from memory_bank.base.dates import iso_of
 from memory_bank.base.errors import BadInput
 from memory_bank.base.plugins import load
 from memory_bank.base.settings import Settings
 from memory_bank.shared.addresses import problem_of
-from memory_bank.shared.engine import IndexInfo, open_engine
-
-if TYPE_CHECKING:
-    from memory_bank.shared.postgres.administration import RoleAccess
-    from memory_bank.shared.postgres.postgres import Postgres
+from memory_bank.shared.engine import IndexInfo, RoleAccess, SharedEngine, open_engine
 
 
 class BankShown(NamedTuple):
@@ -158,9 +154,9 @@ def assign_team(
 
 
 @contextmanager
-def _opened(settings: Settings, to: str) -> Iterator[Postgres]:
+def _opened(settings: Settings, to: str) -> Iterator[SharedEngine]:
     with open_engine(to or settings.shared.url) as engine:
-        yield cast("Postgres", engine)  # the one engine there is
+        yield engine
 
 
 def _embedder(settings: Settings) -> tuple[str, int]:

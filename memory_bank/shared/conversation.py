@@ -18,7 +18,7 @@ from typing import NamedTuple, TypeVar
 
 from memory_bank.base.errors import BadInput, BadSetting, Busy, MemoryBankError, SharedUnavailable
 from memory_bank.shared.addresses import EMBEDDED
-from memory_bank.shared.engine import UNREACHABLE, SharedEngine, load_engine, open_engine
+from memory_bank.shared.engine import UNREACHABLE, SharedEngine, engine_module, open_engine
 
 _STARTING = 30.0
 """Least seconds for a server in a folder, which may have to be started first."""
@@ -75,7 +75,7 @@ class Conversation:
 
     def __init__(self, url: str, seconds: float) -> None:
         """Connect, or use a kept connection; raise SharedUnavailable, BadSetting."""
-        load_engine()  # the time limit is the server's
+        engine_module(url).load()  # the time limit is the server's
         if url.startswith(EMBEDDED):
             seconds = max(seconds, _STARTING)
         self._seconds = seconds

@@ -11,13 +11,16 @@ from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple, Protocol, Self
+from typing import Any, NamedTuple, Protocol, Self, cast
 
 from memory_bank.bank.bank import Bank
+from memory_bank.base import plugins
 from memory_bank.base.errors import BadInput, Hint, SharedUnavailable
 from memory_bank.git import repository
 from memory_bank.git.repository import remote_url
 from memory_bank.shared.addresses import problem_of, remote_of
+
+KIND = "shared.engines"
 
 NOT_CONFIGURED = "shared_not_configured"
 
@@ -217,12 +220,62 @@ class SharedPassage(NamedTuple):
     rest: Mapping[str, Any]
 
 
+class RoleAccess(NamedTuple):
+    """Who may do what."""
+
+    role: str
+    may: str
+    """`publish` or `read`."""
+    repo: str
+    """Empty if it is a team's repositories."""
+    team: str
+
+
+class Administration(Protocol):
+    """What the operator of an index does; raises BadInput for what the role may not do."""
+
+    def stored(self) -> IndexInfo | None:
+        """Return what was fixed when the index was made; None if there is none that may be read."""
+
+    def make(self, embedder: str, dimension: int) -> IndexInfo:
+        """Make the index; if it is there, return what was fixed then."""
+
+    def migrate(self) -> tuple[int, int]:
+        """Bring the index up to date; return its version before and after."""
+
+    def drop(self) -> bool:
+        """Remove the index and all that is published; tell whether there was one."""
+
+    def grant(self, role: str, *, repo: str = "", team: str = "") -> bool:
+        """Let a role read a repository, or those of a team; tell whether that is new."""
+
+    def revoke(self, role: str, *, repo: str = "", team: str = "") -> int:
+        """Take from a role what it may do there, or anywhere; count what it had."""
+
+    def allow_publishing(self, role: str, repo: str) -> bool:
+        """Let a role publish a repository; tell whether that is new."""
+
+    def assign(self, repo: str, team: str, *, remove: bool = False) -> bool:
+        """Put a repository into a team, or out of it; tell whether that changed anything."""
+
+    def access(self) -> Sequence[RoleAccess]:
+        """Return who may do what; nothing for a role that is not the operator."""
+
+
 class SharedEngine(Protocol):
     """An open connection to a shared index. It sees what its role may see, and nothing else.
 
     All methods raise SharedUnavailable when the index can't be reached or used, Busy when it takes
     too long.
     """
+
+    @property
+    def place(self) -> str:
+        """Where the index is, without user and password."""
+
+    @property
+    def administration(self) -> Administration:
+        """What its operator does."""
 
     def __enter__(self) -> Self:
         """Return the engine itself."""
@@ -284,11 +337,26 @@ class SharedEngine(Protocol):
         """Return some passages by row; those that may not be read, or are gone, are left out."""
 
 
-def load_engine() -> None:
-    """Import what `open_engine` needs; raise SharedUnavailable if it is not installed."""
-    from memory_bank.shared import postgres
+class EngineModule(Protocol):
+    """What the module of an engine has."""
 
-    postgres.load()
+    FORMS: tuple[str, ...]
+    """What the URLs of its indices begin with."""
+
+    def load(self) -> None:
+        """Import what `connect` needs; raise SharedUnavailable if it is not installed."""
+
+    def connect(self, url: str, *, seconds: float = 0.0) -> SharedEngine:
+        """Connect to an index; raise as `open_engine`."""
+
+
+def engine_module(url: str) -> EngineModule:
+    """Return the module of the engine whose URL that is; by default, that of PostgreSQL."""
+    for name in plugins.names(KIND):
+        module = cast("EngineModule", plugins.load(KIND, name))
+        if url.startswith(module.FORMS):
+            return module
+    return cast("EngineModule", plugins.load(KIND, "postgres"))
 
 
 def open_engine(url: str, *, seconds: float = 0.0) -> SharedEngine:
@@ -300,9 +368,7 @@ def open_engine(url: str, *, seconds: float = 0.0) -> SharedEngine:
         raise SharedUnavailable(
             "no shared index is configured", Hint.SET_SHARED_URL, NOT_CONFIGURED
         )
-    from memory_bank.shared.postgres import connect
-
-    return connect(url, seconds=seconds)
+    return engine_module(url).connect(url, seconds=seconds)
 
 
 def check_embedder(info: IndexInfo, embedder: str) -> None:

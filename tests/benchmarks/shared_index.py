@@ -31,7 +31,7 @@ from memory_bank.shared.engine import (
     Where,
     open_engine,
 )
-from memory_bank.shared.postgres.postgres import Postgres
+from memory_bank.shared.engines.postgres.postgres import Postgres
 from memory_bank.shared.publish import publish
 from memory_bank.shared.word_weights import asked_words, question_words, terms_of
 

@@ -70,12 +70,13 @@ def test_the_sample_has_a_plug_in_of_each_kind() -> None:
 def test_each_of_its_plug_ins_keeps_the_contract(python: Python) -> None:
     names = {name for group in PROJECT["entry-points"].values() for name in group}
     answer = python(
-        *("-m", "pytest", "-q", "-n", 0, "-p", "no:cacheprovider", "-rs", "tests/contracts"),
+        *("-m", "pytest", "-v", "-n", 0, "-p", "no:cacheprovider", "-rs", "tests/contracts"),
         *("-k", " or ".join(f"[{name}" for name in names) + " or each_finds_something"),
         cwd=ROOT,
     )
     assert answer.returncode == 0, answer.stdout + answer.stderr
     assert "skipped" not in answer.stdout
+    assert {name for name in names if f"[{name}" in answer.stdout} == names
 
 
 NAMING = "from memory_bank.base import plugins; print(*plugins.names('search.embedders'))"

@@ -21,7 +21,7 @@ from memory_bank.shared.engine import (
     SharedEngine,
     open_engine,
 )
-from memory_bank.shared.postgres.postgres import Postgres
+from memory_bank.shared.engines.postgres.postgres import Postgres
 from memory_bank.shared.word_weights import terms_of
 
 EMBEDDER, DIMENSION = "test:4:0", 4

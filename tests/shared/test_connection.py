@@ -11,7 +11,7 @@ import pytest
 
 from memory_bank.base.errors import Busy, SharedUnavailable
 from memory_bank.shared.engine import open_engine
-from memory_bank.shared.postgres import connection
+from memory_bank.shared.engines.postgres import connection
 from tests.shared.conftest import BANK, database_of, opened, publish, run_sql
 from tests.shared.test_postgres import SHOP
 

@@ -8,8 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from memory_bank.base.errors import BadInput, Conflict, SharedUnavailable
-from memory_bank.shared.engine import AskedWord, Head, Position, Publication, Where
-from memory_bank.shared.postgres.postgres import Postgres
+from memory_bank.shared.engine import AskedWord, Head, Publication, SharedEngine, Where
 from memory_bank.shared.word_weights import asked_words, number_of, question_words
 from tests.shared.conftest import (
     BANK,
@@ -27,35 +26,17 @@ SHOP, BLOG = "git.example.org/acme/shop", "git.example.org/acme/blog"
 ANYWHERE = Where()
 
 
-def asked(engine: Postgres, question: str) -> list[AskedWord]:
+def asked(engine: SharedEngine, question: str) -> list[AskedWord]:
     words = question_words(question)
     return asked_words(words, engine.frequencies(words), engine.size())
 
 
-def found(engine: Postgres, question: str, where: Where = ANYWHERE, limit: int = 10) -> list[str]:
+def found(
+    engine: SharedEngine, question: str, where: Where = ANYWHERE, limit: int = 10
+) -> list[str]:
     matches = engine.words(asked(engine, question), limit, where)
     texts = engine.passages([one.row for one in matches])
     return [texts[one.row].text for one in matches]
-
-
-def test_what_is_published_is_found_by_its_words_and_by_its_meaning(database: str) -> None:
-    with opened(database) as engine:
-        publish(engine, SHOP, "c1", {"a.md": "quick brown foxes", "b.md": "lazy dogs"})
-        assert found(engine, "fox") == ["quick brown foxes"]
-        (first, second) = engine.nearest([0.6, 0.8, 0, 0], 10, Where())
-        assert first.score == pytest.approx(0.6, abs=0.01) == second.score
-        one = engine.passages([first.row])[first.row]
-        assert (one.repo, one.bank, one.commit, one.path) == (SHOP, BANK, "c1", "a.md")
-        assert one.position == Position(0, 1, 2)
-
-
-def test_scores_of_words_are_those_of_bm25(database: str) -> None:
-    with opened(database) as engine:
-        publish(engine, SHOP, "c1", {"a.md": "fox fox fox", "b.md": "fox", "c.md": "dog"})
-        (often, once) = engine.words(asked(engine, "fox"), 10, Where())
-        assert often.score > once.score > 0
-        rarer = engine.words(asked(engine, "dog"), 10, Where())
-        assert rarer[0].score > once.score
 
 
 def test_only_the_difference_to_the_head_is_sent(database: str) -> None:
@@ -82,48 +63,6 @@ def test_the_counts_of_words_follow_every_change(database: str) -> None:
         assert run_sql(
             database, "SELECT count(*) FROM memory_bank.frequencies WHERE passages <= 0"
         ) == [(0,)]
-
-
-def test_a_changed_note_changes_the_filters_of_its_passages_and_moves_them(database: str) -> None:
-    with opened(database) as engine:
-        publish(engine, SHOP, "c1", {"a.md": "text"})
-        one = passage("a.md", "text")
-        head = Head(SHOP, BANK, "c2", 1.0, 2.0, "", 1, 1)
-        changed = note("a.md", tags=("new",), updated=900.0, hidden=True)
-        engine.publish(Publication("c1", head, [changed], moved={one.key: Position(2, 7, 9)}))
-        assert found(engine, "text") == []
-        assert found(engine, "text", Where(hidden=True, tags=("NEW",), since=800.0)) == ["text"]
-        assert engine.positions(SHOP, BANK, ["a.md"]) == {one.key: Position(2, 7, 9)}
-
-
-def test_conditions_hold_before_ranking(database: str) -> None:
-    with opened(database) as engine:
-        publish(engine, SHOP, "c1", {f"{n}.md": f"word {'word ' * n}" for n in range(5)})
-        publish(engine, BLOG, "c1", {"x.md": "a long text with many others and one word"})
-        engine.administration.assign(BLOG, "writers")
-        for where in (
-            Where(repos=(BLOG,)), Where(repos=("blog",)), Where(repos=("acme/blog", "none")),
-            Where(teams=("writers",)), Where(without_repo=SHOP),
-        ):  # fmt: skip
-            assert found(engine, "word", where, limit=1) == [
-                "a long text with many others and one word"
-            ]
-            assert len(engine.nearest([1, 0, 0, 0], 10, where)) == 1
-        assert found(engine, "word", Where(repos=("log",))) == []
-        assert found(engine, "word", Where(repos=("",))) == []
-        assert found(engine, "word", Where(types=("fact",))) == []
-        assert len(found(engine, "word", Where(types=("fact", "Decision")))) == 6
-        assert found(engine, "word", Where(before=50.0)) == []
-
-
-def test_a_publication_on_another_base_is_a_conflict_and_changes_nothing(database: str) -> None:
-    with opened(database) as engine:
-        publish(engine, SHOP, "c1", {"a.md": "old"})
-        head = Head(SHOP, BANK, "c3", 1.0, 2.0)
-        with pytest.raises(Conflict):
-            engine.publish(Publication("c0", head, [note("b.md")], ["a.md"]))
-        assert engine.known(SHOP, BANK).commit == "c1"
-        assert [*engine.known(SHOP, BANK).notes] == ["a.md"]
 
 
 def test_of_two_first_publications_one_wins(database: str) -> None:
@@ -186,17 +125,6 @@ def test_readers_see_one_commit_whole_while_publishers_switch(database: str) -> 
     whole = {(name, name, str({number_of(name): 20})) for name in texts}
     assert states
     assert states <= whole
-
-
-def test_a_bank_is_removed_whole(database: str) -> None:
-    with opened(database) as engine:
-        publish(engine, SHOP, "c1", {"a.md": "one"})
-        publish(engine, BLOG, "c1", {"a.md": "one"})
-        assert engine.remove(SHOP, BANK)
-        assert not engine.remove(SHOP, BANK)
-        assert [head.repo for head in engine.heads()] == [BLOG]
-        assert engine.size() == 1
-        assert engine.frequencies([number_of("one")]) == {number_of("one"): 1}
 
 
 @pytest.mark.parametrize(
@@ -265,7 +193,7 @@ def test_an_index_without_vectors_finds_words(empty_database: str) -> None:
 def test_many_passages_are_searched_by_the_index_of_vectors(
     database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from memory_bank.shared.postgres import searching
+    from memory_bank.shared.engines.postgres import searching
 
     with opened(database) as engine:
         publish(engine, SHOP, "c1", {f"{number}.md": f"text {number}" for number in range(30)})

@@ -361,7 +361,7 @@ def test_publishing_leaves_the_bank_and_git_as_they_are(bank: Bank, shop: Path) 
 
 
 def test_a_conflict_that_stays_is_named(bank: Bank, monkeypatch: pytest.MonkeyPatch) -> None:
-    from memory_bank.shared.postgres.postgres import Postgres
+    from memory_bank.shared.engines.postgres.postgres import Postgres
 
     def refuse(self: Postgres, publication: object) -> None:
         raise Conflict("another commit was published meanwhile")

@@ -301,7 +301,7 @@ def test_words_that_stand_together_in_the_question_rank_higher_where_they_do(
 def test_an_error_of_the_server_gets_the_banks_answer(
     app: Bank, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from memory_bank.shared.postgres import searching
+    from memory_bank.shared.engines.postgres import searching
 
     monkeypatch.setattr(searching, "_PASSAGES", "SELECT nothing FROM memory_bank.none")
     found = recall(app, "job queue", scope="both")

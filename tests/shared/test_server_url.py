@@ -99,7 +99,7 @@ def test_without_a_url_the_setting_is_named() -> None:
 
 
 def test_without_the_extra_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    from memory_bank.shared import postgres
+    from memory_bank.shared.engines import postgres
 
     monkeypatch.setattr(postgres, "find_spec", lambda name: None)
     with pytest.raises(SharedUnavailable) as caught:

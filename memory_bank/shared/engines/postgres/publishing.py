@@ -17,7 +17,7 @@ from memory_bank.shared.engine import (
     PublishedNote,
     PublishedPassage,
 )
-from memory_bank.shared.postgres.connection import Connection, batches, clean
+from memory_bank.shared.engines.postgres.connection import Connection, batches, clean
 from memory_bank.shared.word_weights import DIMENSIONS
 
 _AT_ONCE = 500

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import secrets
-from typing import LiteralString, NamedTuple
+from typing import LiteralString
 
 from psycopg import errors, sql
 
 from memory_bank.base.errors import BadInput
-from memory_bank.shared.engine import IndexInfo
-from memory_bank.shared.postgres.connection import Connection, guarded, identifier
-from memory_bank.shared.postgres.schema import MOST_DIMENSIONS, READ, VERSION, WRITTEN, statements
+from memory_bank.shared.engine import IndexInfo, RoleAccess
+from memory_bank.shared.engines.postgres.connection import Connection, guarded, identifier
+from memory_bank.shared.engines.postgres.schema import (
+    MOST_DIMENSIONS,
+    READ,
+    VERSION,
+    WRITTEN,
+    statements,
+)
 
 _LOCK = "SELECT pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtext('memory_bank tables'))"
 
@@ -23,17 +29,6 @@ _OLDEST = (0, 8)
 """Version of pgvector from which a scan of vectors goes on until enough of them pass a filter."""
 
 _HOW = "the server needs the package of pgvector 0.8 or later"
-
-
-class RoleAccess(NamedTuple):
-    """Who may do what."""
-
-    role: str
-    may: str
-    """`publish` or `read`."""
-    repo: str
-    """Empty if it is a team's repositories."""
-    team: str
 
 
 class Administration:

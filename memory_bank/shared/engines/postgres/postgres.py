@@ -20,10 +20,10 @@ from memory_bank.shared.engine import (
     SharedPassage,
     Where,
 )
-from memory_bank.shared.postgres import publishing, searching
-from memory_bank.shared.postgres.administration import Administration
-from memory_bank.shared.postgres.connection import OpenedConnection, guarded, no_index
-from memory_bank.shared.postgres.schema import VERSION
+from memory_bank.shared.engines.postgres import publishing, searching
+from memory_bank.shared.engines.postgres.administration import Administration
+from memory_bank.shared.engines.postgres.connection import OpenedConnection, guarded, no_index
+from memory_bank.shared.engines.postgres.schema import VERSION
 
 _EVERYWHERE = Where()
 

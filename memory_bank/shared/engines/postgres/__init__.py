@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING
 
 from memory_bank.base.errors import SharedUnavailable
 from memory_bank.base.plugins import install_hint
+from memory_bank.shared import addresses
 from memory_bank.shared.engine import NOT_INSTALLED
 
 if TYPE_CHECKING:
-    from memory_bank.shared.postgres.postgres import Postgres
+    from memory_bank.shared.engines.postgres.postgres import Postgres
+
+FORMS = addresses.FORMS
 
 
 def load() -> None:
@@ -27,7 +30,7 @@ def load() -> None:
 def connect(url: str, *, seconds: float = 0.0) -> Postgres:
     """Connect to a server; raise SharedUnavailable, BadSetting."""
     load()
-    from memory_bank.shared.postgres.connection import opened
-    from memory_bank.shared.postgres.postgres import Postgres
+    from memory_bank.shared.engines.postgres.connection import opened
+    from memory_bank.shared.engines.postgres.postgres import Postgres
 
     return Postgres(opened(url, seconds), seconds)

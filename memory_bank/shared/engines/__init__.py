@@ -1,0 +1,1 @@
+"""Engines of the shared index; `shared/engine.py` is their contract."""
