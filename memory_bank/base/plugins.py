@@ -23,6 +23,7 @@ _NOT_PLUGINS = frozenset({"__init__", "base"})
 GROUPS = {
     "agents.clients": "memory_bank.clients",
     "code.languages": "memory_bank.languages",
+    "code.sources": "memory_bank.sources",
     "memory.importers": "memory_bank.importers",
     "review.rules": "memory_bank.rules",
     "search.embedders": "memory_bank.embedders",

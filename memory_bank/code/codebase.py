@@ -369,12 +369,9 @@ class Codebase:
             return TestSource(self.table)
         subjects = CommitSubjects(lambda: self._history)
         if name == "docs":
-            from memory_bank.code.sources import DocSource
+            from memory_bank.code.sources import documents_of
 
-            documents = self._notes()
-            return DocSource(
-                self.tree, lambda: self.table.documents, without=documents, subjects=subjects
-            )
+            return documents_of(self.tree, self.table, without=self._notes(), subjects=subjects)
         from memory_bank.code.sources import SymbolSource
 
         return SymbolSource(self.table, subjects)

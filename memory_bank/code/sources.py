@@ -1,11 +1,13 @@
-"""The sources of the code's index: symbols, tests, and Markdown files that are no notes."""
+"""The sources of the code's index: symbols, tests, and documents that are no notes."""
 
 from __future__ import annotations
 
 import posixpath
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Protocol, cast
 
+from memory_bank.base import plugins
 from memory_bank.base.documents import (
     UNDATED,
     Document,
@@ -13,6 +15,7 @@ from memory_bank.base.documents import (
     Scan,
     Section,
     Signature,
+    Source,
     Span,
     Unchanged,
     Unreadable,
@@ -22,7 +25,7 @@ from memory_bank.base.errors import UnreadableNote
 from memory_bank.base.filenames import FOLDER, StatSignature, trusted
 from memory_bank.code.database import IntentRow, SymbolRow
 from memory_bank.code.lookup import in_file
-from memory_bank.code.symbol_table import REST, CodeSource, FileParts, divided, said
+from memory_bank.code.symbol_table import REST, CodeSource, FileParts, SymbolTable, divided, said
 from memory_bank.code.work_tree import WorkTree, is_markdown
 from memory_bank.git.history_rows import NoSubjects, Subjects
 from memory_bank.notes.characters import decode
@@ -34,6 +37,102 @@ _MAX_PLAIN_BYTES = 200_000
 
 _MAX_BYTES = 4_000_000
 """Maximum bytes of a document; a larger one might take many seconds to parse."""
+
+
+KIND = "code.sources"
+
+
+class SourceModule(Protocol):
+    """What an installed source of documents has."""
+
+    def open_source(
+        self, tree: WorkTree, files: Callable[[], Mapping[str, StatSignature]]
+    ) -> Source:
+        """Return a source for a work tree; `files` gives its files now, without those of banks.
+
+        Its keys are paths of files of the work tree, or other names that are no such paths.
+        """
+
+
+class JoinedSources:
+    """Our documents and those of installed sources, of which ours come first."""
+
+    name = "docs"
+
+    def __init__(self, sources: Sequence[Source]) -> None:
+        """Join some sources; of a document that two have, the first one is taken."""
+        self._sources = tuple(sources)
+        self._owners: dict[str, Source] = {}
+
+    @property
+    def fingerprint(self) -> str:
+        """The versions of all."""
+        return " ".join(f"{one.name}={one.fingerprint}" for one in self._sources)
+
+    def scan(self) -> Scan:
+        """Return the signatures of all documents."""
+        found = Scan()
+        for source in reversed(self._sources):
+            one = source.scan()
+            found.signatures |= one.signatures
+            found.refused |= one.refused
+            self._owners |= dict.fromkeys(one.signatures, source)
+        return found
+
+    def look(self, keys: Collection[str]) -> Scan | None:  # noqa: ARG002  (the contract's)
+        """Request a scan, which says who has each document."""
+        return None
+
+    def changes(self) -> frozenset[str] | None:
+        """Return the documents that may have changed since the last call."""
+        found: frozenset[str] | None = frozenset()
+        for one in [source.changes() for source in self._sources]:
+            found = None if found is None or one is None else found | one
+        return found
+
+    def refresh(self, *, again: bool = False) -> bool:
+        """Update what signatures depend on."""
+        changed = [source.refresh(again=again) for source in self._sources]
+        return any(changed)
+
+    def read(self, key: str, known: str = "") -> Read:
+        """Read a document."""
+        owner = self._owner(key)
+        return owner.read(key, known) if owner else None
+
+    def text(self, key: str, hash: str, span: Span) -> str | None:  # noqa: A002  (the contract's word)
+        """Return some lines of a document; None if its hash has changed."""
+        owner = self._owner(key)
+        return owner.text(key, hash, span) if owner else None
+
+    def close(self) -> None:
+        """Close all."""
+        for source in self._sources:
+            source.close()
+
+    def _owner(self, key: str) -> Source | None:
+        if key not in self._owners:
+            self.scan()
+        return self._owners.get(key)
+
+
+def documents_of(
+    tree: WorkTree,
+    table: SymbolTable,
+    *,
+    without: Iterable[str],
+    subjects: Subjects,
+) -> Source:
+    """Return the documents of a work tree, with those of installed sources."""
+    own = DocSource(tree, lambda: table.documents, without=without, subjects=subjects)
+
+    def files() -> Mapping[str, StatSignature]:
+        found = table.scanned.files if table.scanned else {}
+        return {path: one for path, one in found.items() if own.may_have(path)}
+
+    modules = [cast("SourceModule", plugins.load(KIND, name)) for name in plugins.names(KIND)]
+    others = [module.open_source(tree, files) for module in modules]
+    return JoinedSources([own, *others]) if others else own
 
 
 class DocSource:
@@ -123,13 +222,14 @@ class DocSource:
         return {
             path: f"{_text(one)} {self._subjects.hash(path)}"
             for path, one in self._files().items()
-            if self._included(path)
+            if self.may_have(path)
         }
 
     def _hash(self, path: str, data: bytes) -> str:
         return etag(data) + self._subjects.hash(path)
 
-    def _included(self, path: str) -> bool:
+    def may_have(self, path: str) -> bool:
+        """Tell whether a file may be a document: it is in no bank."""
         if f"{FOLDER}/" in path and FOLDER in path.split("/")[:-1]:
             return False
         return not any(one in {".", path} or path.startswith(f"{one}/") for one in self._without)

@@ -79,6 +79,18 @@ def test_each_of_its_plug_ins_keeps_the_contract(python: Python) -> None:
     assert {name for name in names if f"[{name}" in answer.stdout} == names
 
 
+def test_its_plug_ins_answer_in_the_program(python: Python, project: Path) -> None:
+    (project / "birds.csv").write_text("osprey,dives for fish\nowl,hunts voles at dusk\n")
+    (project / "greet.zsh").write_text("welcome_visitors() {\n  print hello\n}\n")
+    assert "birds.csv:2" in python("-m", "memory_bank", "ask", "what hunts voles at dusk?").stdout
+    assert "greet.zsh:1" in python("-m", "memory_bank", "symbols", "welcome_visitors").stdout
+    (project / ".memories/plan.md").write_text("TODO: feed the owl\n")
+    assert "plan.md:1  asks for work" in python("-m", "memory_bank", "doctor").stdout
+    assert "owl" in python("-m", "memory_bank", "hooks", "install", "-h").stdout
+    done = python("-m", "memory_bank", "mcp", "install", "--client", "owl", "--yes")
+    assert (project / ".owl/mcp.json").exists(), done.stderr
+
+
 NAMING = "from memory_bank.base import plugins; print(*plugins.names('search.embedders'))"
 
 
