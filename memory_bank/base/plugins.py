@@ -24,6 +24,7 @@ GROUPS = {
     "agents.clients": "memory_bank.clients",
     "code.languages": "memory_bank.languages",
     "code.sources": "memory_bank.sources",
+    "frontends.cli.commands": "memory_bank.operations",
     "memory.importers": "memory_bank.importers",
     "review.rules": "memory_bank.rules",
     "search.embedders": "memory_bank.embedders",

@@ -71,6 +71,7 @@ def test_each_of_its_plug_ins_keeps_the_contract(python: Python) -> None:
     names = {name for group in PROJECT["entry-points"].values() for name in group}
     answer = python(
         *("-m", "pytest", "-v", "-n", 0, "-p", "no:cacheprovider", "-rs", "tests/contracts"),
+        "tests/frontends/cli/test_help.py",
         *("-k", " or ".join(f"[{name}" for name in names) + " or each_finds_something"),
         cwd=ROOT,
     )
@@ -84,6 +85,8 @@ def test_its_plug_ins_answer_in_the_program(python: Python, project: Path) -> No
     (project / "greet.zsh").write_text("welcome_visitors() {\n  print hello\n}\n")
     assert "birds.csv:2" in python("-m", "memory_bank", "ask", "what hunts voles at dusk?").stdout
     assert "greet.zsh:1" in python("-m", "memory_bank", "symbols", "welcome_visitors").stdout
+    assert "feathers" in python("-m", "memory_bank", "-h").stdout
+    assert '"word": "whoosh"' in python("-m", "memory_bank", "feathers", "whoosh").stdout
     (project / ".memories/plan.md").write_text("TODO: feed the owl\n")
     assert "plan.md:1  asks for work" in python("-m", "memory_bank", "doctor").stdout
     assert "owl" in python("-m", "memory_bank", "hooks", "install", "-h").stdout
