@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from memory_bank.base import plugins
+
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 EXTRAS = PROJECT["optional-dependencies"]
@@ -86,3 +88,9 @@ def test_the_page_lists_each_extra() -> None:
     page = (ROOT / "docs/installation.md").read_text(encoding="utf-8")
     listed = re.findall(r"^\| `markdown-memory-bank\[(\w+)\]`", page, re.MULTILINE)
     assert sorted(listed) == sorted({*EXTRAS} - {"test"})
+
+
+def test_the_line_asks_the_installer_that_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    for there, words in (("pip", "-m pip install"), ("", "uv pip install --python")):
+        monkeypatch.setattr(plugins, "find_spec", lambda name, there=there: name == there or None)
+        assert words in plugins.install_hint("shared")
