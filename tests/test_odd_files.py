@@ -13,7 +13,7 @@ from memory_bank.memory.recall import recall
 from memory_bank.notes import front_matter
 from memory_bank.notes.characters import decode
 from memory_bank.review.doctor import doctor
-from memory_bank.search.manifest import documents
+from memory_bank.search.manifest import document_rows
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def test_all_are_indexed_or_listed_and_stay(odd: Path) -> None:
     before = _notes(odd)
     with open_bank(odd, settings={"memory.embedder": "hashing"}) as bank:
         health = doctor(bank)
-        indexed = {path for _, path in documents.all_keys(bank._index.opened().manifest)}
+        indexed = {path for _, path in document_rows.all_keys(bank._index.opened().manifest)}
         reasons = {file.path: file.reason for file in health.unindexed}
         for path in before:
             assert path in indexed or reasons.get(path), path

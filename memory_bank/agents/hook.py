@@ -240,7 +240,7 @@ def _payload() -> dict[str, Any] | None:
 
 
 def _text(value: Mapping[str, object]) -> str:
-    from memory_bank.base.records import document  # start-up: most events have no answer
+    from memory_bank.base.rendering import document  # start-up: most events have no answer
 
     return document(value, indent=None, ascii_only=True)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from memory_bank.agents.capture import queue_of
 from memory_bank.agents.hook_bank import HookBank
-from memory_bank.base.tokens import estimate
+from memory_bank.base.text import estimate
 
 if TYPE_CHECKING:
     from memory_bank.agents.hook_context import Prepared

@@ -60,7 +60,7 @@ def _found(folder: str, *, keep: bool) -> HookBank | None:
     """Find the bank with all that the settings say, and keep what was found."""
     from pathlib import Path
 
-    from memory_bank.bank.identity import bank_id
+    from memory_bank.bank.bank_id import bank_id
     from memory_bank.base import paths
     from memory_bank.base.errors import NoBank
     from memory_bank.base.settings import load

@@ -23,7 +23,7 @@ from memory_bank.agents.clients.base import (
 from memory_bank.agents.hook_bank import HookBank
 from memory_bank.agents.transcript_lines import digest
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.identity import bank_id
+from memory_bank.bank.bank_id import bank_id
 from memory_bank.base import paths
 from memory_bank.base.dates import iso_of
 from memory_bank.base.errors import BadInput, MemoryBankError

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self, TypeVar
 
 from memory_bank.bank import note_files, open_index
-from memory_bank.bank.identity import bank_id
+from memory_bank.bank.bank_id import bank_id
 from memory_bank.bank.logs import EditLog, Logs
 from memory_bank.bank.open_index import OpenIndex, View
 from memory_bank.base import paths, settings
 from memory_bank.base.errors import BadSetting, Busy, NoteNotFound
-from memory_bank.base.filenames import SETTINGS
+from memory_bank.base.filenames import NOTE_SUFFIXES, SETTINGS
 from memory_bank.base.paths import Layout
 from memory_bank.base.repairs import WRITING, Reports
 from memory_bank.base.settings import Settings, load
@@ -27,7 +27,7 @@ from memory_bank.search.index.index import EMBED_SECONDS
 if TYPE_CHECKING:
     from memory_bank.git.file_commits import FileCommits
     from memory_bank.git.objects import Revision
-    from memory_bank.search.index.changes import Progress, SyncReport
+    from memory_bank.search.index.document_changes import Progress, SyncReport
 
 
 _BUSY = "another process is indexing: the latest changes may be missing"
@@ -345,3 +345,28 @@ def open_bank(
         conditions=conditions,
         load=partial(load, flags=settings),
     )
+
+
+def note_path(bank: Bank, file: str) -> str:
+    """Return the path of the note that a file is, or would be; empty for other files.
+
+    `file` is absolute.
+    """
+    if not file.endswith(NOTE_SUFFIXES):
+        return ""
+    if private := bank.roots.key_of(file):
+        return private
+    layout, included = bank.layout, bank.roots.included
+    for form in dict.fromkeys((os.path.normpath(file), os.path.realpath(file))):
+        below = _below(form, layout.root)
+        if below:
+            return "" if any(part.startswith(".") for part in below.split("/")) else below
+        if included and (below := _below(form, layout.project)) and included.owns(below):
+            return below
+    return ""
+
+
+def _below(file: str, folder: Path) -> str:
+    """Return a file's path below a folder with forward slashes; empty if it is not inside."""
+    start = str(folder).rstrip(os.sep) + os.sep
+    return file.removeprefix(start).replace(os.sep, "/") if file.startswith(start) else ""

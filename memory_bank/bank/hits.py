@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from memory_bank.bank.links import LinkShown
+from memory_bank.bank.backlinks import LinkShown
 from memory_bank.notes.note import Entity
 from memory_bank.search.hits import Reason
 from memory_bank.search.manifest import filters

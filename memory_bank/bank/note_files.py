@@ -1,4 +1,4 @@
-"""The files of a bank's notes: those of its folder, included ones, and private ones."""
+"""The files of a bank's notes: its own, included and private ones, and the path of each."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
-from memory_bank.bank.identity import bank_id
+from memory_bank.bank.bank_id import bank_id
 from memory_bank.base import setting_sections, settings
 from memory_bank.base.errors import MemoryBankError
 from memory_bank.base.paths import HEADER, NOTES, Layout, private_folder
@@ -18,9 +18,9 @@ from memory_bank.git import repository
 from memory_bank.git.file_commits import FileCommits
 from memory_bank.git.history import CommitHistory
 from memory_bank.notes import files
+from memory_bank.notes.characters import nfc
 from memory_bank.notes.other_roots import IncludedRoot, PrivateRoot
 from memory_bank.notes.roots import NoteRoot, Roots
-from memory_bank.notes.unicode_form import nfc
 
 SESSION = "session"
 """The source of a note that is for the work of one session only."""

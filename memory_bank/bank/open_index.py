@@ -23,8 +23,8 @@ from memory_bank.notes.names import key, name_of, path_of, record_asked, without
 from memory_bank.notes.roots import Roots
 from memory_bank.notes.source import CONTENT, NotesSource, content_field
 from memory_bank.search.index.index import Index, ReopenedIndex, discard, empty
-from memory_bank.search.manifest import documents, links
-from memory_bank.search.manifest.documents import DocumentRow
+from memory_bank.search.manifest import document_rows, link_rows
+from memory_bank.search.manifest.document_rows import DocumentRow
 from memory_bank.search.manifest.manifest import Manifest
 from memory_bank.search.retrievers.base import Scope
 
@@ -260,13 +260,13 @@ def note_of(row: DocumentRow) -> NoteRow:
 
 def note_at(manifest: Manifest, path: str) -> NoteRow | None:
     """Return the note at a path."""
-    row = documents.document_at(manifest, path)
+    row = document_rows.document_at(manifest, path)
     return note_of(row) if row else None
 
 
 def with_content(manifest: Manifest, content_hash: str) -> list[NoteRow]:
     """Return the notes with a content that are not archived, the oldest first."""
-    found = documents.with_field(manifest, CONTENT, content_field(content_hash))
+    found = document_rows.with_field(manifest, CONTENT, content_field(content_hash))
     return [note_of(row) for row in found if row.data.get("content_hash") == content_hash]
 
 
@@ -274,7 +274,7 @@ def newest(
     manifest: Manifest, scope: Scope, limit: int, written: Mapping[str, float] = _NO_DATES
 ) -> list[NoteRow]:
     """Return the notes in scope that were created or updated last; see `documents.newest`."""
-    return [note_of(row) for row in documents.newest(manifest, scope, limit, written)]
+    return [note_of(row) for row in document_rows.newest(manifest, scope, limit, written)]
 
 
 def updated_by(note: NoteRow, written: Mapping[str, float]) -> NoteRow:
@@ -291,18 +291,18 @@ def candidates(manifest: Manifest, name: str) -> list[str]:
     except BadName:
         exact = ""
     for path in (name, exact):  # first unchanged: existing files may have any name
-        if path and links.has_key(manifest, path):
+        if path and link_rows.has_key(manifest, path):
             return [path]
-    return links.keys_of(manifest, key(name))
+    return link_rows.keys_of(manifest, key(name))
 
 
 def _nearly_named(manifest: Manifest, name: str) -> list[str]:
     """Return the decision records with a number, else the notes named so and by an id's start."""
     number = record_asked(name, bare=True)
-    found = links.keys_of(manifest, number) if number else []
+    found = link_rows.keys_of(manifest, number) if number else []
     if found or not name:
         return found
-    for _, path in documents.all_keys(manifest):
+    for _, path in document_rows.all_keys(manifest):
         whole = key(path)
         stem = without_id_start(whole)
         if stem != whole and f"/{stem}".endswith(f"/{name}"):
@@ -335,7 +335,7 @@ def similar(manifest: Manifest, name: str, most: int = 3) -> list[str]:
     """Return the names of notes that are similar to a name."""
     paths = {
         word: name_of(row.key)
-        for row in documents.all_documents(manifest)
+        for row in document_rows.all_documents(manifest)
         for word, _ in path_names(row.key, row.data.get("aliases", ()))
     }
     near = similar_names(key(name), paths, most=most)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from memory_bank.notes import first_sentence as sentences
+from memory_bank.notes import sections as sentences
 
-_END = re.compile(r"[.!?\u3002](?=\s|$)")
+_ENDS = re.compile(r"[.!?\u3002](?=\s|$)")
 
 _HEADINGS = re.compile(r"\A(?:[ ]{0,3}#{1,6}[ \t][^\n]*(?:\n|\Z)|[ \t]*\n)+")
 
@@ -25,9 +25,9 @@ def first_sentence(text: str) -> str:
 
 def sentence_around(before: str, link: str, after: str) -> str:
     """Return the sentence of a link with the text before and after it; empty if it says nothing."""
-    starts = [end.end() for end in _END.finditer(before)]
+    starts = [end.end() for end in _ENDS.finditer(before)]
     start = before[starts[-1] :] if starts else before
-    end = _END.search(after)
+    end = _ENDS.search(after)
     rest = after[: end.end()] if end else after
     if len(f"{start} {rest}".split()) < _FEW:
         return ""

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from memory_bank.bank import note_files
-from memory_bank.bank.settings import with_setting
-from memory_bank.base import paths, setting_files, settings
+from memory_bank.bank.config_file import with_setting
+from memory_bank.base import paths, settings
 from memory_bank.base.errors import BadInput, StorageFailed
 from memory_bank.base.filenames import FOLDER, NOTE_SUFFIXES, above, outside
 from memory_bank.base.paths import Layout, check_free, linked, named
@@ -162,7 +162,7 @@ def _include(file: Path, paths: Sequence[str]) -> None:
     settings.load(file.parent)  # raises BadSetting
     data = files.read(file) or b""
     text = data.decode("utf-8")
-    had = setting_files.read(file)[1].get("memory", {}).get("include", ())
+    had = settings.read_file(file)[1].get("memory", {}).get("include", ())
     wanted = list(dict.fromkeys((*had, *paths)))
     if (new := with_setting(text, "memory", "include", wanted)) != text:
         files.replace(file, new.encode(), etag(data))

@@ -15,7 +15,7 @@ from pathlib import Path
 from stat import S_ISDIR
 from typing import NamedTuple
 
-from memory_bank.base import setting_files, settings
+from memory_bank.base import settings
 from memory_bank.base.errors import (
     BadInput,
     BadName,
@@ -498,7 +498,7 @@ class NamedBank(NamedTuple):
 def added(environ: Mapping[str, str] | None = None) -> dict[str, Path]:
     """Return the banks that the user's settings name; raise BadSetting."""
     file = settings.user_file(os.environ if environ is None else environ)
-    table = setting_files.read(file)[1].get(settings.BANKS, {})
+    table = settings.read_file(file)[1].get(settings.BANKS, {})
     if not isinstance(table, dict):
         raise BadSetting(f"{file}: banks is no section", "write [banks], and name = path below it")
     for name, path in table.items():

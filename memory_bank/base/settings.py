@@ -8,13 +8,13 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
+from stat import S_ISREG
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar, get_type_hints
 
 from memory_bank.base import plugins
 from memory_bank.base.errors import BadInput, BadSetting
 from memory_bank.base.filenames import SETTINGS
-from memory_bank.base.setting_files import line_of, read
 from memory_bank.base.setting_sections import (
     BadTable,
     Code,
@@ -50,7 +50,7 @@ _LONGEST = 500
 Section = TypeVar("Section")
 
 
-class Problem(NamedTuple):
+class SettingProblem(NamedTuple):
     """What is wrong in a file of settings."""
 
     line: int
@@ -76,7 +76,7 @@ class Settings(NamedTuple):
     embedders: tuple[Any, ...] = ()
     """Sections of embedders in which something is set."""
     origins: Mapping[str, str] = MappingProxyType({})
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[SettingProblem, ...] = ()
     """What is wrong in the project's file, from which these settings are not."""
 
     def check_enabled(self) -> None:
@@ -136,7 +136,7 @@ def load(
     """
     environ = os.environ if environ is None else environ
     values, _ = _from_file(user_file(environ), project=False)
-    ignored: tuple[Problem, ...] = ()
+    ignored: tuple[SettingProblem, ...] = ()
     if bank is not None:
         of_project, ignored = _from_file(bank / SETTINGS, project=True)
         values.update(of_project)
@@ -146,17 +146,19 @@ def load(
     return _assemble(values)._replace(problems=ignored)
 
 
-def problems(bank: Path) -> tuple[Problem, ...]:
+def problems(bank: Path) -> tuple[SettingProblem, ...]:
     """Return the first things that are wrong in the settings of a bank's own file."""
     path = bank / SETTINGS
     try:
-        text, table = read(path)
+        text, table = read_file(path)
     except BadSetting as error:
         message = error.message.removeprefix(f"{path}: ")
         at = re.search(r"\bline (\d+)", message)
-        return (Problem(int(at[1]) if at else 1, message[:_LONGEST], error.hint),)
+        return (SettingProblem(int(at[1]) if at else 1, message[:_LONGEST], error.hint),)
     entries = _entries(text, table, project=True)
-    return tuple(islice((one for one in entries if isinstance(one, Problem)), _MOST_PROBLEMS))
+    return tuple(
+        islice((one for one in entries if isinstance(one, SettingProblem)), _MOST_PROBLEMS)
+    )
 
 
 def user_file(environ: Mapping[str, str]) -> Path:
@@ -216,9 +218,9 @@ class _Value(NamedTuple):
 
 def _from_file(
     path: Path, *, project: bool
-) -> tuple[dict[str, tuple[object, str]], tuple[Problem, ...]]:
+) -> tuple[dict[str, tuple[object, str]], tuple[SettingProblem, ...]]:
     """Return the settings of a file, and what is ignored; raise BadSetting."""
-    text, table = read(path)
+    text, table = read_file(path)
     found: dict[str, tuple[object, str]] = {}
     ignored = []
     for one in _entries(text, table, project=project):
@@ -231,7 +233,9 @@ def _from_file(
     return found, tuple(ignored)
 
 
-def _entries(text: str, table: Mapping[str, Any], *, project: bool) -> Iterator[_Value | Problem]:
+def _entries(
+    text: str, table: Mapping[str, Any], *, project: bool
+) -> Iterator[_Value | SettingProblem]:
     """Yield what a file has: its settings, checked, and what is wrong."""
     for section, keys in table.items():
         if section == BANKS and not project:
@@ -259,12 +263,12 @@ def _entries(text: str, table: Mapping[str, Any], *, project: bool) -> Iterator[
                 yield _problem(line, f"{'.'.join(names)}: {error.problem}", error.hint)
 
 
-def _problem(line: int, message: str, hint: str) -> Problem:
-    return Problem(line, message[:_LONGEST], hint)
+def _problem(line: int, message: str, hint: str) -> SettingProblem:
+    return SettingProblem(line, message[:_LONGEST], hint)
 
 
-def _forbidden(line: int, name: str) -> Problem:
-    return Problem(
+def _forbidden(line: int, name: str) -> SettingProblem:
+    return SettingProblem(
         line,
         f"{name} may not be set by a project: it is ignored",
         "move it to your own settings: no repository chooses hosts, keys, paths or programs",
@@ -389,3 +393,62 @@ def _check_range(name: str, value: float, meta: Key) -> None:
 
 def _listed(keys: Iterable[str]) -> str:
     return "known: " + ", ".join(sorted(keys))
+
+
+_MOST_FILE_BYTES = 1_000_000
+"""Maximum size of a file of settings."""
+
+
+def read_file(path: Path) -> tuple[str, dict[str, Any]]:
+    """Return the text of a settings file and its tables; both are empty if there is none.
+
+    Raises BadSetting.
+    """
+    try:
+        data = _start_of(path)
+        text = data.decode("utf-8-sig").replace("\r\n", "\n")
+    except FileNotFoundError:
+        return "", {}
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadSetting(f"{path}: can't be read: {error}", "repair or remove the file") from error
+    if len(data) > _MOST_FILE_BYTES:
+        raise BadSetting(
+            f"{path}: larger than {_MOST_FILE_BYTES:,} bytes", "repair or remove the file"
+        )
+    if not re.search(r"^\s*[^#\s]", text, re.MULTILINE):
+        return text, {}  # only comments, as `init` writes it: spares the import of the parser
+    try:
+        from memory_bank.base import toml  # start-up: a file of comments needs no parser
+
+        return text, toml.loads(text)
+    except ValueError as error:
+        raise BadSetting(f"{path}: {error}", "repair the TOML") from error
+
+
+def line_of(text: str, section: str, key: str) -> int:
+    """Find the line of a key in its section; tomllib keeps no positions. Errors only."""
+    name = rf"[\"']?{re.escape(key)}[\"']?\s*[=.]"
+    table = rf"\s*[\"']?{re.escape(section)}[\"']?\s*"
+    inside, top = not section, True
+    for number, line in enumerate(text.splitlines(), 1):
+        header = re.match(r"\s*\[+([^\]]*)\]", line)
+        if header:
+            title = ".".join(part.strip(" \t\"'") for part in header[1].split("."))
+            inside, top = title == section, False
+            if title == f"{section}.{key}" or (not section and title.split(".")[0] == key):
+                return number
+        elif inside and re.match(rf"\s*{name}", line):
+            return number
+        elif top and section and re.match(rf"{table}(\.\s*{name}|=.*\b{name})", line):
+            return number  # `section.key = …` or `section = {key = …}`
+    return 1
+
+
+def _start_of(path: Path) -> bytes:
+    """Read the first bytes of a regular file; reading a pipe or a terminal might never end."""
+    # O_NONBLOCK opens a pipe at once even without a writer
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    with open(os.open(path, flags), "rb") as file:  # noqa: PTH123  (a handle)
+        if not S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise BadSetting(f"{path}: is no plain file", "remove it, or make it one")
+        return file.read(_MOST_FILE_BYTES + 1)

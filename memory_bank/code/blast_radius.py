@@ -14,7 +14,7 @@ from memory_bank.code.explain_symbol import LeftOut, coupled_files, coupling_sta
 from memory_bank.code.names import file_of
 from memory_bank.code.symbols import CallShown, SymbolShown, callers_shown, symbol_shown
 from memory_bank.code.tests_for import GuardShown, guards_shown
-from memory_bank.search.index.changes import Progress
+from memory_bank.search.index.document_changes import Progress
 
 SCHEMA_VERSION = "1.0"
 

@@ -12,9 +12,9 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from memory_bank.bank import open_index
+from memory_bank.bank.backlinks import LinkShown, shown
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.findings import Finding
-from memory_bank.bank.links import LinkShown, shown
 from memory_bank.bank.open_index import NoteRow, View, note_of
 from memory_bank.bank.sentences import first_sentence, sentence_around
 from memory_bank.base.dates import iso_of
@@ -24,8 +24,8 @@ from memory_bank.code.database import CodeDatabase
 from memory_bank.code.names import SYMBOL, symbol_of
 from memory_bank.notes import names
 from memory_bank.search import snippets
-from memory_bank.search.manifest import documents, links
-from memory_bank.search.manifest.links import LinkRow, to_code
+from memory_bank.search.manifest import document_rows, link_rows
+from memory_bank.search.manifest.link_rows import LinkRow, to_code
 
 
 class CitingNote(NamedTuple):
@@ -93,8 +93,8 @@ def citing_notes(
 
 def unknown_symbols(view: View, table: CodeDatabase) -> Iterator[Finding]:
     """Yield the references of notes to symbols that the code doesn't have, or has several of."""
-    rows = links.to_code(view.manifest, SYMBOL, SYMBOL)
-    notes = documents.documents(view.manifest, {row.source for row in rows})
+    rows = link_rows.to_code(view.manifest, SYMBOL, SYMBOL)
+    notes = document_rows.documents(view.manifest, {row.source for row in rows})
     known: dict[str, int] = {}
     for row in rows:
         if row.source not in notes or notes[row.source].hidden:
@@ -125,9 +125,9 @@ def _links(
     ]
     kept += _to_note(view, bank, code, path)
     numbers = {row.source for row in kept}
-    rows_of = documents.documents(view.manifest, numbers)
+    rows_of = document_rows.documents(view.manifest, numbers)
     found = {number: note_of(row) for number, row in rows_of.items() if not row.hidden}
-    first = documents.first_passages(view.manifest, numbers)
+    first = document_rows.first_passages(view.manifest, numbers)
     links = []
     for row in kept:
         note = found.get(row.source)
@@ -148,7 +148,7 @@ def _to_note(view: View, bank: Bank, code: Codebase, path: str) -> list[LinkRow]
     for key in (names.of_note(file, bank.layout), names.of_included(file, bank.layout)):
         note = open_index.note_at(view.manifest, key) if key else None
         if note is not None:
-            return links.incoming(view.manifest, note.number)
+            return link_rows.incoming(view.manifest, note.number)
     return []
 
 

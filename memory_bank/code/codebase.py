@@ -12,7 +12,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Self
 
-from memory_bank.bank.identity import bank_id
+from memory_bank.bank.bank_id import bank_id
 from memory_bank.bank.logs import AccessLog
 from memory_bank.base import paths
 from memory_bank.base.documents import Span
@@ -33,12 +33,12 @@ from memory_bank.git.history import History
 from memory_bank.git.history_rows import Commits, CommitSubjects, subjects_of
 from memory_bank.git.repository import shared_folder, tree_folder
 from memory_bank.search.hits import Access
-from memory_bank.search.index.changes import SyncReport
+from memory_bank.search.index.document_changes import SyncReport
 
 if TYPE_CHECKING:
     from memory_bank.base.documents import Source
     from memory_bank.code.lane import CodeLane, LaneView
-    from memory_bank.search.index.changes import Progress
+    from memory_bank.search.index.document_changes import Progress
 
 
 EMBED_SECONDS = 1.0

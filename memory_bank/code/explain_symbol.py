@@ -15,7 +15,7 @@ from memory_bank.code.coupled import CouplingState
 from memory_bank.code.coupling import CoupledFile, shown_as
 from memory_bank.code.symbols import SymbolDetails, details_of
 from memory_bank.code.tests_for import GuardShown, guards_shown
-from memory_bank.search.index.changes import Progress
+from memory_bank.search.index.document_changes import Progress
 
 SCHEMA_VERSION = "1.0"
 

@@ -7,7 +7,7 @@ import os
 from memory_bank.base.errors import BadInput
 from memory_bank.code.codebase import Codebase
 from memory_bank.code.coupling import below, known_file
-from memory_bank.search.manifest.links import LinkRow
+from memory_bank.search.manifest.link_rows import LinkRow
 
 
 def existing_file(code: Codebase, given: str) -> str:

@@ -16,7 +16,7 @@ from memory_bank.code.calls import Callee, ResolvedCall
 from memory_bank.code.codebase import Codebase
 from memory_bank.code.database import IntentRow, SymbolRow
 from memory_bank.code.records import KINDS
-from memory_bank.search.index.changes import Progress
+from memory_bank.search.index.document_changes import Progress
 
 MOST = 1000
 """Maximum number of symbols in a list."""

@@ -14,11 +14,11 @@ from memory_bank.base.documents import Span
 from memory_bank.base.errors import MemoryBankError
 from memory_bank.git import repository
 from memory_bank.notes import front_matter
-from memory_bank.notes.compare.words import MAX_CHARACTERS, Words, share, words_of
+from memory_bank.notes.compare.text_diff import MAX_CHARACTERS, Words, share, words_of
 from memory_bank.notes.names import name_of
 from memory_bank.notes.schema import folder_of
-from memory_bank.search.manifest import documents
-from memory_bank.search.manifest.documents import DocumentRow
+from memory_bank.search.manifest import document_rows
+from memory_bank.search.manifest.document_rows import DocumentRow
 from memory_bank.search.retrievers.base import Question, Scope
 from memory_bank.trust.authors import warnings
 
@@ -155,7 +155,7 @@ def similar_notes(
     runs = dict.fromkeys(_RUN.findall(content[:MAX_CHARACTERS]))
     asked = sorted(runs, key=len, reverse=True)[:_ASKED]
     found = index.find(Question(" ".join(asked)), compared, Scope())
-    rows = documents.documents(view.manifest, found.documents)
+    rows = document_rows.documents(view.manifest, found.documents)
     shares: dict[str, float] = {}
     cache = {} if known is None else known
     for row in rows.values():
@@ -171,7 +171,7 @@ def others_like(bank: Bank, path: str, content: str) -> tuple[Alike, ...]:
 
     def ask(view: View) -> tuple[Alike, ...]:
         found = similar_notes(view, content, compared=_COMPARED + 1)  # itself is among them
-        rows = {key: documents.document_at(view.manifest, key) for key in found if key != path}
+        rows = {key: document_rows.document_at(view.manifest, key) for key in found if key != path}
         some = [Alike(key, row.title, found[key]) for key, row in rows.items() if row]
         return tuple(sorted(some, key=lambda one: (-one.share, one.path)))
 

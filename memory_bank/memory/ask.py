@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from memory_bank.code.records import Symbol
     from memory_bank.code.search import CodeHit, CodeResult, Lane
     from memory_bank.memory.hits import Recalled
-    from memory_bank.search.index.changes import Progress
+    from memory_bank.search.index.document_changes import Progress
 
 
 _COUPLED_WITH, _MOST_COUPLED = 3, 12

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from memory_bank.search import boosts
-from memory_bank.search.manifest import documents
+from memory_bank.search.manifest import document_rows
 from memory_bank.search.query import (
     WrittenCondition,
     can_be_written,
@@ -116,9 +116,9 @@ class _Counts(NamedTuple):
 
 def _counted(manifest: Manifest) -> _Counts:
     return _Counts(
-        documents.totals(manifest).documents,
-        documents.counts(manifest, "type"),
-        documents.counts(manifest, "tag"),
+        document_rows.totals(manifest).documents,
+        document_rows.counts(manifest, "type"),
+        document_rows.counts(manifest, "tag"),
     )
 
 

@@ -32,7 +32,7 @@ from memory_bank.notes.identity import content_hash, note_id
 from memory_bank.notes.names import new_path
 from memory_bank.notes.note import Entity
 from memory_bank.notes.schema import check_tags, key_of, known_type, read_meta
-from memory_bank.search.manifest import documents
+from memory_bank.search.manifest import document_rows
 from memory_bank.trust.author_keys import with_author_keys
 from memory_bank.trust.authors import record, warnings, writer
 
@@ -250,7 +250,7 @@ class _Batch:
 
     def _check_id(self, wanted: str) -> None:
         """Raise BadInput for the id of another note: it would no longer identify one note."""
-        numbers = self._bank.read(lambda view: documents.known_as(view.manifest, [wanted]))
+        numbers = self._bank.read(lambda view: document_rows.known_as(view.manifest, [wanted]))
         if numbers or wanted in self._ids:
             raise BadInput(f"another note has the id {wanted!r}", "omit the id to get a new one")
 

@@ -18,7 +18,7 @@ from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadInput, Conflict, Hint, NoteNotFound
 from memory_bank.memory.remember import check_size, with_keys
 from memory_bank.notes import front_matter, parsing, sections
-from memory_bank.notes.compare import notes
+from memory_bank.notes.compare import note_comparison
 from memory_bank.notes.compare.note_change import NoteChange
 from memory_bank.notes.note import NoteSection
 from memory_bank.notes.schema import keys_of, read_meta
@@ -333,7 +333,7 @@ def difference(bank: Bank, name: str, text: str) -> Difference:
     path = bank.find(name, exactly=True)
     note = bank.store.read(path)
     before, after = parsing.encoded(note.text), parsing.encoded(text)
-    made = notes.compare({path: before}, {path: after}, lambda one: one)
+    made = note_comparison.compare({path: before}, {path: after}, lambda one: one)
     return Difference(note.text, note.etag, made[0] if made else None)
 
 

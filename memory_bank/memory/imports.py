@@ -32,11 +32,11 @@ from memory_bank.memory.importers.base import ImportedNote as Entry
 from memory_bank.memory.importers.base import Importer, NotImported
 from memory_bank.notes import front_matter, parsing
 from memory_bank.notes.identity import content_hash, normalise
+from memory_bank.notes.links import relink
 from memory_bank.notes.names import folded, key, name_of, new_path
 from memory_bank.notes.note import NoteLink
-from memory_bank.notes.relink import relink
 from memory_bank.notes.schema import keys_of
-from memory_bank.search.manifest import documents
+from memory_bank.search.manifest import document_rows
 
 PACKAGE = "memory.importers"
 
@@ -224,7 +224,9 @@ class _Run:
     def _imported_before(self) -> dict[str, NoteRow]:
         """Map origins to the imported notes; of copies, the first by path."""
         rows = self._bank.read(
-            lambda view: [open_index.note_of(row) for row in documents.all_documents(view.manifest)]
+            lambda view: [
+                open_index.note_of(row) for row in document_rows.all_documents(view.manifest)
+            ]
         )
         found: dict[str, NoteRow] = {}
         for row in sorted(rows, key=lambda row: row.path):

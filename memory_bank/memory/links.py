@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memory_bank.bank import open_index
+from memory_bank.bank.backlinks import GHOST, LinkShown, node_of, shown
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.links import GHOST, LinkShown, node_of, shown
 from memory_bank.bank.open_index import View
-from memory_bank.search.manifest import documents, links
-from memory_bank.search.manifest.links import LinkRow
+from memory_bank.search.manifest import document_rows, link_rows
+from memory_bank.search.manifest.link_rows import LinkRow
 
 if TYPE_CHECKING:
     from memory_bank.search.manifest.link_graph import LinkGraph
@@ -61,15 +61,15 @@ def links_of(bank: Bank, name: str) -> NoteLinks:
     node = node_of(bank, name)
     if node.startswith(GHOST):
         ghost = node.removeprefix(GHOST)
-        rows = bank.read(lambda view: links.to_ghost(view.manifest, ghost))
+        rows = bank.read(lambda view: link_rows.to_ghost(view.manifest, ghost))
         return NoteLinks(node, (), tuple(shown(row) for row in rows))
 
     def both(view: View) -> tuple[Sequence[LinkRow], Sequence[LinkRow], Sequence[str]]:
         note = open_index.note_at(view.manifest, node)
         number = note.number if note else -1
-        out = links.outgoing(view.manifest, number)
-        into = links.incoming(view.manifest, number)
-        return out, into, links.problems(view.manifest, out)
+        out = link_rows.outgoing(view.manifest, number)
+        into = link_rows.incoming(view.manifest, number)
+        return out, into, link_rows.problems(view.manifest, out)
 
     out, into, wrong = bank.read(both)
     return NoteLinks(
@@ -82,7 +82,7 @@ def links_of(bank: Bank, name: str) -> NoteLinks:
 def ghosts(bank: Bank) -> tuple[Ghost, ...]:
     """Return the link targets that are not notes, the most linked first."""
     bank.catch_up()
-    rows = bank.read(lambda view: links.all_links(view.manifest))
+    rows = bank.read(lambda view: link_rows.all_links(view.manifest))
     sources: dict[str, list[str]] = {}
     for row in rows:
         if row.dest is None and not row.ambiguous and row.ghost:
@@ -106,15 +106,15 @@ def related(bank: Bank, name: str, limit: int = 10) -> tuple[Related, ...]:
 
 def count_problems(view: View) -> Counter[str]:
     """Count ghosts, broken links and orphans of the whole bank."""
-    rows = links.all_links(view.manifest)
+    rows = link_rows.all_links(view.manifest)
     linked = {row.dest for row in rows if row.dest not in {None, row.source}}
     linking = {row.source for row in rows if row.dest != row.source}
-    notes = documents.numbers(view.manifest)
+    notes = document_rows.numbers(view.manifest)
     return Counter(
         ghosts=len(
             {row.ghost for row in rows if row.dest is None and not row.ambiguous and row.ghost}
         ),
-        broken_links=sum(1 for problem in links.problems(view.manifest, rows) if problem),
+        broken_links=sum(1 for problem in link_rows.problems(view.manifest, rows) if problem),
         orphans=len(notes - linked - linking),
     )
 
@@ -124,4 +124,4 @@ def _graph(bank: Bank) -> LinkGraph:
         LinkGraph,  # start-up: few calls need the graph
     )
 
-    return LinkGraph(bank.read(lambda view: links.edges(view.manifest)))
+    return LinkGraph(bank.read(lambda view: link_rows.edges(view.manifest)))

@@ -15,9 +15,9 @@ from memory_bank.base.errors import Busy
 from memory_bank.base.paths import Layout
 from memory_bank.base.repairs import described
 from memory_bank.git import repository
-from memory_bank.search.index.changes import Progress, SyncReport
+from memory_bank.search.index.document_changes import Progress, SyncReport
 from memory_bank.search.index.index import Index
-from memory_bank.search.manifest import documents
+from memory_bank.search.manifest import document_rows
 
 if TYPE_CHECKING:
     from memory_bank.code.codebase import Codebase
@@ -88,7 +88,7 @@ def compare(bank: Bank, progress: Progress | None = None) -> IndexComparison:
             # no vectors are computed: only which passages have one is compared
             fresh.indexer.sync(seconds=0, progress=progress)
             differing = tuple(bank.read(lambda view: list(compared(view.index, fresh))))
-            notes = len(documents.all_keys(fresh.manifest))
+            notes = len(document_rows.all_keys(fresh.manifest))
         finally:
             fresh.close()
     return IndexComparison(notes, differing)
@@ -127,11 +127,11 @@ def follow(bank: Bank, notify: Callable[[ChangedPaths], None], stop: threading.E
 
     with Watcher(bank.watched) as watcher:
         bank.catch_up()
-        before = bank.read(lambda view: documents.hashes(view.manifest))
+        before = bank.read(lambda view: document_rows.hashes(view.manifest))
         notify(ChangedPaths())
         while watcher.wait(stop):
             bank.catch_up()
-            now = bank.read(lambda view: documents.hashes(view.manifest))
+            now = bank.read(lambda view: document_rows.hashes(view.manifest))
             if now != before:
                 notify(_difference(before, now))
             before = now

@@ -10,19 +10,19 @@ from datetime import UTC, datetime
 from functools import partial
 
 from memory_bank.bank import note_files, open_index
+from memory_bank.bank.backlinks import LinkShown, shown
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.links import LinkShown, shown
 from memory_bank.bank.open_index import NoteRow, View
 from memory_bank.base.errors import BadInput, Conflict, Hint, UnreadableNote
 from memory_bank.base.text import agent_name
 from memory_bank.notes import files, front_matter, names, parsing
 from memory_bank.notes.identity import etag, note_id
 from memory_bank.notes.journal import JournalEntry
+from memory_bank.notes.links import relink
 from memory_bank.notes.note import NoteLink
-from memory_bank.notes.relink import relink
 from memory_bank.notes.schema import check_tags
-from memory_bank.search.manifest import links
-from memory_bank.search.manifest.links import LinkRow
+from memory_bank.search.manifest import link_rows
+from memory_bank.search.manifest.link_rows import LinkRow
 from memory_bank.trust.author_keys import with_author_keys
 from memory_bank.trust.authors import record, warnings, writer
 
@@ -206,7 +206,7 @@ def _relinked(
         for path in moves:
             note = open_index.note_at(view.manifest, path)
             number = note.number if note else -1
-            for row in links.incoming(view.manifest, number) + links.outgoing(
+            for row in link_rows.incoming(view.manifest, number) + link_rows.outgoing(
                 view.manifest, number
             ):
                 found.setdefault(row.source_key, []).append(row)

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from memory_bank.bank import open_index
+from memory_bank.bank.backlinks import LinkShown, shown
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.links import LinkShown, shown
 from memory_bank.bank.open_index import View
 from memory_bank.base.errors import Hint, MemoryBankError, NoteNotFound
 from memory_bank.base.filenames import is_utf8
@@ -17,13 +17,13 @@ from memory_bank.git import objects, repository
 from memory_bank.git.history_rows import FileChange
 from memory_bank.memory.show import ShownNote, show
 from memory_bank.notes import front_matter, links, parsing
-from memory_bank.notes.compare import notes
+from memory_bank.notes.compare import note_comparison
 from memory_bank.notes.compare.note_change import NoteChange
 from memory_bank.notes.note import NoteSection
-from memory_bank.search.manifest import documents, graph
-from memory_bank.search.manifest import links as link_table
+from memory_bank.search.manifest import document_rows, graph
+from memory_bank.search.manifest import link_rows as link_table
 from memory_bank.search.manifest.entries import OBSERVATION
-from memory_bank.search.manifest.links import LinkRow, incoming, outgoing
+from memory_bank.search.manifest.link_rows import LinkRow, incoming, outgoing
 from memory_bank.sessions.records import PROMOTED_TO
 from memory_bank.trust import provenance
 from memory_bank.trust.citations import VERIFIED, place_of
@@ -139,7 +139,7 @@ def view(bank: Bank, name: str) -> NoteView:
         out = outgoing(view.manifest, row.number)
         into = incoming(view.manifest, row.number)
         near = {one.dest for one in out if one.dest is not None} | {one.source for one in into}
-        titles = documents.documents(view.manifest, near)
+        titles = document_rows.documents(view.manifest, near)
         pairs = _goals(bank, view, out, {n: one.title for n, one in titles.items()})
         goals = Goals({_key(one): goal for one, goal in pairs if one.kind != _REFERENCE})
         succeeding = graph.superseded(view.manifest, {row.number, *near})
@@ -217,7 +217,7 @@ def _key(row: LinkRow) -> tuple[str, ...]:
 
 
 def _backlinks(
-    rows: Sequence[LinkRow], notes: Mapping[int, documents.DocumentRow]
+    rows: Sequence[LinkRow], notes: Mapping[int, document_rows.DocumentRow]
 ) -> list[Backlink]:
     by_source: dict[int, dict[LinkShown, None]] = {}
     for row in rows:
@@ -246,7 +246,7 @@ def _observations(sections: Sequence[NoteSection], goals: Goals) -> Iterator[Obs
 
 
 def _successor(view: View, number: int) -> Successor | None:
-    row = documents.documents(view.manifest, {number}).get(number)
+    row = document_rows.documents(view.manifest, {number}).get(number)
     return Successor(row.key, row.title) if row else None
 
 
@@ -330,7 +330,7 @@ def _compared(tree: Path, note: NoteTrust, changes: Sequence[FileChange]) -> dic
 
     found = {}
     for one, before, after in sides:
-        made = notes.compare(side(one.path, before), side(one.path, after), below)
+        made = note_comparison.compare(side(one.path, before), side(one.path, after), below)
         if made:
             found[one.commit.id] = made[0]
     return found
@@ -344,7 +344,7 @@ def _uncommitted(tree: Path | None, note: NoteTrust) -> NoteChange | None:
         if tree and blob:
             for _, data in objects.blobs(tree, [blob], _MOST_BYTES):
                 before[note.path] = data
-        made = notes.compare(before, {note.path: note.data}, lambda path: path)
+        made = note_comparison.compare(before, {note.path: note.data}, lambda path: path)
     except MemoryBankError:
         return None
     return made[0] if made else None

@@ -16,8 +16,8 @@ from memory_bank.memory.links import count_problems
 from memory_bank.memory.recent_changes import ChangedKeys, Lately
 from memory_bank.memory.show import ListedNote, listed
 from memory_bank.notes.names import name_of
-from memory_bank.search.manifest import documents, entries, filters, graph
-from memory_bank.search.manifest.documents import DocumentRow
+from memory_bank.search.manifest import document_rows, entries, filters, graph
+from memory_bank.search.manifest.document_rows import DocumentRow
 from memory_bank.search.manifest.entries import NOTES, EntryConditions, session_id_of
 from memory_bank.search.manifest.filters import Condition
 from memory_bank.search.query import conditions
@@ -115,7 +115,7 @@ def overview(
         manifest = view.manifest
         wanted = EntryConditions(kinds=frozenset([NOTES]), types=(DECISION,))
         latest = [one.document for one in entries.listed(manifest, wanted, decisions)]
-        by_number = documents.documents(manifest, latest)
+        by_number = document_rows.documents(manifest, latest)
         return _Read(
             entries.work(manifest),
             entries.count(manifest, NOTES),
@@ -197,7 +197,7 @@ def _standing(
     judge = stale_hits(bank, view)
     stale: dict[int, str] | None = None
     if judge is not None:
-        rows = documents.passages_of(view.manifest, numbers)
+        rows = document_rows.passages_of(view.manifest, numbers)
         stale = {number: "" for number, one in judge.notes(numbers).items() if one.holds}
         stale |= {rows[row]: reason for row, reason in judge(rows).items()}
     successors = graph.superseded(view.manifest, numbers)
@@ -250,15 +250,15 @@ def browse(
 
     def ask(view: View) -> Browsed:
         within = filters.scope(view.manifest, wanted, hidden=archived, written=written)
-        live = documents.numbers(view.manifest)
+        live = document_rows.numbers(view.manifest)
         rows = open_index.newest(view.manifest, within, start + max(limit, 1), written)
         return Browsed(
             notes=tuple(listed(row) for row in rows[start:]),
             total=sum(1 for number in live if number in within),
             offset=start,
             folders=_folders(view, folder),
-            types=documents.counts(view.manifest, "type"),
-            tags=dict(list(documents.counts(view.manifest, "tag").items())[:_MOST_TAGS]),
+            types=document_rows.counts(view.manifest, "type"),
+            tags=dict(list(document_rows.counts(view.manifest, "tag").items())[:_MOST_TAGS]),
         )
 
     return bank.read(ask)
@@ -267,7 +267,9 @@ def browse(
 def _folders(view: View, inside: str) -> dict[str, int]:
     start = f"{inside.strip('/')}/" if inside.strip("/") else ""
     paths = [
-        key[len(start) :] for _, key in documents.all_keys(view.manifest) if key.startswith(start)
+        key[len(start) :]
+        for _, key in document_rows.all_keys(view.manifest)
+        if key.startswith(start)
     ]
     counts = Counter(path.partition("/")[0] for path in paths if "/" in path)
     return {f"{start}{name}": count for name, count in sorted(counts.items())}
@@ -305,7 +307,7 @@ def stats(bank: Bank) -> Stats:
 
 
 def _stats(view: View) -> Stats:
-    count, size, archived, passages = documents.totals(view.manifest)
+    count, size, archived, passages = document_rows.totals(view.manifest)
     links = count_problems(view)
     return Stats(
         count=count,
@@ -313,15 +315,15 @@ def _stats(view: View) -> Stats:
         total_size=readable(size),
         archived=archived,
         passages=passages,
-        tags=documents.counts(view.manifest, "tag"),
+        tags=document_rows.counts(view.manifest, "tag"),
         types={
             name or "untyped": number
-            for name, number in documents.data_counts(view.manifest, "type").items()
+            for name, number in document_rows.data_counts(view.manifest, "type").items()
         },
         ghosts=links["ghosts"],
         broken_links=links["broken_links"],
         orphans=links["orphans"],
-        unindexed=len(documents.unindexed(view.manifest)),
+        unindexed=len(document_rows.unindexed(view.manifest)),
     )
 
 

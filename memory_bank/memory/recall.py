@@ -7,21 +7,21 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from memory_bank.bank.backlinks import node_of
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.hits import Wanted
-from memory_bank.bank.links import node_of
 from memory_bank.bank.revisions.revisions import bank_at
 from memory_bank.base.dates import iso_of
 from memory_bank.base.errors import BadInput
 from memory_bank.base.setting_sections import BANK, MODES
 from memory_bank.memory.hits import AsOf, Recalled
 from memory_bank.memory.recall_bank import linked_or_found
-from memory_bank.search.manifest import documents
+from memory_bank.search.manifest import document_rows
 from memory_bank.search.query import conditions
 from memory_bank.trust import trust
 
 if TYPE_CHECKING:
-    from memory_bank.search.index.changes import Progress
+    from memory_bank.search.index.document_changes import Progress
 
 
 MOST = 100
@@ -136,7 +136,7 @@ def recall_at(
     options |= {"count_access": False, "scope": BANK}
     with bank_at(bank, rev, required=True) as then:
         # tiers of trust boost: the first answer of a new copy must be that of the next
-        paths = then.read(lambda view: documents.versions(view.manifest))
+        paths = then.read(lambda view: document_rows.versions(view.manifest))
         trust.refresh(then, paths)
         found = recall(then, query, limit, mode, **options)
         notices = (*then.take_notices(), *found.notices)

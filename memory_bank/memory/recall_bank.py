@@ -6,9 +6,9 @@ import time
 from collections.abc import Collection
 from typing import TYPE_CHECKING, NamedTuple
 
+from memory_bank.bank.backlinks import LinkShown, by_words, linked, with_file_names
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.hits import Also, RecalledNote, Wanted
-from memory_bank.bank.links import LinkShown, by_words, linked, with_file_names
 from memory_bank.bank.open_index import BY_HAND, View, note_of
 from memory_bank.base.dates import iso_of
 from memory_bank.base.documents import Section, Span
@@ -17,7 +17,7 @@ from memory_bank.notes.note import Entity
 from memory_bank.search import boosts, snippets
 from memory_bank.search.engine import Hit, SearchResult
 from memory_bank.search.manifest import filters
-from memory_bank.search.manifest.documents import PassageRow
+from memory_bank.search.manifest.document_rows import PassageRow
 from memory_bank.search.notices import lifted, remarks, restricted
 from memory_bank.search.query import Query, parse
 from memory_bank.search.retrievers.base import Scope
@@ -27,7 +27,7 @@ from memory_bank.trust.authors import editors
 from memory_bank.trust.stale_cache import stale_hits
 
 if TYPE_CHECKING:
-    from memory_bank.search.index.changes import Progress
+    from memory_bank.search.index.document_changes import Progress
 
 
 def lines(view: View, hit: Hit, span: Span) -> str | None:

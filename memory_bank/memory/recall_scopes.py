@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from memory_bank.search.index.changes import Progress
+    from memory_bank.search.index.document_changes import Progress
     from memory_bank.search.retrievers.base import Question
 
 

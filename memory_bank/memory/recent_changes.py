@@ -13,8 +13,8 @@ from memory_bank.base.filenames import NOTE_SUFFIXES
 from memory_bank.git.history_rows import FileChange
 from memory_bank.notes.names import name_of
 from memory_bank.notes.roots import SESSIONS
-from memory_bank.search.manifest import documents, entries
-from memory_bank.search.manifest.documents import DocumentRow
+from memory_bank.search.manifest import document_rows, entries
+from memory_bank.search.manifest.document_rows import DocumentRow
 from memory_bank.trust import trust
 from memory_bank.trust.trust import NoteTrust
 
@@ -78,7 +78,7 @@ def lately(bank: Bank, days: float = 7, limit: int = 12) -> Lately:
 def changed_keys(view: View, days: float, now: float | None = None) -> ChangedKeys:
     """Return the notes that changed in the last days before a time, as the index knows them."""
     since = (time.time() if now is None else now) - days * _DAY
-    keys = documents.all_keys(view.manifest)
+    keys = document_rows.all_keys(view.manifest)
     changed = entries.changed_notes(view.manifest, since)
     return ChangedKeys(since, changed, frozenset(key for _, key in keys))
 
@@ -98,7 +98,7 @@ def with_commits(
         if _is_note(path):
             removed[path] = None
     newest = sorted(changed, key=lambda key: (-changed[key], key))[:limit]
-    rows = bank.read(lambda view: [documents.document_at(view.manifest, key) for key in newest])
+    rows = bank.read(lambda view: [document_rows.document_at(view.manifest, key) for key in newest])
     shown = [_shown(bank, row, found.since) for row in rows if row is not None]
     shown += [_removed(bank, path, change) for path, change in removed.items()]
     shown.sort(key=lambda one: (one.changed_at, one.path), reverse=True)

@@ -14,7 +14,7 @@ from memory_bank.base.dates import iso_of
 from memory_bank.base.errors import Conflict, Hint, NoteNotFound, UnreadableNote
 from memory_bank.notes.names import name_of
 from memory_bank.notes.note import Entity, FileFault
-from memory_bank.search.manifest import documents, filters, links
+from memory_bank.search.manifest import document_rows, filters, link_rows
 from memory_bank.search.notices import remarks
 from memory_bank.search.query import conditions
 from memory_bank.trust.authors import editors
@@ -147,7 +147,7 @@ def show(bank: Bank, name: str) -> ShownNote:
     row = bank.read(lambda view: open_index.note_at(view.manifest, path))
     if row is None:
         raise NoteNotFound(f"{path} is not indexed", Hint.CHECK_BANK)
-    backlinks = bank.read(lambda view: links.incoming(view.manifest, row.number))
+    backlinks = bank.read(lambda view: link_rows.incoming(view.manifest, row.number))
     with bank.lock:
         seen = bank.logs.access.of([row.key]).get(row.key)
         dated = listed(open_index.updated_by(row, bank.logs.updates.all()))
@@ -216,7 +216,7 @@ def known_names(bank: Bank) -> list[str]:
     """Return the indexed names of notes without updating the index, for fast completion."""
     if not bank.layout.manifest.exists():
         return []
-    notes = bank.read(lambda view: documents.all_keys(view.manifest))
+    notes = bank.read(lambda view: document_rows.all_keys(view.manifest))
     return [name_of(path) for _, path in notes]
 
 
@@ -224,13 +224,13 @@ def known_tags(bank: Bank) -> list[str]:
     """Return the indexed tags without updating the index, the most used first."""
     if not bank.layout.manifest.exists():
         return []
-    return list(bank.read(lambda view: documents.counts(view.manifest, "tag")))
+    return list(bank.read(lambda view: document_rows.counts(view.manifest, "tag")))
 
 
 def tag_counts(bank: Bank) -> dict[str, int]:
     """Return the number of notes of each tag, the most used first."""
     bank.catch_up()
-    return bank.read(lambda view: documents.counts(view.manifest, "tag"))
+    return bank.read(lambda view: document_rows.counts(view.manifest, "tag"))
 
 
 def listed(note: NoteRow) -> ListedNote:

@@ -19,7 +19,7 @@ from markdown_it.common.utils import mdTrim
 from markdown_it.rules_block import StateBlock
 from markdown_it.token import Token
 
-from memory_bank.notes.unicode_form import BREAK
+from memory_bank.notes.characters import BREAK
 
 Rule = Callable[[StateBlock, int, int, bool], bool]
 
@@ -92,7 +92,7 @@ def parse_blocks(text: str) -> Blocks:
     if unread := exceeded_limit(source, len(starts)):
         return Blocks(source, starts, [], {}, unread)
     parser, tokens, env = _parser(), list[Token](), dict[str, Any]()
-    state = _State(source, parser, env, tokens)
+    state = _BlockState(source, parser, env, tokens)
     parser.block.tokenize(state, 0, state.lineMax)
     references = env.get("references", {})
     definitions = {label: (at["map"][0], at["map"][1]) for label, at in references.items()}
@@ -147,7 +147,7 @@ def _first_line(token: Token, source: str) -> int:
     return first
 
 
-class _State(StateBlock):
+class _BlockState(StateBlock):
     """A parser state that keeps only the tokens that `_inline_blocks` reads."""
 
     _KEPT = _CODE | {"inline", "heading_open", "th_open", "td_open", "tr_open", "tr_close"}

@@ -1,4 +1,4 @@
-"""Decode a file's bytes, and find the characters that a reader does not see."""
+"""Decode a file's bytes, normalise to NFC, and find the characters that a reader does not see."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 from memory_bank.base.errors import UnreadableNote
 from memory_bank.notes.note import FileFault
-from memory_bank.notes.unicode_form import BREAK
 
 BOM = codecs.BOM_UTF8
 
@@ -236,3 +235,49 @@ def without(text: str) -> tuple[str, list[int]]:
         offsets += range(at, found.start())
         at = found.end()
     return "".join((*parts, text[at:])), [*offsets, *range(at, len(text) + 1)]
+
+
+_LONGEST_RUN = 60
+"""Maximum length of a run of marks that is sorted as one; real text has fewer than ten."""
+
+# Of combining class 0, but they decompose to marks.
+_DECOMPOSED = "\u0f73\u0f75\u0f81"
+
+
+def nfc(text: str) -> str:
+    """Return a text in NFC.
+
+    A run of more than 60 combining marks is normalised in pieces of 60, since the library sorts
+    marks in quadratic time.
+    """
+    if text.isascii():
+        return text
+    parts, done = list[str](), 0
+    at = _LONGEST_RUN
+    # A run of more marks includes one of these offsets.
+    while at < len(text):
+        if not _is_mark(text[at]):
+            at += _LONGEST_RUN
+            continue
+        start, end = at, at + 1
+        while start > done and _is_mark(text[start - 1]):
+            start -= 1
+        while end < len(text) and _is_mark(text[end]):
+            end += 1
+        if end - start > _LONGEST_RUN:
+            parts.append(unicodedata.normalize("NFC", text[done:start]))
+            pieces = (
+                text[place : min(place + _LONGEST_RUN, end)]
+                for place in range(start, end, _LONGEST_RUN)
+            )
+            parts += (unicodedata.normalize("NFC", piece) for piece in pieces)
+            done = end
+        at = end + _LONGEST_RUN
+    return "".join((*parts, unicodedata.normalize("NFC", text[done:])))
+
+
+def _is_mark(char: str) -> bool:
+    return unicodedata.combining(char) > 0 or char in _DECOMPOSED
+
+
+BREAK = re.compile(r"\r\n|\n|\r")

@@ -27,9 +27,9 @@ from memory_bank.base.filenames import (
     StatSignature,
     is_utf8,
 )
+from memory_bank.notes.characters import nfc
 from memory_bank.notes.folders import FolderEntry, entry, held, is_link, open_folder, stat_of
 from memory_bank.notes.identity import etag
-from memory_bank.notes.unicode_form import nfc
 
 if TYPE_CHECKING:
     import ctypes

@@ -111,8 +111,6 @@ def held(root: Path, path: str, *, make: bool = False) -> Iterator[FolderEntry]:
     if not {"", ".", ".."}.isdisjoint(parts):
         raise leaves(path)
     if not HOLDS:  # pragma: no cover
-        from memory_bank.notes.names import inside
-
         file = inside(root, path)
         if make:
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -166,6 +164,17 @@ def leaves(path: str) -> BadName:
 def is_link(path: str) -> BadName:
     """Return the error for a note that is a symbolic link."""
     return BadName(f"{path!r} is a symbolic link", "memory-bank reads and writes plain files only")
+
+
+def inside(root: Path, path: str) -> Path:
+    """Return the file of a path below `root`; raise BadName when links lead out of the bank."""
+    file = root / path
+    folder = os.path.realpath(file.parent)
+    if folder != str(root) and not folder.startswith(str(root) + os.sep):
+        raise leaves(path)
+    if file.is_symlink():
+        raise is_link(path)
+    return file
 
 
 def open_folder(folder: str, above: int | None) -> int | None:

@@ -19,11 +19,11 @@ from frontmatter.default_handlers import YAMLHandler
 from memory_bank.base.errors import UnreadableNote
 from memory_bank.notes import toml_edit, yaml
 from memory_bank.notes.blocks import BlockError, line_of
+from memory_bank.notes.characters import BREAK
 from memory_bank.notes.inline import InlineSpan, InlineText
 from memory_bank.notes.merging.conflicts import OPENING, UNRESOLVED
 from memory_bank.notes.note import FileFault
 from memory_bank.notes.relations import as_type
-from memory_bank.notes.unicode_form import BREAK
 from memory_bank.notes.yaml import expected, line
 
 Format = Literal["none", "yaml", "toml"]

@@ -8,7 +8,7 @@ from datetime import datetime
 from blake3 import blake3
 
 from memory_bank.base.dates import iso
-from memory_bank.notes.unicode_form import nfc
+from memory_bank.notes.characters import nfc
 
 _SLUG_BYTES = 150
 

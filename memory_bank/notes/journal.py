@@ -50,7 +50,7 @@ class _Step(NamedTuple):
     trash: str
 
 
-class _Place(NamedTuple):
+class _JournalFolder(NamedTuple):
     """A journal's folder, with access to its files and to notes of the bank."""
 
     root: Path
@@ -86,7 +86,9 @@ def apply(root: Path, trash: Path, changes: Sequence[JournalEntry], stamp: str) 
     writer finishes the plan.
     """
     _check(root, changes)
-    place = _Place(root, trash.relative_to(root).as_posix(), f"{JOURNAL_PREFIX}{urandom(6).hex()}")
+    place = _JournalFolder(
+        root, trash.relative_to(root).as_posix(), f"{JOURNAL_PREFIX}{urandom(6).hex()}"
+    )
     steps: list[_Step] = []
     try:
         with place.opened(_PLAN, "prepare", make=True):
@@ -121,7 +123,7 @@ def recover(root: Path, trash: Path) -> list[str]:
     for name in sorted(names_in(root, below)):
         if not name.startswith(JOURNAL_PREFIX):
             continue
-        place = _Place(root, below, name)
+        place = _JournalFolder(root, below, name)
         try:
             steps = _read_plan(place)
         except (ValueError, TypeError, RecursionError, BadName):
@@ -145,7 +147,7 @@ def _check(root: Path, changes: Sequence[JournalEntry]) -> None:
             files.check_in(root, change.path, change.expected)
 
 
-def _stage(place: _Place, change: JournalEntry, number: int, stamp: str) -> _Step:
+def _stage(place: _JournalFolder, change: JournalEntry, number: int, stamp: str) -> _Step:
     staged = kept = ""
     if change.data is not None:
         staged = f"new-{number}"
@@ -165,7 +167,7 @@ def _stage(place: _Place, change: JournalEntry, number: int, stamp: str) -> _Ste
     )
 
 
-def _read_plan(place: _Place) -> list[_Step]:
+def _read_plan(place: _JournalFolder) -> list[_Step]:
     """Return the steps of a plan, none if it was never committed; raise unless it is valid.
 
     All of its files must be notes inside the bank, and all new contents intact.
@@ -198,7 +200,7 @@ def _check_inside(root: Path, path: str) -> None:
             raise BadName(f"{path!r} is not a regular file")
 
 
-def _do(place: _Place, step: _Step) -> None:
+def _do(place: _JournalFolder, step: _Step) -> None:
     if step.staged:
         data = place.read(step.staged)
         if data is None:
@@ -218,7 +220,7 @@ def _do(place: _Place, step: _Step) -> None:
             files.remove(target, aside, step.before)
 
 
-def _redo(place: _Place, step: _Step) -> list[str]:
+def _redo(place: _JournalFolder, step: _Step) -> list[str]:
     found = files.current_in(place.root, step.path)
     if found == step.after:
         return []
@@ -233,7 +235,7 @@ def _redo(place: _Place, step: _Step) -> list[str]:
     return []
 
 
-def _undo(place: _Place, step: _Step) -> None:
+def _undo(place: _JournalFolder, step: _Step) -> None:
     """Restore a file, if the change had reached it."""
     if step.before == step.after or files.current_in(place.root, step.path) != step.after:
         return
@@ -246,7 +248,7 @@ def _undo(place: _Place, step: _Step) -> None:
         target.sync()
 
 
-def _remove_durably(place: _Place) -> None:
+def _remove_durably(place: _JournalFolder) -> None:
     """Remove a journal, its plan first, so that an incomplete one is never applied."""
     with place.opened(_PLAN, "remove") as plan:
         plan.unlink()
@@ -255,13 +257,13 @@ def _remove_durably(place: _Place) -> None:
         folder.sync()
 
 
-def _set_aside(place: _Place) -> None:
+def _set_aside(place: _JournalFolder) -> None:
     """Rename a journal that can't be applied, so that it is kept but ignored."""
     with place.note(place.folder, "set aside") as folder:
         folder.replace(folder.beside(f"{place.name.lstrip('.')}-{urandom(3).hex()}"))
         folder.sync()
 
 
-def _remove(place: _Place) -> None:
+def _remove(place: _JournalFolder) -> None:
     with suppress(MemoryBankError), place.note(place.folder, "remove") as folder:
         rmtree(folder.name, ignore_errors=True, dir_fd=folder.folder)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memory_bank.base.documents import BY_ALIAS, BY_ID, BY_NAME, BY_NUMBER, BY_PATH, BY_TITLE, Name
 from memory_bank.base.filenames import NOTE_SUFFIXES
+from memory_bank.notes.characters import nfc
 from memory_bank.notes.names import (
     OUTSIDE,
     in_reference,
@@ -17,13 +18,12 @@ from memory_bank.notes.names import (
     record_asked,
     record_name,
 )
-from memory_bank.notes.unicode_form import nfc
 
 if TYPE_CHECKING:
     from memory_bank.notes.note import Note, NoteLink
 
 
-class Target(NamedTuple):
+class TargetNames(NamedTuple):
     """The names that a link may mean, in order, and the ghost's name if no note has one."""
 
     names: tuple[str, ...]
@@ -72,7 +72,7 @@ def target_of(
     *,
     included: bool = False,
     in_project: InProject = no_project,
-) -> Target:
+) -> TargetNames:
     """Return the names that a link in the note at `path` may mean.
 
     A Markdown link, and a target that starts with a dot, is relative to the note's folder; others
@@ -83,12 +83,12 @@ def target_of(
     """
     written = nfc(" ".join(link.target.split()))
     if not written:
-        return Target((key(path),), name_of(path))
+        return TargetNames((key(path),), name_of(path))
     if link.names_file:
         return _file_target(in_reference(written), project_prefix, in_project)
     if link.kind == "reference" and not written.endswith(NOTE_SUFFIXES):
         named = in_reference(written)
-        return Target((key(named),), named)
+        return TargetNames((key(named),), named)
     relative = posixpath.normpath(posixpath.join(posixpath.dirname(path), written))
     rooted = posixpath.normpath(written.lstrip("/"))
     if link.kind == "markdown" or written.startswith(("./", "../")):
@@ -96,21 +96,21 @@ def target_of(
         ghost = posixpath.normpath(base + relative.lstrip("/"))
         second = key(rooted) if not written.startswith(".") else ""
         first = _name_at(ghost, project_prefix)
-        return Target((first, second), written if ghost.startswith("..") else ghost)
+        return TargetNames((first, second), written if ghost.startswith("..") else ghost)
     if project_prefix and rooted.startswith(project_prefix):
         rooted = rooted.removeprefix(project_prefix)
     second = key(relative) if "/" in rooted else record_asked(rooted)
-    return Target((key(rooted), second), rooted)
+    return TargetNames((key(rooted), second), rooted)
 
 
-def _file_target(named: str, project_prefix: str, in_project: InProject) -> Target:
+def _file_target(named: str, project_prefix: str, in_project: InProject) -> TargetNames:
     """Return the note that one of `file_refs` is; without a note's suffix it is none."""
     if not named.endswith(NOTE_SUFFIXES):
-        return Target(("",), named)
+        return TargetNames(("",), named)
     inside = named.removeprefix(project_prefix)
     if project_prefix and inside == named and not leads_out(named) and in_project(named):
-        return Target((OUTSIDE + key(named),), named)
-    return Target((key(inside),), inside)
+        return TargetNames((OUTSIDE + key(named),), named)
+    return TargetNames((key(inside),), inside)
 
 
 def _name_at(place: str, project_prefix: str) -> str:

@@ -14,9 +14,8 @@ from urllib.parse import unquote
 from memory_bank.base.errors import BadName, Hint
 from memory_bank.base.filenames import NOTE_SUFFIXES
 from memory_bank.base.paths import Layout
-from memory_bank.notes.folders import is_link, leaves
+from memory_bank.notes.characters import nfc
 from memory_bank.notes.identity import DEVICES
-from memory_bank.notes.unicode_form import nfc
 
 _INVISIBLE = frozenset(["Cc", "Cf", "Zl", "Zp"])
 """Categories of invisible characters: control, format, line and paragraph separators."""
@@ -115,17 +114,6 @@ def key(name: str) -> str:
 def without_id_start(name: str) -> str:
     """Return a name without the start of an id, which `remember` adds where git knows branches."""
     return _ID_START.sub("", name)
-
-
-def inside(root: Path, path: str) -> Path:
-    """Return the file of a path below `root`; raise BadName when links lead out of the bank."""
-    file = root / path
-    folder = os.path.realpath(file.parent)
-    if folder != str(root) and not folder.startswith(str(root) + os.sep):
-        raise leaves(path)
-    if file.is_symlink():
-        raise is_link(path)
-    return file
 
 
 _TABLE = {

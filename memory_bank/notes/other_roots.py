@@ -14,8 +14,8 @@ from memory_bank.base.errors import StorageFailed
 from memory_bank.base.filenames import NOTE_SUFFIXES, StatSignature, signature_of, trusted
 from memory_bank.base.inotify import InotifyQueue
 from memory_bank.notes import files, folders
+from memory_bank.notes.characters import nfc
 from memory_bank.notes.roots import SESSIONS, FileHistory, NoteRoot, Watched
-from memory_bank.notes.unicode_form import nfc
 
 Value = TypeVar("Value")
 

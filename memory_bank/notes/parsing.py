@@ -10,13 +10,13 @@ from operator import itemgetter
 
 from memory_bank.base.errors import BadInput
 from memory_bank.notes import characters, identity, links, schema, sections
+from memory_bank.notes.characters import BREAK, nfc
 from memory_bank.notes.front_matter import Split, metadata, not_rewritten, split
 from memory_bank.notes.identity import etag
 from memory_bank.notes.inline import code_spans
 from memory_bank.notes.merging.conflicts import UNRESOLVED, find
 from memory_bank.notes.names import name_of
 from memory_bank.notes.note import FileFault, Meta, Note
-from memory_bank.notes.unicode_form import BREAK, nfc
 
 
 def parse(path: str, data: bytes) -> Note:

@@ -35,7 +35,7 @@ _LONG = 5
 _SMALL = 0.25
 
 
-class _Part(NamedTuple):
+class _Stretch(NamedTuple):
     """Offsets of text that is not split further."""
 
     start: int
@@ -50,14 +50,16 @@ def passages(section: NoteSection, size: int = SIZE) -> tuple[NotePassage, ...]:
     """
     text = _NEWLINE.sub("\n", section.text)
     if len(text) <= size * _WHOLE:
-        parts = [_Part(0, len(text))]
+        parts = [_Stretch(0, len(text))]
     else:
         parts = list(_joined(_parts(text, size), size))
     starts = [0, *(found.end() for found in re.finditer("\n", text))]
     return tuple(passage for part in parts if (passage := _passage(section, text, starts, part)))
 
 
-def _passage(section: NoteSection, text: str, starts: list[int], part: _Part) -> NotePassage | None:
+def _passage(
+    section: NoteSection, text: str, starts: list[int], part: _Stretch
+) -> NotePassage | None:
     """Return a passage without blank lines around it; None if it is blank."""
     words = text[part.start : part.end]
     stripped = words.lstrip()
@@ -71,21 +73,21 @@ def _passage(section: NoteSection, text: str, starts: list[int], part: _Part) ->
     return NotePassage(section.line + first, section.line + last + 1, words)
 
 
-def _joined(parts: Iterator[_Part], size: int) -> Iterator[_Part]:
+def _joined(parts: Iterator[_Stretch], size: int) -> Iterator[_Stretch]:
     """Join adjacent parts as long as they fit."""
     start = end = 0
     for part in parts:
         length = part.end - start
         small = end - start < size * _SMALL and length <= size * _LONG
         if end > start and length > size and not small:
-            yield _Part(start, end)
+            yield _Stretch(start, end)
             start = end
         end = part.end
     if end > start:
-        yield _Part(start, end)
+        yield _Stretch(start, end)
 
 
-def _parts(text: str, size: int) -> Iterator[_Part]:
+def _parts(text: str, size: int) -> Iterator[_Stretch]:
     """Yield blocks in order; long ones as lines, long lines in pieces."""
     for block in _blocks(text):
         if block.end - block.start <= size * _LONG:
@@ -93,12 +95,12 @@ def _parts(text: str, size: int) -> Iterator[_Part]:
             continue
         for line in _LINE.finditer(text, block.start, block.end):
             if line.end() - line.start() <= size * _LONG:
-                yield _Part(*line.span())
+                yield _Stretch(*line.span())
             else:
                 yield from _pieces(text, line.start(), line.end(), 2 * size)
 
 
-def _blocks(text: str) -> Iterator[_Part]:
+def _blocks(text: str) -> Iterator[_Stretch]:
     """Yield paragraphs with the blank lines after them, list items, table rows, fenced code."""
     start = 0
     fence = ""
@@ -109,22 +111,22 @@ def _blocks(text: str) -> Iterator[_Part]:
             # The closing fence is of the same character, at least as long, and alone.
             if mark and mark[1].startswith(fence) and not text[mark.end() : line.end()].strip():
                 fence = ""
-                yield _Part(start, line.end())
+                yield _Stretch(start, line.end())
                 start = line.end()
             continue
         now_blank = line[0].isspace()
         if line.start() > start and (
             mark or (blank and not now_blank) or _STARTS_BLOCK.match(text, line.start(), line.end())
         ):
-            yield _Part(start, line.start())
+            yield _Stretch(start, line.start())
             start = line.start()
         fence = mark[1] if mark else ""
         blank = now_blank
     if start < len(text):
-        yield _Part(start, len(text))
+        yield _Stretch(start, len(text))
 
 
-def _pieces(text: str, start: int, end: int, size: int) -> Iterator[_Part]:
+def _pieces(text: str, start: int, end: int, size: int) -> Iterator[_Stretch]:
     """Split a line after a sentence, else at white space, else anywhere."""
     while end - start > size:
         window = text[start : start + size]
@@ -133,9 +135,9 @@ def _pieces(text: str, start: int, end: int, size: int) -> Iterator[_Part]:
             stop = max(window.rfind(" "), window.rfind("\t")) + 1
         if stop < size * _SMALL:
             stop = size
-        yield _Part(start, start + stop)
+        yield _Stretch(start, start + stop)
         start += stop
-    yield _Part(start, end)
+    yield _Stretch(start, end)
 
 
 _DEFINITION = re.compile(

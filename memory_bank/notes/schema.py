@@ -10,9 +10,9 @@ from datetime import date, datetime, time
 from memory_bank.base.dates import to_datetime
 from memory_bank.base.errors import BadInput, Hint
 from memory_bank.base.text import agent_name
+from memory_bank.notes.characters import nfc
 from memory_bank.notes.identity import slug
 from memory_bank.notes.note import Entity, FileFault, Meta
-from memory_bank.notes.unicode_form import nfc
 
 KEYS: Mapping[str, tuple[str, ...]] = {
     "id": ("id",),
@@ -100,12 +100,12 @@ def check_tags(tags: Iterable[str]) -> tuple[str, ...]:
 
 def key_of(raw: Mapping[str, object], name: str) -> str:
     """Return the key that this front matter uses for one of our names."""
-    return next(_Reader(raw).keys(name), name)
+    return next(_KeyReader(raw).keys(name), name)
 
 
 def keys_of(raw: Mapping[str, object], name: str) -> tuple[str, ...]:
     """Return all keys that this front matter uses for one of our names, in order of precedence."""
-    return tuple(_Reader(raw).keys(name))
+    return tuple(_KeyReader(raw).keys(name))
 
 
 def read_meta(
@@ -116,7 +116,7 @@ def read_meta(
     A value of a wrong type is a fault and stays in `extra`, as do unknown keys. So does a status of
     the user's own (`accepted`, `draft`), which counts as active.
     """
-    reader = _Reader(raw)
+    reader = _KeyReader(raw)
     meta = Meta(
         id=reader.text("id"),
         title=reader.title(),
@@ -136,7 +136,7 @@ def read_meta(
     return meta, tuple(dict.fromkeys(reader.faults))[:_MAX_FAULTS]
 
 
-class _Reader:
+class _KeyReader:
     """The reader of one front matter; records the keys that were read, and faults."""
 
     def __init__(self, raw: Mapping[str, object]) -> None:

@@ -1,10 +1,10 @@
-"""The notes of a bank as a source of documents."""
+"""The notes of a bank as a source of documents, without what was asked in a session."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -27,14 +27,13 @@ from memory_bank.base.documents import (
 )
 from memory_bank.base.errors import BadName, StorageFailed, UnreadableNote
 from memory_bank.base.filenames import StatSignature, signature_of
-from memory_bank.base.tokens import estimate
+from memory_bank.base.text import estimate
 from memory_bank.notes import files
-from memory_bank.notes.asked import Asked, asked_in
 from memory_bank.notes.characters import decode
 from memory_bank.notes.files import UNKNOWN
 from memory_bank.notes.identity import etag
-from memory_bank.notes.link_targets import InProject, Target, names_of, no_project, target_of
-from memory_bank.notes.note import Note, NoteLink, NoteSection
+from memory_bank.notes.link_targets import InProject, TargetNames, names_of, no_project, target_of
+from memory_bank.notes.note import Meta, Note, NoteLink, NoteSection
 from memory_bank.notes.roots import Roots
 
 READER = "11"
@@ -69,7 +68,7 @@ class NotesSource:
         self._in_project = in_project
         self._max_bytes = max_bytes
         self._forgotten = False
-        self._asked: tuple[str, Asked | None] = "", None
+        self._asked: tuple[str, SessionPrompts | None] = "", None
 
     @property
     def leftover(self) -> list[str]:
@@ -189,7 +188,7 @@ class NotesSource:
         if self._asked[0] != hash:  # several parts of one note are read one after another
             from memory_bank.notes import parsing
 
-            self._asked = hash, asked_in(parsing.front_matter(data), text)
+            self._asked = hash, prompts_in(parsing.front_matter(data), text)
         return self._asked[1].removed(shown).strip("\n") if self._asked[1] else shown
 
     def close(self) -> None:
@@ -222,7 +221,7 @@ def document_of(
     )
     meta = note.meta
     owners = _owners(note.body.sections)
-    known = asked_in(meta, note.text)
+    known = prompts_in(meta, note.text)
     asked = known.headings(note.body.sections, note.title) if known else frozenset[str]()
     return Document(
         key=note.path,
@@ -251,7 +250,7 @@ def document_of(
     )
 
 
-def _answering(section: NoteSection, asked: Asked | None) -> NoteSection:
+def _answering(section: NoteSection, asked: SessionPrompts | None) -> NoteSection:
     """Return a section without what was asked in the session."""
     return section._replace(text=asked.removed(section.text)) if asked else section
 
@@ -341,7 +340,7 @@ def _data(note: Note) -> dict[str, Any]:
     return {key: value for key, value in data.items() if value}
 
 
-def _link(link: NoteLink, target: Target) -> Link:
+def _link(link: NoteLink, target: TargetNames) -> Link:
     return Link(
         line=link.line,
         kind=link.kind,
@@ -382,3 +381,91 @@ def _extra(extra: Mapping[str, object]) -> Iterator[tuple[str, str]]:
                 yield key.casefold(), item.isoformat()
             elif item is not None and not isinstance(item, Mapping):
                 yield key.casefold(), str(item).casefold()
+
+
+_SESSION = "session"
+
+_ASKED = re.compile(
+    r"^[ \t]*[-*+][ \t]+(?:prompt \d{1,9}|request)::(.*(?:\r?\n[ \t]+\S.*)*)$",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+_LINE = re.compile(r"^[ \t]*[-*+][ \t]+(?:(?!fact::)[a-z_]{1,40}::[ \t])?(.*)$", re.MULTILINE)
+
+_HEADING = re.compile(
+    r"^ {0,3}#{1,6}[ \t]+(.*)$(?!\s*[-*+][ \t]+obs_type::[ \t]+decision)", re.MULTILINE
+)
+
+_LABEL = re.compile(r"^[^:]{1,80}: |\s\([^()]*\)$")
+"""What titles have around a prompt: `Look into: … (a.py)`."""
+
+_TIME = re.compile(r"^\s*\d{4}-\d\d-\d\dT\S+\s")
+
+_PROMPT_WORD = re.compile(r"[^\W_]+")
+
+_NOT_A_BREAK = re.compile(r"[^\r\n]+")
+
+_LEAST = 3
+"""Fewest words of a text that repeats the start of a prompt; fewer are there by chance."""
+
+
+class SessionPrompts:
+    """The prompts and requests of one session, as a tree of their words."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        """Take the texts, each of one line."""
+        self._after: dict[tuple[int, str], int] = {}
+        self._ends = set[int]()
+        for text in texts:
+            at = 0
+            for word in _words(text):
+                at = self._after.setdefault((at, word), len(self._after) + 1)
+            self._ends.add(at)
+
+    def repeats(self, text: str) -> bool:
+        """Tell whether a text is a prompt or the start of one, perhaps with its last word cut."""
+        words = _words(text)
+        if text.rstrip().endswith("…") and len(words) > _LEAST:
+            words = words[:-1]
+        at = 0
+        for word in words:
+            at = self._after.get((at, word), -1)
+        return at > 0 and (len(words) >= _LEAST or at in self._ends)
+
+    def made(self, text: str) -> bool:
+        """Tell whether a title is made of a prompt, as `Change a.py for: …` is."""
+        return self.repeats(text) or self.repeats(_LABEL.sub("", text))
+
+    def headings(self, sections: Sequence[NoteSection], title: str) -> frozenset[str]:
+        """Return the title and the headings that are made of a prompt; a decision's stays."""
+        found = {heading for one in sections for heading in one.headings if self.made(heading)}
+        decided = {one.headings[-1] for one in sections if ("obs_type", "decision") in one.fields}
+        return frozenset(found - decided | ({title} if self.made(title) else set()))
+
+    def removed(self, text: str) -> str:
+        """Return lines of the note; those of prompts, and those that repeat one, are blank."""
+
+        def blank(found: re.Match[str]) -> str:
+            return _NOT_A_BREAK.sub("", found[0])
+
+        def repeated(found: re.Match[str]) -> str:
+            return blank(found) if self.made(found[1]) else found[0]
+
+        return _HEADING.sub(repeated, _LINE.sub(repeated, _ASKED.sub(blank, text)))
+
+
+def prompts_in(meta: Meta, text: str) -> SessionPrompts | None:
+    """Return what was asked in the session of a note; None if it is no session's note."""
+    if meta.type != _SESSION or not {"session_id", "project"} <= meta.extra.keys():
+        return None
+    return SessionPrompts(_prompt_texts(text))
+
+
+def _prompt_texts(text: str) -> Iterator[str]:
+    for found in _ASKED.finditer(text):
+        for line in found[1].splitlines():
+            yield _TIME.sub("", line)
+
+
+def _words(text: str) -> list[str]:
+    return [word.casefold() for word in _PROMPT_WORD.findall(text)]

@@ -300,10 +300,10 @@ class Store:
         self, text: str, before: Sequence[str], *, given: str, path: str = ""
     ) -> None:
         """Raise SecretFound for a text with a secret that is not in `before`."""
-        from memory_bank.notes.secrets import gate
+        from memory_bank.notes.secrets import secrets
 
         if not self._allow_secrets:
-            gate.check(text, before, given=given, path=path, allowed=self._allowed)
+            secrets.check(text, before, given=given, path=path, allowed=self._allowed)
 
     def delete(self, path: str, if_match: str | None = None) -> Trashed:
         """Move a note to the trash; with `if_match`, only if it still has that etag."""

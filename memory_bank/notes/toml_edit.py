@@ -14,7 +14,7 @@ from datetime import date, datetime
 from memory_bank.base import toml
 from memory_bank.base.dates import iso
 from memory_bank.notes.blocks import BlockError, last_break, line_start, splice
-from memory_bank.notes.unicode_form import BREAK
+from memory_bank.notes.characters import BREAK
 from memory_bank.notes.yaml import expected as _as_yaml
 
 _AT = re.compile(r" \(at line ([0-9]+), column [0-9]+\)\Z")

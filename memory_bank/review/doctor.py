@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from memory_bank.bank import hook_log
+from memory_bank.bank.backlinks import LinkShown, shown
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.findings import Finding, Severity
-from memory_bank.bank.links import LinkShown, shown
 from memory_bank.bank.open_index import View
 from memory_bank.base.errors import NoRepository
 from memory_bank.base.inotify import problem
@@ -18,8 +18,8 @@ from memory_bank.code.work_tree import work_tree_of
 from memory_bank.git import repository
 from memory_bank.review.rules import links, twins
 from memory_bank.review.rules.base import RuleContext, findings
-from memory_bank.search.index.changes import Progress, SyncReport
-from memory_bank.search.manifest import documents
+from memory_bank.search.index.document_changes import Progress, SyncReport
+from memory_bank.search.manifest import document_rows
 from memory_bank.sessions.forgotten import former_state
 
 _LINKS = frozenset({"broken-link", "ambiguous-link"})
@@ -152,7 +152,7 @@ def doctor(bank: Bank, progress: Progress | None = None) -> BankHealth:
 
 
 def _health(view: View, bank: Bank, report: SyncReport) -> BankHealth:
-    notes, _, _, passages = documents.totals(view.manifest)
+    notes, _, _, passages = document_rows.totals(view.manifest)
     settings = bank.settings
     context = RuleContext(bank.layout, settings, bank.store, view.manifest)
     found = findings(context)

@@ -21,7 +21,7 @@ from memory_bank.search.hits import Reason
 from memory_bank.search.measures import Qrels
 
 if TYPE_CHECKING:
-    from memory_bank.search.index.changes import Progress
+    from memory_bank.search.index.document_changes import Progress
 
 
 MEASURES = measures.NAMES

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from memory_bank.bank.bank import Bank
 from memory_bank.git import objects
-from memory_bank.notes.compare.notes import Unread
+from memory_bank.notes.compare.note_comparison import UnreadFile
 from memory_bank.review.report import Side
 from memory_bank.review.revision_range import WORKTREE
 
@@ -56,9 +56,9 @@ class LeftOut(NamedTuple):
     """The changed notes that a review does not read."""
 
     paths: frozenset[str] = frozenset()
-    before: Mapping[str, Unread] = MappingProxyType({})
+    before: Mapping[str, UnreadFile] = MappingProxyType({})
     """The first of them at BASE, by path."""
-    after: Mapping[str, Unread] = MappingProxyType({})
+    after: Mapping[str, UnreadFile] = MappingProxyType({})
     """The first of them at HEAD, by path."""
 
 
@@ -94,9 +94,9 @@ def left_out(bank: Bank, base: Side, head: Side) -> LeftOut:
     }
     reasons |= _beyond(costs)
 
-    def unread(side: Mapping[str, str]) -> dict[str, Unread]:
+    def unread(side: Mapping[str, str]) -> dict[str, UnreadFile]:
         return {
-            path: Unread(sizes.get(side[path], 0), why)
+            path: UnreadFile(sizes.get(side[path], 0), why)
             for path, why in islice(sorted(reasons.items()), _MOST_NAMED)
             if path in side
         }

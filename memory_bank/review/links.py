@@ -10,7 +10,7 @@ from memory_bank.notes.compare.note_change import NoteChange
 from memory_bank.notes.names import name_of
 from memory_bank.review.report import BrokenBacklink, NewGhost, Orphan, SimilarNote, WeakNeighbour
 from memory_bank.review.revision_range import BankState, is_ghost
-from memory_bank.search.manifest.links import LinkDestination, LinkRow
+from memory_bank.search.manifest.link_rows import LinkDestination, LinkRow
 
 
 class LinkComparison(NamedTuple):

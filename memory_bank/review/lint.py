@@ -7,9 +7,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from memory_bank.bank.bank import Bank
+from memory_bank.bank.bank import Bank, note_path
 from memory_bank.bank.findings import SEVERITIES, Edit, Finding, Severity
-from memory_bank.bank.note_paths import note_path
 from memory_bank.bank.open_index import View
 from memory_bank.base.errors import BadInput, Hint, MemoryBankError, did_you_mean, similar_names
 from memory_bank.base.filenames import NOTE_SUFFIXES

@@ -18,9 +18,8 @@ from memory_bank.git import repository
 from memory_bank.memory.alike import similar_notes
 from memory_bank.notes import front_matter
 from memory_bank.notes.characters import decode
-from memory_bank.notes.compare.keys_and_links import without_secrets
-from memory_bank.notes.compare.notes import MAX_BYTES, compare
-from memory_bank.notes.compare.words import Words
+from memory_bank.notes.compare.note_comparison import MAX_BYTES, compare, without_secrets
+from memory_bank.notes.compare.text_diff import Words
 from memory_bank.review import findings as review_findings
 from memory_bank.review import golden_queries, limits, links
 from memory_bank.review.findings import (

@@ -12,9 +12,9 @@ from memory_bank.base.errors import BadInput, MemoryBankError, NoRepository
 from memory_bank.git import authorship, process, repository
 from memory_bank.git.objects import commit_of, is_shallow
 from memory_bank.review.report import Side
-from memory_bank.search.manifest import documents, graph, links
-from memory_bank.search.manifest.documents import Version
-from memory_bank.search.manifest.links import LinkDestination, LinkRow
+from memory_bank.search.manifest import document_rows, graph, link_rows
+from memory_bank.search.manifest.document_rows import Version
+from memory_bank.search.manifest.link_rows import LinkDestination, LinkRow
 
 STAGED, WORKTREE = "staged", "worktree"
 
@@ -122,13 +122,13 @@ class BankState:
     @cached_property
     def rows(self) -> dict[str, Version]:
         """The notes by path."""
-        found = self.bank.read(lambda view: documents.versions(view.manifest))
+        found = self.bank.read(lambda view: document_rows.versions(view.manifest))
         return {path: row for path, row in found.items() if path not in self.left_out}
 
     @cached_property
     def versions(self) -> dict[str, str]:
         """A text for each file that differs if the file does, by path."""
-        listed = self.bank.read(lambda view: documents.unindexed(view.manifest))
+        listed = self.bank.read(lambda view: document_rows.unindexed(view.manifest))
         found = {path: f"not read: {reason}" for path, reason in listed}
         found |= {path: row.hash for path, row in self.rows.items()}
         return {path: value for path, value in found.items() if path not in self.left_out}
@@ -136,14 +136,14 @@ class BankState:
     @cached_property
     def goals(self) -> dict[str, list[LinkDestination]]:
         """Where the links of each note lead, in their order."""
-        found = self.bank.read(lambda view: links.goals(view.manifest))
+        found = self.bank.read(lambda view: link_rows.goals(view.manifest))
         return {path: some for path, some in found.items() if path not in self.left_out}
 
     def links(self, paths: Collection[str]) -> dict[str, list[LinkRow]]:
         """Return the links of some notes, in their order."""
         wanted = set(paths) - self.left_out
         found: dict[str, list[LinkRow]] = {}
-        for row in self.bank.read(lambda view: links.links_of(view.manifest, wanted)):
+        for row in self.bank.read(lambda view: link_rows.links_of(view.manifest, wanted)):
             found.setdefault(row.source_key, []).append(row)
         return found
 
@@ -165,7 +165,7 @@ class BankState:
 
     def problems(self, rows: list[LinkRow]) -> list[str]:
         """Return for each link what is wrong with it, or an empty text."""
-        return self.bank.read(lambda view: links.problems(view.manifest, rows))
+        return self.bank.read(lambda view: link_rows.problems(view.manifest, rows))
 
     def superseded(self, paths: Collection[str]) -> dict[str, str]:
         """Map the superseded ones of some notes to their successors."""

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from memory_bank.base.setting_sections import Memory
 from memory_bank.search import boosts
 from memory_bank.search.hits import NEVER, Access, Ranking, Reason
-from memory_bank.search.manifest import documents, entries, graph
+from memory_bank.search.manifest import document_rows, entries, graph
 from memory_bank.search.manifest.manifest import Manifest
 from memory_bank.search.ranking import LEAST, LEAST_SHARE, STRONG, likelihood
 
@@ -120,7 +120,7 @@ def boost(
     With `by_section`, accesses of a section that has a name are those of that name.
     """
     numbers = {one.document for one in found}
-    dates = manifest.cached(documents.dates) or documents.dates(manifest, numbers)
+    dates = manifest.cached(document_rows.dates) or document_rows.dates(manifest, numbers)
     named = entries.names(manifest, [one.row for one in found]) if by_section else {}
     keys = [dates[number][1] for number in numbers if number in dates]
     seen = accesses([*keys, *named.values()])
@@ -138,7 +138,7 @@ def boost(
 
 def boost_trusted(manifest: Manifest, found: Collection[Candidate], trusted: Trusted) -> None:
     """Boost candidates by how far their documents are to be trusted."""
-    rows = documents.documents(manifest, {one.document for one in found})
+    rows = document_rows.documents(manifest, {one.document for one in found})
     factors = trusted([row.key for row in rows.values()])
     for candidate in found if factors else ():
         row = rows.get(candidate.document)

@@ -14,8 +14,8 @@ from memory_bank.search import candidates, ranking
 from memory_bank.search.boosts import Ranked, by_ranks
 from memory_bank.search.candidates import Accesses, Candidate, Stale, Trusted
 from memory_bank.search.hits import NEVER, Access, Ranking, Reason
-from memory_bank.search.manifest import documents, entries, graph
-from memory_bank.search.manifest.documents import DocumentRow, PassageRow
+from memory_bank.search.manifest import document_rows, entries, graph
+from memory_bank.search.manifest.document_rows import DocumentRow, PassageRow
 from memory_bank.search.manifest.manifest import Manifest, filled_key
 from memory_bank.search.ranking import Evidence, ExtraMatches, rank
 from memory_bank.search.retrievers import RetrieverSet, in_mode
@@ -245,7 +245,7 @@ class Engine:
         if self._manifest.meta(filled_key(name)) != retriever.version:
             return retriever, pending
         waiting = retriever.waiting()
-        if waiting and waiting > (1 - _MIN_COVERAGE) * documents.count_passages(self._manifest):
+        if waiting and waiting > (1 - _MIN_COVERAGE) * document_rows.count_passages(self._manifest):
             return retriever, pending
         return retriever, ""
 
@@ -269,8 +269,8 @@ class Engine:
         """Return the newest documents in scope: the answer to a query of conditions only."""
         if scope.only is None:
             return ()
-        found = documents.newest(self._manifest, scope, limit)
-        places = documents.first_passages(self._manifest, [one.number for one in found])
+        found = document_rows.newest(self._manifest, scope, limit)
+        places = document_rows.first_passages(self._manifest, [one.number for one in found])
         seen = self._accesses([one.known_as for one in found])
         why = stale({one.row: number for number, one in places.items()}) if stale else {}
         reasons = (Reason("conditions", "meets them all; the newest first", 1.0),)
@@ -295,7 +295,7 @@ class Engine:
         if context.following and evidence.lexical:
             notes = cast("KeywordIndex", self._retrievers.get("notes"))
             evidence = evidence._replace(titled=notes.title_matches(question))
-        ranking = rank(evidence, context, partial(documents.code_ratio, self._manifest))
+        ranking = rank(evidence, context, partial(document_rows.code_ratio, self._manifest))
         if scope.rows is not None:  # a document found as a whole has its first passage
             inside = {row: score for row, score in ranking.scores.items() if row in scope.rows}
             ranking = ranking._replace(scores=inside, relevance=inside)
@@ -330,7 +330,7 @@ class Engine:
             semantic=semantic,
             weight=weight,
             code_weight=code_weight,
-            mean_words=documents.mean_words(self._manifest),
+            mean_words=document_rows.mean_words(self._manifest),
             by_words="keyword" in results.matches,
             extra=tuple(
                 ExtraMatches(
@@ -346,13 +346,13 @@ class Engine:
         )
 
     def _hits(self, best: Sequence[Candidate], ranking: Ranking, *, also: bool) -> tuple[Hit, ...]:
-        rows = documents.documents(self._manifest, {candidate.document for candidate in best})
+        rows = document_rows.documents(self._manifest, {candidate.document for candidate in best})
         others: dict[int, list[int]] = {candidate.document: [] for candidate in best}
         for row, owner in ranking.owner.items():
             if also and owner in others and row in ranking.scores:
                 others[owner].append(row)
         shown = {candidate.row for candidate in best}
-        places = documents.passages(
+        places = document_rows.passages(
             self._manifest, shown.union(*(some for some in others.values()))
         )
         return tuple(

@@ -8,7 +8,7 @@ from datetime import datetime
 from memory_bank.base.dates import iso
 from memory_bank.base.errors import did_you_mean, similar_names
 from memory_bank.search import boosts
-from memory_bank.search.manifest import documents, filters
+from memory_bank.search.manifest import document_rows, filters
 from memory_bank.search.manifest.filters import Condition
 from memory_bank.search.manifest.manifest import Manifest
 from memory_bank.search.query import KEYS, SYNONYMS, Unread
@@ -103,6 +103,6 @@ def _values(manifest: Manifest, key: str) -> Collection[str]:
 
     if key != "in":
         kinds = schema.KNOWN_TYPES if key == "type" else ()
-        return [*documents.counts(manifest, key.casefold()), *kinds]
-    parts = [path.split("/")[:-1] for _, path in documents.all_keys(manifest)]
+        return [*document_rows.counts(manifest, key.casefold()), *kinds]
+    parts = [path.split("/")[:-1] for _, path in document_rows.all_keys(manifest)]
     return {"/".join(part[:depth]) for part in parts for depth in range(1, len(part) + 1)}

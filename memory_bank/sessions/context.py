@@ -14,7 +14,7 @@ from memory_bank.bank.bank import Bank
 from memory_bank.bank.open_index import NoteRow, View
 from memory_bank.base.errors import BadInput, NoteNotFound
 from memory_bank.base.setting_sections import ContextSettings
-from memory_bank.base.tokens import estimate
+from memory_bank.base.text import estimate
 from memory_bank.search.manifest import entries, filters, graph
 from memory_bank.search.manifest.filters import Condition
 from memory_bank.sessions import note_format, note_reading

@@ -15,8 +15,8 @@ from memory_bank.bank.open_index import View
 from memory_bank.base.dates import iso_of, to_datetime
 from memory_bank.base.errors import BadInput
 from memory_bank.notes.roots import SESSIONS
-from memory_bank.search.manifest import documents
-from memory_bank.search.manifest.documents import DocumentRow
+from memory_bank.search.manifest import document_rows
+from memory_bank.search.manifest.document_rows import DocumentRow
 from memory_bank.search.manifest.entries import session_id_of
 from memory_bank.search.manifest.tables import SessionCounts, session_counts
 from memory_bank.sessions.compress import compress_now
@@ -234,7 +234,7 @@ def _known(outlines: Sequence[Outline], rows: Sequence[DocumentRow]) -> list[_Kn
 
 def unreadable_notes(view: View) -> tuple[UnreadableSession, ...]:
     """Return the files among the notes of sessions that can't be read."""
-    found = documents.unindexed(view.manifest)
+    found = document_rows.unindexed(view.manifest)
     return tuple(UnreadableSession(*one) for one in found if one[0].startswith(SESSIONS))
 
 

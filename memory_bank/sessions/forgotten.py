@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.identity import former_ids, move_state
+from memory_bank.bank.bank_id import former_ids, move_state
 from memory_bank.base.errors import NoteNotFound, StorageFailed
 from memory_bank.search.manifest.entries import session_id_of
 from memory_bank.search.times import moment

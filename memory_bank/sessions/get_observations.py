@@ -15,8 +15,8 @@ from memory_bank.base.errors import BadInput, UnreadableNote
 from memory_bank.notes import parsing
 from memory_bank.notes.names import of_note
 from memory_bank.notes.note import Note
-from memory_bank.search.manifest import documents, entries
-from memory_bank.search.manifest.documents import DocumentRow
+from memory_bank.search.manifest import document_rows, entries
+from memory_bank.search.manifest.document_rows import DocumentRow
 from memory_bank.search.manifest.entries import OBSERVATION, WHOLE
 from memory_bank.sessions import note_reading, observations
 from memory_bank.sessions.compress import compress_now
@@ -67,7 +67,7 @@ def resolved(view: View, bank: Bank, ids: Sequence[str]) -> dict[str, RowPlace]:
 
 
 def _session_place(view: View, name: str) -> RowPlace | None:
-    rows = documents.with_field(view.manifest, entries.SESSION_ID, name.casefold())
+    rows = document_rows.with_field(view.manifest, entries.SESSION_ID, name.casefold())
     return next((RowPlace(row.number) for row in rows if is_session(row)), None)
 
 
@@ -76,7 +76,7 @@ def _note_place(view: View, bank: Bank, name: str) -> RowPlace | None:
         return None
     forms = (name, of_note(name, bank.layout))
     paths = next(filter(None, (open_index.candidates(view.manifest, form) for form in forms)), [])
-    numbers = documents.numbers_of(view.manifest, paths) if len(paths) == 1 else []
+    numbers = document_rows.numbers_of(view.manifest, paths) if len(paths) == 1 else []
     return RowPlace(numbers[0]) if numbers else None
 
 

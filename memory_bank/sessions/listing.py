@@ -11,9 +11,9 @@ from memory_bank.bank.bank import Bank
 from memory_bank.bank.open_index import View
 from memory_bank.base.dates import iso
 from memory_bank.base.errors import BadInput, NoteNotFound, UnreadableNote
-from memory_bank.base.tokens import estimate
-from memory_bank.search.manifest import documents
-from memory_bank.search.manifest.documents import DocumentRow
+from memory_bank.base.text import estimate
+from memory_bank.search.manifest import document_rows
+from memory_bank.search.manifest.document_rows import DocumentRow
 from memory_bank.search.manifest.entries import session_id_of
 from memory_bank.search.manifest.tables import SessionCounts, links_of_sections, session_counts
 from memory_bank.sessions import note_format
@@ -312,7 +312,7 @@ def _facts(bank: Bank, view: View, found: _Read, shown: Sequence[Observation]) -
         file: file.removeprefix(prefix)
         for file in files
         if file.startswith(prefix)
-        and documents.document_at(view.manifest, file.removeprefix(prefix)) is not None
+        and document_rows.document_at(view.manifest, file.removeprefix(prefix)) is not None
     }
     number = found.document.number if found.document else None
     return _Facts(

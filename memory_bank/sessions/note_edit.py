@@ -7,8 +7,8 @@ from collections.abc import Callable, Collection, Sequence
 from memory_bank.base.errors import StorageFailed
 from memory_bank.notes import front_matter
 from memory_bank.notes.blocks import last_break
+from memory_bank.notes.characters import BREAK
 from memory_bank.notes.note import Note
-from memory_bank.notes.unicode_form import BREAK
 from memory_bank.sessions import note_reading
 from memory_bank.sessions.note_format import (
     field_line,

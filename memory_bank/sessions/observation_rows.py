@@ -9,10 +9,10 @@ from memory_bank.bank.open_index import View
 from memory_bank.base.dates import iso_of
 from memory_bank.base.documents import Span, lines_between
 from memory_bank.base.setting_sections import OBSERVATION_TYPES
-from memory_bank.base.tokens import estimate
+from memory_bank.base.text import estimate
 from memory_bank.notes.names import name_of
-from memory_bank.search.manifest import documents, entries
-from memory_bank.search.manifest.documents import DocumentRow
+from memory_bank.search.manifest import document_rows, entries
+from memory_bank.search.manifest.document_rows import DocumentRow
 from memory_bank.search.manifest.entries import WHOLE, Entry, SectionPart
 
 Type = Literal["observation", "session", "note", "section"]
@@ -72,7 +72,7 @@ class Rows:
         places = list(places)
         numbers = {place.document for place in places}
         inside = {place for place in places if place.section != WHOLE}
-        self.documents = documents.documents(view.manifest, numbers)
+        self.documents = document_rows.documents(view.manifest, numbers)
         self.parts = entries.parts(view.manifest, numbers, inside)
         """Sections by document and number; of the observations, those of the places."""
         types = ((place, entries.observation_type(view.manifest, *place)) for place in inside)

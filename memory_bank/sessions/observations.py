@@ -15,7 +15,7 @@ from memory_bank.notes import schema
 from memory_bank.notes.names import of_file
 from memory_bank.search import boosts
 from memory_bank.search.engine import Hit, SearchResult, Unit
-from memory_bank.search.manifest import documents, entries, filters
+from memory_bank.search.manifest import document_rows, entries, filters
 from memory_bank.search.manifest.entries import (
     NOTES,
     OBSERVATION,
@@ -200,7 +200,7 @@ def _within(bank: Bank, wanted: EntryConditions, project: str | None, own: str) 
     since = wanted.since
     with bank.lock:
         late = [name for name, when in bank.logs.updates.all().items() if when >= since]
-        changed = bank.read(lambda view: documents.known_as(view.manifest, late))
+        changed = bank.read(lambda view: document_rows.known_as(view.manifest, late))
     return wanted._replace(changed=frozenset(changed))
 
 

@@ -14,7 +14,7 @@ from sqlite3 import Connection
 from typing import TYPE_CHECKING
 
 from memory_bank.base.errors import BadInput
-from memory_bank.base.tokens import estimate
+from memory_bank.base.text import estimate
 from memory_bank.sessions import forgotten_sessions, queue_rows
 from memory_bank.sessions.queue_file import QueueFile
 from memory_bank.sessions.queue_rows import (

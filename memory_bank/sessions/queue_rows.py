@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from sqlite3 import Connection
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from memory_bank.base.tokens import estimate
+from memory_bank.base.text import estimate
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -12,8 +12,7 @@ from blake3 import blake3
 from memory_bank.bank.bank import Bank
 from memory_bank.base.dates import iso
 from memory_bank.base.errors import BadInput
-from memory_bank.base.text import agent_name
-from memory_bank.base.tokens import estimate
+from memory_bank.base.text import agent_name, estimate
 from memory_bank.sessions.compress import compress
 from memory_bank.sessions.compression import Sample
 from memory_bank.sessions.note_format import settled_observation, settled_summary

@@ -17,8 +17,8 @@ from memory_bank.base.errors import BadInput
 from memory_bank.base.filenames import project_name
 from memory_bank.git import repository
 from memory_bank.notes.names import name_of
-from memory_bank.search.manifest import documents, tables
-from memory_bank.search.manifest.documents import DocumentRow
+from memory_bank.search.manifest import document_rows, tables
+from memory_bank.search.manifest.document_rows import DocumentRow
 from memory_bank.search.manifest.entries import SESSION_ID, session_id_of
 from memory_bank.sessions.note_reading import TYPE
 from memory_bank.sessions.note_store import Find, NoteStore, checked_id
@@ -48,21 +48,21 @@ class IndexedNotes:
     def rows(self) -> list[DocumentRow]:
         """Return the rows of the notes of sessions that are not archived, the oldest first."""
         found = self._bank.answer(
-            lambda view: documents.with_field(view.manifest, "type", TYPE), None
+            lambda view: document_rows.with_field(view.manifest, "type", TYPE), None
         )
         return [row for row in found if session_id_of(row)]
 
     def of_session(self, session_id: str) -> str:
         """Return the path of a session's note; empty if it has none."""
         found = self._bank.answer(
-            lambda view: documents.with_field(view.manifest, SESSION_ID, session_id.casefold())
+            lambda view: document_rows.with_field(view.manifest, SESSION_ID, session_id.casefold())
         )
         return next((row.key for row in found if session_id_of(row) == session_id), "")
 
     def written_in(self, session_id: str) -> list[str]:
         """Return the paths of the notes that an agent wrote in a session."""
         found = self._bank.answer(
-            lambda view: documents.with_field(view.manifest, SESSION_ID, session_id.casefold())
+            lambda view: document_rows.with_field(view.manifest, SESSION_ID, session_id.casefold())
         )
         return [row.key for row in found if not session_id_of(row)]
 

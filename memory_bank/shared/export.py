@@ -17,8 +17,8 @@ from memory_bank.notes.characters import decode
 from memory_bank.notes.roots import SESSIONS
 from memory_bank.notes.secrets import secrets
 from memory_bank.notes.source import READER
-from memory_bank.search.manifest import documents, entries, links, writer
-from memory_bank.search.manifest.documents import DocumentRow
+from memory_bank.search.manifest import document_rows, entries, link_rows, writer
+from memory_bank.search.manifest.document_rows import DocumentRow
 from memory_bank.search.retrievers.base import TEXT_VERSION, IndexedPassage
 from memory_bank.shared.engine import Position, PublishedNote, PublishedPassage
 from memory_bank.shared.word_weights import terms_of
@@ -94,7 +94,7 @@ class _Collector:
         self._links = _links_of(view)
 
     def all(self, known: Mapping[str, str], progress: Progress | None) -> Collected:
-        rows = documents.all_documents(self._view.manifest)
+        rows = document_rows.all_documents(self._view.manifest)
         shared = [row for row in rows if not _of_session(row)]
         notes: dict[str, PublishedNote] = {}
         refused: list[UnpublishedNote] = []
@@ -165,7 +165,7 @@ class _Collector:
             return
         found = writer.entries_of(self._view.manifest, row.number, document)
         numbers = [entry.row for entry in found]
-        places = documents.passages(self._view.manifest, numbers)
+        places = document_rows.passages(self._view.manifest, numbers)
         rows = vectors.vectors_of(numbers) if vectors is not None else {}
         seen: dict[str, int] = defaultdict(int)
         for entry in found:
@@ -199,7 +199,7 @@ def _of_session(row: DocumentRow) -> bool:
 def _links_of(view: View) -> dict[str, list[tuple[str, str]]]:
     """Return the types and targets of each note's links."""
     found: dict[str, list[tuple[str, str]]] = defaultdict(list)
-    for row in links.all_links(view.manifest):
+    for row in link_rows.all_links(view.manifest):
         if row.ambiguous or not (row.dest_key or row.ghost):
             continue
         link = row.type, row.dest_key or f"ghost:{row.ghost}"

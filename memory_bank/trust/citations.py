@@ -16,8 +16,8 @@ from memory_bank.code import parsing
 from memory_bank.code.code_at import CitedPlace
 from memory_bank.code.lookup import dotted_name
 from memory_bank.code.names import SYMBOL, symbol_of
-from memory_bank.search.manifest import documents, links
-from memory_bank.search.manifest.links import LinkRow
+from memory_bank.search.manifest import document_rows, link_rows
+from memory_bank.search.manifest.link_rows import LinkRow
 
 VERIFIED = "verified_commit"
 """Key of the commit at which a note was confirmed."""
@@ -60,9 +60,9 @@ class Cited(NamedTuple):
 
 def cited(view: View, bank: Bank, tree: Path, notes: Collection[int] | None = None) -> list[Cited]:
     """Return the citations in notes, given by number; by default in all that are not archived."""
-    rows = links.to_ghosts(view.manifest, None if notes is None else sorted(notes))
+    rows = link_rows.to_ghosts(view.manifest, None if notes is None else sorted(notes))
     found = [(row, place) for row in rows if (place := place_of(bank, tree, row)) is not None]
-    sources = documents.documents(view.manifest, {row.source for row, _ in found})
+    sources = document_rows.documents(view.manifest, {row.source for row, _ in found})
     cited_ones = (
         Cited(
             note=row.source_key,

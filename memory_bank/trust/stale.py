@@ -12,7 +12,7 @@ from memory_bank.base.errors import BadInput
 from memory_bank.code.code_at import NOW
 from memory_bank.code.work_tree import work_tree_of
 from memory_bank.git import objects, path_changes
-from memory_bank.search.manifest import documents
+from memory_bank.search.manifest import document_rows
 from memory_bank.trust.citations import cited
 from memory_bank.trust.comparison import SHALLOW, CodeComparison
 from memory_bank.trust.stale_report import Citation, StaleReport
@@ -69,7 +69,7 @@ def citations_of(
 
 def _live(view: View, keys: Collection[str]) -> set[int]:
     """Return the numbers of some notes, without those that are archived."""
-    rows = documents.documents(view.manifest, documents.numbers_of(view.manifest, keys))
+    rows = document_rows.documents(view.manifest, document_rows.numbers_of(view.manifest, keys))
     return {row.number for row in rows.values() if not row.hidden}
 
 

@@ -15,8 +15,8 @@ from memory_bank.base.dates import iso_of
 from memory_bank.base.errors import Busy, IndexDamaged, MemoryBankError, StorageFailed
 from memory_bank.code import parsing
 from memory_bank.git import path_changes, repository
-from memory_bank.search.manifest import documents
-from memory_bank.search.manifest.documents import DocumentRow
+from memory_bank.search.manifest import document_rows
+from memory_bank.search.manifest.document_rows import DocumentRow
 
 if TYPE_CHECKING:
     from memory_bank.trust.comparison import Judged
@@ -203,7 +203,7 @@ class StaleHits:
         found = {row: lines for row, lines in found.items() if lines}
         if not found:
             return {}
-        places = documents.passages(self._view.manifest, found.keys())
+        places = document_rows.passages(self._view.manifest, found.keys())
         reasons = {}
         for row, place in places.items():
             section = range(place.section.line, place.section.end_line)
@@ -214,7 +214,7 @@ class StaleHits:
 
     def notes(self, numbers: Collection[int]) -> dict[int, NoteState]:
         """Return what became of the code that notes cite, by the numbers of the notes."""
-        rows = documents.documents(self._view.manifest, set(numbers))
+        rows = document_rows.documents(self._view.manifest, set(numbers))
         states = self._states({row.key: row for row in rows.values()})
         return {number: states[row.key] for number, row in rows.items()}
 
@@ -304,7 +304,7 @@ def note_marks(bank: Bank, path: str, lines: range | None = None) -> NoteMarks:
         judge = stale_hits(bank, view)
         if judge is None:
             return NoteMarks()
-        numbers = documents.numbers_of(view.manifest, {path})
+        numbers = document_rows.numbers_of(view.manifest, {path})
         found = [line for state in judge.notes(numbers).values() for line in state.found]
         found = [one for one in found if lines is None or not one.line or one.line in lines]
         stale = [one.reason for one in found if one.stale]

@@ -17,8 +17,8 @@ from memory_bank.git.file_commits import Kept
 from memory_bank.search import boosts
 from memory_bank.search.boosts import TIERS, UNKNOWN
 from memory_bank.search.engine import SearchResult
-from memory_bank.search.manifest import documents, entries
-from memory_bank.search.manifest.documents import DocumentRow
+from memory_bank.search.manifest import document_rows, entries
+from memory_bank.search.manifest.document_rows import DocumentRow
 from memory_bank.search.manifest.filters import Condition
 from memory_bank.search.retrievers.base import Scope
 from memory_bank.trust import trust
@@ -118,7 +118,7 @@ class _Possible(NamedTuple):
 
 def _possible(bank: Bank, view: View) -> Mapping[int, _Possible]:
     """Return the tiers that each indexed note may have, by its number."""
-    rows = documents.all_documents(view.manifest)
+    rows = document_rows.all_documents(view.manifest)
     trust.refresh(bank, [row.key for row in rows])
     histories = dict.fromkeys(filter(None, (bank.commits(row.key) for row in rows)))
     state = "\n".join([*(one.key for one in histories), bank.edits.state()])

@@ -3,7 +3,12 @@ from __future__ import annotations
 import pytest
 
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.embedder import embedder_install, embedder_list, embedder_test, embedder_use
+from memory_bank.bank.embedder_choice import (
+    embedder_install,
+    embedder_list,
+    embedder_test,
+    embedder_use,
+)
 from memory_bank.base import settings
 from memory_bank.base.errors import BadInput, EmbedderUnavailable, StorageFailed
 from memory_bank.base.settings import Settings

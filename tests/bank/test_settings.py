@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from memory_bank.bank.settings import settings_of
+from memory_bank.bank.config_file import settings_of
 from memory_bank.base import settings
 
 

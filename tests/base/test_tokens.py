@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank.base.tokens import estimate
+from memory_bank.base.text import estimate
 
 COUNTED = json.loads((Path(__file__).parent / "token_counts.json").read_text(encoding="utf-8"))
 KINDS = sorted({row["kind"] for row in COUNTED})

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from memory_bank.base.errors import SecretFound
 from memory_bank.code.records import SYMBOL, TEST, digest
-from memory_bank.notes.secrets import gate, secrets
+from memory_bank.notes.secrets import secrets
 from tests.benchmarks import planted
 
 COMMITS, PLANTED, SEED = 200, 600, 26
@@ -122,7 +122,7 @@ def notes(commit: Commit, web: str) -> Iterator[tuple[str, str]]:
 def refused(name: str, text: str) -> str:
     """Return why a note is refused; empty if it is not."""
     try:
-        gate.check(text, [], path=name)
+        secrets.check(text, [], path=name)
     except SecretFound as error:
         return error.message
     return ""

@@ -22,8 +22,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.base.setting_sections import OBSERVATION_TYPES
-from memory_bank.base.text import Quotes
-from memory_bank.base.tokens import estimate
+from memory_bank.base.text import Quotes, estimate
 from memory_bank.frontends.mcp import index_text
 from memory_bank.memory.recall import recall
 from memory_bank.sessions import note_format

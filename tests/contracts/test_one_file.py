@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from memory_bank.bank.bank import open_bank
-from memory_bank.bank.settings import settings_of
+from memory_bank.bank.config_file import settings_of
 from memory_bank.base import plugins, settings
 from memory_bank.base.errors import BadSetting
 from memory_bank.memory.recall import recall

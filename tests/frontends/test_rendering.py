@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_bank.base.errors import NoteNotFound
-from memory_bank.base.records import document, error, failure, one_line, plain, schema, visible
+from memory_bank.base.rendering import document, error, failure, one_line, plain, schema, visible
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ from memory_bank.memory.recall import recall
 from memory_bank.memory.show import show
 from memory_bank.memory.trash import delete, restore, trash
 from memory_bank.notes import journal
-from memory_bank.search.manifest import links
+from memory_bank.search.manifest import link_rows
 
 Put = Callable[[dict[str, str]], None]
 
@@ -59,7 +59,7 @@ def leads(bank: Bank) -> dict[str, list[str]]:
     """Map each note to the notes and ghosts that it links to."""
     bank.catch_up()
     found: dict[str, list[str]] = {}
-    for row in links.all_links(bank._index.opened().manifest):
+    for row in link_rows.all_links(bank._index.opened().manifest):
         found.setdefault(row.source_key, []).append(row.dest_key or f"ghost:{row.ghost}")
     return found
 

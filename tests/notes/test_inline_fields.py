@@ -7,7 +7,7 @@ import time
 import pytest
 
 from memory_bank.base.documents import UNDATED
-from memory_bank.base.tokens import estimate
+from memory_bank.base.text import estimate
 from memory_bank.notes import parsing, sections
 from memory_bank.notes.note import NoteSection
 from memory_bank.notes.sections import read_body

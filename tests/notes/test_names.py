@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_bank.base.errors import BadName
-from memory_bank.notes import names
+from memory_bank.notes import folders, names
 
 LEAVING = [
     "../x", "a/../../x", "a/..", "..", ".", "./a", "a/./b", "/etc/passwd", "\\x", "C:x", "c:/x",
@@ -130,11 +130,11 @@ def test_links_do_not_lead_out_of_the_bank(folder: Path, tmp_path: Path) -> None
     (folder / "dangling.md").symlink_to(outside / "nothing.md")
     for path in ("away/secret.md", "away/new.md", "link.md", "dangling.md", "../outside/secret.md"):
         with pytest.raises(BadName):
-            names.inside(folder, path)
-    assert names.inside(folder, "new/deep/x.md") == folder / "new/deep/x.md"
+            folders.inside(folder, path)
+    assert folders.inside(folder, "new/deep/x.md") == folder / "new/deep/x.md"
 
 
 def test_a_folder_whose_name_starts_like_the_banks_is_outside(folder: Path) -> None:
     (folder.parent / "notes2").mkdir()
     with pytest.raises(BadName):
-        names.inside(folder, "../notes2/x.md")
+        folders.inside(folder, "../notes2/x.md")

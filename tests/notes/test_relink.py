@@ -11,9 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_bank.base.errors import BadInput
-from memory_bank.notes.links import locate_links
+from memory_bank.notes.links import locate_links, relink
 from memory_bank.notes.note import NoteLink
-from memory_bank.notes.relink import relink
 
 ODD = Path(__file__).parents[2].parent / "shared" / "odd"
 ODD_FILES = sorted(path for path in ODD.rglob("*") if path.suffix in (".md", ".markdown"))

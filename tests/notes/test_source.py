@@ -18,7 +18,7 @@ from memory_bank.notes.roots import NoteRoot, Roots
 from memory_bank.notes.source import NotesSource
 from memory_bank.search.engine import Engine
 from memory_bank.search.index.index import Index
-from memory_bank.search.manifest import documents, links
+from memory_bank.search.manifest import document_rows, link_rows
 from memory_bank.search.retrievers.base import Question, Scope
 
 SETTINGS = Settings(memory=Memory(embedder="none"))
@@ -70,16 +70,16 @@ def found(index: Index, text: str) -> list[str]:
 def test_notes_of_all_folders_are_found_by_their_prefix(index: Index) -> None:
     index.indexer.sync()
     assert found(index, "jobs table") == ["docs/adr/0001-postgres.md"]
-    assert set(documents.hashes(index.manifest)) == {
+    assert set(document_rows.hashes(index.manifest)) == {
         "queue.md", "docs/adr/0001-postgres.md", "docs/adr/0002-redis.md"
     }  # fmt: skip
 
 
 def test_links_lead_across_folders(index: Index) -> None:
     index.indexer.sync()
-    rows = documents.documents(index.manifest, [1, 2, 3])
+    rows = document_rows.documents(index.manifest, [1, 2, 3])
     numbers = {row.key: number for number, row in rows.items()}
-    linking = links.incoming(index.manifest, numbers["docs/adr/0001-postgres.md"])
+    linking = link_rows.incoming(index.manifest, numbers["docs/adr/0001-postgres.md"])
     assert {rows[row.source].key for row in linking} == {"queue.md", "docs/adr/0002-redis.md"}
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_bank.notes.unicode_form import nfc
+from memory_bank.notes.characters import nfc
 
 letters = st.text(
     st.sampled_from("ae\u0301\u0327\u0308\u0f73\u1100\u1161\u11a8é \n字"), max_size=300

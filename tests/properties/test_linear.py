@@ -16,7 +16,7 @@ import pytest
 from memory_bank.base import paths
 from memory_bank.base.documents import UNDATED, Document, Span, lines_between
 from memory_bank.base.errors import MemoryBankError
-from memory_bank.notes import front_matter, parsing, relink
+from memory_bank.notes import front_matter, links, parsing
 from memory_bank.notes.names import key, of_file
 from memory_bank.notes.source import document_of
 from memory_bank.search import query, snippets
@@ -56,7 +56,7 @@ def edit(text: str) -> None:
 
 
 def move(text: str) -> None:
-    relink.relink(text, lambda link: "facts/other")
+    links.relink(text, lambda link: "facts/other")
 
 
 def search(text: str) -> None:

@@ -11,8 +11,8 @@ import pytest
 
 from memory_bank.bank.bank import open_bank
 from memory_bank.base.errors import BadInput, NoRepository
-from memory_bank.base.records import document
-from memory_bank.notes.compare import notes as note_diff
+from memory_bank.base.rendering import document
+from memory_bank.notes.compare import note_comparison as note_diff
 from memory_bank.review import findings
 from memory_bank.review import limits as review_limits
 from memory_bank.review import review as reviewing

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from memory_bank.bank.bank import open_bank
-from memory_bank.base.records import document
+from memory_bank.base.rendering import document
 from memory_bank.review.review import review
 from tests.code import hostile
 from tests.conftest import run_git

@@ -9,7 +9,7 @@ import pytest
 
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.base.errors import BadInput
-from memory_bank.base.tokens import estimate
+from memory_bank.base.text import estimate
 from memory_bank.sessions import note_format
 from memory_bank.sessions.context import inject_context
 from memory_bank.sessions.observations import search_observations

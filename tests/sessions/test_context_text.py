@@ -7,8 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory_bank.base.setting_sections import ContextSettings
-from memory_bank.base.text import Quotes
-from memory_bank.base.tokens import estimate
+from memory_bank.base.text import Quotes, estimate
 from memory_bank.sessions.context import REQUEST, ChangedNote, Contents, ContextRow, context_text
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)

@@ -17,7 +17,7 @@ import pytest
 
 from memory_bank.base.errors import BadInput, Busy, StorageFailed
 from memory_bank.base.removed_text import RemovedText
-from memory_bank.base.tokens import estimate
+from memory_bank.base.text import estimate
 from memory_bank.sessions.queue import EventQueue
 from memory_bank.sessions.queue_rows import NewEvent, NewPrompt, NewSession
 from memory_bank.sessions.records import Event, GitState, Prompt, Session
@@ -260,7 +260,7 @@ from memory_bank.sessions.queue import EventQueue
 from memory_bank.sessions.queue_rows import NewEvent
 from memory_bank.sessions.queue_rows import NewSession
 from memory_bank.base.removed_text import RemovedText
-from memory_bank.base.tokens import estimate
+from memory_bank.base.text import estimate
 queue = EventQueue(Path(sys.argv[1]))
 for number in range(100000):
     queue.capture(NewSession("s", "shop"), event=NewEvent("Bash", key=str(number)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memory_bank.base.setting_sections import CompressionSettings
-from memory_bank.base.tokens import estimate
+from memory_bank.base.text import estimate
 from memory_bank.sessions.compression import compress
 
 from .transcripts_of import PROJECTS, session

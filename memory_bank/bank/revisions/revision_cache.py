@@ -10,7 +10,7 @@ from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from functools import partial
 from pathlib import Path
 
-from memory_bank.bank.identity import all_ids, bank_id
+from memory_bank.bank.bank_id import all_ids, bank_id
 from memory_bank.bank.revisions.copies import CopiedFiles, index_in, project_in
 from memory_bank.base.errors import Busy, StorageFailed
 from memory_bank.base.filenames import TEMPORARY_PREFIX

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from memory_bank.base.errors import BadInput, NoBank
-from memory_bank.base.records import plain
+from memory_bank.base.rendering import plain
 from memory_bank.base.repairs import Reports
 from memory_bank.frontends.cli.console import Console, place
 from memory_bank.frontends.cli.progress import Bars, Report

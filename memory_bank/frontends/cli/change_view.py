@@ -9,7 +9,7 @@ from memory_bank.frontends.cli.call import Call
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from memory_bank.bank.links import LinkShown
+    from memory_bank.bank.backlinks import LinkShown
     from memory_bank.memory.edit import WrittenNote
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memory_bank.base.errors import NoBank
-from memory_bank.base.records import count, named, resolved_to
+from memory_bank.base.rendering import count, named, resolved_to
 from memory_bank.frontends.cli.console import place
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TextIO
 from unicodedata import combining, east_asian_width
 
 from memory_bank.base.errors import StorageFailed
-from memory_bank.base.records import document, named, one_line, visible
+from memory_bank.base.rendering import document, named, one_line, visible
 
 if TYPE_CHECKING:
     from pathlib import Path

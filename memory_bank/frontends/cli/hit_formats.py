@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from memory_bank.base.records import one_line
+from memory_bank.base.rendering import one_line
 from memory_bank.frontends.cli import hit_places
 from memory_bank.frontends.cli.hits_view import WEAKER, headed
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from memory_bank.base.records import named
+from memory_bank.base.rendering import named
 
 if TYPE_CHECKING:
     from memory_bank.bank.hits import RecalledNote

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from memory_bank.base.records import one_line, visible
+from memory_bank.base.rendering import one_line, visible
 from memory_bank.frontends.cli import hit_places
 from memory_bank.frontends.cli.console import Piece, cells, cut
 

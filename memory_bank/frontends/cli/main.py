@@ -19,7 +19,7 @@ from memory_bank.base.errors import (
     SymbolNotFound,
     exhausted,
 )
-from memory_bank.base.records import failure
+from memory_bank.base.rendering import failure
 from memory_bank.frontends.cli import click_adapter
 from memory_bank.frontends.cli.call import Interrupted
 from memory_bank.frontends.cli.console import Console, prepare_streams

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from memory_bank.base.records import plain
+from memory_bank.base.rendering import plain
 from memory_bank.base.setting_sections import BANK, Search
 from memory_bank.frontends.cli import hit_formats, hit_places, text_input
 from memory_bank.frontends.cli.call import FOUND, NOTHING, Call

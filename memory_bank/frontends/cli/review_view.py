@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from memory_bank.bank.findings import SEVERITIES
-from memory_bank.base.records import count, one_line
+from memory_bank.base.rendering import count, one_line
 from memory_bank.frontends.cli.console import Piece
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from memory_bank.base.records import count, one_line
+from memory_bank.base.rendering import count, one_line
 
 if TYPE_CHECKING:
     from memory_bank.agents.transcripts import ImportedSessions

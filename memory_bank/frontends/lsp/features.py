@@ -6,7 +6,7 @@ from typing import Any
 
 from lsprotocol import types
 
-from memory_bank.frontends.lsp import changes, model_answers, navigation, source_code
+from memory_bank.frontends.lsp import changes, navigation, source_code
 from memory_bank.frontends.lsp.buffers import ADD_NOTE, file_at, is_note
 from memory_bank.frontends.lsp.server import CHANGE_SECONDS, LIST_SECONDS, NOTES, NotesServer
 
@@ -69,7 +69,7 @@ def _add_navigation(server: NotesServer) -> None:
     async def completion(params: types.CompletionParams) -> types.CompletionList | None:
         uri = params.text_document.uri
         return await server.ask(
-            uri, lambda asked: model_answers.complete(asked, params, server.codebases), None
+            uri, lambda asked: navigation.complete(asked, params, server.codebases), None
         )
 
     @server.feature(types.TEXT_DOCUMENT_DEFINITION)

@@ -23,13 +23,13 @@ from pygls.lsp.server import LanguageServer
 
 from memory_bank.base.errors import MemoryBankError, NoBank, exhausted
 from memory_bank.base.version import __version__
-from memory_bank.frontends.lsp import model_answers, request, source_code
+from memory_bank.frontends.lsp import buffers, navigation, source_code
 from memory_bank.frontends.lsp.banks import Banks, Codebases, OpenBank
 from memory_bank.frontends.lsp.buffers import Buffers, Clock, Editor, file_at, is_note
 from memory_bank.frontends.mcp.transports import claim
 
 if TYPE_CHECKING:
-    from memory_bank.frontends.lsp.request import FileRequest
+    from memory_bank.frontends.lsp.buffers import FileRequest
     from memory_bank.frontends.lsp.source_code import AskedCode
     from memory_bank.memory.maintenance import ChangedPaths
 
@@ -118,7 +118,7 @@ class NotesServer(LanguageServer):
             opened = self.banks.of(Path(file)) if file else None
             if opened is None:
                 return empty
-            return answer(request.FileRequest(opened, editor, os.path.normpath(file)))
+            return answer(buffers.FileRequest(opened, editor, os.path.normpath(file)))
 
         return await self.run(work, empty, seconds)
 
@@ -249,7 +249,7 @@ class NotesServer(LanguageServer):
 
     @staticmethod
     def _problems(asked: FileRequest) -> list[types.Diagnostic]:
-        return model_answers.of_note(asked)
+        return navigation.of_note(asked)
 
     def _changed(self, opened: OpenBank, changed: ChangedPaths) -> None:
         """Be told of changed notes, by a thread."""
@@ -275,7 +275,7 @@ class NotesServer(LanguageServer):
         while opened in self._stale:
             began = time.monotonic()
             paths, self._stale[opened] = self._stale[opened], set()
-            await self.run(lambda: model_answers.find(opened), None, 600)
+            await self.run(lambda: navigation.find(opened), None, 600)
             for uri in self.buffers.uris():
                 self.check(uri, 0)
             for path in paths:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from memory_bank.base.records import count
+from memory_bank.base.rendering import count
 from memory_bank.base.text import Quotes, one_line
 from memory_bank.code.explain_symbol import ExplainedSymbol
 from memory_bank.memory.ask_results import Answer, NoteResult, Result, file_of, line_of

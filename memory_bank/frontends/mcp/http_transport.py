@@ -18,12 +18,12 @@ from memory_bank.frontends.http.connections import Bodies, Limits
 from memory_bank.frontends.http.endpoint import (
     LIMITS,
     Endpoint,
+    Hosts,
     RequestGuard,
     same_secret,
     serve,
     token,
 )
-from memory_bank.frontends.http.hosts import Hosts
 from memory_bank.frontends.http.path_redaction import PathRedaction
 from memory_bank.frontends.mcp.server import MemoryServer
 from memory_bank.frontends.mcp.sessions import Messages, SessionLimit

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from memory_bank.base.records import count
+from memory_bank.base.rendering import count
 from memory_bank.base.text import Quotes, one_line
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from memory_bank.base.records import count
+from memory_bank.base.rendering import count
 from memory_bank.base.text import Quotes, one_line
 
 if TYPE_CHECKING:

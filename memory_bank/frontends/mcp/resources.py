@@ -11,7 +11,7 @@ from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
 from mcp_types import Resource, ResourceTemplate
 
 from memory_bank.base.errors import BadInput, Hint, MemoryBankError, NoteNotFound
-from memory_bank.base.records import document
+from memory_bank.base.rendering import document
 from memory_bank.base.text import Quotes, one_line
 from memory_bank.frontends.mcp import text
 from memory_bank.frontends.mcp.notifications import NOTE, RECENT, SESSIONS, TAGS, uri_of

@@ -9,7 +9,7 @@ import re
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from memory_bank.base.records import fields_of, fields_shown, plain, schema
+from memory_bank.base.rendering import fields_of, fields_shown, plain, schema
 from memory_bank.base.text import Quotes
 
 _OURS = frozenset(

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from memory_bank.base.records import count
+from memory_bank.base.rendering import count
 from memory_bank.base.text import Quotes, one_line
 
 if TYPE_CHECKING:
+    from memory_bank.bank.backlinks import LinkShown
     from memory_bank.bank.hits import Origin, RecalledNote
-    from memory_bank.bank.links import LinkShown
     from memory_bank.frontends.mcp.tools.bank import Restored
     from memory_bank.memory.edit import WrittenNote
     from memory_bank.memory.hits import Recalled
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from memory_bank.memory.show import Listing, SeveralShown, ShownNote, ShownSection
     from memory_bank.memory.trash import TrashedNote
     from memory_bank.review.doctor import BankHealth
-    from memory_bank.search.index.changes import SyncReport
+    from memory_bank.search.index.document_changes import SyncReport
 
 
 _WHOLE = 800

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from mcp_types import Tool
 
-from memory_bank.bank.embedder import count_tokens
+from memory_bank.bank.embedder_choice import count_tokens
 from memory_bank.frontends.mcp.toolbox import Toolbox
 
 LIMIT = 3500

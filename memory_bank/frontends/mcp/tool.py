@@ -17,15 +17,14 @@ from mcp_types import CallToolResult, ContentBlock, TextContent, Tool, ToolAnnot
 from pydantic import ValidationError
 
 from memory_bank.base.errors import Hint, MemoryBankError
-from memory_bank.base.records import document, failure
+from memory_bank.base.rendering import document, failure
 from memory_bank.base.text import Quotes, agent_name, clean, one_line
 from memory_bank.frontends.http.path_redaction import without_paths
 from memory_bank.frontends.mcp.hints import hints
 from memory_bank.frontends.mcp.sampling import sampler
 from memory_bank.frontends.mcp.served import worded
 from memory_bank.frontends.mcp.structure import NOTICE, structured, structured_schema
-from memory_bank.frontends.serving.background import reporting_to
-from memory_bank.frontends.serving.shared_bank import SharedBank
+from memory_bank.frontends.serving.shared_bank import SharedBank, reporting_to
 
 if TYPE_CHECKING:
     from memory_bank.bank.bank import Bank

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from memory_bank.base.errors import MemoryBankError
 from memory_bank.base.setting_sections import BANK
-from memory_bank.frontends.serving.background import Cancelled, reporting_to
-from memory_bank.frontends.serving.shared_bank import SharedBank
+from memory_bank.frontends.serving.shared_bank import Cancelled, SharedBank, reporting_to
 from memory_bank.memory import maintenance
 from memory_bank.sessions import events
 

@@ -1,8 +1,4 @@
-"""The bank and the code that all requests of a front end share, kept up to date.
-
-The thread opens the code separately, as another process would, so that no request waits for its
-lock. It starts with the first request for the code, and ends when there was none for long.
-"""
+"""The bank and the code that all requests of a front end share, and their progress."""
 
 from __future__ import annotations
 
@@ -10,15 +6,15 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from memory_bank.base.errors import MemoryBankError, NoBank
 from memory_bank.base.filenames import reached
 from memory_bank.base.repairs import Reports
-from memory_bank.frontends.serving.background import Cancelled, tell
 
 if TYPE_CHECKING:
     from memory_bank.bank.bank import Bank
@@ -375,3 +371,30 @@ class SharedBank:
                 locate(start=place)
                 return place
         return places[0]
+
+
+Listener = Callable[[str, int, int], None]
+"""Called with the task's name, the amount done and the total; an exception ends the work."""
+
+_listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
+
+
+class Cancelled(Exception):
+    """The request was cancelled; the work stops before its next step."""
+
+
+@contextmanager
+def reporting_to(listener: Listener) -> Iterator[None]:
+    """Report progress inside the block to `listener`, also from threads with a copied context."""
+    token = _listener.set(listener)
+    try:
+        yield
+    finally:
+        _listener.reset(token)
+
+
+def tell(what: str, done: int, total: int) -> None:
+    """Report progress to the current listener; raise what it raises."""
+    listener = _listener.get()
+    if listener is not None:
+        listener(what, done, total)

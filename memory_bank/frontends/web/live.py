@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from memory_bank.base.records import document
+from memory_bank.base.rendering import document
 from memory_bank.frontends.serving.serving_background import Background
 from memory_bank.sessions.days import SESSION_FOLDER
 

@@ -20,7 +20,7 @@ from markdown_it.token import Token
 from markdown_it.utils import OptionsDict
 from markupsafe import Markup, escape
 
-from memory_bank.base.records import visible
+from memory_bank.base.rendering import visible
 from memory_bank.frontends.web.templating import quoted
 from memory_bank.memory.note_view import Goals, LinkedPlace
 

@@ -7,8 +7,7 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from memory_bank.frontends.http.connections import Bodies
-from memory_bank.frontends.http.endpoint import LIMITS, RequestGuard, Token
-from memory_bank.frontends.http.hosts import Hosts
+from memory_bank.frontends.http.endpoint import LIMITS, Hosts, RequestGuard, Token
 from memory_bank.frontends.web import access
 from memory_bank.frontends.web.errors import ErrorPages
 from memory_bank.frontends.web.export.folder import StaticFiles

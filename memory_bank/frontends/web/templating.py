@@ -10,7 +10,7 @@ from urllib.parse import quote
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from memory_bank.base.records import count, visible
+from memory_bank.base.rendering import count, visible
 
 _UNITS = (("minute", 60), ("hour", 3600), ("day", 86400))
 

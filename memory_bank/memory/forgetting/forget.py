@@ -30,7 +30,7 @@ from memory_bank.memory.forgetting.forgotten import (
     Removal,
 )
 from memory_bank.notes import names
-from memory_bank.search.manifest import links
+from memory_bank.search.manifest import link_rows
 from memory_bank.sessions import forgotten_sessions
 from memory_bank.sessions.compress import alone
 from memory_bank.sessions.records import OBSERVATION_ID
@@ -165,7 +165,7 @@ def _paths(bank: Bank, name: str) -> list[str]:
 
 
 def _known(view: View, forms: list[str]) -> str:
-    return next((one for one in forms if links.has_key(view.manifest, one)), "")
+    return next((one for one in forms if link_rows.has_key(view.manifest, one)), "")
 
 
 def _was_started(run: Removal, what: str) -> bool:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from memory_bank.bank.identity import former_ids
+from memory_bank.bank.bank_id import former_ids
 from memory_bank.base import paths
 from memory_bank.base.removed_text import RemovedText
 from memory_bank.git import repository

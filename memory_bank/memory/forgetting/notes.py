@@ -12,9 +12,9 @@ from memory_bank.base.errors import MemoryBankError, UnreadableNote
 from memory_bank.memory.forgetting.forgotten import Removal
 from memory_bank.notes import files, parsing, removal
 from memory_bank.notes.roots import NoteRoot
-from memory_bank.search.manifest import documents
+from memory_bank.search.manifest import document_rows
 from memory_bank.search.manifest.entries import session_id_of
-from memory_bank.search.manifest.links import incoming
+from memory_bank.search.manifest.link_rows import incoming
 from memory_bank.sessions import forgotten_sessions, note_edit, note_reading
 from memory_bank.sessions.compress import observation_id
 from memory_bank.sessions.records import Session
@@ -122,7 +122,7 @@ def remove_files(run: Removal, found: Sequence[File]) -> list[str]:
 
 
 def _known_as(view: View, path: str) -> str:
-    row = documents.document_at(view.manifest, path)
+    row = document_rows.document_at(view.manifest, path)
     return row.known_as if row else path
 
 
@@ -130,7 +130,7 @@ def _add_links(run: Removal, path: str) -> None:
     """Name the notes that link to one: what they say of it, or were made of, stays."""
 
     def sources(view: View) -> list[str]:
-        row = documents.document_at(view.manifest, path)
+        row = document_rows.document_at(view.manifest, path)
         links = incoming(view.manifest, row.number) if row else []
         return sorted({link.source_key for link in links} - {path})
 
@@ -190,5 +190,5 @@ def _remove_events(run: Removal, wanted: str, found: Sequence[File]) -> None:
 
 def session_ids(view: View, name: str) -> list[str]:
     """Return the ids of indexed sessions that are exactly a name."""
-    rows = documents.with_field(view.manifest, "session_id", name.casefold())
+    rows = document_rows.with_field(view.manifest, "session_id", name.casefold())
     return [one for row in rows if (one := session_id_of(row)) == name]

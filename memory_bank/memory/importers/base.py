@@ -24,9 +24,9 @@ from memory_bank.base.errors import UnreadableNote
 from memory_bank.base.filenames import NOTE_SUFFIXES
 from memory_bank.memory.create import Item
 from memory_bank.notes import characters, front_matter
+from memory_bank.notes.characters import nfc
 from memory_bank.notes.note import Meta
 from memory_bank.notes.schema import read_meta
-from memory_bank.notes.unicode_form import nfc
 
 MOST_BYTES = 10_000_000
 """Maximum bytes of a file; a larger one is reported as unread."""

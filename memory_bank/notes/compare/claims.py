@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
-from memory_bank.notes.compare import words
+from memory_bank.notes.compare import text_diff
 from memory_bank.notes.compare.note_change import ClaimChange, TextSpan
-from memory_bank.notes.compare.words import joined, runs, share, words_of
+from memory_bank.notes.compare.text_diff import joined, runs, share, words_of
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
 
@@ -191,7 +191,7 @@ def diff(before: Sequence[Claim], after: Sequence[Claim], old_line: int, line: i
 
 def _words(old: Claim | None, new: Claim | None) -> tuple[TextSpan, ...]:
     before, after = old.text if old else "", new.text if new else ""
-    found = words.diff(before, after)
+    found = text_diff.diff(before, after)
     if old and new and all(span.kind == "equal" for span in found):
         # code whose indentation changed
         return TextSpan("delete", before), TextSpan("insert", after)

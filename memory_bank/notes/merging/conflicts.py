@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 from memory_bank.base.errors import Hint, UnreadableNote
-from memory_bank.notes.unicode_form import BREAK
+from memory_bank.notes.characters import BREAK
 
 UNRESOLVED = "unresolved merge conflict"
 

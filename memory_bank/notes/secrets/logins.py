@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from memory_bank.base.plugins import pattern
-from memory_bank.notes.secrets.secret_places import MOST, PASSWORD, SecretPlace, each
-from memory_bank.notes.secrets.words import (
+from memory_bank.notes.secrets.placeholders import (
     chosen,
     drawn,
     generated,
@@ -17,6 +16,7 @@ from memory_bank.notes.secrets.words import (
     placeholder,
     strong,
 )
+from memory_bank.notes.secrets.secret_places import MOST, PASSWORD, SecretPlace, each
 
 SEED, CODE, COOKIE, PHRASE = (
     "seed of one-time codes",

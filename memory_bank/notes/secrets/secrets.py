@@ -10,17 +10,17 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
+from memory_bank.base.errors import Hint, SecretFound
 from memory_bank.base.plugins import pattern
-from memory_bank.notes.secrets.citations import cited
 from memory_bank.notes.secrets.formats import matches
 from memory_bank.notes.secrets.logins import codes, logins
-from memory_bank.notes.secrets.names import in_columns, named, said_to_be
-from memory_bank.notes.secrets.secret_places import SecretPlace, in_headers, in_urls
-from memory_bank.notes.secrets.words import drawn, masked, placeholder
+from memory_bank.notes.secrets.named_values import in_columns, named, said_to_be
+from memory_bank.notes.secrets.placeholders import drawn, masked, placeholder
+from memory_bank.notes.secrets.secret_places import SecretPlace, cited, in_headers, in_urls
 
 DIGITS = 16
 """Hexadecimal digits of a hash: 64 bits, so that collisions are negligible."""
@@ -156,3 +156,70 @@ def _web_tokens(text: str) -> Iterator[SecretPlace]:
             start = max(found[1].rfind("eyJ"), found[1].rfind("ewo"))
             if start >= 0 and not masked(found[3]):
                 yield SecretPlace("JSON web token", found.start() + start, found.end())
+
+
+_MOST_LISTED = 5
+"""Maximum secrets that an error names."""
+
+
+def check(
+    text: str,
+    before: Sequence[str],
+    *,
+    given: str = "",
+    path: str = "",
+    allowed: Collection[str] = (),
+) -> None:
+    """Raise SecretFound if a note's new text has a secret that no text of `before` has.
+
+    The error counts lines in `given`, what the caller wrote, where the secret is from there, else
+    in the note. `path` is looked at too, for a new name. Neither error nor traceback has a value.
+    """
+    found = _added(text, before, allowed)
+    places = [_place(text, given, secret) for secret in found[:_MOST_LISTED]]
+    named = _added(path, before, allowed)
+    found += named
+    places += ["the note's name"] * len(named)
+    if found:
+        raise _refusal(found, places)
+
+
+def _added(text: str, before: Sequence[str], allowed: Collection[str]) -> list[Secret]:
+    """Return the new secrets; a value that was already in the note is not new."""
+    found = find(text, allowed)
+    if not found:
+        return []
+    known = {_bare(secret.value) for old in before for secret in find(old, allowed)}
+    new: dict[str, Secret] = {}
+    for secret in found:
+        value = _bare(secret.value)
+        if value not in known and value not in new and len(new) <= _MOST_LISTED:
+            if any(secret.value in old for old in before):
+                known.add(value)
+            else:
+                new[value] = secret
+    return list(new.values())
+
+
+def _bare(value: str) -> str:
+    """Return a value without white space, which editors and quotes change."""
+    return "".join(value.split())
+
+
+def _place(text: str, given: str, secret: Secret) -> str:
+    at = given.find(secret.value)
+    if at >= 0:
+        return f"line {line(given, at)}"
+    return f"line {line(text, secret.start)} of the note"
+
+
+def _refusal(found: Sequence[Secret], places: Sequence[str]) -> SecretFound:
+    listed = [f"{secret.kind} ({place})" for secret, place in zip(found, places, strict=False)]
+    more = " and more" if len(found) > _MOST_LISTED else ""
+    what = "a secret" if len(found) == 1 else "secrets"
+    hashes = ", ".join(f'"{fingerprint(secret.value)}"' for secret in found[:_MOST_LISTED])
+    return SecretFound(
+        f"nothing was written: it would add {what}: {', '.join(listed[:_MOST_LISTED])}{more}",
+        Hint.WRITE_ELSEWHERE,
+        hashes=hashes,
+    )

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, cast
 
-from memory_bank.base.records import count, named, unhidden
+from memory_bank.base.rendering import count, named, unhidden
 
 if TYPE_CHECKING:
     from memory_bank.review.report import ReviewFinding

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from memory_bank.base.records import document, named, unhidden
+from memory_bank.base.rendering import document, named, unhidden
 from memory_bank.review.formats.annotations import MOST, left_out
 
 if TYPE_CHECKING:

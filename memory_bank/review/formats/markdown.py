@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from memory_bank.base.records import count
+from memory_bank.base.rendering import count
 from memory_bank.review.formats.markdown_text import code, fence, html_code
 from memory_bank.review.formats.word_diff import claim_lines
 

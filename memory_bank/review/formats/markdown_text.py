@@ -8,7 +8,7 @@ from html import escape
 from textwrap import wrap
 from typing import cast
 
-from memory_bank.base.records import unhidden
+from memory_bank.base.rendering import unhidden
 
 WIDTH = 96
 """Columns of a line in a block of code; GitHub does not wrap them."""

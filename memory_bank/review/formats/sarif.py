@@ -8,7 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, cast
 from urllib.parse import quote
 
-from memory_bank.base.records import document, unhidden
+from memory_bank.base.rendering import document, unhidden
 from memory_bank.review.formats.annotations import MOST, left_out
 from memory_bank.review.formats.code_quality import fingerprinted
 

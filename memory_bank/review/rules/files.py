@@ -13,7 +13,7 @@ from memory_bank.notes.merging.conflicts import UNRESOLVED
 from memory_bank.notes.note import FileFault
 from memory_bank.notes.parsing import NoteText
 from memory_bank.review.rules.base import Problem, RuleContext, bank_rule, note_rule
-from memory_bank.search.manifest import documents
+from memory_bank.search.manifest import document_rows
 
 _STARTS = ("front matter can't be parsed", "front matter opens on line 1")
 
@@ -41,7 +41,7 @@ def empty_note(note: NoteText, _: Settings) -> Iterator[Problem]:
 @bank_rule("warning", "a part of a note could not be read, such as a date in front matter")
 def fault(bank: RuleContext) -> Iterator[Problem]:
     """Yield the faults of all notes, except those with a rule of their own."""
-    for path, line, reason in documents.faults(bank.manifest):
+    for path, line, reason in document_rows.faults(bank.manifest):
         if reason != UNRESOLVED and not unparsed(FileFault(reason, line)):
             yield Problem(path, line, reason)
 
@@ -82,7 +82,7 @@ def large_note(note: NoteText, _: Settings) -> Iterator[Problem]:
 @bank_rule("info", "a note has a name that new notes must not have; it is indexed")
 def odd_name(bank: RuleContext) -> Iterator[Problem]:
     """Yield the notes with odd names, each with the reason."""
-    for path in bank.wanted(documents.hashes(bank.manifest)):
+    for path in bank.wanted(document_rows.hashes(bank.manifest)):
         if reason := names.oddity(path):
             yield Problem(path, 1, reason)
 
@@ -103,5 +103,5 @@ def other_suffix(bank: RuleContext) -> Iterator[Problem]:
 @bank_rule("error", "a file is not indexed")
 def unindexed(bank: RuleContext) -> Iterator[Problem]:
     """Yield the files that are not indexed, with the reason."""
-    for path, reason in documents.unindexed(bank.manifest):
+    for path, reason in document_rows.unindexed(bank.manifest):
         yield Problem(path, 1, reason)

@@ -11,13 +11,14 @@ from typing import NamedTuple
 from memory_bank.bank.findings import Edit
 from memory_bank.base.errors import BadInput, differ_by_one_letter, without_one_letter
 from memory_bank.base.filenames import NOTE_SUFFIXES
-from memory_bank.notes import front_matter, relink
+from memory_bank.notes import front_matter
+from memory_bank.notes.characters import BREAK
 from memory_bank.notes.link_targets import path_names
+from memory_bank.notes.links import edits
 from memory_bank.notes.names import key, name_of, of_file, without_id_start
-from memory_bank.notes.unicode_form import BREAK
 from memory_bank.review.rules.base import Problem, RuleContext, bank_rule
-from memory_bank.search.manifest import documents
-from memory_bank.search.manifest.links import LinkRow, all_links, links_of, problems
+from memory_bank.search.manifest import document_rows
+from memory_bank.search.manifest.link_rows import LinkRow, all_links, links_of, problems
 
 
 @bank_rule("warning", "a link leads to a heading or block that its note does not have")
@@ -103,7 +104,7 @@ def _reference_edits(
 
 def _missing(bank: RuleContext) -> Iterator[_Missing]:
     there: dict[str, bool] = {}
-    for path, found in documents.data_of(bank.manifest, "file_refs"):
+    for path, found in document_rows.data_of(bank.manifest, "file_refs"):
         for written in found:
             file = posixpath.normpath(of_file(str(written), bank.layout))
             if file not in there:
@@ -171,7 +172,7 @@ def _edits(bank: RuleContext, row: LinkRow, target: str) -> tuple[Edit, ...] | N
         return None
     same = row.line, row.target
     try:
-        found = relink.edits(
+        found = edits(
             note.text,
             lambda link: target if (link.line, link.target) == same else None,
             note.body_start,
@@ -241,7 +242,7 @@ def _near(bank: RuleContext, wanted: set[str]) -> dict[str, set[str]]:
         for less in without_one_letter(name):
             reduced.setdefault(less, set()).add(name)
     found: dict[str, set[str]] = {}
-    for path, title, _ in documents.titles(bank.manifest):
+    for path, title, _ in document_rows.titles(bank.manifest):
         names = {one for one, _ in path_names(path, ())} | {key(title)}
         for one in names:
             stem = without_id_start(one)

@@ -14,7 +14,7 @@ from memory_bank.notes.names import folded
 from memory_bank.notes.schema import folder_of
 from memory_bank.notes.source import CONTENT
 from memory_bank.review.rules.base import Problem, RuleContext, bank_rule
-from memory_bank.search.manifest import documents
+from memory_bank.search.manifest import document_rows
 
 
 @bank_rule("warning", "two notes that are not archived have the same content", fixes=True)
@@ -35,7 +35,7 @@ def same_content(bank: RuleContext) -> Iterator[Problem]:
 
 def _groups(bank: RuleContext) -> Iterator[Sequence[NoteRow]]:
     """Yield the groups of the bank's own notes with the same content, the oldest first."""
-    for group in documents.sharing(bank.manifest, CONTENT):
+    for group in document_rows.sharing(bank.manifest, CONTENT):
         yield [open_index.note_of(row) for row in group if not bank.is_included(row.key)]
 
 
@@ -66,7 +66,7 @@ def same_id(bank: RuleContext) -> Iterator[Problem]:
 
 def claimed(bank: RuleContext) -> list[tuple[str, tuple[str, ...]]]:
     """Return the ids that several notes have, with their paths."""
-    return documents.same_ids(bank.manifest)
+    return document_rows.same_ids(bank.manifest)
 
 
 @bank_rule(

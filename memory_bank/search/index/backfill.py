@@ -11,8 +11,8 @@ from itertools import islice
 from memory_bank.base.documents import Document, Source
 from memory_bank.base.errors import EmbedderUnavailable, IndexDamaged
 from memory_bank.base.repairs import INDEXING, Repaired
-from memory_bank.search.index.changes import Progress, SyncReport, silent
-from memory_bank.search.manifest import documents, writer
+from memory_bank.search.index.document_changes import Progress, SyncReport, silent
+from memory_bank.search.manifest import document_rows, writer
 from memory_bank.search.manifest.manifest import COMPLETE, Manifest, filled_key
 from memory_bank.search.retrievers.base import IndexedPassage, Retriever
 
@@ -88,7 +88,7 @@ class Backfill:
         self._postponed = ()
         if (
             slow
-            and documents.count_passages(self._manifest, _MAX_PASSAGES_TO_AWAIT + 1)
+            and document_rows.count_passages(self._manifest, _MAX_PASSAGES_TO_AWAIT + 1)
             > _MAX_PASSAGES_TO_AWAIT
         ):
             self._postponed = tuple(
@@ -144,7 +144,7 @@ class Backfill:
                     retriever.check()
                     if self._manifest.meta(checked) == retriever.state():
                         continue
-                    entries = entries or documents.passage_rows(self._manifest)
+                    entries = entries or document_rows.passage_rows(self._manifest)
                     whole = retriever.holds(entries)
                 except IndexDamaged:
                     whole = False
@@ -156,7 +156,7 @@ class Backfill:
         """Embed waiting passages for about that many seconds, but a few in any case."""
         deadline = time.monotonic() + seconds
         if self._postponed:
-            passages = documents.count_passages(self._manifest)
+            passages = document_rows.count_passages(self._manifest)
             report.waiting += passages * len(self._postponed)
         for retriever in self._active():
             total = left = retriever.waiting()

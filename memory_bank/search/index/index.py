@@ -17,9 +17,9 @@ from memory_bank.base.paths import Layout, private_folder
 from memory_bank.base.repairs import MANIFEST, Repaired, unreported
 from memory_bank.base.settings import Settings
 from memory_bank.search.index.backfill import Backfill
-from memory_bank.search.index.changes import Progress, SyncReport
+from memory_bank.search.index.document_changes import Progress, SyncReport
 from memory_bank.search.index.sync import Indexer
-from memory_bank.search.manifest import documents, tables
+from memory_bank.search.manifest import document_rows, tables
 from memory_bank.search.manifest.manifest import Manifest
 from memory_bank.search.retrievers import RetrieverSet
 
@@ -145,7 +145,7 @@ class Index:
             yield
 
     def _lock_wait(self) -> float:
-        return _WAIT if documents.any_done(self.manifest) else WAIT
+        return _WAIT if document_rows.any_done(self.manifest) else WAIT
 
 
 def discard(place: Layout) -> None:
@@ -205,7 +205,7 @@ def compared(ours: Index, fresh: Index) -> Iterator[str]:
     """
     yield from tables.differences(ours.manifest, fresh.manifest)
     for side, index in (("index", ours), ("fresh index", fresh)):
-        rows = documents.passage_rows(index.manifest)
+        rows = document_rows.passage_rows(index.manifest)
         for retriever in index.retrievers.all()[0]:
             if not retriever.holds(rows):
                 yield f"{retriever.name}: holds other passages than the {side} has"

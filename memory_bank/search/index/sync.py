@@ -15,7 +15,7 @@ from memory_bank.base.documents import Document, Read, Signature, Source, Unchan
 from memory_bank.base.locks import WAIT
 from memory_bank.base.repairs import INDEXING, Repaired
 from memory_bank.search.index.backfill import Backfill
-from memory_bank.search.index.changes import (
+from memory_bank.search.index.document_changes import (
     NONE,
     DocumentChanges,
     Progress,
@@ -24,7 +24,7 @@ from memory_bank.search.index.changes import (
     compare_some,
     silent,
 )
-from memory_bank.search.manifest import documents, links, writer
+from memory_bank.search.manifest import document_rows, link_rows, writer
 from memory_bank.search.manifest.manifest import Manifest
 from memory_bank.search.retrievers.base import IndexedPassage
 
@@ -138,7 +138,7 @@ class Indexer:
         keys: Collection[str] | None = None,
     ) -> None:
         """Index in batches, each document once; one without a signature counts as changed."""
-        size = BATCH * (1 if documents.any_document(self._manifest) else FIRST_FACTOR)
+        size = BATCH * (1 if document_rows.any_document(self._manifest) else FIRST_FACTOR)
         done = 0
         seen: set[str] = set()
         remaining: list[str] = []
@@ -205,13 +205,13 @@ class Indexer:
         manifest = self._manifest
         with manifest.transaction():
             self._backfill.mark_incomplete()
-            before = documents.numbers_of(manifest, [*(one.key for one, _ in new), *unreadable])
-            names = links.names_of(manifest, [*before, *changes.gone])
+            before = document_rows.numbers_of(manifest, [*(one.key for one, _ in new), *unreadable])
+            names = link_rows.names_of(manifest, [*before, *changes.gone])
             writer.mark_gone(manifest, changes.gone)
             put, entries = writer.put(manifest, new)
             put += writer.put_unreadable(manifest, unreadable)
-            held = links.names_of(manifest, put)
-            links.resolve_links(manifest, put, names | held)
+            held = link_rows.names_of(manifest, put)
+            link_rows.resolve_links(manifest, put, names | held)
             if changes.refused is not None:
                 writer.put_refused(manifest, changes.refused)
         return [*put, *changes.gone], entries

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from memory_bank.notes.names import key as link_key
 from memory_bank.search.manifest import graph
-from memory_bank.search.manifest.documents import DocumentRow
-from memory_bank.search.manifest.links import name_number
+from memory_bank.search.manifest.document_rows import DocumentRow
+from memory_bank.search.manifest.link_rows import name_number
 from memory_bank.search.manifest.manifest import DONE, PENDING, SEPARATOR, Manifest
 from memory_bank.search.retrievers.base import Scope
 

@@ -8,8 +8,8 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from memory_bank.notes.names import key
-from memory_bank.search.manifest import documents
-from memory_bank.search.manifest.links import name_number
+from memory_bank.search.manifest import document_rows
+from memory_bank.search.manifest.link_rows import name_number
 from memory_bank.search.manifest.manifest import GONE, UNREADABLE, Manifest
 from memory_bank.search.retrievers.base import Scope
 
@@ -83,7 +83,7 @@ def _meeting(manifest: Manifest, condition: Condition, written: Mapping[str, flo
         if condition.key != "since":
             return met
         late = [key for key, when in written.items() if when >= value.timestamp()]
-        return met | documents.known_as(manifest, late)
+        return met | document_rows.known_as(manifest, late)
     values = [part.strip() for part in value.split(",") if part.strip()]
     return {number for one in values for number in _having(manifest, condition.key, one)}
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from memory_bank.base.documents import Document, Passage, Scan, Signature, Unchanged, Unreadable
 from memory_bank.base.errors import IndexDamaged
-from memory_bank.search.manifest.links import NO_NAME, name_number
+from memory_bank.search.manifest.link_rows import NO_NAME, name_number
 from memory_bank.search.manifest.manifest import (
     DONE,
     GONE,

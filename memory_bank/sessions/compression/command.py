@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from memory_bank.base.setting_sections import OBSERVATION_TYPES
-from memory_bank.base.tokens import estimate
+from memory_bank.base.text import estimate
 from memory_bank.sessions.compression.definitions import Paths
 from memory_bank.sessions.compression.drafts import Draft, draft
 from memory_bank.sessions.compression.tool_calls import read

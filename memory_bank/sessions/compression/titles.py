@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
-from memory_bank.notes.unicode_form import nfc
+from memory_bank.notes.characters import nfc
 from memory_bank.sessions.compression.definitions import Paths
 from memory_bank.sessions.compression.drafts import (
     Draft,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from memory_bank.base.tokens import estimate
+from memory_bank.base.text import estimate
 from memory_bank.sessions.compression.definitions import Paths
 from memory_bank.sessions.compression.drafts import Draft, cut, draft
 from memory_bank.sessions.compression.tool_calls import ToolCall, read

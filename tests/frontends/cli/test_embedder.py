@@ -87,11 +87,11 @@ def test_try_one(mb: Run) -> None:
 
 
 def test_one_without_sense_is_told(mb: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    from memory_bank.bank import embedder
+    from memory_bank.bank import embedder_choice
 
     tried = SimpleNamespace(
         embedder="odd", dimension=2, load_seconds=0.1, query_seconds=0.1,
         texts_per_second=1.0, related=0.1, unrelated=0.2, verified=None,
     )  # fmt: skip
-    monkeypatch.setattr(embedder, "embedder_test", lambda *_: tried)
+    monkeypatch.setattr(embedder_choice, "embedder_test", lambda *_: tried)
     assert "does not capture meaning" in mb("embedder", "test").err

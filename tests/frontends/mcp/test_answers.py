@@ -9,7 +9,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from memory_bank.bank.embedder import count_tokens
+from memory_bank.bank.embedder_choice import count_tokens
 from memory_bank.frontends.mcp.structure import NOTICE
 from tests.frontends.mcp.calls import CALLS
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_bank.base.errors import BadInput
-from memory_bank.base.records import hidden_again, unhidden
+from memory_bank.base.rendering import hidden_again, unhidden
 from memory_bank.base.text import Quotes, clean, named
 
 Make = Callable[..., Any]

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from memory_bank.bank.embedder import count_tokens
-from memory_bank.base.tokens import estimate
+from memory_bank.bank.embedder_choice import count_tokens
+from memory_bank.base.text import estimate
 from memory_bank.frontends.mcp import token_cost
 from memory_bank.frontends.mcp.toolbox import Toolbox
 from tests.session_builder import observation, session, write

@@ -19,7 +19,7 @@ from memory_bank.frontends.serving.shared_bank import SharedBank
 from memory_bank.memory.maintenance import ChangedPaths
 from memory_bank.memory.recall import recall
 from memory_bank.memory.remember import remember
-from memory_bank.search.manifest import documents
+from memory_bank.search.manifest import document_rows
 
 
 class FrontEnd:
@@ -138,7 +138,7 @@ def test_closing_stops_a_first_index_after_its_batch(
     assert not [one for one in threading.enumerate() if one.name == "background"]
     assert made.heard.empty()
     with open_bank(folder) as bank:
-        assert 0 < len(bank.read(lambda view: documents.all_keys(view.manifest))) < 12
+        assert 0 < len(bank.read(lambda view: document_rows.all_keys(view.manifest))) < 12
 
 
 def test_a_bank_that_is_made_later_is_watched(

@@ -5,7 +5,7 @@ from threading import Thread
 
 import pytest
 
-from memory_bank.frontends.serving.background import Cancelled, reporting_to, tell
+from memory_bank.frontends.serving.shared_bank import Cancelled, reporting_to, tell
 
 
 def test_without_a_listener_nobody_is_told() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memory_bank.notes.compare.keys_and_links import without_secrets
+from memory_bank.notes.compare.note_comparison import without_secrets
 from memory_bank.notes.secrets import secrets
 
 KEY = "AKIAIOSFODNN7EXAMPL3"

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 
 import pytest
 
-from memory_bank.notes.compare import notes, sections
+from memory_bank.notes.compare import note_comparison, section_changes
 from memory_bank.notes.compare.note_change import KeyChange, NoteChange
-from memory_bank.notes.compare.notes import compare
+from memory_bank.notes.compare.note_comparison import compare
 
 TEXT = "# Note\n\nThe index is kept in memory, since it is small and is asked often. See [[b]].\n"
 
@@ -96,8 +96,8 @@ def test_a_change_of_layout_is_named() -> None:
 
 
 def test_binary_and_large_files_are_named_not_compared(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(notes, "MAX_BYTES", 100)
-    monkeypatch.setattr(notes, "MAX_TOTAL", 150)
+    monkeypatch.setattr(note_comparison, "MAX_BYTES", 100)
+    monkeypatch.setattr(note_comparison, "MAX_TOTAL", 150)
     found = compared({}, {"a.md": "x" * 101, "b.md": "a\0b", "c.md": "y " * 50, "d.md": "z " * 45})
     remarks = {change.path: change.remark or "" for change in found}
     assert remarks["a.md"] == "101 bytes, more than 100: not compared"
@@ -112,7 +112,7 @@ def test_binary_and_large_files_are_named_not_compared(monkeypatch: pytest.Monke
 def test_of_very_many_sections_the_whole_texts_are_compared(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(sections, "MAX_SECTIONS", 5)
+    monkeypatch.setattr(section_changes, "MAX_SECTIONS", 5)
     before = {"a.md": "Start.\n\n# A\n\nOne.\n\n# B\n\nTwo.\n"}
     after = {"a.md": "Start.\n\n# A\n\nOne.\n\n# C\n\nThree.\n"}
     (found,) = compared(before, after)
@@ -121,7 +121,7 @@ def test_of_very_many_sections_the_whole_texts_are_compared(
     assert (section.kind, section.headings, section.line) == ("changed", (), 1)
     now = "".join(span.text for span in section.spans if span.kind != "delete")
     assert now == after["a.md"]
-    monkeypatch.setattr(sections, "MAX_SECTIONS", 6)
+    monkeypatch.setattr(section_changes, "MAX_SECTIONS", 6)
     (found,) = compared(before, after)
     assert {one.shortened for one in found.sections} == {None}
 

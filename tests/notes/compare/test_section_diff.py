@@ -3,9 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_bank.notes.compare import sections
+from memory_bank.notes.compare import section_changes
 from memory_bank.notes.compare.note_change import SectionChange
-from memory_bank.notes.compare.sections import changes
+from memory_bank.notes.compare.section_changes import changes
 from memory_bank.notes.sections import read_body
 
 NOTE = """\
@@ -59,7 +59,7 @@ def test_applying_the_diffs_gives_the_note_after(before: str, after: str) -> Non
     old, new = read_body(before).sections, read_body(after).sections
     found = changes(old, new)
     by_line = {change.line: sides(change) for change in found if change.kind != "removed"}
-    pairs = sections.paired(old, new)
+    pairs = section_changes.paired(old, new)
     olds = {now: old[was] for was, now in pairs.items()}
     for number, section in enumerate(new):
         if section.line in by_line:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_bank.notes.compare.note_change import TextSpan
-from memory_bank.notes.compare.words import MAX_CHARACTERS, diff
+from memory_bank.notes.compare.text_diff import MAX_CHARACTERS, diff
 
 words = st.lists(
     st.sampled_from(

@@ -5,7 +5,7 @@ import re
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory_bank.base.records import unhidden
+from memory_bank.base.rendering import unhidden
 from memory_bank.review.formats.annotations import workflow_commands
 from memory_bank.review.report import ReviewFinding
 from tests.review.formats.reviews import finding, findings

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from memory_bank.base.records import unhidden
+from memory_bank.base.rendering import unhidden
 from memory_bank.notes.compare.note_change import KeyChange, LinkChange, TextSpan
 from memory_bank.review.formats.markdown import LIMIT, MARKER, markdown
 from memory_bank.review.formats.word_diff import DiffSpan, whole_words

@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 from hypothesis import given, settings
 
-from memory_bank.base.records import unhidden
+from memory_bank.base.rendering import unhidden
 from memory_bank.review.formats.annotations import MOST
 from memory_bank.review.formats.sarif import sarif
 from memory_bank.review.report import Review

@@ -15,7 +15,7 @@ from memory_bank.bank.bank import Bank
 from memory_bank.base.dates import in_name
 from memory_bank.git import process, repository
 from memory_bank.memory.maintenance import compare
-from memory_bank.search.manifest import documents
+from memory_bank.search.manifest import document_rows
 
 Opening = Callable[..., Bank]
 Commit = Callable[[str], None]
@@ -53,7 +53,7 @@ def days(bank: Bank) -> dict[str, tuple[str, str]]:
     """Sync, and map each note to the days it was created and updated."""
     bank.sync()
     base = bank._index.opened().manifest
-    found = documents.documents(base, [number for number, _ in documents.all_keys(base)])
+    found = document_rows.documents(base, [number for number, _ in document_rows.all_keys(base)])
     return {note.key: (day(note.created), day(note.updated)) for note in found.values()}
 
 

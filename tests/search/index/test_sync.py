@@ -16,7 +16,7 @@ from memory_bank.base.errors import EmbedderUnavailable, IndexDamaged, StorageFa
 from memory_bank.memory.recall import recall
 from memory_bank.search.embedders.hashing import Hashing
 from memory_bank.search.index import backfill, sync
-from memory_bank.search.manifest import documents
+from memory_bank.search.manifest import document_rows
 from memory_bank.search.manifest.manifest import PENDING
 from memory_bank.search.retrievers.keyword.index import KeywordIndex
 from memory_bank.search.retrievers.vectors.vector_index import VectorIndex
@@ -290,7 +290,7 @@ def test_a_file_above_the_limit_is_listed_with_both_sizes(folder: Path, opening:
     (folder / "fits.md").write_text("x" * 100)
     bank = opening(folder, memory__max_note_bytes=100)
     bank.sync()
-    ((path, reason),) = documents.unindexed(bank._index.opened().manifest)
+    ((path, reason),) = document_rows.unindexed(bank._index.opened().manifest)
     assert path == "big.md"
     assert "101 bytes" in reason
     assert "max_note_bytes = 100" in reason

@@ -12,7 +12,7 @@ import pytest
 from memory_bank.bank.bank import Bank
 from memory_bank.memory.overview import stats
 from memory_bank.memory.show import list_notes
-from memory_bank.search.manifest import documents
+from memory_bank.search.manifest import document_rows
 from memory_bank.search.manifest.manifest import DONE, GONE, PENDING, UNREADABLE
 
 Opening = Callable[..., Bank]
@@ -74,7 +74,7 @@ def test_nothing_stays_of_a_note_that_can_not_be_indexed_any_more(
     assert rows(bank, f"SELECT {kept} FROM documents") == [("", "", 0, 0, 0, "{}")]
     for table in ("fields", "names", "sections", "passages", "anchors", "links", "faults"):
         assert rows(bank, f"SELECT * FROM {table}") == [], table
-    assert documents.unindexed(bank._index.opened().manifest)[0][0] == "a.md"
+    assert document_rows.unindexed(bank._index.opened().manifest)[0][0] == "a.md"
 
 
 @pytest.mark.parametrize("updated", ["", "updated: 2026-03-04\n"])
@@ -138,5 +138,5 @@ def test_links_and_emphasis_are_no_code(folder: Path, opening: Opening) -> None:
     bank = opening(folder)
     sql = "SELECT key, row FROM passages JOIN documents ON documents.id = document"
     numbers = dict(rows(bank, sql))
-    assert documents.code_ratio(bank._index.opened().manifest, [numbers["turn.md"]]) == 0
-    assert documents.code_ratio(bank._index.opened().manifest, [numbers["code.md"]]) > 0.1
+    assert document_rows.code_ratio(bank._index.opened().manifest, [numbers["turn.md"]]) == 0
+    assert document_rows.code_ratio(bank._index.opened().manifest, [numbers["code.md"]]) > 0.1

@@ -8,7 +8,7 @@ import pytest
 from memory_bank.bank import open_index
 from memory_bank.bank.bank import Bank
 from memory_bank.base.documents import Section
-from memory_bank.search.manifest import documents, graph, links
+from memory_bank.search.manifest import document_rows, graph, link_rows
 from memory_bank.search.retrievers.base import Scope
 
 
@@ -42,7 +42,7 @@ def test_a_note_is_told_whole(bank: Bank) -> None:
     )  # fmt: skip
     assert (
         open_index.note_of(
-            documents.documents(bank._index.opened().manifest, [note.number])[note.number]
+            document_rows.documents(bank._index.opened().manifest, [note.number])[note.number]
         )
         == note
     )
@@ -63,7 +63,7 @@ def test_the_newest_come_first_and_only_those_in_scope(bank: Bank) -> None:
 
 
 def test_the_same_id_twice_is_told(bank: Bank) -> None:
-    assert documents.same_ids(bank._index.opened().manifest) == [("one", ("a.md", "b.md"))]
+    assert document_rows.same_ids(bank._index.opened().manifest) == [("one", ("a.md", "b.md"))]
 
 
 def test_a_superseded_note_knows_its_successor(bank: Bank) -> None:
@@ -86,9 +86,9 @@ def test_of_several_that_supersede_a_note_the_newest_is_named(
 
 def test_counts_are_those_of_live_notes(bank: Bank) -> None:
     base = bank._index.opened().manifest
-    assert documents.counts(base, "tag") == {"x": 2, "y": 1}
-    assert documents.data_counts(base, "type")["fact"] == 1
-    live, _, archived, passages = documents.totals(base)
+    assert document_rows.counts(base, "tag") == {"x": 2, "y": 1}
+    assert document_rows.data_counts(base, "type")["fact"] == 1
+    live, _, archived, passages = document_rows.totals(base)
     assert (live, archived, passages) == (4, 1, 5)
 
 
@@ -96,27 +96,27 @@ def test_passages_have_their_place_and_section(bank: Bank) -> None:
     base = bank._index.opened().manifest
     a, empty = number(bank, "a.md"), number(bank, "empty.md")
     rows = [row for (row,) in base.execute("SELECT row FROM passages WHERE document = ?", (a,))]
-    found = documents.passages(base, rows)
+    found = document_rows.passages(base, rows)
     assert set(found) == set(rows)
     assert Section(9, 12, ("A", "Deep")) in {place.section for place in found.values()}
-    first = documents.first_passages(base, [a, empty])
+    first = document_rows.first_passages(base, [a, empty])
     assert first[a].row == min(rows)
     assert first[empty].section == Section(1, 1, ())
 
 
 def test_the_link_table_is_read_both_ways(bank: Bank) -> None:
     base = bank._index.opened().manifest
-    out = links.outgoing(base, number(bank, "b.md"))
+    out = link_rows.outgoing(base, number(bank, "b.md"))
     assert [(row.dest_key, row.ghost, row.type) for row in out] == [
         ("a.md", "", "supersedes"),
         ("", "src/x.py", "supersedes"),
     ]
-    assert [row.source_key for row in links.incoming(base, number(bank, "b.md"))] == ["c.md"]
-    assert [row.source_key for row in links.to_ghost(base, "SRC/x.py")] == ["b.md"]
-    assert set(links.edges(base)) == {
+    assert [row.source_key for row in link_rows.incoming(base, number(bank, "b.md"))] == ["c.md"]
+    assert [row.source_key for row in link_rows.to_ghost(base, "SRC/x.py")] == ["b.md"]
+    assert set(link_rows.edges(base)) == {
         ("b.md", "a.md", "supersedes"),
         ("b.md", "ghost:src/x.py", "supersedes"),
         ("c.md", "b.md", "related_to"),
     }
-    headings, _ = links.anchors(base, [number(bank, "a.md")])
+    headings, _ = link_rows.anchors(base, [number(bank, "a.md")])
     assert headings == {(number(bank, "a.md"), "a"), (number(bank, "a.md"), "deep")}

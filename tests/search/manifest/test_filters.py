@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memory_bank.bank.bank import Bank
-from memory_bank.search.manifest import documents, filters
+from memory_bank.search.manifest import document_rows, filters
 from memory_bank.search.manifest.filters import Condition
 
 NOTES = {
@@ -35,7 +35,9 @@ def within(bank: Bank, *conditions: Condition, hidden: bool = False) -> str:
     base = bank._index.opened().manifest
     scope = filters.scope(base, conditions, hidden=hidden)
     live = {
-        number: path for number, path in documents.all_keys(base) if not path.startswith("broken")
+        number: path
+        for number, path in document_rows.all_keys(base)
+        if not path.startswith("broken")
     }
     return " ".join(sorted(Path(path).stem for number, path in live.items() if number in scope))
 

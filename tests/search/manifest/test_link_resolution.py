@@ -11,7 +11,7 @@ import pytest
 from memory_bank.bank import open_index
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import NoteNotFound
-from memory_bank.search.manifest import links
+from memory_bank.search.manifest import link_rows
 
 Opening = Callable[..., Bank]
 
@@ -26,7 +26,7 @@ def leads(bank: Bank) -> dict[str, list[str]]:
     """Map each note to where its links lead: a path, `ghost:` and a name, or `?`."""
     bank.catch_up()
     found: dict[str, list[str]] = {}
-    for row in links.all_links(bank._index.opened().manifest):
+    for row in link_rows.all_links(bank._index.opened().manifest):
         goal = "?" if row.ambiguous else row.dest_key or f"ghost:{row.ghost}"
         found.setdefault(row.source_key, []).append(goal)
     return found

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from memory_bank.base.errors import MemoryBankError
 from memory_bank.base.operation import Param, operation, topic
-from memory_bank.base.records import named
+from memory_bank.base.rendering import named
 from memory_bank.frontends.cli.call import FOUND, NOTHING, Call
 from memory_bank.frontends.cli.console import place
 
@@ -65,13 +65,13 @@ def _add(
     path: Annotated[str, Param(argument=True, metavar="PATH", path="folder")],
 ) -> int:
     """Name a folder of notes, or a project with a bank."""
-    from memory_bank.bank import banks
+    from memory_bank.bank import bank_names
 
     def render(one: NamedBank) -> None:
         call.console.line(f"added {one.name}: ", (place(one.path), "place"))
         call.console.line("next: ", (f"memory-bank recall --bank {one.name} WORDS", "bold"))
 
-    call.answer(banks.add(name, path), render)
+    call.answer(bank_names.add(name, path), render)
     return FOUND
 
 
@@ -94,14 +94,14 @@ def _remove(
     call: Call, *, name: Annotated[str, Param(argument=True, metavar="NAME", complete=_names)]
 ) -> int:
     """Forget the name of a bank; its folder stays."""
-    from memory_bank.bank import banks
+    from memory_bank.bank import bank_names
 
     def render(one: NamedBank) -> None:
         call.console.line(
             f"removed the name {one.name}; the folder stays: ", (place(one.path), "place")
         )
 
-    call.answer(banks.remove(name), render)
+    call.answer(bank_names.remove(name), render)
     return FOUND
 
 

@@ -15,7 +15,7 @@ from memory_bank.frontends.cli.help import no_such
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from memory_bank.bank.settings import Setting
+    from memory_bank.bank.config_file import Setting
     from memory_bank.base.settings import Settings
 
 
@@ -49,7 +49,7 @@ def command(
     origin: Annotated[bool, Param("Show where a value is set instead of the value")] = False,
 ) -> int:
     """Show the settings, and which files to edit."""
-    from memory_bank.bank.settings import settings_of
+    from memory_bank.bank.config_file import settings_of
     from memory_bank.base.settings import user_file
 
     if default and origin:

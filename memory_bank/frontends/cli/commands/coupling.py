@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 from memory_bank.base.operation import Param, operation
-from memory_bank.base.records import count, named
+from memory_bank.base.rendering import count, named
 from memory_bank.frontends.cli.call import FOUND, NOTHING, Call
 
 

@@ -11,7 +11,7 @@ from memory_bank.frontends.cli.call import Call
 from memory_bank.frontends.cli.hints import hint_text
 
 if TYPE_CHECKING:
-    from memory_bank.bank.embedder import ChosenEmbedder, EmbedderShown, Tried
+    from memory_bank.bank.embedder_choice import ChosenEmbedder, EmbedderShown, Tried
 
 
 def _names(start: str) -> list[str]:
@@ -27,10 +27,11 @@ def _names(start: str) -> list[str]:
 )
 def _list(call: Call) -> int:
     """List the embedders and whether they can be used."""
-    from memory_bank.bank import embedder
+    from memory_bank.bank import embedder_choice
 
     found = [
-        replace(one, hint=hint_text(one.hint)) for one in embedder.embedder_list(call.settings())
+        replace(one, hint=hint_text(one.hint))
+        for one in embedder_choice.embedder_list(call.settings())
     ]
     if call.json:
         call.console.document({"embedders": found})
@@ -57,13 +58,13 @@ def _state(one: EmbedderShown) -> str:
 )
 def _install(call: Call, *, name: Annotated[str, Param(argument=True, complete=_names)]) -> int:
     """Download the weights of an embedder."""
-    from memory_bank.bank import embedder
+    from memory_bank.bank import embedder_choice
 
     def report(message: str) -> None:
         call.stderr.line(message)
         call.stderr.flush()
 
-    where = embedder.embedder_install(call.settings(), name, report)
+    where = embedder_choice.embedder_install(call.settings(), name, report)
     if call.json:
         call.console.document({"embedder": name, "path": where})
     else:
@@ -82,7 +83,7 @@ def _install(call: Call, *, name: Annotated[str, Param(argument=True, complete=_
 )
 def _use(call: Call, *, name: Annotated[str, Param(argument=True, complete=_names)]) -> int:
     """Choose the embedder of this bank."""
-    from memory_bank.bank import embedder
+    from memory_bank.bank import embedder_choice
 
     def render(done: ChosenEmbedder) -> None:
         verb = "now uses" if done.changed else "already uses"
@@ -93,7 +94,7 @@ def _use(call: Call, *, name: Annotated[str, Param(argument=True, complete=_name
             call.console.line("next: ", ("memory-bank sync", "bold"))
 
     with call.open() as bank:
-        done = embedder.embedder_use(bank, name)
+        done = embedder_choice.embedder_use(bank, name)
     call.answer(done, render)
     if not call.json:
         call.warn(done.problem)
@@ -115,10 +116,10 @@ def _test(
     call: Call, *, name: Annotated[str | None, Param(argument=True, complete=_names)] = None
 ) -> int:
     """Test an embedder's files, speed and quality."""
-    from memory_bank.bank import embedder
+    from memory_bank.bank import embedder_choice
 
     call.answer(
-        embedder.embedder_test(call.settings(), name or ""),
+        embedder_choice.embedder_test(call.settings(), name or ""),
         lambda tried: _show(call, tried),
     )
     return 0

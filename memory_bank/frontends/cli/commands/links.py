@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 from memory_bank.base.operation import Param, operation
-from memory_bank.base.records import count, named
+from memory_bank.base.rendering import count, named
 from memory_bank.frontends.cli.call import FOUND, NOTHING, Call
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from memory_bank.bank.backlinks import LinkShown
     from memory_bank.bank.bank import Bank
-    from memory_bank.bank.links import LinkShown
 
 
 _GHOST = "ghost:"

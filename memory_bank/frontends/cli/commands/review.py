@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from memory_bank.base.operation import FailOn, Param, operation
-from memory_bank.base.records import document
+from memory_bank.base.rendering import document
 from memory_bank.base.version import __version__
 from memory_bank.frontends.cli.call import FINDINGS, FOUND, Call
 

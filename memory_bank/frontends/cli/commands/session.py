@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 from memory_bank.base.operation import Param, operation, topic
-from memory_bank.base.records import count, one_line
+from memory_bank.base.rendering import count, one_line
 from memory_bank.frontends.cli.call import FAILED, FOUND, NOTHING, Call
 from memory_bank.frontends.cli.session_view import (
     show_import,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from memory_bank.base.errors import StorageFailed
 from memory_bank.base.operation import Note, Param, operation
-from memory_bank.base.records import count, visible
+from memory_bank.base.rendering import count, visible
 from memory_bank.frontends.cli.call import Call
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from memory_bank.base.operation import Param, operation, topic
-from memory_bank.base.records import count
+from memory_bank.base.rendering import count
 from memory_bank.frontends.cli.call import FINDINGS, FOUND, Call
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 from memory_bank.base.operation import FailOn, Param, operation
-from memory_bank.base.records import count
+from memory_bank.base.rendering import count
 from memory_bank.frontends.cli.call import FINDINGS, FOUND, Call
 
 if TYPE_CHECKING:

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Annotated
 
 from memory_bank.base.errors import NoBank, NoRepository
 from memory_bank.base.operation import Param, operation
-from memory_bank.base.records import count
+from memory_bank.base.rendering import count
 from memory_bank.frontends.cli.call import FAILED, FOUND, Call, Interrupted
 
 if TYPE_CHECKING:
     from memory_bank.bank.bank import Bank
-    from memory_bank.search.index.changes import SyncReport
+    from memory_bank.search.index.document_changes import SyncReport
 
 
 @operation(

@@ -12,11 +12,11 @@ from memory_bank.bank.open_index import View
 from memory_bank.code.codebase import Codebase
 from memory_bank.frontends.lsp.editor.link_targets import goals, project_files, symbols
 from memory_bank.frontends.lsp.editor.texts import Texts
+from memory_bank.notes.characters import BREAK
 from memory_bank.notes.names import name_of
 from memory_bank.notes.note import Note, NoteLink
 from memory_bank.notes.schema import KNOWN_TYPES
-from memory_bank.notes.unicode_form import BREAK
-from memory_bank.search.manifest import documents
+from memory_bank.search.manifest import document_rows
 
 MAX_CHOICES = 200
 """Choices of one answer; the editor asks again as more is typed."""
@@ -206,8 +206,8 @@ def _values(bank: Bank, key: str) -> Iterable[str]:
     if key == "status":
         return _STATUSES
     ask: dict[str, Callable[[View], dict[str, int]]] = {
-        "type": lambda view: documents.data_counts(view.manifest, "type"),
-        "tags": lambda view: documents.counts(view.manifest, "tag"),
+        "type": lambda view: document_rows.data_counts(view.manifest, "type"),
+        "tags": lambda view: document_rows.counts(view.manifest, "tag"),
     }
     asked = ask.get("tags" if key == "tag" else key)
     if asked is None:
@@ -316,7 +316,7 @@ def _blocks(note: Note) -> Iterator[tuple[str, str]]:
 
 def _targets(here: _Here) -> Completions:
     """Return the notes by path, title and alias, and the files of the project."""
-    rows = here.texts.bank.read(lambda view: documents.titles(view.manifest))
+    rows = here.texts.bank.read(lambda view: document_rows.titles(view.manifest))
     fits = matching(here.typed)
     found: list[Completion] = []
     for key, title, aliases in rows:

@@ -19,10 +19,10 @@ from memory_bank.frontends.lsp.editor.symbols import MAX_CHARACTERS, parsed
 from memory_bank.frontends.lsp.editor.texts import Texts, WrittenLink, links_of
 from memory_bank.git import repository
 from memory_bank.notes import names, parsing
-from memory_bank.notes.link_targets import Target, target_of
+from memory_bank.notes.characters import BREAK
+from memory_bank.notes.link_targets import TargetNames, target_of
 from memory_bank.notes.note import Note, NoteLink, NoteSection
-from memory_bank.notes.unicode_form import BREAK
-from memory_bank.search.manifest import links
+from memory_bank.search.manifest import link_rows
 from memory_bank.trust.stale_cache import note_marks
 
 MAX_SOURCES = 2_000
@@ -49,7 +49,7 @@ class LinkTarget:
     """The name of what no note has."""
 
 
-class TextSpan(NamedTuple):
+class NoteSpan(NamedTuple):
     """A part of a note's text, by its offsets."""
 
     path: str
@@ -103,7 +103,7 @@ def block_line(note: Note, block: str) -> int | None:
 
 def references(
     texts: Texts, goal: LinkTarget, *, heading: str = "", block: str = ""
-) -> list[TextSpan]:
+) -> list[NoteSpan]:
     """Return the places of the links to a goal's note, or to the file or ghost that it is.
 
     With `heading` or `block`, only the links to that part of the note.
@@ -117,7 +117,7 @@ def references(
             same = other.path == goal.path if goal.path else _same_ghost(other, goal)
             elsewhere = source != goal.path or heading or block
             if same and elsewhere and _leads_to(texts, written.link, goal, heading, block):
-                found.append(TextSpan(source, written.first, written.last))
+                found.append(NoteSpan(source, written.first, written.last))
     return found
 
 
@@ -130,9 +130,9 @@ def sources(texts: Texts, goal: LinkTarget, *, itself: bool = False) -> list[str
     def linking(view: View) -> list[str]:
         if goal.path:
             row = open_index.note_at(view.manifest, goal.path)
-            rows = links.incoming(view.manifest, row.number) if row else []
+            rows = link_rows.incoming(view.manifest, row.number) if row else []
         else:
-            rows = links.to_ghost(view.manifest, goal.ghost)
+            rows = link_rows.to_ghost(view.manifest, goal.ghost)
         return [row.source_key for row in rows]
 
     indexed = dict.fromkeys(texts.bank.read(linking))
@@ -154,22 +154,22 @@ def _leads_to(texts: Texts, link: NoteLink, goal: LinkTarget, heading: str, bloc
     return bool(note and link.heading and section_at(note, link.heading) == wanted)
 
 
-def _meant(view: View, targets: Sequence[Target]) -> list[list[str]]:
+def _meant(view: View, targets: Sequence[TargetNames]) -> list[list[str]]:
     """Return the paths of the notes that each target may mean."""
-    number = links.name_number
+    number = link_rows.name_number
     pairs = [(number(one.names[0]), number("".join(one.names[1:2]))) for one in targets]
-    found = links.candidates(view.manifest, pairs)
+    found = link_rows.candidates(view.manifest, pairs)
     return [found[pair] for pair in pairs]
 
 
 def _goal(
-    texts: Texts, path: str, link: NoteLink, target: Target, meant: Sequence[str]
+    texts: Texts, path: str, link: NoteLink, target: TargetNames, meant: Sequence[str]
 ) -> LinkTarget:
     if not link.target:
         meant = [path]
     if len(meant) > 1:
-        near = tuple(links.nearest_first(path, meant))
-        problem = f"several notes answer to {link.target!r}: {links.listed(near)}"
+        near = tuple(link_rows.nearest_first(path, meant))
+        problem = f"several notes answer to {link.target!r}: {link_rows.listed(near)}"
         return LinkTarget(problem=problem, candidates=near, ghost=target.ghost)
     if not meant:
         file, line = project_file(texts.bank, target.ghost)
@@ -229,7 +229,7 @@ def _with_line(name: str) -> list[tuple[str, int]]:
 
 
 def _slug(heading: str) -> str:
-    return links.slug(heading.casefold())
+    return link_rows.slug(heading.casefold())
 
 
 def _folded(text: str) -> str:

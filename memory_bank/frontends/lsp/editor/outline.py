@@ -8,9 +8,9 @@ from typing import Generic, NamedTuple, TypeVar
 
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.open_index import View
+from memory_bank.notes.characters import BREAK
 from memory_bank.notes.note import Note, NoteSection
-from memory_bank.notes.unicode_form import BREAK
-from memory_bank.search.manifest import documents, entries
+from memory_bank.search.manifest import document_rows, entries
 
 MAX_FOUND = 200
 
@@ -66,7 +66,7 @@ def search(bank: Bank, words: str, most: int = MAX_FOUND) -> list[OutlineMatch]:
     wanted = words.casefold().split()
 
     def matching(view: View) -> list[OutlineMatch]:
-        notes = documents.titles(view.manifest)
+        notes = document_rows.titles(view.manifest)
         found = [
             OutlineMatch(title or key, key, 1, is_note=True)
             for key, title, _ in notes

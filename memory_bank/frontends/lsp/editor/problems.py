@@ -13,12 +13,12 @@ from memory_bank.bank.open_index import View
 from memory_bank.base.errors import MemoryBankError, NoteNotFound, similar_names
 from memory_bank.frontends.lsp.editor.link_targets import LinkTarget, written_goals
 from memory_bank.frontends.lsp.editor.texts import Texts, WrittenLink
+from memory_bank.notes.characters import BREAK
+from memory_bank.notes.links import edits
 from memory_bank.notes.merging.conflicts import UNRESOLVED
 from memory_bank.notes.names import name_of
 from memory_bank.notes.note import Note
 from memory_bank.notes.parsing import NoteText
-from memory_bank.notes.relink import edits
-from memory_bank.notes.unicode_form import BREAK
 from memory_bank.review.rules.base import (
     RuleContext,
     allowed,

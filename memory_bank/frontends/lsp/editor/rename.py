@@ -11,8 +11,7 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from memory_bank.bank import open_index
-from memory_bank.bank.bank import Bank
-from memory_bank.bank.note_paths import note_path
+from memory_bank.bank.bank import Bank, note_path
 from memory_bank.base.errors import BadInput, UnreadableNote
 from memory_bank.frontends.lsp.editor.link_targets import (
     LinkTarget,
@@ -23,9 +22,9 @@ from memory_bank.frontends.lsp.editor.link_targets import (
 from memory_bank.frontends.lsp.editor.texts import Texts, WrittenLink, file_of, link_at
 from memory_bank.memory.move_and_merge import place_of, retarget
 from memory_bank.notes import names
+from memory_bank.notes.links import edits
 from memory_bank.notes.note import Note, NoteSection
-from memory_bank.notes.relink import edits
-from memory_bank.search.manifest import documents, links
+from memory_bank.search.manifest import document_rows, link_rows
 
 _ATX = re.compile(r"( {0,3}#{1,6}[ \t]+)(.*?)(?:[ \t]+#+)?[ \t]*")
 
@@ -173,7 +172,7 @@ def moves_of(bank: Bank, old_file: str, new_file: str) -> dict[str, str]:
     old, new = note_path(bank, old_file), note_path(bank, new_file)
     if old or new:
         return {old: new} if old and new and old != new else {}
-    keys = bank.read(lambda view: [key for _, key in documents.all_keys(view.manifest)])
+    keys = bank.read(lambda view: [key for _, key in document_rows.all_keys(view.manifest)])
     found = {}
     for key in keys:
         file = file_of(bank, key)
@@ -244,8 +243,8 @@ def _renamed_part(
     if kind == "markdown":
         if goes != section:
             return None
-        is_slug = raw == links.slug(old.casefold())
-        return links.slug(new.casefold()) if is_slug else quote(new)
+        is_slug = raw == link_rows.slug(old.casefold())
+        return link_rows.slug(new.casefold()) if is_slug else quote(new)
     parts = raw.split("#")
     at = len(parts) - 1 - (len(goes.headings) - len(section.headings))
     if at < 0 or not parts[at].strip():

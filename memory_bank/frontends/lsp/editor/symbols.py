@@ -21,8 +21,8 @@ from memory_bank.code.records import ParsedFile, Symbol
 from memory_bank.frontends.lsp.editor.outline import Latest
 from memory_bank.memory import create as actions
 from memory_bank.notes import front_matter
+from memory_bank.notes.characters import BREAK
 from memory_bank.notes.identity import DEVICES
-from memory_bank.notes.unicode_form import BREAK
 
 _WORD = re.compile(r"[^\W\d]\w*")
 

@@ -12,9 +12,8 @@ from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import MemoryBankError
 from memory_bank.frontends.lsp.editor.outline import Latest
 from memory_bank.notes import parsing
-from memory_bank.notes.links import locate_whole_links
+from memory_bank.notes.links import front_matter_links, locate_whole_links
 from memory_bank.notes.note import Note, NoteLink
-from memory_bank.notes.relink import front_matter_links
 
 _NONE: Mapping[str, str] = MappingProxyType({})
 

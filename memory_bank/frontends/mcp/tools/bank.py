@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from memory_bank.base.records import hidden_again
+from memory_bank.base.rendering import hidden_again
 from memory_bank.frontends.mcp import text
 from memory_bank.frontends.mcp.tool import ToolContext, tool
 from memory_bank.memory import (

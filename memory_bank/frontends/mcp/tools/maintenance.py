@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from memory_bank.frontends.mcp import text
 from memory_bank.frontends.mcp.tool import ToolContext, tool
-from memory_bank.frontends.serving.background import tell
+from memory_bank.frontends.serving.shared_bank import tell
 from memory_bank.memory import maintenance
 from memory_bank.review import doctor
-from memory_bank.search.index import changes
+from memory_bank.search.index import document_changes
 
 
 @tool(text.synced, repeatable=True)
-def sync_memories(call: ToolContext, *, rebuild: bool = False) -> changes.SyncReport:
+def sync_memories(call: ToolContext, *, rebuild: bool = False) -> document_changes.SyncReport:
     """Index and embed everything that remains; with rebuild, rebuild every index from the files.
 
     Never needed before a search, which looks for changes itself.

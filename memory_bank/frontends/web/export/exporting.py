@@ -17,8 +17,8 @@ from memory_bank.notes.characters import decode
 from memory_bank.notes.names import name_of
 from memory_bank.notes.roots import SESSIONS
 from memory_bank.notes.secrets import secrets
-from memory_bank.search.manifest import documents, entries, graph
-from memory_bank.search.manifest.documents import DocumentRow
+from memory_bank.search.manifest import document_rows, entries, graph
+from memory_bank.search.manifest.document_rows import DocumentRow
 from memory_bank.trust import trust
 
 _OWN = ""
@@ -73,7 +73,7 @@ def exported(bank: Bank, rev: str = "HEAD") -> Iterator[Export]:
     bank.settings.check_enabled()
     revision = revision_of(bank, rev)
     with checked_out(bank, revision.commit) as copy:
-        rows = copy.answer(lambda view: documents.all_documents(view.manifest))
+        rows = copy.answer(lambda view: document_rows.all_documents(view.manifest))
         sessions = [row for row in rows if _of_session(row)]
         refused = [one for row in rows if not _of_session(row) and (one := _secret(copy, row))]
         for key in (*(row.key for row in sessions), *(one.what for one in refused)):
@@ -99,7 +99,7 @@ def words(bank: Bank) -> list[Words]:
     """Return the searchable texts of each note, sorted by path."""
 
     def read(view: View) -> list[Words]:
-        rows = documents.all_documents(view.manifest)
+        rows = document_rows.all_documents(view.manifest)
         replaced = graph.superseded(view.manifest, [row.number for row in rows])
         headings: dict[str, list[str]] = {}
         for key, _, path in entries.headings(view.manifest):

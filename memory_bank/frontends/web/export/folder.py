@@ -17,7 +17,7 @@ from starlette.routing import Route
 from memory_bank.bank import output_files
 from memory_bank.base.errors import BadInput, FileNotFound, StorageFailed
 from memory_bank.base.filenames import outside
-from memory_bank.base.records import document
+from memory_bank.base.rendering import document
 
 PREFIX = "/static"
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
+from memory_bank.bank.backlinks import GHOST, node_of
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.links import GHOST, node_of
 from memory_bank.base.errors import BadInput, Hint, NoteNotFound
 from memory_bank.base.paths import Layout
 from memory_bank.code.names import SYMBOL

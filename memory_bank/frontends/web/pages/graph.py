@@ -12,7 +12,7 @@ from starlette.routing import Route
 
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadInput
-from memory_bank.base.records import visible
+from memory_bank.base.rendering import visible
 from memory_bank.frontends.web.graph import note_graph, picture
 from memory_bank.frontends.web.graph.note_graph import KINDS, WantedGraph
 from memory_bank.frontends.web.graph.picture import Picture

@@ -14,8 +14,8 @@ from memory_bank.base.errors import Hint, NoteNotFound
 from memory_bank.base.filenames import is_utf8
 from memory_bank.notes import names
 from memory_bank.search import snippets
-from memory_bank.search.manifest import filters, links
-from memory_bank.search.manifest.links import LinkRow
+from memory_bank.search.manifest import filters, link_rows
+from memory_bank.search.manifest.link_rows import LinkRow
 
 GHOST = "ghost:"
 
@@ -74,16 +74,16 @@ def _is_other_file(bank: Bank, file: str, note: str) -> bool:
 
 
 def _to_ghost(view: View, name: str) -> list[LinkRow]:
-    return links.to_ghost(view.manifest, name)
+    return link_rows.to_ghost(view.manifest, name)
 
 
 def linked(view: View, node: str) -> dict[int, tuple[LinkShown, ...]]:
     """Map the numbers of the notes that link to a note or ghost to those links."""
     if node.startswith(GHOST):
-        into = links.to_ghost(view.manifest, node.removeprefix(GHOST))
+        into = link_rows.to_ghost(view.manifest, node.removeprefix(GHOST))
     else:
         note = open_index.note_at(view.manifest, node)
-        into = links.incoming(view.manifest, note.number if note else -1)
+        into = link_rows.incoming(view.manifest, note.number if note else -1)
     found: dict[int, list[LinkShown]] = {}
     for row in into:
         found.setdefault(row.source, []).append(shown(row))

@@ -7,8 +7,15 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from memory_bank.base.plugins import pattern
+from memory_bank.notes.secrets.placeholders import (
+    chosen,
+    drawn,
+    generated,
+    joined,
+    placeholder,
+    strong,
+)
 from memory_bank.notes.secrets.secret_places import PASSWORD, TOKEN, SecretPlace, each
-from memory_bank.notes.secrets.words import chosen, drawn, generated, joined, placeholder, strong
 
 _STEMS = (
     "pass", "pwd", "secret", "token", "credential", "auth", "kennwort", "contraseña", "pin", "dsn",

@@ -9,7 +9,7 @@ from typing import Literal
 from memory_bank.notes.compare import claims
 from memory_bank.notes.compare.claims import claims_of
 from memory_bank.notes.compare.note_change import SectionChange
-from memory_bank.notes.compare.words import in_order, pairs, words_of
+from memory_bank.notes.compare.text_diff import in_order, pairs, words_of
 from memory_bank.notes.note import NoteSection
 
 _ALIKE = 0.6

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.settings import with_setting
+from memory_bank.bank.config_file import with_setting
 from memory_bank.base import plugins, settings
 from memory_bank.base.errors import BadInput, EmbedderUnavailable, Hint, MemoryBankError
 from memory_bank.base.settings import Settings

@@ -218,12 +218,12 @@ def diff(before: str, after: str) -> tuple[TextSpan, ...]:
     if len(before) + len(after) > MAX_CHARACTERS:
         return joined([TextSpan("delete", before), TextSpan("insert", after)])
     old, new = _TOKEN.findall(before), _TOKEN.findall(after)
-    found: list[_Part] = []
+    found: list[_DiffPart] = []
     for run in runs([word.strip() for word in old], [word.strip() for word in new]):
         deleted = "".join(old[run.start : run.end])
         inserted = "".join(new[run.other_start : run.other_end])
         words = run.end - run.start
-        found.append(_Part(run.kind == "equal", deleted, inserted, words))
+        found.append(_DiffPart(run.kind == "equal", deleted, inserted, words))
     return joined(span for part in _readable(found) for span in _spans(part))
 
 
@@ -245,16 +245,16 @@ def joined(spans: Iterable[TextSpan]) -> tuple[TextSpan, ...]:
     return (*found, *_change(deleted, inserted))
 
 
-class _Part(NamedTuple):
+class _DiffPart(NamedTuple):
     equal: bool
     before: str
     after: str
     words: int
 
 
-def _readable(parts: Sequence[_Part]) -> Iterator[_Part]:
+def _readable(parts: Sequence[_DiffPart]) -> Iterator[_DiffPart]:
     """Yield the parts; a word or two that stay between longer changes count as changed."""
-    held: _Part | None = None
+    held: _DiffPart | None = None
     """The last change, which may grow."""
     for number, part in enumerate(parts):
         if not part.equal:
@@ -268,16 +268,16 @@ def _readable(parts: Sequence[_Part]) -> Iterator[_Part]:
     yield from (held,) if held else ()
 
 
-def _is_small(part: _Part, left: _Part, right: _Part) -> bool:
+def _is_small(part: _DiffPart, left: _DiffPart, right: _DiffPart) -> bool:
     least = min(max(len(one.before), len(one.after)) for one in (left, right))
     return part.words <= _FEW and len(part.after.strip()) < least
 
 
-def _both(one: _Part, other: _Part) -> _Part:
-    return _Part(False, one.before + other.before, one.after + other.after, 0)
+def _both(one: _DiffPart, other: _DiffPart) -> _DiffPart:
+    return _DiffPart(False, one.before + other.before, one.after + other.after, 0)
 
 
-def _spans(part: _Part) -> tuple[TextSpan, ...]:
+def _spans(part: _DiffPart) -> tuple[TextSpan, ...]:
     """Return a part's spans; white space before both sides of a change stays."""
     if part.equal:
         return (TextSpan("equal", part.after),)

@@ -7,8 +7,8 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from memory_bank.bank.settings import with_setting, without_setting
-from memory_bank.base import paths, setting_files, settings
+from memory_bank.bank.config_file import with_setting, without_setting
+from memory_bank.base import paths, settings
 from memory_bank.base.errors import BadInput, BadName, Hint
 from memory_bank.base.paths import NamedBank
 from memory_bank.notes import files
@@ -54,7 +54,7 @@ def remove(name: str) -> NamedBank:
 def _change(edit: Callable[[str], str]) -> None:
     """Change the text of the user's settings; every other character stays."""
     file = settings.user_file(os.environ)
-    setting_files.read(file)  # raises BadSetting
+    settings.read_file(file)  # raises BadSetting
     data = files.read(file)
     text = (data or b"").decode("utf-8")
     if (new := edit(text)) != text:

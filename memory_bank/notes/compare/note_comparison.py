@@ -1,21 +1,115 @@
-"""Compare the notes of two revisions, also those that were moved."""
+"""Compare the notes of two revisions, also moved ones: their sections, keys and links."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from memory_bank.base.errors import UnreadableNote
-from memory_bank.base.tokens import estimate
+from memory_bank.base.text import estimate
 from memory_bank.notes import front_matter, parsing
-from memory_bank.notes.compare import keys_and_links
-from memory_bank.notes.compare.note_change import ChangeKind, NoteChange, SectionChange
-from memory_bank.notes.compare.sections import changes
-from memory_bank.notes.compare.words import Words, pairs, words_of
+from memory_bank.notes.characters import decode
+from memory_bank.notes.compare.note_change import (
+    ChangeKind,
+    KeyChange,
+    LinkChange,
+    NoteChange,
+    SectionChange,
+)
+from memory_bank.notes.compare.section_changes import changes
+from memory_bank.notes.compare.text_diff import Words, pairs, words_of
 from memory_bank.notes.identity import content_hash
-from memory_bank.notes.note import Note
+from memory_bank.notes.note import Note, NoteLink
+from memory_bank.notes.secrets import secrets
+
+_MAX_SHOWN = 2000
+"""Length of a value as JSON beyond which it is cut."""
+
+
+def key_changes(before: Mapping[str, object], after: Mapping[str, object]) -> tuple[KeyChange, ...]:
+    """Return the keys that changed: those of the version after in order, then removed ones."""
+    return tuple(_changed(before, after))
+
+
+def _changed(before: Mapping[str, object], after: Mapping[str, object]) -> Iterator[KeyChange]:
+    for key in dict.fromkeys((*after, *before)):
+        old = _json(before[key]) if key in before else None
+        new = _json(after[key]) if key in after else None
+        if old == new:
+            continue
+        left, right = _items(before.get(key)), _items(after.get(key))
+        yield KeyChange(
+            key=key,
+            kind="added" if old is None else "removed" if new is None else "changed",
+            before=_cut(old),
+            after=_cut(new),
+            gained=tuple(item for item in right if item not in left),
+            lost=tuple(item for item in left if item not in right),
+        )
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, default=str)
+
+
+def _items(value: object) -> dict[str, None]:
+    """Return the items of a list as text; nothing for any other value."""
+    items = value if isinstance(value, list | tuple) else ()
+    return dict.fromkeys(item if isinstance(item, str) else _json(item) for item in items)
+
+
+def _cut(text: str | None) -> str | None:
+    return text if text is None or len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}…"
+
+
+def without_secrets(data: bytes, allowed: Collection[str] = ()) -> bytes:
+    """Return a file with `[secret HASH]` for each secret, on as many lines; else its own bytes.
+
+    `allowed` are the hashes of values that are no secrets.
+    """
+    try:
+        text = decode(data).text
+    except UnreadableNote:
+        return data
+    end = len(text)
+    parts: list[str] = []
+    for one in sorted(secrets.find(text, allowed), key=lambda one: one.start, reverse=True):
+        if one.end > end:  # inside of another one
+            continue
+        name = f"[secret {secrets.fingerprint(one.value)}]"
+        parts += [text[one.end : end], name + "\n" * text.count("\n", one.start, one.end)]
+        end = one.start
+    return "".join([*parts, text[:end]][::-1]).encode() if parts else data
+
+
+def gained_links(before: Sequence[NoteLink], after: Sequence[NoteLink]) -> tuple[LinkChange, ...]:
+    """Return the links that the version after has and the one before hasn't, in their order.
+
+    Exchange the arguments for the links that were lost. References of the front matter are left out
+    unless they have a type: a change of its keys says them.
+    """
+    return tuple(_more(_shown(before), _shown(after)))
+
+
+def _shown(links: Sequence[NoteLink]) -> list[NoteLink]:
+    return [link for link in links if (link.kind, link.type) != ("reference", "mentions")]
+
+
+def _more(before: Sequence[NoteLink], after: Sequence[NoteLink]) -> Iterator[LinkChange]:
+    more = Counter(map(_meant, after)) - Counter(map(_meant, before))
+    for link in after:
+        target, kind = _meant(link)
+        if times := more.pop((target, kind), 0):
+            yield LinkChange(target, kind, link.line, times)
+
+
+def _meant(link: NoteLink) -> tuple[str, str]:
+    place = f"#{link.heading}" if link.heading else f"^{link.block}" if link.block else ""
+    return f"{link.target}{place}", link.type
+
 
 ALIKE = 0.5
 """Share of words in common from which a new note is a removed one, as in git."""
@@ -74,7 +168,7 @@ _BYTES_PER_TOKEN = 4
 _WORD = re.compile(r"\d+(?:[.,]\d+)+|\w+")
 
 
-class Unread(NamedTuple):
+class UnreadFile(NamedTuple):
     """A file that was not read."""
 
     size: int
@@ -82,11 +176,11 @@ class Unread(NamedTuple):
     reason: str
 
 
-Side = Mapping[str, bytes | Unread]
+Side = Mapping[str, bytes | UnreadFile]
 """The files of one revision that differ from the other one, by path."""
 
 
-class _Read(NamedTuple):
+class _ReadNotes(NamedTuple):
     notes: dict[str, Note]
     problems: dict[str, str]
     """Files that were not read, and why."""
@@ -126,19 +220,19 @@ def compare(before: Side, after: Side, file_of: Callable[[str], str]) -> tuple[N
             tokens_after=new.tokens.get(path, 0),
         )
         if problem:
-            checked = not isinstance(after.get(path, before.get(was)), Unread)
+            checked = not isinstance(after.get(path, before.get(was)), UnreadFile)
             made.append(change._replace(remark=problem, compared=False, checked=checked))
         else:
             made.append(_compared(change, left, right))
     return tuple(made)
 
 
-def _read(side: Side) -> _Read:
+def _read(side: Side) -> _ReadNotes:
     """Parse the files within the limits, the smallest first."""
-    found = _Read({}, {}, {})
+    found = _ReadNotes({}, {}, {})
     total = 0
     for path, data in side.items():
-        if isinstance(data, Unread):
+        if isinstance(data, UnreadFile):
             found.tokens[path] = data.size // _BYTES_PER_TOKEN
             found.problems[path] = data.reason
     read = {path: data for path, data in side.items() if isinstance(data, bytes)}
@@ -165,9 +259,9 @@ def _title(note: Note | None, path: str) -> str:
 
 def _compared(change: NoteChange, old: Note | None, new: Note | None) -> NoteChange:
     sections = changes(old.body.sections if old else (), new.body.sections if new else ())
-    keys = keys_and_links.changes(_keys(old), _keys(new))
+    keys = key_changes(_keys(old), _keys(new))
     links = [note.body.links if note else () for note in (old, new)]
-    gained, lost = keys_and_links.gained(*links), keys_and_links.gained(*links[::-1])
+    gained, lost = gained_links(*links), gained_links(*links[::-1])
     return change._replace(
         sections=sections,
         front_matter=keys,

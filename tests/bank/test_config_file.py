@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_bank.bank.settings import with_setting
+from memory_bank.bank.config_file import with_setting
 from memory_bank.base.errors import BadSetting
 from memory_bank.base.settings import template
 

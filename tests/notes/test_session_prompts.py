@@ -12,7 +12,7 @@ from memory_bank.bank.bank import open_bank
 from memory_bank.memory.recall import recall
 from memory_bank.memory.remember import session_note
 from memory_bank.notes import parsing
-from memory_bank.notes.asked import asked_in
+from memory_bank.notes.source import prompts_in
 from memory_bank.sessions import note_format
 from memory_bank.sessions.observations import search_observations
 from memory_bank.sessions.records import Observation, Prompt, Session, Summary
@@ -105,7 +105,7 @@ def test_time_is_linear_in_prompts_and_lines() -> None:
         text = "\n".join(["## Prompts", *lines, *(f"- please do the {n}" for n in range(size))])
         before = time.process_time()
         note = parsing.parse("s.md", b"---\ntype: session\nsession_id: s\nproject: p\n---\n")
-        asked = asked_in(note.meta, text)
+        asked = prompts_in(note.meta, text)
         assert asked
         asked.removed(text)
         return time.process_time() - before

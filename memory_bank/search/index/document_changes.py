@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from memory_bank.base.documents import Scan, Signature
-from memory_bank.search.manifest import documents, writer
+from memory_bank.search.manifest import document_rows, writer
 from memory_bank.search.manifest.manifest import Manifest
 
 
@@ -59,7 +59,7 @@ def _compare(
         if not signature or known.get(key) != signature
     }
     gone = [key for key in (*known, *unfinished) if key not in scan.signatures]
-    return DocumentChanges(changed, tuple(documents.numbers_of(manifest, gone)))
+    return DocumentChanges(changed, tuple(document_rows.numbers_of(manifest, gone)))
 
 
 Progress = Callable[[str, int, int], None]
