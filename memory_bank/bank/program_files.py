@@ -8,6 +8,7 @@ import sysconfig
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 from memory_bank.base.errors import BadInput, Hint, StorageFailed
 from memory_bank.base.filenames import TEMPORARY_PREFIX
@@ -15,6 +16,21 @@ from memory_bank.notes import files
 from memory_bank.notes.identity import etag
 
 PROGRAM = "memory-bank"
+
+
+class FileEdit(NamedTuple):
+    """A planned change of a file."""
+
+    file: Path
+    before: str | None
+    """The file's text; None if it does not exist."""
+    after: str | None
+    """The text that it gets; None if it is removed."""
+
+    @property
+    def changed(self) -> bool:
+        """Whether anything changes."""
+        return self.before != self.after
 
 
 def program() -> list[str]:
@@ -32,6 +48,14 @@ def text(file: Path, hint: Hint = Hint.EDIT_BY_HAND) -> str | None:
         raise StorageFailed(f"{file} is a link that leads nowhere", "remove it, or repair it")
     with explained(file, hint):
         return None if data is None else data.decode()
+
+
+def in_project(project: Path, name: str) -> Path:
+    """Return a file of a project; raise BadInput if a link of the repository leads out of it."""
+    file = project / name
+    if not file.resolve().is_relative_to(project.resolve()):
+        raise BadInput(f"{file} leads out of the project", "remove the link")
+    return file
 
 
 def write(file: Path, before: str | None, after: str | None) -> None:

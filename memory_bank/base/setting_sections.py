@@ -321,6 +321,14 @@ class ContextSettings(NamedTuple):
     max_tokens: Annotated[int, Key("most tokens of the context", low=100, high=100_000)] = 2000
 
 
+class RuleSettings(NamedTuple):
+    """Section `[rules]`: the project's rules in the files that agents read."""
+
+    block_bytes: Annotated[
+        int, Key("most bytes of the block of rules in AGENTS.md", low=500, high=32_768)
+    ] = 4_096
+
+
 class Shared(NamedTuple):
     """Section `[shared]`: the index that many repositories share."""
 

@@ -23,6 +23,7 @@ from memory_bank.base.setting_sections import (
     Key,
     Lint,
     Memory,
+    RuleSettings,
     Schema,
     Search,
     Secrets,
@@ -72,6 +73,7 @@ class Settings(NamedTuple):
     code: Code = Code()
     lint: Lint = Lint()
     schema: Schema = Schema()
+    rules: RuleSettings = RuleSettings()
     shared: Shared = Shared()
     embedders: tuple[Any, ...] = ()
     """Sections of embedders in which something is set."""
@@ -106,6 +108,7 @@ _SECTIONS: Mapping[str, Any] = {
     "code": Code,
     "lint": Lint,
     "schema": Schema,
+    "rules": RuleSettings,
     "shared": Shared,
 }
 

@@ -33,7 +33,7 @@ KEYS: Mapping[str, tuple[str, ...]] = {
 
 KNOWN_TYPES: tuple[str, ...] = (
     "plan", "journal", "fact", "observation", "reflection", "decision", "bugfix", "feature",
-    "refactor", "discovery", "change", "session",
+    "refactor", "discovery", "change", "session", "rule",
 )  # fmt: skip
 
 _FOLDERS = {"journal": "journal", "bugfix": "bugfixes", "discovery": "discoveries"}

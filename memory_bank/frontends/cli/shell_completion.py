@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _TYPES = (
     "plan", "journal", "fact", "observation", "reflection",
-    "decision", "bugfix", "feature", "refactor", "discovery", "change", "session",
+    "decision", "bugfix", "feature", "refactor", "discovery", "change", "session", "rule",
 )  # fmt: skip
 
 

@@ -1,0 +1,146 @@
+"""The files by which agents' programs read a project's rules: AGENTS.md, and what leads to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from memory_bank.agents.program import WITH_COMMENTS
+from memory_bank.bank import program_files
+from memory_bank.bank.bank import Bank
+from memory_bank.bank.program_files import FileEdit
+from memory_bank.base.errors import BadInput, Conflict
+from memory_bank.base.filenames import FOLDER
+from memory_bank.memory import rules_block
+from memory_bank.memory.rules import COMMITS_UNKNOWN, Rule, rules
+from memory_bank.memory.rules_block import FILE, FoundBlock
+
+_CLAUDE = (".claude/CLAUDE.md", "CLAUDE.md")
+"""Either makes Claude Code read no AGENTS.md that it does not import; the first is ours."""
+
+_IMPORT = "@../AGENTS.md\n"
+
+_GEMINI = ".gemini/settings.json"
+
+_NAMES = ("context", "fileName")
+
+_GEMINI_DEFAULT = "GEMINI.md"
+
+
+@dataclass(frozen=True, slots=True)
+class RuleFiles:
+    """What is in the files, and what should be."""
+
+    file: str
+    """The file with the block."""
+    block: FoundBlock
+    rules: tuple[Rule, ...]
+    pending: tuple[Rule, ...]
+    """Rules that are not in the block, each with its reason."""
+    left_out: tuple[str, ...]
+    """Names of rules for which the block has no room."""
+    edits: tuple[FileEdit, ...]
+    """The changes that make the files what they should be."""
+    remarks: tuple[str, ...]
+
+    @property
+    def current(self) -> bool:
+        """Whether the files are what they should be."""
+        return self.block.state == "current" and not self.edits
+
+
+def look(bank: Bank, *, remove: bool = False) -> RuleFiles:
+    """Return the state of the files, and the changes that they need.
+
+    With `remove`, the changes take out what was written. Raises BadInput outside a project.
+    """
+    if bank.layout.root.name != FOLDER:
+        raise BadInput("this bank is in no project, whose agents could read its rules", "")
+    found = rules(bank)
+    settings = bank.settings
+    made = rules_block.written(found.rules, settings.rules.block_bytes, settings.secrets.allow)
+    wanted = "" if remove else made.text
+    project = bank.layout.project
+    file = program_files.in_project(project, FILE)
+    before = program_files.text(file)
+    after = rules_block.replaced(before, wanted)
+    refused = [one._replace(waits=rules_block.REFUSED) for one in made.refused]
+    edits = [FileEdit(file, before, after), *_pointers(project, wanted=bool(wanted))]
+    return RuleFiles(
+        str(file),
+        rules_block.look(before, wanted),
+        tuple(one for one in found.rules if one not in made.refused),
+        (*refused, *found.pending),
+        made.left_out,
+        tuple(one for one in edits if one.changed),
+        (*found.limits, *_remarks(project, after or "", found.pending)),
+    )
+
+
+def write(found: RuleFiles, *, edited: bool = False) -> None:
+    """Make the changes; raise Conflict for a block that somebody edited, unless `edited` says so.
+
+    Raises BadInput for one that is damaged, or has a conflict of which the block is only a part.
+    """
+    block = found.block
+    if block.state == "damaged":
+        raise BadInput(
+            f"{found.file} stays as it is: {block.problem}", "repair its markers by hand"
+        )
+    before = next((one.before for one in found.edits if str(one.file) == found.file), None)
+    if block.state == "conflict" and not rules_block.is_only_in_block(before or ""):
+        raise BadInput(
+            f"{found.file} has a conflict beside the block of rules",
+            "resolve that one first: keep either version of the block",
+        )
+    if block.state == "edited" and not edited:
+        raise Conflict(
+            f"somebody edited the block of rules in {found.file}: {' | '.join(block.added)}",
+            "make notes of what is new (remember --type rule), then write it with --discard-edits",
+        )
+    for one in found.edits:
+        program_files.write(one.file, one.before, one.after)
+
+
+def _pointers(project: Path, *, wanted: bool) -> Iterator[FileEdit]:
+    """Yield the changes of files that make other programs read AGENTS.md."""
+    file = program_files.in_project(project, _CLAUDE[0])
+    text = program_files.text(file)
+    if wanted and not any((project / name).exists() for name in _CLAUDE):
+        yield FileEdit(file, None, _IMPORT)
+    elif not wanted and text == _IMPORT:
+        yield FileEdit(file, text, None)
+    yield _gemini(program_files.in_project(project, _GEMINI), wanted=wanted)
+
+
+def _gemini(file: Path, *, wanted: bool) -> FileEdit:
+    """Name AGENTS.md in the settings of Gemini CLI, which else reads only GEMINI.md."""
+    text, editor = program_files.text(file), WITH_COMMENTS
+    with program_files.explained(file):
+        named = editor.value_at(text, _NAMES) if text else None
+        names = named if isinstance(named, list) else [named or _GEMINI_DEFAULT]
+        if wanted == (FILE in names):
+            return FileEdit(file, text, text)
+        if wanted:
+            return FileEdit(file, text, editor.set_value(text or "", _NAMES, [*names, FILE]))
+        rest = [name for name in names if name != FILE]
+        if rest != [_GEMINI_DEFAULT]:
+            value = rest[0] if len(rest) == 1 else rest
+            return FileEdit(file, text, editor.set_value(text or "", _NAMES, value))
+        after = editor.remove(text or "", _NAMES)
+        return FileEdit(file, text, after if after.strip() else None)
+
+
+def _remarks(project: Path, text: str, pending: tuple[Rule, ...]) -> Iterator[str]:
+    size = len(text.encode())
+    if size > rules_block.MOST_FILE_BYTES:
+        most = rules_block.MOST_FILE_BYTES
+        yield f"{FILE} has {size:,} bytes: Codex reads {most:,} of all such files together"
+    claude = project / _CLAUDE[1]
+    if claude.is_file() and not claude.is_symlink():
+        imports = (program_files.text(claude) or "").split()
+        if not {f"@{FILE}", f"@./{FILE}"} & {*imports}:
+            yield f"Claude Code reads {_CLAUDE[1]} and no {FILE}: import it there with @{FILE}"
+    if any(one.waits == COMMITS_UNKNOWN for one in pending):
+        yield "the history of some rules is not here: fetch it all (git fetch --unshallow)"

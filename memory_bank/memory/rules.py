@@ -1,0 +1,262 @@
+"""The current rules of a project: notes that say what holds, and for which files.
+
+A rule is a note of the type `rule`, or with `pin: true`. Any agent can write one, so only those
+count that are committed, and reviewed where the repository knows reviews; the others wait.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
+from functools import cache
+from typing import NamedTuple
+
+from memory_bank.bank.bank import Bank
+from memory_bank.bank.open_index import View
+from memory_bank.base.errors import MemoryBankError
+from memory_bank.base.filenames import outside
+from memory_bank.git.process import LIMIT
+from memory_bank.notes import names
+from memory_bank.notes.identity import slug
+from memory_bank.notes.inline import plain_text
+from memory_bank.notes.note import Note
+from memory_bank.notes.sections import first_sentence
+from memory_bank.search.boosts import REVIEWED, UNCOMMITTED, UNKNOWN
+from memory_bank.search.manifest import document_rows, graph
+from memory_bank.search.manifest.document_rows import DocumentRow
+from memory_bank.trust import trust
+from memory_bank.trust.trust import NoteTrust
+
+RULE = "rule"
+"""The type of notes that are rules."""
+
+NOT_COMMITTED = "it is not committed as it is now"
+
+NOT_REVIEWED = "no review of its text is known"
+
+COMMITS_UNKNOWN = "its commits are not known here"
+
+NOT_IN_GIT = "it is in no git repository"
+
+_NOT_CURRENT = frozenset(
+    ["proposed", "draft", "rejected", "deprecated", "superseded", "superceded", "obsolete"]
+)
+"""Statuses of the user's own with which a note is no rule."""
+
+_LONGEST = 300
+"""Characters of what a rule says on one line."""
+
+_MOST_SCOPES, _LONGEST_SCOPE, _MOST_FORMS = 20, 200, 64
+"""The most patterns of a rule, the characters of one, and the forms that its braces give."""
+
+_BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
+
+_MARKS = re.compile(r"(?:[#>|+*-]|\d{1,9}[.)])[ \t]+|[#>|]+")
+
+
+class Rule(NamedTuple):
+    """A note that is a rule."""
+
+    path: str
+    name: str
+    """The shortest name that leads to the note."""
+    title: str
+    text: str
+    """What it says, on one line: the first sentence of its text."""
+    applies_to: tuple[str, ...]
+    """Patterns of the files that it is for; none: it is for all."""
+    pinned: bool
+    waits: str = ""
+    """Why it does not count yet; empty if it does."""
+
+    def applies(self, file: str) -> bool:
+        """Tell whether the rule is for a file, by its path from the project's root."""
+        return not self.applies_to or any(matches(one, file) for one in self.applies_to)
+
+
+class Rules(NamedTuple):
+    """The rules of a bank, by path."""
+
+    rules: tuple[Rule, ...]
+    """Those that count."""
+    pending: tuple[Rule, ...]
+    """Those that wait, each with its reason."""
+    limits: tuple[str, ...] = ()
+    """What is not known of the repository, and why."""
+
+
+def rules(bank: Bank, seconds: float = LIMIT) -> Rules:
+    """Return the rules that count now, and those that wait; archived and superseded ones are none.
+
+    `seconds` is the longest wait for git.
+    """
+
+    def read(view: View) -> tuple[list[DocumentRow], Counter[str]]:
+        manifest = view.manifest
+        found = {
+            one.number: one
+            for field in (("type", RULE), ("pin", "true"))
+            for one in document_rows.with_field(manifest, *field)
+            if _is_current(one) and not bank.roots.is_private(one.key)
+        }
+        for old in graph.superseded(manifest, found):
+            found.pop(old)
+        stems = (
+            Counter(_stem(key) for _, key in document_rows.all_keys(manifest)) if found else None
+        )
+        return sorted(found.values(), key=lambda one: one.key), stems or Counter()
+
+    with bank.lock:
+        rows, stems = bank.answer(read)
+        waiting, limits = _waiting(bank, [one.key for one in rows], seconds)
+        found = [
+            rule._replace(waits=waiting.get(row.key, ""))
+            for row in rows
+            if (rule := _rule(bank, row, stems)) is not None
+        ]
+    return Rules(
+        tuple(one for one in found if not one.waits),
+        tuple(one for one in found if one.waits),
+        limits,
+    )
+
+
+def rules_for(found: Sequence[Rule], files: Collection[str]) -> tuple[Rule, ...]:
+    """Return those rules that are for one of some files, those with patterns first."""
+    chosen = [one for one in found if any(one.applies(file) for file in files)]
+    return tuple(sorted(chosen, key=lambda one: (not one.applies_to, one.path)))
+
+
+def matches(pattern: str, file: str) -> bool:
+    """Tell whether a pattern means a file: as in .gitignore, with `{a,b}` for alternatives.
+
+    `*` is any part of a name, `**` any folders; without a slash, a name at any depth. What is below
+    a folder that is meant is meant, too. Patterns of other forms mean nothing.
+    """
+    parts = tuple(file.split("/"))
+    return any(_below(tuple(form), parts) for form in _forms(pattern))
+
+
+@cache
+def _forms(pattern: str) -> tuple[tuple[str, ...], ...]:
+    """Return the parts of each form of a pattern."""
+    waiting, found = [pattern.strip().removeprefix("./")], list[tuple[str, ...]]()
+    while waiting and len(found) + len(waiting) <= _MOST_FORMS:
+        form = waiting.pop()
+        if braces := _BRACES.search(form):
+            waiting += [
+                form[: braces.start()] + one.strip() + form[braces.end() :]
+                for one in braces[1].split(",")
+            ]
+            continue
+        anywhere = "/" not in form.rstrip("/")
+        parts = [one for one in form.strip("/").split("/") if one]
+        if parts and len(form) <= _LONGEST_SCOPE:
+            found.append(("**", *parts) if anywhere and parts != ["**"] else tuple(parts))
+    return tuple(found)
+
+
+def _below(pattern: Sequence[str], parts: Sequence[str]) -> bool:
+    """Tell whether a path, or a folder above it, is what the parts of a pattern mean."""
+    reached = {0}
+    for part in (*parts, None):
+        for first in sorted(reached):  # `**` may be no folder at all
+            after = first
+            while after < len(pattern) and pattern[after] == "**":
+                after += 1
+                reached.add(after)
+        if len(pattern) in reached:
+            return True
+        if part is None:
+            break
+        reached = {
+            at if pattern[at] == "**" else at + 1
+            for at in reached
+            if at < len(pattern) and (pattern[at] == "**" or fnmatchcase(part, pattern[at]))
+        }
+    return False
+
+
+def _is_current(row: DocumentRow) -> bool:
+    extra = row.data.get("extra", {})
+    status = str(extra.get("status", "")).split(" ")[0].casefold()
+    return status not in _NOT_CURRENT
+
+
+def _waiting(
+    bank: Bank, paths: Sequence[str], seconds: float
+) -> tuple[Mapping[str, str], tuple[str, ...]]:
+    """Map those notes that do not count yet to the reason."""
+    if not paths:
+        return {}, ()
+    limits = trust.refresh(bank, paths, seconds)
+    tiers = dict(zip(paths, trust.of_notes(bank, paths, seconds), strict=True))
+    reviews = REVIEWED in tiers.values() or any(
+        request
+        for commits in dict.fromkeys(filter(None, map(bank.commits, paths)))
+        for request, _ in commits.mainline.commits.values()
+    )
+    found = {path: _reason(bank, path, tier, reviews=reviews) for path, tier in tiers.items()}
+    return {path: why for path, why in found.items() if why}, limits
+
+
+def _reason(bank: Bank, path: str, tier: str, *, reviews: bool) -> str:
+    if not tier:
+        return NOT_IN_GIT
+    if tier == UNKNOWN:
+        return COMMITS_UNKNOWN
+    try:
+        clean = NoteTrust(bank, path).clean
+    except MemoryBankError:
+        clean = False  # gone meanwhile
+    if tier == UNCOMMITTED or not clean:
+        return NOT_COMMITTED
+    return NOT_REVIEWED if reviews and tier != REVIEWED else ""
+
+
+def _rule(bank: Bank, row: DocumentRow, stems: Mapping[str, int]) -> Rule | None:
+    try:
+        note = bank.store.read(row.key)
+    except MemoryBankError:
+        return None  # gone meanwhile
+    stem = note.name.rpartition("/")[2]
+    extra = note.meta.extra
+    return Rule(
+        path=row.key,
+        name=stem if stems[stem.casefold()] == 1 else note.name,
+        title="" if slug(note.title) == slug(stem) else note.title,
+        text=_first(note),
+        applies_to=tuple(_patterns(extra.get("applies_to"))),
+        pinned=str(extra.get("pin", "")).lower() == "true",
+    )
+
+
+def _stem(key: str) -> str:
+    return names.name_of(key).rpartition("/")[2].casefold()
+
+
+def _patterns(value: object) -> Iterator[str]:
+    """Yield the patterns of files in a value of front matter that stay in the project."""
+    given = value.split(",") if isinstance(value, str) and "{" not in value else value
+    for one in (given if isinstance(given, list) else [given])[:_MOST_SCOPES]:
+        text = one.strip() if isinstance(one, str) else ""
+        if text and len(text) <= _LONGEST_SCOPE and not outside(text.lstrip("/")):
+            yield text
+
+
+def _first(note: Note) -> str:
+    """Return the first sentence of a note's text below its title."""
+    for section in note.body.sections:
+        text = section.text.strip()
+        if section.level:
+            text = text.partition("\n")[2]
+        for paragraph in re.split(r"\n[ \t]*\n", text.replace("\r\n", "\n")):
+            bare = paragraph.strip()
+            if not bare or bare.startswith(("```", "~~~", "<!--")):
+                continue
+            plain = plain_text(_MARKS.sub("", bare, count=1))
+            if any(map(str.isalpha, plain)):
+                return first_sentence(plain)[:_LONGEST]
+    return ""

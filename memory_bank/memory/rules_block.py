@@ -1,0 +1,232 @@
+"""The block of current rules in AGENTS.md: one line a rule, the same bytes for the same notes.
+
+An agent reads the file before anything else, and some programs expand `@path` in it to the content
+of a file, or leave HTML comments out of what they show; so a note's text is written such that none
+of it means anything in Markdown or to them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Collection, Sequence
+from typing import Literal, NamedTuple
+
+from memory_bank.base.text import one_line
+from memory_bank.memory.rules import Rule
+from memory_bank.notes.characters import BREAK
+from memory_bank.notes.merging import conflicts
+from memory_bank.notes.secrets import secrets
+
+FILE = "AGENTS.md"
+
+REFUSED = "what it says looks like a secret"
+
+MOST_FILE_BYTES = 32_768
+"""Bytes that Codex reads of all project files of instructions together; it cuts the rest."""
+
+_BEGIN = re.compile(
+    r"^<!-- memory-bank rules v\d+ (?P<hash>[0-9a-f]{12})\b.*-->[ \t]*(?=\r?$)", re.MULTILINE
+)
+
+_END = re.compile(r"^<!-- memory-bank rules end -->[ \t]*(?=\r?$)", re.MULTILINE)
+
+_MARKER = "memory-bank rules"
+
+_FIRST = (
+    "<!-- memory-bank rules v1 {hash}: written by `memory-bank rules --write`;"
+    " change the notes instead -->"
+)
+
+_LAST = "<!-- memory-bank rules end -->"
+
+_HEAD = "\n## Rules of this project\n\n"
+
+_TAIL = (
+    "\nALWAYS run `memory-bank rules --for FILE` before you change a file{more}."
+    " `memory-bank show NAME` has a rule's reasons.\n\n"
+)
+
+_DIGITS = 12
+
+_LONGEST_NAME = 100
+
+_SPECIAL = {"@": "&#64;", "`": "'", "](": "] (", "]:": "] :"}
+"""What names a file to Claude Code and Gemini, opens code, or is a link or its definition."""
+
+_HTML = re.compile(r"<(?=[A-Za-z/!?])|(?<=--)>|(?<=--!)>")
+
+_FENCE = re.compile(r"~{3,}")
+
+_STRUCTURE = re.compile(r"^(?:[#>|+*=_-]+|\d{1,9}[.)](?=\s))\s*")
+
+
+class WrittenBlock(NamedTuple):
+    """The text of a block, and which rules are in it."""
+
+    text: str
+    """With both markers and `\\n` at its end; empty if there is no rule."""
+    left_out: tuple[str, ...] = ()
+    """Names of the rules for which there was no room."""
+    refused: tuple[Rule, ...] = ()
+    """Rules whose line looks like a secret."""
+
+
+State = Literal["current", "outdated", "edited", "missing", "damaged", "conflict"]
+
+
+class FoundBlock(NamedTuple):
+    """The block that a file has."""
+
+    state: State
+    added: tuple[str, ...] = ()
+    """Lines that somebody wrote into it."""
+    problem: str = ""
+
+
+def written(found: Sequence[Rule], most: int, allowed: Collection[str] = ()) -> WrittenBlock:
+    """Return the block of some rules, of at most that many bytes.
+
+    All are named as long as there is room, those that are pinned or name their files first; then
+    they say as much as fits. `allowed` are hashes of values that are no secrets.
+    """
+    lines = {rule: (_line(rule, whole=True), _line(rule, whole=False)) for rule in found}
+    refused = tuple(rule for rule in found if secrets.find("\n".join(lines[rule]), allowed))
+    chosen = [rule for rule in found if rule not in refused]
+    if not chosen:
+        return WrittenBlock("", (), refused)
+    room = most - len(_block([], len(chosen)).encode())
+    order = sorted(chosen, key=lambda one: (not one.pinned, not one.applies_to, one.path))
+    kept: dict[Rule, str] = {}
+    for rule in order:
+        short = lines[rule][1]
+        if (size := len(short.encode()) + 1) <= room:
+            kept[rule], room = short, room - size
+    for rule in kept:
+        whole, short = lines[rule]
+        if (size := len(whole.encode()) - len(short.encode())) <= room:
+            kept[rule], room = whole, room - size
+    left = tuple(rule.name for rule in chosen if rule not in kept)
+    listed = [kept[rule] for rule in chosen if rule in kept]
+    return WrittenBlock(_block(listed, len(left)), left, refused)
+
+
+def look(text: str | None, wanted: str) -> FoundBlock:
+    """Return the state of the block in a file's text, which should be `wanted`."""
+    if text is None:
+        return FoundBlock("missing" if wanted else "current")
+    if any(_MARKER in side for side in _sides(text)[1:]):
+        return FoundBlock("conflict", problem="git left a conflict in the block")
+    begins, ends = list(_BEGIN.finditer(text)), list(_END.finditer(text))
+    if not begins and not ends:
+        return FoundBlock("missing" if wanted else "current")
+    if len(begins) != 1 or len(ends) != 1 or begins[0].end() > ends[0].start():
+        problem = f"{len(begins)} first and {len(ends)} last lines of a block"
+        return FoundBlock("damaged", problem=problem)
+    inner = _plain(text[begins[0].end() : ends[0].start()])
+    if begins[0]["hash"] != _hash(inner):
+        lines = [*inner.split("\n")]
+        known = {*_plain(wanted).split("\n"), ""}
+        added = tuple(line.strip() for line in lines if line not in known)
+        return FoundBlock("edited", added)
+    same = _plain(text[begins[0].start() : ends[0].end()]) == wanted.rstrip("\n")
+    return FoundBlock("current" if same else "outdated")
+
+
+def replaced(text: str | None, wanted: str) -> str | None:
+    """Return a file's text with the block, or without it if `wanted` is empty; None for no file.
+
+    All else stays, line ends included. A block that is not there is added at the end. Of a conflict
+    of git our side is taken: the caller has seen that the block alone is in it.
+    """
+    if text is None:
+        return wanted or None
+    _, *sides = _sides(text)
+    return _put(sides[0] if sides else text, wanted) or None
+
+
+def is_only_in_block(text: str) -> bool:
+    """Tell whether both sides of all conflicts of a text are the same but for the block."""
+    _, *sides = _sides(text)
+    return bool(sides) and len({_put(side, "x\n") for side in sides}) == 1
+
+
+def _put(text: str, wanted: str) -> str:
+    begin, end = _BEGIN.search(text), _END.search(text)
+    newline = "\r\n" if "\r\n" in text else "\n"
+    block = wanted.rstrip("\n").replace("\n", newline)
+    if begin and end:
+        before, after = text[: begin.start()], text[end.end() :]
+        if block:
+            return before + block + after
+        gap = newline if after else newline * 2  # as it was added
+        return before.removesuffix(gap) + after.removeprefix(newline)
+    if not block:
+        return text
+    if not text:
+        return block + newline
+    return text + newline + block + newline if text.endswith("\n") else text + newline * 2 + block
+
+
+def _sides(text: str) -> list[str]:
+    """Return a text, and if it has conflicts, the text of each side: ours, theirs."""
+    found = conflicts.find(text)
+    if not found:
+        return [text]
+    sides: list[list[str]] = [[], []]
+    part, waiting = "", list(found)
+    for number, line in enumerate(text.split("\n"), 1):
+        mark = line.rstrip("\r")
+        if waiting and number >= waiting[0].line and mark in waiting[0].markers:
+            part = mark[0]
+            if part == ">":
+                waiting.pop(0)
+                part = ""
+        elif part != "|":
+            for side in [0] if part == "<" else [1] if part == "=" else [0, 1]:
+                sides[side].append(line)
+    return [text, *("\n".join(side) for side in sides)]
+
+
+def _block(lines: Sequence[str], left: int) -> str:
+    count = "1 rule is" if left == 1 else f"{left} rules are"
+    more = f": {count} not listed here" if left else ""
+    inner = "\n".join(["", *_HEAD.split("\n")[1:-1], *lines, *_TAIL.format(more=more).split("\n")])
+    inner = inner.rstrip("\n") + "\n\n"
+    return f"{_FIRST.format(hash=_hash(inner))}{inner}{_LAST}\n"
+
+
+def _hash(inner: str) -> str:
+    return hashlib.blake2b(inner.encode()).hexdigest()[:_DIGITS]
+
+
+def _plain(text: str) -> str:
+    return BREAK.sub("\n", text)
+
+
+def _line(rule: Rule, *, whole: bool) -> str:
+    """Return the line of a rule: what it says, its name, and the files that it is for."""
+    said = rule.title
+    if whole:
+        known = said.casefold().rstrip(". ")
+        if rule.text and known not in rule.text.casefold():
+            said = f"{said.rstrip('.:')}: {rule.text}"
+        elif rule.text:
+            said = rule.text
+    scopes = ", ".join(rule.applies_to)
+    words = [neutral(said), f"[{neutral(rule.name)[:_LONGEST_NAME]}]"]
+    if scopes:
+        words.append(f"({neutral(scopes)})")
+    return " ".join(["-", *filter(None, words)])
+
+
+def neutral(text: str) -> str:
+    """Return a text on one line, without anything that Markdown or an agent's program acts on."""
+    line = " ".join(one_line(BREAK.sub(" ", text)).split())
+    line = "".join(one if one.isprintable() else "\ufffd" for one in line)
+    line = re.sub("|".join(map(re.escape, _SPECIAL)), lambda found: _SPECIAL[found[0]], line)
+    line = _HTML.sub(lambda found: "&lt;" if found[0] == "<" else "&gt;", line)
+    line = _FENCE.sub("~", line)
+    while (bare := _STRUCTURE.sub("", line)) != line:
+        line = bare
+    return line
