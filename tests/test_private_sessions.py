@@ -329,24 +329,6 @@ def test_a_server_hears_of_the_first_one(bank: Bank, tree: Path, opening: Openin
         thread.join(20)
 
 
-def test_an_idle_question_scans_nothing(bank: Bank, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With and without the folder, the queue of changes spares the scan."""
-    import time
-
-    for _ in range(2):
-        for _ in range(3):
-            time.sleep(0.12)
-            found(bank)
-        with monkeypatch.context() as patch:
-            patch.setattr(type(bank.source), "scan", None)
-            found(bank)
-        session_note(bank, X)
-    file = bank.roots.file(session_note(bank, X).path)
-    with file.open("a") as stream:
-        stream.write("\nBy hand: a walrus.\n")
-    assert found(bank, "walrus")
-
-
 def test_git_is_not_asked_for_the_place_again(
     project: Path, opening: Opening, monkeypatch: pytest.MonkeyPatch
 ) -> None:

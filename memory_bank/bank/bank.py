@@ -256,12 +256,11 @@ class Bank:
                     raise
                 self._problem = _BUSY
                 return _BUSY
-            if report is not None:
-                self.store.sweep(self.source.leftover)
-                self._problem = report.problem
-                if report.waiting and not report.problem:
-                    next_ = "a sync computes them" if embeds else "they are being computed"
-                    self._problem = f"{report.waiting} passages have no vectors yet: {next_}"
+            self.store.sweep(self.source.leftover)
+            self._problem = report.problem
+            if report.waiting and not report.problem:
+                next_ = "a sync computes them" if embeds else "they are being computed"
+                self._problem = f"{report.waiting} passages have no vectors yet: {next_}"
             return self._problem
 
     def _include(self) -> None:

@@ -19,8 +19,7 @@ from memory_bank.git.file_commits import FileCommits
 from memory_bank.git.history import CommitHistory
 from memory_bank.notes import files
 from memory_bank.notes.characters import nfc
-from memory_bank.notes.other_roots import IncludedRoot, PrivateRoot
-from memory_bank.notes.roots import NoteRoot, Roots
+from memory_bank.notes.roots import IncludedRoot, NoteRoot, PrivateRoot, Roots
 
 SESSION = "session"
 """The source of a note that is for the work of one session only."""

@@ -140,7 +140,6 @@ class OpenIndex(ReopenedIndex[View]):
                 self.roots.included.close()
             place = self.layout
             self.roots.included = note_files.included(place, settings, lambda: self.layout.index)
-            self.source.forget()
 
     def discard(self) -> None:
         """Remove the manifest, when no other process is in the middle of a batch."""

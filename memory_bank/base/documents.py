@@ -6,7 +6,7 @@ Notes are one source. Any class with these methods is another; the index need no
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
@@ -187,12 +187,6 @@ class Source(Protocol):
 
     def scan(self) -> Scan:
         """Return the signatures of all documents; raise StorageFailed if some can't be listed."""
-
-    def look(self, keys: Collection[str]) -> Scan | None:
-        """Return the signatures of some documents; None to request a scan."""
-
-    def changes(self) -> frozenset[str] | None:
-        """Return the keys that may have changed since the last call; None if any may have."""
 
     def refresh(self, *, again: bool = False) -> bool:
         """Update other data that signatures depend on; tell whether it changed.

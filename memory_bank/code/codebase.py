@@ -180,8 +180,7 @@ class Codebase:
                         total.problem or "another process is indexing: changes may be missing"
                     )
                     continue
-                if report is not None:
-                    total.add(report)
+                total.add(report)
             if total.waiting and 0 < seconds < _WHOLE_SECONDS:
                 with suppress(Busy):  # another process computes them
                     self._embed_all(lanes, total, progress)
@@ -414,7 +413,7 @@ def open_codebase(
     return Codebase(root, found, place=place, embeds=embeds)
 
 
-def _caught_up(view: LaneView, seconds: float, progress: Progress | None) -> SyncReport | None:
+def _caught_up(view: LaneView, seconds: float, progress: Progress | None) -> SyncReport:
     return view.index.catch_up(seconds, progress)
 
 

@@ -79,17 +79,6 @@ class JoinedSources:
             self._owners |= dict.fromkeys(one.signatures, source)
         return found
 
-    def look(self, keys: Collection[str]) -> Scan | None:  # noqa: ARG002  (the contract's)
-        """Request a scan, which says who has each document."""
-        return None
-
-    def changes(self) -> frozenset[str] | None:
-        """Return the documents that may have changed since the last call."""
-        found: frozenset[str] | None = frozenset()
-        for one in [source.changes() for source in self._sources]:
-            found = None if found is None or one is None else found | one
-        return found
-
     def refresh(self, *, again: bool = False) -> bool:
         """Update what signatures depend on."""
         changed = [source.refresh(again=again) for source in self._sources]
@@ -157,26 +146,10 @@ class DocSource:
         self._files = files
         self._subjects = subjects or NoSubjects()
         self._without = tuple(posixpath.normpath(path) for path in without)
-        self._seen: dict[str, Signature] | None = None
 
     def scan(self) -> Scan:
         """Return the signatures of all documents."""
         return Scan(self._signatures())
-
-    def look(self, keys: Collection[str]) -> Scan | None:
-        """Return the signatures of some documents."""
-        found = self._signatures()
-        return Scan({key: found[key] for key in keys if key in found})
-
-    def changes(self) -> frozenset[str] | None:
-        """Return the documents whose signatures changed since the last call; None at first."""
-        before, now = self._seen, self._signatures()
-        self._seen = now
-        if before is None:
-            return None
-        young = {key for key, one in self._files().items() if not trusted(one)}
-        changed = {key for key, one in now.items() if key in young or before.get(key) != one}
-        return frozenset(changed.union(before.keys() - now.keys()))
 
     def refresh(self, *, again: bool = False) -> bool:  # noqa: ARG002  (the contract's)
         """Depend on nothing else."""
@@ -214,8 +187,7 @@ class DocSource:
         return lines_between(decode(found.data).text, span)
 
     def close(self) -> None:
-        """Compare all documents at the next call."""
-        self._seen = None
+        """Hold nothing open."""
 
     def _signatures(self) -> dict[str, Signature]:
         _ = self._subjects.generation

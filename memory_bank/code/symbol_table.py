@@ -309,7 +309,6 @@ class CodeSource:
         """
         self._table = table
         self._subjects = subjects or NoSubjects()
-        self._seen: tuple[int, object] = (-1, None)
 
     @property
     def fingerprint(self) -> str:
@@ -326,18 +325,8 @@ class CodeSource:
 
     def scan(self) -> Scan:
         """Return the signatures of all documents."""
+        _ = self._subjects.generation  # read again if HEAD changed
         return Scan(self._signatures(self._table.files()))
-
-    def look(self, keys: Collection[str]) -> Scan | None:
-        """Return the signatures of some documents."""
-        files = self._table.files()
-        return Scan(self._signatures({key: files[key] for key in keys if key in files}))
-
-    def changes(self) -> frozenset[str] | None:
-        """Return no keys if the table is as at the last call, else None."""
-        before = self._seen
-        self._seen = self._table.generation, self._subjects.generation
-        return frozenset() if before == self._seen else None
 
     def refresh(self, *, again: bool = False) -> bool:  # noqa: ARG002  (the contract's)
         """Depend on nothing else."""
@@ -381,8 +370,7 @@ class CodeSource:
         return "\n".join(lines[span.line - 1 : span.end_line - 1])
 
     def close(self) -> None:
-        """Look at the table again at the next call."""
-        self._seen = (-1, None)
+        """Hold nothing open."""
 
     def _signatures(self, files: dict[str, FileState]) -> dict[str, Signature]:
         wanted = self.included()

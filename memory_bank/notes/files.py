@@ -28,7 +28,7 @@ from memory_bank.base.filenames import (
     is_utf8,
 )
 from memory_bank.notes.characters import nfc
-from memory_bank.notes.folders import FolderEntry, entry, held, is_link, open_folder, stat_of
+from memory_bank.notes.folders import FolderEntry, entry, held, is_link, open_folder
 from memory_bank.notes.identity import etag
 
 if TYPE_CHECKING:
@@ -444,22 +444,6 @@ def _no_note(path: str, mode: int) -> str:
     if not S_ISREG(mode):
         return "neither a plain file nor a folder"
     return "" if path.endswith(NOTE_SUFFIXES) else _NO_NOTE
-
-
-def look(root: Path, paths: Collection[str]) -> FileScan | None:
-    """Scan some files only; return None if one exists but can't be a note."""
-    found = FileScan()
-    for path in paths:
-        try:
-            stat = stat_of(root, path)
-        except OSError:
-            return None
-        if stat is None:
-            continue
-        if not (S_ISREG(stat.st_mode) and path.endswith(NOTE_SUFFIXES) and is_utf8(path)):
-            return None
-        found.files[path] = filenames.signature(stat)
-    return found
 
 
 def signature(file: Path) -> StatSignature | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -67,7 +67,6 @@ class NotesSource:
         self._roots = roots
         self._in_project = in_project
         self._max_bytes = max_bytes
-        self._forgotten = False
         self._asked: tuple[str, SessionPrompts | None] = "", None
 
     @property
@@ -92,30 +91,6 @@ class NotesSource:
                 else:
                     found.signatures[key] = signature
         return found
-
-    def look(self, keys: Collection[str]) -> Scan | None:
-        """Return the signatures of some notes; None if a file exists but can't be a note."""
-        found = Scan()
-        for root in self._roots.all():
-            looked = root.look([key for key in keys if self._roots.of(key) is root])
-            if looked is None:
-                return None
-            found.signatures |= looked.signatures
-        return found
-
-    def changes(self) -> frozenset[str] | None:
-        """Return the notes reported as changed since the last call; None if that is not known."""
-        found: frozenset[str] = frozenset()
-        known, self._forgotten = not self._forgotten, False
-        for root in self._roots.all():
-            changed = root.changes()
-            known = known and changed is not None
-            found |= changed or frozenset()
-        return found if known else None
-
-    def forget(self) -> None:
-        """Have all files scanned before the next answer, since other files may be notes now."""
-        self._forgotten = True
 
     def refresh(self, *, again: bool = False) -> bool:
         """Read the dates of undated notes from git; tell whether any changed."""
@@ -192,7 +167,7 @@ class NotesSource:
         return self._asked[1].removed(shown).strip("\n") if self._asked[1] else shown
 
     def close(self) -> None:
-        """Stop watching, and close all files."""
+        """Close all files."""
         self._roots.close()
 
 

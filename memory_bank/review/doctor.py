@@ -10,7 +10,7 @@ from memory_bank.bank.bank import Bank
 from memory_bank.bank.findings import Finding, Severity
 from memory_bank.bank.open_index import View
 from memory_bank.base.errors import NoRepository
-from memory_bank.base.inotify import problem
+from memory_bank.base.file_watches import problem
 from memory_bank.base.paths import LEFT_ALONE
 from memory_bank.code.citing_notes import unknown_symbols
 from memory_bank.code.codebase import Codebase

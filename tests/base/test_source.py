@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import hashlib
 import time
-from collections.abc import Collection
 from pathlib import Path
 
 from memory_bank.base.documents import Document, Passage, Read, Scan, Span, lines_between
@@ -32,12 +31,6 @@ class Rows:
 
     def scan(self) -> Scan:
         return Scan({key: _hash(text) for key, text in self._rows().items()})
-
-    def look(self, keys: Collection[str]) -> Scan | None:
-        return None
-
-    def changes(self) -> frozenset[str] | None:
-        return None
 
     def refresh(self, *, again: bool = False) -> bool:
         return False

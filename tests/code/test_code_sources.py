@@ -77,17 +77,6 @@ def test_the_signature_changes_with_content_and_ids(shop: Path, table: SymbolTab
     assert after.keys() == before.keys() - {"shop/payments.py"}
     assert [path for path in after if after[path] != before[path]] == ["shop/reports.py"]
     assert read(source, "shop/reports.py").hash != known
-    assert source.look(["shop/reports.py", "gone.py"]).signatures.keys() == {"shop/reports.py"}  # type: ignore[union-attr]
-
-
-def test_only_a_change_of_the_table_may_change_documents(shop: Path, table: SymbolTable) -> None:
-    source = SymbolSource(table)
-    assert source.changes() is None
-    assert source.changes() == frozenset()
-    (shop / "a.py").write_text("def one():\n    pass\n")
-    table.refresh()
-    assert source.changes() is None
-    assert source.changes() == frozenset()
 
 
 def test_a_file_that_changed_since_is_read_again_later(shop: Path, table: SymbolTable) -> None:

@@ -59,13 +59,8 @@ def test_what_changes_is_told_and_read_anew(opened: Opened) -> None:
     before = source.scan().signatures[key]
     found = source.read(key)
     assert isinstance(found, Document)
-    assert source.changes() is None
-    source.changes()
     opened.file.write_text(TEXT + "heron,wades in a lake\n")
-    assert key in (source.changes() or {key})
     assert source.scan().signatures[key] != before
-    looked = source.look([key])
-    assert looked is None or looked.signatures.keys() == {key}
     assert source.text(key, found.hash, Span(1, 2)) is None
     newer = source.read(key, found.hash)
     assert isinstance(newer, Document)
@@ -92,7 +87,6 @@ def test_joined_sources_are_one_and_the_first_comes_first(
         return DocSource(tree, lambda: tree.scan().only(lambda path: path in names).files)
 
     whole = JoinedSources([source("a.md"), source("a.md", "b.txt")])
-    assert whole.changes() is None
     assert whole.text("b.txt", "", Span(1, 2)) is None
     found = whole.read("b.txt")
     assert isinstance(found, Document)

@@ -13,8 +13,7 @@ from memory_bank.base.errors import NoBank
 from memory_bank.base.paths import Layout
 from memory_bank.base.setting_sections import Memory
 from memory_bank.base.settings import Settings
-from memory_bank.notes.other_roots import IncludedRoot
-from memory_bank.notes.roots import NoteRoot, Roots
+from memory_bank.notes.roots import IncludedRoot, NoteRoot, Roots
 from memory_bank.notes.source import NotesSource
 from memory_bank.search.engine import Engine
 from memory_bank.search.index.index import Index

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from memory_bank.base.documents import Document
 from memory_bank.base.filenames import outside
-from memory_bank.notes.other_roots import IncludedRoot
-from memory_bank.notes.roots import NoteRoot, Roots
+from memory_bank.notes.roots import IncludedRoot, NoteRoot, Roots
 from memory_bank.notes.source import NotesSource
 
 FOLDERS = (

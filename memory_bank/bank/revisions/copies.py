@@ -19,8 +19,7 @@ from memory_bank.base.filenames import StatSignature
 from memory_bank.base.paths import Layout, private_folder, without_links
 from memory_bank.git import objects
 from memory_bank.notes.note import Meta
-from memory_bank.notes.other_roots import IncludedRoot
-from memory_bank.notes.roots import FileHistory, NoteRoot, Roots
+from memory_bank.notes.roots import FileHistory, IncludedRoot, NoteRoot, Roots
 
 _FILE = "files.json"
 
@@ -246,16 +245,6 @@ class _ListedRoot(NoteRoot):
         """Return the signatures of all notes, without a look at the files."""
         blobs = self.listing.blobs
         return Scan({key: self._of(key, blobs[key]) for key in blobs}, dict(self.listing.refused))
-
-    def look(self, keys: Collection[str]) -> Scan | None:
-        """Return the signatures of some notes."""
-        blobs = self.listing.blobs
-        return Scan({key: self._of(key, blobs[key]) for key in keys if key in blobs})
-
-    def changes(self) -> frozenset[str] | None:
-        """Return no changes after the first call."""
-        first, self._called = not self._called, True
-        return None if first else frozenset()
 
     def signature(self, key: str, found: StatSignature) -> str:
         """Return the signature of a note: its object id and its dates."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -29,37 +29,16 @@ NONE = DocumentChanges({})
 
 def compare(manifest: Manifest, scan: Scan) -> DocumentChanges:
     """Compare a scan of all documents with the manifest; hashes are compared when they are read."""
-    changes = _compare(
-        manifest,
-        writer.signatures(manifest),
-        writer.unfinished_keys(manifest),
-        scan,
-    )
-    same = writer.refused(manifest) == scan.refused
-    return changes if same else changes._replace(refused=scan.refused)
-
-
-def compare_some(manifest: Manifest, scan: Scan, keys: Collection[str]) -> DocumentChanges | None:
-    """Compare some documents with the manifest; None if one is or was refused.
-
-    The manifest must have no unfinished batch.
-    """
-    wanted = list(keys)
-    if writer.any_refused(manifest, scan, wanted):
-        return None
-    return _compare(manifest, writer.signatures(manifest, wanted), (), scan)
-
-
-def _compare(
-    manifest: Manifest, known: dict[str, Signature], unfinished: Collection[str], scan: Scan
-) -> DocumentChanges:
+    known = writer.signatures(manifest)
     changed = {
         key: signature
         for key, signature in scan.signatures.items()
         if not signature or known.get(key) != signature
     }
-    gone = [key for key in (*known, *unfinished) if key not in scan.signatures]
-    return DocumentChanges(changed, tuple(document_rows.numbers_of(manifest, gone)))
+    there = (*known, *writer.unfinished_keys(manifest))
+    gone = document_rows.numbers_of(manifest, [key for key in there if key not in scan.signatures])
+    refused = None if writer.refused(manifest) == scan.refused else scan.refused
+    return DocumentChanges(changed, tuple(gone), refused)
 
 
 Progress = Callable[[str, int, int], None]

@@ -49,8 +49,6 @@ class Index:
         self._place = place
         self._source = source
         self._repaired = repaired
-        self._dirty: frozenset[str] | None = None
-        """Keys of documents that may have changed since the last sync; None if any may have."""
         self.manifest = _opened(place, repaired)
         self.retrievers = RetrieverSet(place.index, self.manifest.owner, settings)
         self._fingerprint = self.retrievers.fingerprint
@@ -70,29 +68,15 @@ class Index:
 
     def catch_up(
         self, seconds: float = EMBED_SECONDS, progress: Progress | None = None
-    ) -> SyncReport | None:
-        """Index what changed, before a query; return None if nothing can have changed.
+    ) -> SyncReport:
+        """Index what changed, before a query.
 
         Embeds for at most about that many seconds. Raises Busy when another process indexes for
         long.
         """
-        reported = self._source.changes()
-        if reported is None or self._dirty is None:
-            self._dirty = None
-        else:
-            self._dirty |= reported
-        with self.manifest.guarded():
-            if self._dirty == frozenset() and self.complete():
-                return None
-        report = self.indexer.sync(
-            seconds=seconds,
-            wait=self._lock_wait(),
-            thorough=False,
-            keys=self._dirty,
-            progress=progress,
+        return self.indexer.sync(
+            seconds=seconds, wait=self._lock_wait(), thorough=False, progress=progress
         )
-        self._dirty = frozenset()
-        return report
 
     def repair(self) -> None:
         """Refill the retrievers that are damaged; raise IndexDamaged when the manifest is."""

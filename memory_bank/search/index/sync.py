@@ -7,7 +7,7 @@ After a kill, the next sync finds the pending rows and repeats the batch.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from itertools import islice
 
@@ -21,7 +21,6 @@ from memory_bank.search.index.document_changes import (
     Progress,
     SyncReport,
     compare,
-    compare_some,
     silent,
 )
 from memory_bank.search.manifest import document_rows, link_rows, writer
@@ -64,27 +63,25 @@ class Indexer:
         seconds: float = float("inf"),
         wait: float = WAIT,
         thorough: bool = True,
-        keys: Collection[str] | None = None,
         progress: Progress | None = None,
     ) -> SyncReport:
         """Index all changes; embed for at most about that many seconds.
 
-        With `keys`, only these documents are compared; the caller knows that no other changed. A
-        thorough sync also refreshes the source and finds retrievers that lost entries. Raises Busy
-        when another process indexes for longer than `wait` seconds, StorageFailed when the disk or
-        a folder refuses; committed batches stay.
+        A thorough sync also refreshes the source and finds retrievers that lost entries. Raises
+        Busy when another process indexes for longer than `wait` seconds, StorageFailed when the
+        disk or a folder refuses; committed batches stay.
         """
         started = time.monotonic()
         report = SyncReport()
         progress = progress or silent
         with self._manifest.guarded():
             self._forget_if_source_changed()
-            changes = self._find_changes(keys)
+            changes = self._find_changes()
             if changes or not self._backfill.complete() or thorough:
                 self._backfill.postpone(slow=not thorough)
                 refreshed = self._source.refresh(again=thorough)
                 if refreshed or changes or self._backfill.needs_filling():
-                    self._index(report, wait, progress, None if refreshed else keys)
+                    self._index(report, wait, progress)
                 if thorough:
                     self._backfill.check(progress)
                 self._backfill.embed(report, seconds, progress)
@@ -121,22 +118,10 @@ class Indexer:
                     writer.forget_signatures(self._manifest)
                 self._manifest.put_meta(_SOURCE, self._source.fingerprint)
 
-    def _find_changes(self, keys: Collection[str] | None) -> DocumentChanges:
-        """Compare the documents of `keys`; all if that is not enough."""
-        if keys is not None and not self._manifest.unfinished():
-            found = self._source.look(keys)
-            changes = compare_some(self._manifest, found, keys) if found else None
-            if changes is not None:
-                return changes
+    def _find_changes(self) -> DocumentChanges:
         return compare(self._manifest, self._source.scan())
 
-    def _index(
-        self,
-        report: SyncReport,
-        wait: float,
-        progress: Progress,
-        keys: Collection[str] | None = None,
-    ) -> None:
+    def _index(self, report: SyncReport, wait: float, progress: Progress) -> None:
         """Index in batches, each document once; one without a signature counts as changed."""
         size = BATCH * (1 if document_rows.any_document(self._manifest) else FIRST_FACTOR)
         done = 0
@@ -150,7 +135,7 @@ class Indexer:
                 self._backfill.fill(progress)
                 # another process may have indexed it while this one waited
                 if version != (version := self._manifest.version()):
-                    changes = self._find_changes(keys)
+                    changes = self._find_changes()
                     remaining = [key for key in changes.changed if key not in seen]
                     found, done = self._read(remaining), 0
                 batch = dict(islice(found, size))

@@ -25,8 +25,8 @@ from watchdog.events import (
 from watchdog.observers import Observer
 from watchdog.observers.polling import PollingObserver
 
+from memory_bank.base.file_watches import problem
 from memory_bank.base.filenames import NOTE_SUFFIXES, SETTINGS
-from memory_bank.base.inotify import problem
 
 if TYPE_CHECKING:
     from watchdog.observers.api import BaseObserver

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from typing import Any
 
-from memory_bank.base.documents import Document, Passage, Scan, Signature, Unchanged, Unreadable
+from memory_bank.base.documents import Document, Passage, Signature, Unchanged, Unreadable
 from memory_bank.base.errors import IndexDamaged
 from memory_bank.search.manifest.link_rows import NO_NAME, name_number
 from memory_bank.search.manifest.manifest import (
@@ -130,12 +130,10 @@ def forget_signatures(manifest: Manifest) -> None:
     manifest.execute("UPDATE documents SET signature = '', hash = x''")
 
 
-def signatures(manifest: Manifest, keys: Sequence[str] | None = None) -> dict[str, Signature]:
-    """Return the signatures of documents, all or some, whose batch is finished."""
+def signatures(manifest: Manifest) -> dict[str, Signature]:
+    """Return the signatures of all documents whose batch is finished."""
     sql = f"SELECT key, signature FROM documents WHERE state IN ({DONE}, {UNREADABLE})"
-    if keys is None:
-        return dict(manifest.execute(sql))
-    return dict(manifest.chunked(f"{sql} AND key IN ({{}})", list(keys)))
+    return dict(manifest.execute(sql))
 
 
 def unfinished_keys(manifest: Manifest) -> list[str]:
@@ -147,12 +145,6 @@ def unfinished_keys(manifest: Manifest) -> list[str]:
 def refused(manifest: Manifest) -> dict[str, str]:
     """Return the files that can't be documents, with reasons, as of the last scan."""
     return dict(manifest.execute("SELECT key, reason FROM refused"))
-
-
-def any_refused(manifest: Manifest, scan: Scan, keys: Sequence[str]) -> bool:
-    """Tell whether one of some keys is, or was, refused."""
-    sql = "SELECT 1 FROM refused WHERE key IN ({})"
-    return bool(scan.refused) or any(True for _ in manifest.chunked(sql, list(keys)))
 
 
 def known_hashes(manifest: Manifest, keys: Sequence[str]) -> dict[str, str]:

@@ -21,20 +21,11 @@ class Rows:
     name, fingerprint = "rows", "1"
 
     def __init__(self, tree, files):
-        self.tree, self.files, self.seen = tree, files, None
+        self.tree, self.files = tree, files
 
     def scan(self):
         found = {path: one for path, one in self.files().items() if path.endswith(".csv")}
         return Scan({path: " ".join(map(str, one)) for path, one in found.items()})
-
-    def look(self, keys):
-        return Scan({key: one for key, one in self.scan().signatures.items() if key in keys})
-
-    def changes(self):
-        before, self.seen = self.seen, self.scan().signatures
-        if before is None:
-            return None
-        return frozenset(key for key, _ in before.items() ^ self.seen.items())
 
     def refresh(self, *, again=False):
         return False

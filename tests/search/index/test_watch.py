@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from memory_bank.bank.bank import Bank
-from memory_bank.base import inotify
+from memory_bank.base import file_watches
 from memory_bank.memory.maintenance import watch as watch_of_maintenance
 from memory_bank.memory.recall import recall
 from memory_bank.notes.roots import Watched
@@ -207,7 +207,7 @@ def test_a_file_system_that_reports_no_change_is_polled(
     folder: Path, monkeypatch: pytest.MonkeyPatch, opening: Callable[..., Bank]
 ) -> None:
     assert not unavailable(folder)
-    monkeypatch.setattr(inotify, "_file_system", lambda _: "nfs4")
+    monkeypatch.setattr(file_watches, "_file_system", lambda _: "nfs4")
     assert "nfs4" in unavailable(folder)
     assert "nfs4" in (doctor(opening(folder)).polling or "")
 
