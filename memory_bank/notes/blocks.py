@@ -1,17 +1,11 @@
-"""Parse Markdown into headings and inline blocks, by markdown-it with faster block rules.
-
-markdown-it-py spends most of its time on running each block rule on each line. Here a rule runs
-only on lines whose first character it can start with, and a paragraph of prose is read at once.
-The blocks are the same (a test compares them), except that deeper nesting than `_MAX_NESTING` is
-read as text instead of being dropped.
-"""
+"""Parse Markdown into headings and inline blocks, by markdown-it."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from markdown_it import MarkdownIt
 from markdown_it import rules_block as rules
@@ -34,23 +28,8 @@ MAX_MARKS = 200_000
 # Containers that are nested deeper are read as paragraphs. markdown-it would drop the rest.
 _MAX_NESTING = 32
 
-_CODE_INDENT = 4
-
-_DIGITS = "0123456789"
-
-_MARKERS = "*+-" + _DIGITS
-
-# First characters of a line that may start another block than a paragraph.
-_STARTERS = frozenset("`~>*+-_#<[" + _DIGITS)
-
-# First characters of a later line that may end a paragraph or make it a heading or table.
-_ENDERS = frozenset("`~>*+-_#<=|:" + _DIGITS)
-
-_TABLE_STARTS = frozenset("|-:")
-
-_RULE_ENDS = frozenset("*-_ \t")
-
-_UNDERLINE = re.compile(r"[-=:| \t]*")
+_ENDED = ["paragraph", "reference", "blockquote"]
+"""Blocks that a list can end."""
 
 _CODE = frozenset({"fence", "code_block"})
 
@@ -92,8 +71,7 @@ def parse_blocks(text: str) -> Blocks:
     if unread := exceeded_limit(source, len(starts)):
         return Blocks(source, starts, [], {}, unread)
     parser, tokens, env = _parser(), list[Token](), dict[str, Any]()
-    state = _BlockState(source, parser, env, tokens)
-    parser.block.tokenize(state, 0, state.lineMax)
+    parser.block.parse(source, parser, env, tokens)
     references = env.get("references", {})
     definitions = {label: (at["map"][0], at["map"][1]) for label, at in references.items()}
     code = tuple(_code_blocks(tokens))
@@ -147,126 +125,26 @@ def _first_line(token: Token, source: str) -> int:
     return first
 
 
-class _BlockState(StateBlock):
-    """A parser state that keeps only the tokens that `_inline_blocks` reads."""
-
-    _KEPT = _CODE | {"inline", "heading_open", "th_open", "td_open", "tr_open", "tr_close"}
-    _unused = Token("", "", 0)
-    """A shared token for rules to fill in, which is never read."""
-
-    def push(self, ttype: str, tag: str, nesting: Literal[-1, 0, 1]) -> Token:
-        """Track the level, and return a token, which is kept if it is needed."""
-        self.level -= nesting < 0
-        token = self._unused
-        if ttype in self._KEPT:
-            token = Token(ttype, tag, nesting, level=self.level)
-            self.tokens.append(token)
-        self.level += nesting > 0
-        return token
-
-
 @cache
 def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"maxNesting": 1_000_000}).enable("table")
     ruler = parser.block.ruler
-    for name, (_, rule, ends) in _RULES.items():
-        ruler.at(name, rule, {"alt": ends})
-    ruler.before("table", "prose", _prose)
+    ruler.at("blockquote", _shallow(rules.blockquote), {"alt": [*_ENDED, "list"]})
+    ruler.at("list", _shallow(rules.list_block), {"alt": _ENDED})
     # The ruler sorts its rules at the first parse, without a lock: do it before threads share it.
     parser.parse("- warm\n\n[up]: /")
     return parser
 
 
-def _only(first: str, rule: Rule, *, container: bool = False) -> Rule:
-    """Run a rule only on lines that start with one of `first`."""
-    firsts = frozenset(first)
+def _shallow(rule: Rule) -> Rule:
+    """Let a rule begin no container that is nested too deep."""
 
-    def gated(state: StateBlock, line: int, end: int, silent: bool) -> bool:  # noqa: FBT001
-        # A slice, since the list rule also runs on an empty line at the end of the text.
-        at = state.bMarks[line] + state.tShift[line]
-        if state.src[at : at + 1] not in firsts:
-            return False
-        if container and state.level >= _MAX_NESTING and not silent:
-            return False
-        return rule(state, line, end, silent)
+    def limited(state: StateBlock, line: int, end: int, silent: bool) -> bool:  # noqa: FBT001
+        deep = state.level >= _MAX_NESTING and not silent
+        return not deep and rule(state, line, end, silent)
 
-    return gated
+    return limited
 
-
-def _hr(state: StateBlock, line: int, end: int, silent: bool) -> bool:  # noqa: FBT001
-    """Run the rule for `***` only on lines whose last character fits."""
-    return state.src[state.eMarks[line] - 1] in _RULE_ENDS and rules.hr(state, line, end, silent)
-
-
-def _table(state: StateBlock, line: int, end: int, silent: bool) -> bool:  # noqa: FBT001
-    """Run the table rule only if the next line may be a delimiter row."""
-    if line + 1 >= end:
-        return False
-    at = state.bMarks[line + 1] + state.tShift[line + 1]
-    return state.src[at : at + 1] in _TABLE_STARTS and rules.table(state, line, end, silent)
-
-
-def _prose(state: StateBlock, start: int, _end: int, _silent: bool) -> bool:  # noqa: FBT001
-    """Read a paragraph whose lines start like prose; leave others to the other rules."""
-    at = state.bMarks[start] + state.tShift[start]
-    if state.sCount[start] - state.blkIndent >= _CODE_INDENT:
-        return False
-    # A label has no bracket, so that a line that starts with a wikilink is no reference definition.
-    if state.src[at] in _STARTERS and not state.src.startswith("[[", at):
-        return False
-    parent, state.parentType = state.parentType, "paragraph"
-    stop = _paragraph_end(state, start + 1)
-    state.parentType = parent
-    if not stop:
-        return False
-    token = Token("inline", "", 0, map=[start, stop])
-    token.content = mdTrim(state.getLines(start, stop, state.blkIndent, keepLastLF=False))
-    state.tokens.append(token)
-    state.line = stop
-    return True
-
-
-def _paragraph_end(state: StateBlock, line: int) -> int:
-    """Return the line after a paragraph; 0 if it may be a heading or a table instead."""
-    src, last = state.src, state.lineMax
-    while line < last:
-        at = state.bMarks[line] + state.tShift[line]
-        if at >= state.eMarks[line]:
-            return line
-        if src[at] in _ENDERS:
-            if _UNDERLINE.fullmatch(src, at, state.eMarks[line]):
-                return 0
-            indent = state.sCount[line]
-            outer = indent < 0 or indent - state.blkIndent >= _CODE_INDENT
-            if not outer and _ends(state, line, src[at]):
-                return line
-        line += 1
-    return line
-
-
-def _ends(state: StateBlock, line: int, first: str) -> bool:
-    silent = True
-    return any(rule(state, line, state.lineMax, silent) for rule in _ENDING[first])
-
-
-# Rules by name: first characters of the lines they start with, and the blocks they can end.
-_ALL = ["paragraph", "reference", "blockquote", "list"]
-
-_RULES: dict[str, tuple[str, Rule, list[str]]] = {
-    "table": ("".join(_ENDERS), _table, _ALL[:2]),
-    "fence": ("`~", _only("`~", rules.fence), _ALL),
-    "blockquote": (">", _only(">", rules.blockquote, container=True), _ALL),
-    "hr": ("*-_", _hr, _ALL),
-    "list": (_MARKERS, _only(_MARKERS, rules.list_block, container=True), _ALL[:3]),
-    "reference": ("[", _only("[", rules.reference), []),
-    "html_block": ("<", _only("<", rules.html_block), _ALL[:3]),
-    "heading": ("#", _only("#", rules.heading), _ALL[:3]),
-}
-
-_ENDING = {
-    first: tuple(rule for firsts, rule, _ in _RULES.values() if first in firsts)
-    for first in _ENDERS
-}
 
 _STEP = 200
 
