@@ -1,13 +1,16 @@
 """Declare an operation once: a function whose annotations say what front ends show of it.
 
 A parameter that front ends show is annotated `Annotated[type, Param(…)]`; commands, tools of agents
-and the reference are derived from that. All others are of the Python API only.
+and the reference are derived from that. What is opened or known by a front end is given to the
+parameters `bank`, `code`, `settings`, `progress`, `agent`, `source_agent`, `sample` and `quote`.
+All others are of the Python API only.
 """
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType, UnionType
 from typing import Annotated, Any, Literal, NamedTuple, TypeVar, get_args, get_origin
 
 from memory_bank.base.errors import BadInput
@@ -17,6 +20,11 @@ Example = tuple[str, str]
 """A command line, and what it is for."""
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+
+NONE: Mapping[str, Any] = MappingProxyType({})
+
+REQUIRED = inspect.Parameter.empty
+"""The default of what must be given."""
 
 
 class Param(NamedTuple):
@@ -29,6 +37,10 @@ class Param(NamedTuple):
     metavar: str = ""
     argument: bool = False
     """Whether it is given by its place in a command, not by a flag."""
+    words: bool = False
+    """Whether several words of a command line are one text."""
+    asked: bool = False
+    """Whether a command reads it from stdin or an editor if it is missing."""
     choices: Sequence[str] = ()
     least: float | None = None
     most: float | None = None
@@ -37,13 +49,58 @@ class Param(NamedTuple):
     complete: str | Callable[[str], Sequence[str]] = ""
     """What a shell completes: `notes`, `tags` …, or a function of the word's start."""
     read: Callable[[Any], Any] | None = None
-    """Makes the value of what was written; raises BadInput."""
+    """Makes the value of what was written in a command; raises BadInput."""
     excludes: bool = False
     """Whether `-word` in a query excludes a word."""
     shown_default: str = ""
     hidden: bool = False
     about: str = ""
     """What it is, for agents; each word costs tokens in every session."""
+    only: Any = None
+    """The type that front ends take, if the function takes more."""
+    longest: int | None = None
+    """The most characters that an agent may give, of each text of a list."""
+    accept: Callable[[Any], Any] | None = None
+    """Makes what an agent may give, too, a value of the type; raises ValueError."""
+
+
+class Tool(NamedTuple):
+    """An operation as a tool of agents.
+
+    Texts name other tools in backticks; sentences that name a tool which is not served are left
+    out.
+    """
+
+    about: str
+    """What the tool does, for agents."""
+    toolset: str
+    text: Callable[[Any, Any], str]
+    """Renders an answer with `Quotes`."""
+    name: str = ""
+    """By default that of the function."""
+    takes: Mapping[str, str] | Sequence[str] = ()
+    """Its arguments in their order, with the parameter each is; by default all parameters that
+    front ends show, but those that a front end gives."""
+    defaults: Mapping[str, Any] = NONE
+    """Defaults of arguments that differ from those of the parameters."""
+    bare: Sequence[str] = ()
+    """Arguments without a description."""
+    fixed: Mapping[str, Any] = NONE
+    """Values of other parameters."""
+    reads: bool = False
+    """Whether it changes nothing."""
+    destroys: bool = False
+    """Whether it changes or removes existing text."""
+    repeatable: bool = False
+    """Whether a second call changes nothing more."""
+    aside: bool = False
+    """Whether other calls continue meanwhile, since it may take long."""
+    without: Sequence[str] = ()
+    """Fields that structured answers leave out."""
+    depth: int = 1
+    """How deep the output schema describes fields, some seven tokens each."""
+    then: Callable[[Any], str] | None = None
+    """What to do after an answer."""
 
 
 class Parameter(NamedTuple):
@@ -61,19 +118,31 @@ class Parameter(NamedTuple):
         """Whether it must be given."""
         return self.default is inspect.Parameter.empty
 
+    @property
+    def kind(self) -> type:
+        """The type of one value: str, int, float or bool."""
+        return _kind(self.type)[0]
+
+    @property
+    def many(self) -> bool:
+        """Whether several values may be given."""
+        return _kind(self.type)[1]
+
 
 class Operation(NamedTuple):
     """A declared operation."""
 
     name: str
-    """The words of its command: `recall`, `session list`."""
+    """The words of its command: `recall`, `session list`; empty if it is a tool only."""
     run: Callable[..., Any]
-    why: str
-    examples: Sequence[Example]
-    group: str
-    show: Callable[..., int | None] | None
-    allow_secret: bool
-    kinds: Callable[[], Mapping[str, str]] | None
+    why: str = ""
+    examples: Sequence[Example] = ()
+    group: str = ""
+    through: Callable[..., Any] | None = None
+    show: Callable[..., int | None] | None = None
+    allow_secret: bool = False
+    kinds: Callable[[], Mapping[str, str]] | None = None
+    tools: Sequence[Tool] = ()
 
     @property
     def summary(self) -> str:
@@ -83,8 +152,9 @@ class Operation(NamedTuple):
     @property
     def parameters(self) -> list[Parameter]:
         """Its parameters that front ends show, those of its view after those of the verb."""
-        views = parameters(self.show) if self.show else ()
-        return [*parameters(self.run), *views]
+        functions = filter(None, (self.run, self.through, self.show))
+        found = {one.name: one for function in functions for one in parameters(function)}
+        return list(found.values())
 
 
 class Topic(NamedTuple):
@@ -102,7 +172,10 @@ class Topic(NamedTuple):
 
 
 declared: dict[str, Operation] = {}
-"""The operations of the modules that were imported, by name."""
+"""The operations of the modules that were imported, by the names of their commands."""
+
+tools: dict[str, tuple[Operation, Tool]] = {}
+"""The tools of the modules that were imported, by name."""
 
 topics: dict[str, Topic] = {}
 
@@ -110,24 +183,33 @@ topics: dict[str, Topic] = {}
 def operation(
     name: str,
     *,
-    why: str,
-    examples: Sequence[Example],
+    why: str = "",
+    examples: Sequence[Example] = (),
     group: str = "",
+    through: Callable[..., Any] | None = None,
     show: Callable[..., int | None] | None = None,
     allow_secret: bool = False,
     kinds: Callable[[], Mapping[str, str]] | None = None,
+    tool: Tool | Sequence[Tool] = (),
 ) -> Callable[[Function], Function]:
     """Declare a function as an operation; its docstring's first line is what `-h` shows.
 
-    Its first parameter says what it gets: `bank`, `code`, or `call` for the whole context of a
-    command, of which it returns the exit code. `show` prints the result of the others: it gets the
+    A command runs the function, or `through` with the same parameters and `call`, the context of
+    the command, if something must be asked or read first. `show` prints the result: it gets the
     context, the result, and parameters of its own, which only change what is printed; it returns
-    an exit code, or None for that of the result. With `allow_secret`, texts that look like secrets
-    can be written on request. `kinds` lists what help shows below the usage.
+    an exit code, or None for 0. Without `show`, a function that gets `call` returns the exit code;
+    of others the result is printed as JSON. With `allow_secret`, texts that look like secrets can
+    be written on request. `kinds` lists what help shows below the usage.
     """
 
     def declare(function: Function) -> Function:
-        declared[name] = Operation(name, function, why, examples, group, show, allow_secret, kinds)
+        given = (tool,) if isinstance(tool, Tool) else tuple(tool)
+        made = Operation(
+            name, function, why, examples, group, through, show, allow_secret, kinds, given
+        )
+        if name:
+            declared[name] = made
+        tools.update({one.name or function.__name__: (made, one) for one in given})
         return function
 
     return declare
@@ -148,23 +230,21 @@ def topic(
 
 
 def parameters(function: Callable[..., Any]) -> Iterator[Parameter]:
-    """Yield the parameters of a function that front ends show, in their order.
-
-    Other annotations are not evaluated: their names may be imported for type checkers only.
-    """
+    """Yield the parameters of a function that front ends show, in their order."""
     for name, one in inspect.signature(function).parameters.items():
         kind = one.annotation
-        if isinstance(kind, str) and not kind.startswith(_SIMPLE):
-            kind = eval(kind, function.__globals__)  # noqa: S307  (our own annotation)
+        if isinstance(kind, str):
+            try:
+                kind = eval(kind, function.__globals__)  # noqa: S307  (our own annotation)
+            except NameError:
+                continue  # imported for type checkers only, so it is not for front ends
         if get_origin(kind) is not Annotated:
             continue
         given = [item for item in kind.__metadata__ if isinstance(item, Param)]
         if given:
             kind = get_args(kind)[0]
-            yield Parameter(name, kind, one.default, _joined(given, kind))
-
-
-_SIMPLE = ("str", "int", "bool", "float", "tuple[", "Sequence[", "Bank", "Call", "Codebase", "None")
+            param = _joined(given, kind)
+            yield Parameter(name, param.only or kind, one.default, param)
 
 
 def _joined(given: Sequence[Param], kind: object) -> Param:
@@ -175,10 +255,31 @@ def _joined(given: Sequence[Param], kind: object) -> Param:
         fields |= {
             name: value for name, value in one._asdict().items() if value != getattr(unset, name)
         }
+    kind = fields.get("only", kind)
     for choice in (kind, *get_args(kind)):
         if get_origin(choice) is Literal:
-            fields["choices"] = get_args(choice)
+            fields.setdefault("choices", get_args(choice))
     return Param(**fields)
+
+
+def _kind(given: Any) -> tuple[type, bool]:  # noqa: ANN401  (a type)
+    """Return the type of one value without None, and whether several values may be given."""
+    arms = [one for one in _arms(given) if one is not type(None)]
+    lists = [one for one in arms if get_origin(one) not in {None, Literal, dict}]
+    if lists:
+        return _kind(get_args(lists[0])[0])[0], True
+    first = arms[0]
+    return (str if get_origin(first) is Literal else first), False
+
+
+def _arms(kind: Any) -> tuple[Any, ...]:  # noqa: ANN401
+    union = isinstance(kind, UnionType) or str(get_origin(kind)) == "typing.Union"
+    return get_args(kind) if union else (kind,)
+
+
+def several(given: Any) -> Any:  # noqa: ANN401  (of an agent)
+    """Take one text, or several separated by commas, as a list."""
+    return [part.strip() for part in given.split(",")] if isinstance(given, str) else given
 
 
 def _split(given: Sequence[str]) -> tuple[str, ...]:
@@ -194,10 +295,15 @@ def _visible(given: str | None) -> str | None:
     return given
 
 
-Note = Annotated[str, Param(argument=True, complete="notes")]
-Notes = Annotated[tuple[str, ...], Param(argument=True, complete="notes", metavar="NAME...")]
-Text = Annotated[str | None, Param(argument=True, metavar="[TEXT]")]
-Tags = Annotated[tuple[str, ...], Param(metavar="A,B", read=_split, complete="tags")]
+Note = Annotated[str, Param(argument=True, complete="notes", longest=2000)]
+Notes = Annotated[
+    Sequence[str], Param(argument=True, complete="notes", metavar="NAME...", longest=2000)
+]
+Text = Annotated[str | None, Param(argument=True, metavar="[TEXT]", asked=True)]
+Tags = Annotated[
+    Sequence[str],
+    Param(metavar="A,B", read=_split, complete="tags", most=100, longest=200),
+]
 Type = Annotated[str | None, Param(flags="--type", metavar="TYPE", complete="types")]
 Limit = Annotated[int | None, Param(metavar="N")]
 Since = Annotated[

@@ -24,8 +24,8 @@ GROUPS = {
     "agents.clients": "memory_bank.clients",
     "code.languages": "memory_bank.languages",
     "code.sources": "memory_bank.sources",
-    "frontends.cli.commands": "memory_bank.operations",
     "memory.importers": "memory_bank.importers",
+    "operations": "memory_bank.operations",
     "review.rules": "memory_bank.rules",
     "search.embedders": "memory_bank.embedders",
     "search.retrievers": "memory_bank.retrievers",
@@ -37,7 +37,7 @@ _METADATA = (".dist-info", ".egg-info")
 
 
 def names(kind: str) -> list[str]:
-    """List the plug-ins of a kind (`search.embedders`, `frontends.cli.commands`), ours first.
+    """List the plug-ins of a kind (`search.embedders`, `operations`), ours first.
 
     One of ours is a module or a package whose name doesn't start with an underscore; the others are
     entry points of installed packages.

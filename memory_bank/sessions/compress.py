@@ -6,14 +6,16 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from blake3 import blake3
 
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import Busy, MemoryBankError
 from memory_bank.base.locks import locked
+from memory_bank.base.operation import Param, operation
 from memory_bank.git import repository
+from memory_bank.sessions import shown
 from memory_bank.sessions.note_format import FOLDER, settled_observation
 from memory_bank.sessions.note_store import NoteStore
 from memory_bank.sessions.records import Event, Observation, Prompt, Session
@@ -68,10 +70,25 @@ def observation_id(session_id: str, batch: str, number: int) -> str:
     return f"obs-{blake3(name).hexdigest()[:_DIGITS]}"
 
 
+@operation(
+    "session compress",
+    why="""
+    Makes observations of the events that wait, of all sessions or of one. Hooks, ends of sessions
+    and queries about sessions do it by themselves.
+    """,
+    examples=(("memory-bank session compress", "all sessions"),),
+    show=shown.compressed,
+)
 def compress(
-    bank: Bank, session_id: str = "", *, wait: float = 0.0, sample: Sample | None = None
+    bank: Bank,
+    session_id: Annotated[str, Param(argument=True, metavar="[SESSION]")] = "",
+    *,
+    wait: float = 0.0,
+    sample: Sample | None = None,
 ) -> Compression:
-    """Compress the events that wait, of one session or of all, into observations in their notes.
+    """Compress the events that wait into observations.
+
+    Compress the events that wait, of one session or of all, into observations in their notes.
 
     One process at a time does it; if another one is at it for longer than `wait` seconds, nothing
     is done. A process that was killed in between leaves neither an event behind nor an

@@ -7,19 +7,20 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
-from typing import Any
+from typing import Annotated, Any
 
 from memory_bank.bank import open_index
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.open_index import NoteRow, View
 from memory_bank.base.errors import BadInput, NoteNotFound
+from memory_bank.base.operation import REQUIRED, Param, Tool, operation
 from memory_bank.base.setting_sections import ContextSettings
 from memory_bank.base.text import estimate
 from memory_bank.search.manifest import entries, filters, graph
 from memory_bank.search.manifest.filters import Condition
-from memory_bank.sessions import note_format, note_reading
+from memory_bank.sessions import note_format, note_reading, shown, told
 from memory_bank.sessions.compress import compress_now
-from memory_bank.sessions.records import Observation, Session, check_type
+from memory_bank.sessions.records import Observation, ObservationType, Session, check_type
 from memory_bank.sessions.state import last_moment, project_of
 
 REQUEST = "session-request"
@@ -241,20 +242,62 @@ class _Found:
     changed: tuple[ChangedNote, ...] = ()
 
 
+@operation(
+    "context",
+    why="""
+    Prints the latest observations of agents' sessions, the next steps of the last session, and the
+    notes that changed since. Hooks tell it to an agent when its session starts. The options replace
+    the settings of the section context for this call.
+    """,
+    examples=(
+        ("memory-bank context", "what the next session will be told"),
+        ("memory-bank context --type discovery --days 7", "what was found out this week"),
+    ),
+    group="Sessions",
+    show=shown.context,
+    tool=Tool(
+        "Tell what the last sessions did and learned, next steps and changed notes, to start with.",
+        "sessions",
+        told.told,
+        defaults={"project": REQUIRED},
+        reads=True,
+    ),
+)
 def inject_context(
     bank: Bank,
-    project: str = "",
-    session_id: str = "",
+    project: Annotated[str, Param("Only sessions of this project", metavar="NAME")] = "",
+    session_id: Annotated[
+        str, Param("The session that starts", flags="--session", metavar="ID")
+    ] = "",
     *,
-    observation_types: Sequence[str] | None = None,
-    concepts: Sequence[str] | None = None,
-    observation_limit: int | None = None,
-    session_limit: int | None = None,
-    days: float | None = None,
-    max_tokens: int | None = None,
+    observation_types: Annotated[
+        Sequence[str] | None,
+        Param(
+            "Types of observations",
+            flags="--type",
+            metavar="TYPE",
+            only=Sequence[ObservationType] | None,
+        ),
+    ] = None,
+    concepts: Annotated[
+        Sequence[str] | None,
+        Param("With one of these", flags="--concept", metavar="WORD", longest=2000, most=1000),
+    ] = None,
+    observation_limit: Annotated[
+        int | None, Param("Most observations", metavar="N", least=0, flags="--limit")
+    ] = None,
+    session_limit: Annotated[
+        int | None, Param("Most sessions", metavar="N", least=0, flags="--sessions")
+    ] = None,
+    days: Annotated[float | None, Param("Days back", metavar="N", least=0)] = None,
+    max_tokens: Annotated[
+        int | None, Param("Most tokens of it", metavar="N", least=LEAST_TOKENS)
+    ] = None,
     quote: Callable[[str], str] = str,
 ) -> Injected:
-    """Return the latest observations, next steps and changed notes of a project as Markdown.
+    """Print what an agent is told when its session starts.
+
+    Return the latest observations, next steps and changed notes of a project as Markdown.
 
     Of former sessions, it tells what came of them, not what was asked. `project` is that of the
     sessions, any by default; `session_id` is the session that starts. The other arguments replace

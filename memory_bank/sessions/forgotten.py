@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Annotated
 
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.bank_id import former_ids, move_state
 from memory_bank.base.errors import NoteNotFound, StorageFailed
+from memory_bank.base.operation import Param, operation
 from memory_bank.search.manifest.entries import session_id_of
 from memory_bank.search.times import moment
-from memory_bank.sessions import forgotten_sessions
+from memory_bank.sessions import forgotten_sessions, shown
 from memory_bank.sessions.note_format import FOLDER
 from memory_bank.sessions.queue import EventQueue
 from memory_bank.sessions.state import IndexedNotes, opened
@@ -45,8 +47,23 @@ def former_state(bank: Bank) -> str:
     )
 
 
-def recover(bank: Bank) -> Recovered:
-    """Move the notes of sessions and what waits of them from former ids of the bank's folder.
+@operation(
+    "session recover",
+    why="""
+    The private state of a bank is named by the first commit of its repository. If that was
+    rewritten (`git filter-repo`, `git commit --amend` of it), notes of former sessions are no
+    longer found. This moves them, and what waits of these sessions, to the place of the others.
+    Only do it if the sessions that `doctor` names are of this project.
+    """,
+    examples=(("memory-bank session recover", "bring back the sessions that `doctor` names"),),
+    show=shown.recovered,
+)
+def recover(
+    bank: Bank,
+) -> Recovered:
+    """Bring back sessions after a rewrite of the first commit.
+
+    Move the notes of sessions and what waits of them from former ids of the bank's folder.
 
     A note that the bank has, too, stays where it is. Raises StorageFailed.
     """
@@ -93,8 +110,30 @@ class Pruned:
     """False if nothing was changed."""
 
 
-def prune(bank: Bank, older: str | datetime, *, dry_run: bool = False) -> Pruned:
-    """Move the private notes of sessions to the trash that nothing was added to since a time.
+@operation(
+    "session prune",
+    why="""
+    Moves the private notes of sessions to the trash to which nothing was added since a time, and
+    removes what waits of them. `trash empty` deletes them for good, `restore` brings them back.
+    Notes in the project's own folder stay.
+    """,
+    examples=(
+        ("memory-bank session prune --older 90d --dry-run", "show what would be removed"),
+        ("memory-bank session prune --older 90d", "sessions of the last three months stay"),
+    ),
+    show=shown.pruned,
+)
+def prune(
+    bank: Bank,
+    older: Annotated[
+        str | datetime, Param("Older than this: 90d, 2026-05-08", metavar="WHEN", only=str)
+    ],
+    *,
+    dry_run: Annotated[bool, Param("Show what would be done, but change nothing")] = False,
+) -> Pruned:
+    """Move the notes of old sessions to the trash.
+
+    Move the private notes of sessions to the trash that nothing was added to since a time.
 
     What waits of these sessions is removed from the queue. Notes in the project's own folder stay.
     Raises BadInput for a wrong time.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, get_args
+from typing import Annotated, Any, Literal, NamedTuple, get_args
 
 from memory_bank.bank import open_index
 from memory_bank.bank.bank import Bank
@@ -12,13 +12,14 @@ from memory_bank.bank.open_index import View
 from memory_bank.base.dates import iso
 from memory_bank.base.documents import Span, lines_between
 from memory_bank.base.errors import BadInput, UnreadableNote
+from memory_bank.base.operation import Limit, Param, Tool, operation, several
 from memory_bank.notes import parsing
 from memory_bank.notes.names import of_note
 from memory_bank.notes.note import Note
 from memory_bank.search.manifest import document_rows, entries
 from memory_bank.search.manifest.document_rows import DocumentRow
 from memory_bank.search.manifest.entries import OBSERVATION, WHOLE
-from memory_bank.sessions import note_reading, observations
+from memory_bank.sessions import note_reading, observations, shown, told
 from memory_bank.sessions.compress import compress_now
 from memory_bank.sessions.observation_rows import (
     SUMMARY,
@@ -190,14 +191,57 @@ class Observations:
     problem: str | None = None
 
 
+def many_ids(given: Any) -> Any:  # noqa: ANN401  (of an agent)
+    """Refuse numbers as ids, and say how ids look."""
+    given = several(given)
+    try:
+        return texts(given) if isinstance(given, list) else given
+    except BadInput as error:
+        raise ValueError(f"{error.message}: {error.hint}") from error
+
+
+def one_id(given: Any) -> Any:  # noqa: ANN401  (of an agent)
+    """Refuse a number as an id, and say how ids look."""
+    return given if given is None else many_ids([given])[0]
+
+
+@operation(
+    "observations",
+    why="""
+    Shows all that is known of some IDs that search returned: of an observation its facts, files and
+    text, of a session its summary, prompts and observations, of a note or section its text. IDs
+    that name nothing are told on stderr.
+    """,
+    examples=(
+        ("memory-bank observations obs-3f2a9c1b7d04 obs-91c0de553a21", "two of them"),
+        ("memory-bank observations obs-3f2a9c1b7d04 --json", "with every field"),
+    ),
+    group="Sessions",
+    show=shown.details,
+    tool=Tool(
+        "Step 3: full details of the IDs that you chose, all in one call.",
+        "sessions",
+        told.details,
+        reads=True,
+    ),
+)
 def get_observations(
     bank: Bank,
-    ids: Sequence[str],
-    order_by: Order | None = None,
-    limit: int | None = None,
-    project: str | None = None,
+    ids: Annotated[
+        Sequence[str],
+        Param(
+            argument=True, metavar="ID...", complete="observations", accept=many_ids, longest=2000
+        ),
+    ],
+    order_by: Annotated[Order | None, Param("date_desc, date_asc", metavar="ORDER")] = None,
+    limit: Annotated[Limit, Param("Most that are shown")] = None,
+    project: Annotated[
+        str | None, Param("Only of this project", metavar="NAME", longest=1000)
+    ] = None,
 ) -> Observations:
-    """Return all that is known of some observations, sessions and notes, in one batch.
+    """Show observations, sessions and notes by id.
+
+    Return all that is known of some observations, sessions and notes, in one batch.
 
     Each id that `search` returns is accepted, and each name of a note. The order is that of the ids
     unless `order_by` is given. Of ids with the same meaning, one is answered. Unknown ids, and

@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.open_index import View
 from memory_bank.base.dates import iso
 from memory_bank.base.errors import BadInput, NoteNotFound, UnreadableNote
+from memory_bank.base.operation import Param, operation, topic
 from memory_bank.base.text import estimate
 from memory_bank.search.manifest import document_rows
 from memory_bank.search.manifest.document_rows import DocumentRow
 from memory_bank.search.manifest.entries import session_id_of
 from memory_bank.search.manifest.tables import SessionCounts, links_of_sections, session_counts
-from memory_bank.sessions import note_format
+from memory_bank.sessions import note_format, shown
 from memory_bank.sessions.compress import compress_now
 from memory_bank.sessions.days import SessionEntry, entry, unreadable_notes
 from memory_bank.sessions.note_format import title_of
@@ -72,10 +73,29 @@ class SessionShown:
     """Paths of the notes that an agent wrote in it."""
 
 
+@operation(
+    "session list",
+    why="""
+    Lists the sessions of agents, the last started first, with the number of prompts, of
+    observations and of events that wait to be compressed.
+    """,
+    examples=(
+        ("memory-bank session list", "the last 20 sessions"),
+        ("memory-bank session list --project shop --limit 5", "the last five of one project"),
+    ),
+    show=shown.listed,
+)
 def list_sessions(
-    bank: Bank, limit: int = 20, *, project: str = "", offset: int = 0
+    bank: Bank,
+    limit: Annotated[int, Param("Most sessions", metavar="N", least=1)] = 20,
+    *,
+    project: Annotated[str, Param("Only sessions of this project", metavar="NAME")] = "",
+    offset: Annotated[int, Param("Skip the first N", metavar="N", least=0)] = 0,
 ) -> SessionRows:
-    """List the sessions, the last started first, of one project if given."""
+    """List the sessions, the last started first.
+
+    List the sessions, the last started first, of one project if given.
+    """
     compress_now(bank)
     with opened(bank) as store:
         rows = store.queue.sessions()
@@ -104,8 +124,22 @@ def count_sessions(bank: Bank) -> int:
     return len(waiting | {session_id_of(row) for row in IndexedNotes(bank).rows()})
 
 
-def show_session(bank: Bank, session_id: str) -> SessionShown:
-    """Show a session, named by its id, the start of it, or its note.
+@operation(
+    "session show",
+    why="""
+    Shows a session: its prompts, summary and observations, after compressing what waits. Name it by
+    its id, the start of the id, or its note, which `memory-bank show` prints as it is.
+    """,
+    examples=(("memory-bank session show 7f3c2d10", "the session whose id starts so"),),
+    show=shown.session,
+)
+def show_session(
+    bank: Bank,
+    session_id: Annotated[str, Param(argument=True, metavar="SESSION")],
+) -> SessionShown:
+    """Show the prompts, the summary and the observations of a session.
+
+    Show a session, named by its id, the start of it, or its note.
 
     Raises BadInput for an unknown one, or a start that several have.
     """
@@ -336,3 +370,17 @@ def _shown(one: Observation, facts: _Facts, session: Session) -> ObservationShow
 
 def _files(paths: Iterable[str], facts: _Facts) -> tuple[FileShown, ...]:
     return tuple(FileShown(path, facts.notes.get(path, "")) for path in paths)
+
+
+topic(
+    "session",
+    "List, show and end the sessions of agents.",
+    group="Sessions",
+    why="""
+    A session is one agent's working period, kept as a note: what was asked for, what was done and
+    learned, and a summary. Without a subcommand, lists the sessions.
+    """,
+    examples=(("memory-bank session", "list the last sessions"),),
+    default="session list",
+    options=True,
+)

@@ -6,11 +6,14 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Literal, NamedTuple, get_args
+from typing import Annotated, Any, Literal, NamedTuple, get_args
 
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.open_index import View
 from memory_bank.base.errors import BadInput
+from memory_bank.base.operation import Param, Tool, operation, several
+from memory_bank.base.screen import Call
+from memory_bank.base.setting_sections import OBSERVATION_TYPES
 from memory_bank.notes import schema
 from memory_bank.notes.names import of_file
 from memory_bank.search import boosts
@@ -27,6 +30,7 @@ from memory_bank.search.notices import remarks
 from memory_bank.search.query import parse
 from memory_bank.search.retrievers.base import Scope
 from memory_bank.search.times import moment
+from memory_bank.sessions import shown, told
 from memory_bank.sessions.compress import compress_now
 from memory_bank.sessions.observation_rows import (
     TYPES,
@@ -44,6 +48,11 @@ from memory_bank.trust import trust_filter
 SCHEMA_VERSION = "1.0"
 
 HINT = "Use timeline(anchor=ID) for context, get_observations(ids=[...]) for details"
+
+STEPS = (
+    "1. search(query) returns IDs. 2. timeline(anchor=ID) returns what happened around one."
+    " 3. get_observations(ids=[...]) returns the full details of those you chose."
+)
 
 MOST = 100
 """Most rows in an answer."""
@@ -86,22 +95,149 @@ class ObservationRows:
         return frozenset(["hint"])
 
 
-def search(
+def _searched(
+    call: Call,
     bank: Bank,
     query: str | None = None,
     *,
+    newest_decisions: Annotated[
+        bool, Param("The newest decisions, in notes too", flags="--decisions")
+    ] = False,
+    changes: Annotated[
+        str | None, Param("The newest observations that changed a file", metavar="FILE")
+    ] = None,
     project: str | None = None,
-    type: Type | None = None,  # noqa: A002  (the field's word)
-    obs_type: str | Sequence[str] | None = None,
-    concepts: Sequence[str] = (),
-    files: Sequence[str] = (),
-    date_start: When | None = None,
-    date_end: When | None = None,
     limit: int = 20,
-    offset: int = 0,
     order_by: Order = "relevance",
+    **conditions: Any,  # noqa: ANN401  (those of `search`)
 ) -> ObservationRows:
-    """Return rows of observations, sessions and notes that match a query, without their text.
+    """Search, or list the newest decisions or changes, which take few conditions."""
+    if newest_decisions or changes is not None:
+        others = (
+            query,
+            *conditions.values(),
+            order_by != "relevance",
+            project and not newest_decisions,
+        )
+        if any(others) or (newest_decisions and changes is not None):
+            name = "--decisions" if newest_decisions else "--changes"
+            raise call.usage_error(f"{name} can't be combined with a query or other conditions")
+    if newest_decisions:
+        return decisions(bank, project, limit)
+    if changes is not None:
+        return changes_for_file(bank, changes, limit)
+    return search(bank, query, project=project, limit=limit, order_by=order_by, **conditions)
+
+
+def _parts(given: Sequence[str]) -> tuple[str, ...]:
+    parts = (part.strip() for words in given for part in words.split(","))
+    return tuple(part for part in parts if part)
+
+
+def _moment(given: Any) -> Any:  # noqa: ANN401  (of an agent)
+    """Take seconds since 1970 as text."""
+    number = isinstance(given, int | float) and not isinstance(given, bool)
+    return f"{given:f}" if number else given
+
+
+@operation(
+    "search",
+    why="""
+    Lists what agents' sessions did, decided and learned, one line each: id, type, time, tokens that
+    its text takes, and title. Notes of the bank are listed too. `timeline ID` then shows what
+    happened around one, and `observations ID...` shows the whole text of those you choose. To read
+    the best sections of notes at once, use recall.
+
+    Without a QUERY, the newest come first. The options restrict what is searched: --concepts and
+    --files take names separated by commas; of several concepts all must be there, of several files
+    one. --decisions lists the newest decisions, in notes too, and --changes the newest changes of a
+    file; they take only --limit, and --decisions also --project.
+    """,
+    examples=(
+        ("memory-bank search retry payments", "what was done about it"),
+        ("memory-bank search --obs-type bugfix,decision --date-start 7d", "of the last week"),
+        ("memory-bank search --files src/pay.py --order-by date_asc", "the history of a file"),
+        ("memory-bank search --changes src/pay.py", "observations that changed it"),
+        ("memory-bank search retry --json | jq -r '.results[].id'", "for a program"),
+    ),
+    group="Sessions",
+    through=_searched,
+    show=shown.found,
+    tool=Tool(
+        """Step 1: what did past sessions do, decide, learn? An index with IDs.
+        No query: the newest. For the text of notes, `recall`.""",
+        "sessions",
+        told.index,
+        reads=True,
+    ),
+)
+def search(
+    bank: Bank,
+    query: Annotated[
+        str | None, Param(argument=True, metavar="[QUERY...]", words=True, longest=10_000)
+    ] = None,
+    *,
+    project: Annotated[
+        str | None, Param("Only of this project", metavar="NAME", longest=1000)
+    ] = None,
+    type: Annotated[Type | None, Param(", ".join(TYPES), metavar="TYPE")] = None,  # noqa: A002  (the field's word)
+    obs_type: Annotated[
+        str | Sequence[str] | None,
+        Param(
+            f"Only observations: {', '.join(OBSERVATION_TYPES)}",
+            metavar="A,B",
+            complete="observation_types",
+            read=_parts,
+            only=Sequence[str],
+            about="decision bugfix feature refactor discovery change",
+            accept=several,
+            most=100,
+            longest=2000,
+        ),
+    ] = None,
+    concepts: Annotated[
+        Sequence[str],
+        Param(
+            "Only with all these concepts",
+            metavar="A,B",
+            read=_parts,
+            accept=several,
+            most=100,
+            longest=2000,
+        ),
+    ] = (),
+    files: Annotated[
+        Sequence[str],
+        Param(
+            "Only about one of these files",
+            metavar="A,B",
+            read=_parts,
+            accept=several,
+            most=100,
+            longest=2000,
+        ),
+    ] = (),
+    date_start: Annotated[
+        When | None,
+        Param(
+            "Since then: 7d, last week, 2026-05-08",
+            metavar="WHEN",
+            only=str | None,
+            about="7d, last week",
+            accept=_moment,
+        ),
+    ] = None,
+    date_end: Annotated[
+        When | None,
+        Param("Before then: as --date-start", metavar="WHEN", only=str | None, accept=_moment),
+    ] = None,
+    limit: Annotated[int, Param("Most lines, 1 to 100; default: 20", metavar="N")] = 20,
+    offset: Annotated[int, Param("Leave out the first N", metavar="N")] = 0,
+    order_by: Annotated[Order, Param(", ".join(get_args(Order)), metavar="ORDER")] = "relevance",
+) -> ObservationRows:
+    """List what sessions did and learned, with ids.
+
+    Return rows of observations, sessions and notes that match a query, without their text.
 
     Without a query, the newest come first. Filters apply before ranking: one of the types
     `obs_type` (then only observations are found), all of `concepts` (of notes: tags), one of
@@ -132,6 +268,31 @@ def search(
     return answer(bank, project, asked)
 
 
+@dataclass(frozen=True, slots=True)
+class Workflow:
+    """How the tools of this toolset are used together."""
+
+    steps: str
+
+
+@operation(
+    "",
+    tool=Tool(
+        """3-LAYER WORKFLOW (ALWAYS FOLLOW): 1. search(query) -> Get index with IDs (~50-100
+        tokens/result) 2. timeline(anchor=ID) -> Get context around interesting results 3.
+        get_observations([IDs]) -> Fetch full details ONLY for filtered IDs. NEVER fetch full
+        details without filtering first. 3.8x fewer tokens, measured.""",
+        "sessions",
+        told.workflow,
+        name="__IMPORTANT",
+        reads=True,
+    ),
+)
+def workflow() -> Workflow:
+    """Say how the tools of this toolset are used together."""
+    return Workflow(STEPS)
+
+
 search_observations = search
 """Its name in `memory_bank`, where `search` is a package."""
 
@@ -146,13 +307,39 @@ class _Asked(NamedTuple):
     mode: str = "hybrid"
 
 
-def decisions(bank: Bank, project: str | None = None, limit: int = 20) -> ObservationRows:
+@operation(
+    "",
+    tool=Tool(
+        "Step 1: list past decisions and their IDs, the newest first.",
+        "sessions",
+        told.index,
+        reads=True,
+    ),
+)
+def decisions(
+    bank: Bank,
+    project: Annotated[str | None, Param(longest=1000)] = None,
+    limit: Annotated[int, Param()] = 20,
+) -> ObservationRows:
     """Return the newest decisions: observations of that type, and notes of type `decision`."""
     wanted = EntryConditions(obs_types=("decision",), types=("decision",))
     return answer(bank, project, _Asked("", wanted, "note", _clamped(limit), 0, "date_desc"))
 
 
-def changes_for_file(bank: Bank, file: str, limit: int = 20) -> ObservationRows:
+@operation(
+    "",
+    tool=Tool(
+        "Step 1: list past changes of a file and their IDs, the newest first.",
+        "sessions",
+        told.index,
+        reads=True,
+    ),
+)
+def changes_for_file(
+    bank: Bank,
+    file: Annotated[str, Param(longest=2000)],
+    limit: Annotated[int, Param()] = 20,
+) -> ObservationRows:
     """Return the newest observations of changes to a file, named from the project's root."""
     if not file.strip():
         raise BadInput("no file is given", "name a file from the project's root")

@@ -18,6 +18,9 @@ OBSERVATION_ID = re.compile(r"obs-[0-9a-z]{6,32}\Z")
 
 SUMMARY_PREFIX = "sum-"
 
+ObservationType = Literal["decision", "bugfix", "feature", "refactor", "discovery", "change"]
+"""One of `OBSERVATION_TYPES`."""
+
 Order = Literal["relevance", "date_desc", "date_asc"]
 
 

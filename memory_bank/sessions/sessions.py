@@ -6,13 +6,17 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated, Any
 
 from blake3 import blake3
 
 from memory_bank.bank.bank import Bank
 from memory_bank.base.dates import iso
 from memory_bank.base.errors import BadInput
+from memory_bank.base.operation import Param, Tool, operation
+from memory_bank.base.screen import Call
 from memory_bank.base.text import agent_name, estimate
+from memory_bank.sessions import shown, told
 from memory_bank.sessions.compress import compress
 from memory_bank.sessions.compression import Sample
 from memory_bank.sessions.note_format import settled_observation, settled_summary
@@ -23,6 +27,7 @@ from memory_bank.sessions.records import (
     TITLE_LIMIT,
     Event,
     Observation,
+    ObservationType,
     Prompt,
     Session,
     Summary,
@@ -40,6 +45,9 @@ from memory_bank.sessions.state import (
 )
 from memory_bank.sessions.summaries import summary_of
 
+if TYPE_CHECKING:
+    from memory_bank.sessions.listing import SessionShown
+
 SCHEMA_VERSION = "1.0"
 
 DEFAULT_TYPE = "discovery"
@@ -53,6 +61,9 @@ _END_SECONDS = 20.0
 _DIGITS = 12
 
 NEW, ACTIVE, RESUMED = "new", "active", "resumed"
+
+
+_Texts = Annotated[Sequence[str], Param(longest=2000, most=1000)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,10 +117,32 @@ class Ended:
         return frozenset(["summary_id"])
 
 
+@operation(
+    "session start",
+    why="""
+    Starts a session by hand, or resumes the one of that id. Hooks of agents' programs do it by
+    themselves.
+    """,
+    examples=(("memory-bank session start review-4 --project shop", "start one by hand"),),
+    show=shown.started,
+    tool=Tool(
+        "Start a session, or resume the one of that id. Hooks do it by themselves.",
+        "sessions",
+        told.started,
+        repeatable=True,
+    ),
+)
 def start_session(
-    bank: Bank, session_id: str, project: str | None = None, agent: str = ""
+    bank: Bank,
+    session_id: Annotated[str, Param(argument=True, metavar="SESSION")],
+    project: Annotated[
+        str | None, Param("Its project [default: the repository's name]", metavar="NAME")
+    ] = None,
+    agent: Annotated[str, Param("The agent's program", metavar="NAME")] = "",
 ) -> Started:
-    """Start a session, or resume the one of that id, whose end is cleared.
+    """Start a session, or resume the one of that id.
+
+    Start a session, or resume the one of that id, whose end is cleared.
 
     `project` is the name of the repository's main work tree by default. Raises BadInput for an
     empty id, and where sessions are not captured.
@@ -132,22 +165,47 @@ def store_prompt(
     return StoredPrompt(SCHEMA_VERSION, started.session_id, number)
 
 
+@operation(
+    "",
+    tool=Tool(
+        """Save what a step of this session taught or changed, and why, in your own words (title).
+        Or the use of a tool (tool_name), which is summarised later.""",
+        "sessions",
+        told.stored,
+        takes=(
+            "session_id",
+            "tool_name",
+            "project",
+            "tool_input",
+            "tool_output",
+            "title",
+            "obs_type",
+            "subtitle",
+            "facts",
+            "narrative",
+            "concepts",
+            "files_read",
+            "files_modified",
+        ),
+        defaults={"obs_type": None},
+    ),
+)
 def store_observation(
     bank: Bank,
-    session_id: str,
-    tool_name: str = "",
-    project: str | None = None,
-    tool_input: Json = None,
-    tool_output: Json = None,
+    session_id: Annotated[str, Param()],
+    tool_name: Annotated[str, Param()] = "",
+    project: Annotated[str | None, Param()] = None,
+    tool_input: Annotated[Json, Param(only=Any)] = None,
+    tool_output: Annotated[Json, Param(only=Any)] = None,
     *,
-    obs_type: str = "",
-    title: str = "",
-    subtitle: str = "",
-    facts: Sequence[str] = (),
-    narrative: str = "",
-    concepts: Sequence[str] = (),
-    files_read: Sequence[str] = (),
-    files_modified: Sequence[str] = (),
+    obs_type: Annotated[str, Param(only=ObservationType | None)] = "",
+    title: Annotated[str, Param(about="what was learned or done, under 100 characters")] = "",
+    subtitle: Annotated[str, Param()] = "",
+    facts: _Texts = (),
+    narrative: Annotated[str, Param()] = "",
+    concepts: _Texts = (),
+    files_read: _Texts = (),
+    files_modified: _Texts = (),
     agent: str = "",
 ) -> StoredObservation:
     """Store the use of a tool, which is compressed later, or an observation in the agent's words.
@@ -219,6 +277,95 @@ def end_session(
         if before.ended_at is None or summary_id != known:
             store.queue.announce(SESSION_ENDED, session_id, summary_id=summary_id)
     return summary_id
+
+
+def _ending(call: Call, bank: Bank, session_id: str, summary: str | None = None) -> Ended:
+    """End a session, with a summary that stdin may have."""
+    return end(bank, session_id, call.given("-") if summary == "-" else summary)
+
+
+@operation(
+    "session end",
+    why="""
+    Compresses what waits, and ends a session with a summary: the given text, `-` for stdin, else
+    one of its prompts and observations.
+    """,
+    examples=(
+        ("memory-bank session end 7f3c2d10-4a55", "with a summary of what is known"),
+        ("memory-bank session end review-4 'Retries are in place'", "with your own words"),
+    ),
+    through=_ending,
+    show=shown.ended,
+    tool=Tool(
+        "End a session with a summary: what was asked, learned, completed, and the next steps.",
+        "sessions",
+        told.ended,
+        name="end_session",
+        repeatable=True,
+    ),
+)
+def end(
+    bank: Bank,
+    session_id: Annotated[str, Param(argument=True, metavar="SESSION")],
+    summary: Annotated[
+        str | dict[str, str | list[str]] | None,
+        Param(
+            argument=True,
+            about="text, or {request, investigated, learned, completed, next_steps, notes}",
+        ),
+    ] = None,
+    *,
+    sample: Sample | None = None,
+) -> Ended:
+    """End a session with a summary.
+
+    The answer is that of front ends; `end_session` returns the id of the summary.
+    """
+    return Ended(SCHEMA_VERSION, session_id, end_session(bank, session_id, summary, sample=sample))
+
+
+@operation(
+    "session summary",
+    why="""
+    Prints the summary of a session. With options, sets these parts of it and ends the session.
+    """,
+    examples=(
+        ("memory-bank session summary 7f3c2d10", "print it"),
+        (
+            "memory-bank session summary review-4 --learned 'The gateway is slow' --next 'Measure'",
+            "say what was learned and what comes next",
+        ),
+    ),
+    show=shown.summary,
+)
+def summarise(
+    bank: Bank,
+    session_id: Annotated[str, Param(argument=True, metavar="SESSION")],
+    *,
+    request: Annotated[str | None, Param("What was asked for", metavar="TEXT")] = None,
+    investigated: Annotated[str | None, Param("What was looked at", metavar="TEXT")] = None,
+    learned: Annotated[str | None, Param("What was learned", metavar="TEXT")] = None,
+    completed: Annotated[str | None, Param("What was done", metavar="TEXT")] = None,
+    next_steps: Annotated[
+        str | None, Param("The next steps", flags="--next", metavar="TEXT")
+    ] = None,
+    notes: Annotated[str | None, Param("Anything else", metavar="TEXT")] = None,
+) -> SessionShown:
+    """Print or set the summary of a session."""
+    from memory_bank.sessions.listing import show_session  # it imports this module
+
+    parts = {
+        "request": request,
+        "investigated": investigated,
+        "learned": learned,
+        "completed": completed,
+        "next_steps": next_steps,
+        "notes": notes,
+    }
+    said = {key: text for key, text in parts.items() if text is not None}
+    if said:
+        end_session(bank, session_id, said)
+    return show_session(bank, session_id)
 
 
 def _summary(

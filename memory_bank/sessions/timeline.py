@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.open_index import View
 from memory_bank.base.errors import BadInput, Hint, NoteNotFound
+from memory_bank.base.operation import Param, Tool, operation
 from memory_bank.search.manifest import entries
 from memory_bank.search.manifest.entries import OBSERVATIONS, SESSIONS, WHOLE, EntryConditions
-from memory_bank.sessions import observations
+from memory_bank.sessions import observations, shown, told
 from memory_bank.sessions.compress import compress_now
-from memory_bank.sessions.get_observations import resolved
+from memory_bank.sessions.get_observations import one_id, resolved
 from memory_bank.sessions.observation_rows import TYPES, IndexRow, Rows, place_of
 from memory_bank.sessions.state import project_of
 
@@ -33,15 +35,46 @@ class Timeline:
     problem: str | None = None
 
 
+@operation(
+    "timeline",
+    why="""
+    Lists the observations and sessions just before and after an ID that search returned, in the
+    order of time; the line of the ID is marked. Around a note, notes are listed too. With --query
+    instead of an ID, the best observation or session for it is taken.
+    """,
+    examples=(
+        ("memory-bank timeline obs-3f2a9c1b7d04", "three before, three after"),
+        ("memory-bank timeline --query 'retry payments' --depth-after 10", "what came of it"),
+        ("memory-bank timeline obs-3f2a9c1b7d04 --json | jq -r '.after[].id'", "for a program"),
+    ),
+    group="Sessions",
+    show=shown.timeline,
+    tool=Tool(
+        "Step 2: what happened before and after an ID, or the best hit of query.",
+        "sessions",
+        told.timeline,
+        reads=True,
+    ),
+)
 def timeline(
     bank: Bank,
-    anchor: str | None = None,
-    query: str | None = None,
-    depth_before: int = 3,
-    depth_after: int = 3,
-    project: str | None = None,
+    anchor: Annotated[
+        str | None,
+        Param(argument=True, metavar="[ID]", complete="observations", accept=one_id, longest=2000),
+    ] = None,
+    query: Annotated[
+        str | None,
+        Param("Take the best observation for these words", metavar="WORDS", longest=10_000),
+    ] = None,
+    depth_before: Annotated[int, Param("Lines before; default: 3", metavar="N")] = 3,
+    depth_after: Annotated[int, Param("Lines after; default: 3", metavar="N")] = 3,
+    project: Annotated[
+        str | None, Param("Only of this project", metavar="NAME", longest=1000)
+    ] = None,
 ) -> Timeline:
-    """Return the rows just before and after an anchor, strictly older and newer, nearest first.
+    """List what happened before and after an observation.
+
+    Return the rows just before and after an anchor, strictly older and newer, nearest first.
 
     The anchor is an id that `search` returned, or else the best observation or session for a
     query. Around an observation or a session are observations and sessions; around a note, or a

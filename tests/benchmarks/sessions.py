@@ -23,9 +23,8 @@ from typing import Generic, NamedTuple, TypeVar
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.base.setting_sections import OBSERVATION_TYPES
 from memory_bank.base.text import Quotes, estimate
-from memory_bank.frontends.mcp import index_text
 from memory_bank.memory.recall import recall
-from memory_bank.sessions import note_format
+from memory_bank.sessions import note_format, told
 from memory_bank.sessions.get_observations import get_observations
 from memory_bank.sessions.observations import search
 from memory_bank.sessions.records import Observation, Session
@@ -126,14 +125,14 @@ def reached(talk: Talk, rows: int) -> dict[str, Reached]:
         index = search(talk.bank, text, type="observation", limit=rows)
         chosen = [row.id for row in index.results[:CHOSEN]]
         seen = {talk.turns[one] for one in chosen}
-        spent = estimate(index_text.index(index, Quotes()))
+        spent = estimate(told.index(index, Quotes()))
         paths: list[str] = []
         if chosen:
             around = timeline(talk.bank, chosen[0])
             details = get_observations(talk.bank, chosen)
             paths = list(dict.fromkeys(one.path for one in details.observations))
-            spent += estimate(index_text.timeline(around, Quotes()))
-            spent += estimate(index_text.details(details, Quotes()))
+            spent += estimate(told.timeline(around, Quotes()))
+            spent += estimate(told.details(details, Quotes()))
         found["three layers"].add(seen, wanted, spent)
         for path in paths:
             if path not in sizes:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memory_bank.frontends.cli.console import place
+from memory_bank.base.screen import place
 from memory_bank.memory.ask_results import NoteResult, file_of, line_of
 
 if TYPE_CHECKING:
-    from memory_bank.frontends.cli.call import Call
+    from memory_bank.base.screen import Call
     from memory_bank.memory.ask_results import Answer, Result
 
 

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from memory_bank.base.errors import BadInput, NoBank
+import click
+
+from memory_bank.base.errors import NoBank
 from memory_bank.base.rendering import plain
 from memory_bank.base.repairs import Reports
-from memory_bank.frontends.cli.console import Console, place
+from memory_bank.base.screen import BadUsage, place
+from memory_bank.frontends.cli import text_input
+from memory_bank.frontends.cli.console import Console
+from memory_bank.frontends.cli.hints import hint_text
 from memory_bank.frontends.cli.progress import Bars, Report
 
 if TYPE_CHECKING:
@@ -19,12 +24,6 @@ if TYPE_CHECKING:
     from memory_bank.base.settings import Settings
     from memory_bank.code.codebase import Codebase
 
-
-FOUND, NOTHING, FAILED = 0, 1, 3
-"""Exit codes: found or done; nothing found; failed."""
-
-FINDINGS = 1
-"""Exit code of a check that has findings."""
 
 SHARED = "shared_"
 """Start of the reasons why the shared index was not searched."""
@@ -40,20 +39,7 @@ _FALLBACKS = {
 Value = TypeVar("Value")
 
 
-class BadUsage(BadInput):
-    """Wrong options, or options that can't be combined."""
-
-
-class Interrupted(KeyboardInterrupt):
-    """Ctrl-C in a command that can say what was done, and how to continue."""
-
-    def __init__(self, message: str, hint: str) -> None:
-        super().__init__(message)
-        self.message = message
-        self.hint = hint
-
-
-class Call:
+class CommandCall:
     """One call of a command: where its bank is and where its output goes."""
 
     def __init__(
@@ -93,6 +79,11 @@ class Call:
     def progress(self) -> Report | None:
         """The callback for the progress of a long action; None without a terminal."""
         return self._bars.report
+
+    @property
+    def interactive(self) -> bool:
+        """Whether a person can be asked."""
+        return text_input.interactive()
 
     @contextmanager
     def open(self, opened: Callable[..., Bank] | None = None) -> Iterator[Bank]:
@@ -231,3 +222,25 @@ class Call:
     def usage_error(self, message: str) -> BadUsage:
         """Return the error for a wrong combination of options."""
         return BadUsage(message, f"see `{self.command} -h`")
+
+    def hint(self, hint: str | None) -> str | None:
+        """Return the command line's wording of a hint in a record."""
+        return hint_text(hint)
+
+    def given(self, text: str | None) -> str | None:
+        """Return the text of an argument or of stdin; None when there is neither."""
+        return text_input.given(text)
+
+    def edited(self, name: str, start: str) -> AbstractContextManager[str]:
+        """Let the user edit a text in a file of that name; yield it, and keep it after an error."""
+        return text_input.editing(name, start)
+
+    def given_or_edited(self, text: str | None) -> AbstractContextManager[str]:
+        """Yield the text of an argument or of stdin; without either, that of an editor."""
+        return text_input.given_or_edited(text)
+
+    def agreed(self, question: str, *, default: bool = False) -> bool:
+        """Ask a person a question that is answered by yes or no."""
+        self.console.flush()
+        self.stderr.flush()
+        return click.confirm(question, default=default, err=True)

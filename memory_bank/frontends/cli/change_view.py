@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from memory_bank.frontends.cli.call import Call
+from memory_bank.base.screen import Call
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,8 +9,9 @@ from click.exceptions import Exit
 from click.shell_completion import shell_complete
 
 from memory_bank.base.errors import MemoryBankError
-from memory_bank.frontends.cli.call import BadUsage
-from memory_bank.frontends.cli.root import PROGRAM, root
+from memory_bank.base.screen import BadUsage
+from memory_bank.frontends.cli.overview import PROGRAM
+from memory_bank.frontends.cli.root import root
 
 COMPLETE = "_MEMORY_BANK_COMPLETE"
 """The environment variable by which a shell asks for completions."""

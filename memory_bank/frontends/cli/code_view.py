@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 
 from memory_bank.base.errors import NoBank
 from memory_bank.base.rendering import count, named, resolved_to
-from memory_bank.frontends.cli.console import place
+from memory_bank.base.screen import place
 
 if TYPE_CHECKING:
     from memory_bank.bank.bank import Bank
+    from memory_bank.base.screen import Call
     from memory_bank.code.citing_notes import CitingNote
     from memory_bank.code.coupling import CoupledFile
     from memory_bank.code.symbols import CallShown
     from memory_bank.code.tests_for import GuardShown
-    from memory_bank.frontends.cli.call import Call
 
 
 _INDENT = "  "

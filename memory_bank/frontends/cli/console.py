@@ -7,19 +7,14 @@ import sys
 from collections.abc import Sequence
 from textwrap import wrap
 from typing import TYPE_CHECKING, TextIO
-from unicodedata import combining, east_asian_width
 
 from memory_bank.base.errors import StorageFailed
-from memory_bank.base.rendering import document, named, one_line, visible
+from memory_bank.base.rendering import document, one_line, visible
+from memory_bank.base.screen import Piece, cells
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from rich.console import Console as RichConsole
 
-
-Piece = str | tuple[str, str]
-"""A text, or a text and the name of its style."""
 
 _STYLES = {
     "bold": "1",
@@ -32,15 +27,20 @@ _STYLES = {
     "match": "1;33",
 }
 
+_RICH = {
+    "bold": "bold", "dim": "dim", "place": "cyan", "good": "green", "bad": "red", "warn": "yellow",
+    "match": "bold yellow", "tag": "magenta",
+}  # fmt: skip
+
+_HANG = 2
+"""Columns by which the first part of a wrapped line stands before the others."""
+
 _NARROW, _BROAD, _UNKNOWN = 40, 100, 80
 
 _USUAL_ROWS = 24
 
 _MODERN = frozenset(["WT_SESSION", "TERM", "TERM_PROGRAM", "ANSICON"])
 """Variables that consoles with colours set on Windows."""
-
-_LEAST = 4
-"""Columns below which the start of a text is not worth printing."""
 
 
 class Console:
@@ -111,6 +111,24 @@ class Console:
             ]
             self.write("  ".join(padded).rstrip() + "\n")
 
+    def hanging(self, indent: int, pieces: Sequence[Piece]) -> None:
+        """Print a line, its first part less indented; on a terminal it is wrapped below that."""
+        first = max(indent - _HANG, 0)
+        if not self.terminal:
+            self.line(" " * first, *pieces)
+            return
+        from rich.padding import Padding
+        from rich.text import Text
+
+        text = Text()
+        for piece in pieces:
+            words, style = (piece, "") if isinstance(piece, str) else piece
+            text.append(one_line(words), _RICH.get(style, ""))
+        rich = self.rich()
+        for number, part in enumerate(text.wrap(rich, max(rich.width - indent, 20))):
+            part.rstrip()
+            rich.print(Padding(part, (0, 0, 0, indent if number else first), expand=False))
+
     def markdown(self, text: str) -> None:
         """Print rendered Markdown; links show their targets."""
         from rich.markdown import Markdown
@@ -134,6 +152,20 @@ class Console:
         """Write text unchanged; raise StorageFailed if the stream can't be written."""
         try:
             self.stream.write(text)
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise StorageFailed(f"the answer can't be written: {error.strerror}") from error
+
+    def source(self, text: str) -> None:
+        """Write text unchanged, bytes that are not UTF-8 included."""
+        self.flush()
+        buffer = getattr(self.stream, "buffer", None)
+        if buffer is None:
+            self.write(text)
+            return
+        try:
+            buffer.write(text.encode("utf-8", "surrogateescape"))
         except BrokenPipeError:
             raise
         except OSError as error:
@@ -165,35 +197,6 @@ class Console:
         for row in rows:
             table.add_row(*(Text(one_line(cell)) for cell in row))
         self.rich().print(table)
-
-
-def place(path: str | Path, line: int | None = None) -> str:
-    """Return a file's path as seen from the working directory, with a line if given."""
-    try:
-        shown = os.path.relpath(path)
-    except (ValueError, OSError):  # another drive, or the working directory is gone
-        shown = str(path)
-    shown = named(min(shown, str(path), key=len))
-    return shown if line is None else f"{shown}:{line}"
-
-
-def cells(text: str) -> int:
-    """Return the number of terminal columns of a text."""
-    if text.isascii():
-        return len(text)
-    return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
-
-
-def cut(text: str, most: int) -> str:
-    """Return a text cut to a number of columns, with an ellipsis if it was longer."""
-    if cells(text) <= most:
-        return text
-    if most < _LEAST:
-        return ""
-    kept = text[: max(most - 1, 0)]
-    while kept and cells(kept) > most - 1:
-        kept = kept[:-1]
-    return f"{kept}…"
 
 
 def _wrapped(text: str, width: int) -> list[str]:

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-import inspect
 import re
 from collections.abc import Callable, Sequence
-from types import UnionType
-from typing import Any, Literal, get_args, get_origin
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from memory_bank.base.errors import BadInput
-from memory_bank.base.operation import Operation, Param, Parameter
+from memory_bank.base.screen import FOUND
+from memory_bank.frontends import declared
 from memory_bank.frontends.cli import shell_completion
-from memory_bank.frontends.cli.call import FOUND, Call
+from memory_bank.frontends.cli.call import CommandCall
 from memory_bank.frontends.cli.help import Command
 from memory_bank.frontends.cli.shared_options import named_bank, shared_options, wants_json
+from memory_bank.frontends.declared import Described, Option
+
+if TYPE_CHECKING:
+    from memory_bank.base.operation import Operation
 
 _SECRET = "allow_secret"  # noqa: S105  (the name of an option)
 
@@ -25,117 +29,125 @@ _NEGATED = re.compile(r"-[^-\s].*", re.DOTALL)
 class DerivedCommand(Command):
     """A command of an operation."""
 
-    def __init__(self, operation: Operation) -> None:
+    def __init__(self, described: Described) -> None:
         """Make the parameters of the operation's, and `--bank` and `--json`."""
-        self._operation = operation
+        self._described = described
         super().__init__(
-            operation.name.rpartition(" ")[2],
-            help=operation.run.__doc__,
-            why=operation.why,
-            examples=operation.examples,
+            described.name.rpartition(" ")[2],
+            help=described.summary,
+            why=described.why,
+            examples=[(line, what) for line, what in described.examples],
             callback=self._run,
-            params=[_made(one) for one in operation.parameters],
+            params=[_made(one) for one in described.options],
         )
         last = self.params[-2:]
-        self.params = [*self.params[:-2], *_secret(operation), *shared_options(), *last]
+        self.params = [*self.params[:-2], *_secret(described), *shared_options(), *last]
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Take `-word` as an excluded word of a query, not as options."""
-        if any(one.param.excludes for one in self._operation.parameters):
+        if any(one.excludes for one in self._described.options):
             args = _excluding(self.params, args)
         return super().parse_args(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002  (click's)
         """Write one line for each kind of what the operation takes."""
-        if self._operation.kinds is None:
+        kinds = declared.load(self._described.name).kinds if self._described.kinds else None
+        if kinds is None:
             return
         formatter.write("\nKinds:\n")
         formatter.indent()
-        formatter.write_dl(list(self._operation.kinds().items()))
+        formatter.write_dl(list(kinds().items()))
         formatter.dedent()
 
     def _run(self, **given: Any) -> int:  # noqa: ANN401  (click's)
         ctx = click.get_current_context()
-        secret = bool(given.pop(_SECRET, False)) if self._operation.allow_secret else False
-        call = Call(
+        secret = bool(given.pop(_SECRET, False)) if self._described.allow_secret else False
+        call = CommandCall(
             ctx.command_path, bank=named_bank(ctx), json=wants_json(ctx), allow_secret=secret
         )
-        return answer(self._operation, call, given)
+        given = {name: value for name, value in given.items() if value not in (None, ())}
+        return answer(declared.load(self._described.name), call, given)
 
 
-def answer(operation: Operation, call: Call, given: dict[str, Any]) -> int:
+def answer(operation: Operation, call: CommandCall, given: dict[str, Any]) -> int:
     """Run an operation and print its result; return the exit code."""
-    wanted = next(iter(inspect.signature(operation.run).parameters), "")
-    if wanted == "call":
-        code: int = operation.run(call, **given)
-        return code
-    view = operation.show or _shown_as_json
-    shown = {name for name in inspect.signature(view).parameters if name in given}
+    from memory_bank.base.operation import parameters
+
+    run, show = operation.through or operation.run, operation.show
+    shown = {one.name for one in parameters(show)} if show else set()
     mine = {name: value for name, value in given.items() if name not in shown}
-    with call.open_code() if wanted == "code" else call.open() as opened:
-        found = operation.run(opened, **mine)
-        done = view(call, found, **{name: given[name] for name in shown})
+    with ExitStack() as until_the_end:
+        opened: dict[str, Any] = {}
+
+        def once(name: str, make: Callable[[], Any]) -> Callable[[], Any]:
+            return lambda: opened[name] if name in opened else opened.setdefault(name, make())
+
+        sources: dict[str, Callable[[], Any]] = {
+            "call": lambda: call,
+            "bank": once("bank", lambda: until_the_end.enter_context(call.open())),
+            "code": once("code", lambda: until_the_end.enter_context(call.open_code())),
+            "settings": call.settings,
+            "progress": lambda: call.progress,
+        }
+        sources["codebase"] = sources["code"]
+        found = run(**declared.given_to(run, sources), **mine)
+        if show is None:
+            if isinstance(found, int):
+                return found
+            call.document(found)
+            return FOUND
+        theirs = declared.given_to(
+            show, {name: one for name, one in sources.items() if name != "call"}
+        )
+        done = show(call, found, **theirs, **{name: given[name] for name in shown if name in given})
     return FOUND if done is None else done
 
 
-def _shown_as_json(call: Call, found: object) -> None:
-    call.document(found)
-
-
-def _made(one: Parameter) -> click.Parameter:
-    param = one.param
-    kind, many = _kind(one.type)
+def _made(one: Option) -> click.Parameter:
     settings: dict[str, Any] = {"is_flag": True}
-    if one.type is not bool:
-        settings = {"type": _type(param, kind), "metavar": param.metavar or None}
-        settings["required"] = one.required
-    if not one.required and one.default not in ((), None):
+    if one.kind is not bool:
+        settings = {"type": _type(one), "metavar": one.metavar or None}
+        settings["required"] = one.required and not one.asked
+    if one.default is not None:
         settings["default"] = one.default
-    if param.read:
-        settings["callback"] = _reading(param.read)
-    if param.complete:
-        settings["shell_complete"] = _completing(param.complete)
-    if param.argument:
-        return click.Argument([one.name], nargs=-1 if many else 1, **settings)
-    flags = param.flags.split(", ") if param.flags else [f"--{one.name.replace('_', '-')}"]
-    what = f"{param.help}  [default: {param.shown_default}]" if param.shown_default else param.help
+    elif one.kind is bool:
+        settings["default"] = False
+    if one.read or one.words:
+        settings["callback"] = _reading(one)
+    if one.complete:
+        settings["shell_complete"] = _completing(one.complete)
+    if one.argument:
+        return click.Argument([one.name], nargs=-1 if one.many or one.words else 1, **settings)
+    flags = one.flags.split(", ") if one.flags else [f"--{one.name.replace('_', '-')}"]
+    what = f"{one.help}  [default: {one.shown_default}]" if one.shown_default else one.help
     return click.Option(
-        [*flags, one.name], help=what, hidden=param.hidden, multiple=many, **settings
+        [*flags, one.name], help=what, hidden=one.hidden, multiple=one.many, **settings
     )
 
 
-def _type(param: Param, kind: type) -> click.ParamType[Any] | type:
-    if param.path:
+def _type(one: Option) -> click.ParamType[Any] | type:
+    if one.path:
         return click.Path(
-            exists=param.path == "existing",
-            file_okay=param.path != "folder",
-            dir_okay=param.path != "file",
+            exists=one.path == "existing",
+            file_okay=one.path != "folder",
+            dir_okay=one.path != "file",
         )
-    if param.choices:
-        return click.Choice(list(param.choices))
-    if (param.least, param.most) != (None, None):
-        bounds: Any = click.FloatRange if kind is float else click.IntRange
-        made: click.ParamType[Any] = bounds(param.least, param.most)
+    if one.choices:
+        return click.Choice(list(one.choices))
+    if (one.least, one.most) != (None, None) and not one.many:
+        bounds: Any = click.FloatRange if one.kind is float else click.IntRange
+        made: click.ParamType[Any] = bounds(one.least, one.most)
         return made
-    return kind
+    return one.kind
 
 
-def _kind(given: Any) -> tuple[type, bool]:  # noqa: ANN401  (a type)
-    """Return the type of a parameter without None, and whether several values may be given."""
-    if get_origin(given) is UnionType or type(None) in get_args(given):
-        given = next(one for one in get_args(given) if one is not type(None))
-    if get_origin(given) is Literal:
-        return str, False
-    many = get_origin(given) is not None
-    return (get_args(given)[0] if many else given), many
-
-
-def _reading(read: Callable[[Any], Any]) -> Callable[[click.Context, click.Parameter, Any], Any]:
+def _reading(one: Option) -> Callable[[click.Context, click.Parameter, Any], Any]:
     def callback(ctx: click.Context, param: click.Parameter, given: Any) -> Any:  # noqa: ANN401
         if ctx.resilient_parsing:
             return given
+        value = (" ".join(given) or None) if one.words else given
         try:
-            return read(given)
+            return one.read(value) if one.read else value
         except BadInput as error:
             raise click.BadParameter(error.message, ctx, param) from error
 
@@ -149,10 +161,10 @@ def _completing(complete: str | Callable[[str], Sequence[str]]) -> Callable[...,
     return lambda _, __, start: complete(start)
 
 
-def _secret(operation: Operation) -> list[click.Option]:
+def _secret(described: Described) -> list[click.Option]:
     what = "Write the text even if it looks like a secret"
     option = click.Option(["--allow-secret", _SECRET], is_flag=True, help=what)
-    return [option] if operation.allow_secret else []
+    return [option] if described.allow_secret else []
 
 
 def _excluding(params: Sequence[click.Parameter], args: Sequence[str]) -> list[str]:

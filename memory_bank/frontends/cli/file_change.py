@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import click
 
 from memory_bank.base.errors import BadInput
-from memory_bank.frontends.cli.console import place
+from memory_bank.base.screen import place
 from memory_bank.frontends.cli.text_input import interactive
 
 if TYPE_CHECKING:
     from memory_bank.agents.hook_install import HookChange
     from memory_bank.agents.install import ConfigChange
-    from memory_bank.frontends.cli.call import Call
+    from memory_bank.base.screen import Call
 
 
 _HEADERS = 2

@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from memory_bank.base.errors import did_you_mean, similar_names
+from memory_bank.frontends.cli import overview
 from memory_bank.frontends.cli.console import Console
 
 Example = tuple[str, str]
@@ -21,8 +22,6 @@ Row = tuple[str, str]
 _LONG = "memory_bank.long_help"
 
 _INDENT = 2
-
-_NARROWEST, _WIDEST = 50, 80
 
 _NAMES = 26
 """Columns of the longest option name that has its help on the same line."""
@@ -52,7 +51,7 @@ class Helped(click.Command):
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write usage, summary and options; reasons and examples in the long form."""
-        long = bool(ctx.meta.get(_LONG))
+        long = is_long(ctx)
         self.format_usage(ctx, formatter)
         formatter.write_paragraph()
         formatter.write_text(self.summary + ".")
@@ -174,14 +173,12 @@ def _help_option(name: str, *, long: bool) -> click.Option:
     )
 
 
+def is_long(ctx: click.Context) -> bool:
+    """Tell whether the long help was asked for."""
+    return bool(ctx.meta.get(_LONG))
+
+
 def print_help(ctx: click.Context, console: Console) -> None:
     """Print a command's help, with bold headings on a terminal."""
-    ctx.terminal_width = max(_NARROWEST, min(console.columns, _WIDEST))
-    for line in ctx.get_help().splitlines():
-        heading, colon, rest = line.partition(":")
-        if colon and not rest and not line.startswith(" "):
-            console.line((line, "bold"))
-        elif heading == "Usage":
-            console.line((f"{heading}:", "bold"), rest)
-        else:
-            console.line(line)
+    ctx.terminal_width = overview.help_width(console)
+    overview.show(ctx.get_help(), console)

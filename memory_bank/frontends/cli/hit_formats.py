@@ -11,7 +11,7 @@ from memory_bank.frontends.cli import hit_places
 from memory_bank.frontends.cli.hits_view import WEAKER, headed
 
 if TYPE_CHECKING:
-    from memory_bank.frontends.cli.call import Call
+    from memory_bank.base.screen import Call
     from memory_bank.memory.hits import Recalled
 
 

@@ -8,7 +8,7 @@ from memory_bank.base.rendering import named
 
 if TYPE_CHECKING:
     from memory_bank.bank.hits import RecalledNote
-    from memory_bank.frontends.cli.call import Call
+    from memory_bank.base.screen import Call
 
 
 def place(call: Call, note: RecalledNote, line: int | None = None) -> str:

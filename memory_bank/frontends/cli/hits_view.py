@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from memory_bank.base.rendering import one_line, visible
+from memory_bank.base.screen import Piece, cells, cut
 from memory_bank.frontends.cli import hit_places
-from memory_bank.frontends.cli.console import Piece, cells, cut
 
 if TYPE_CHECKING:
     from memory_bank.bank.hits import RecalledNote
-    from memory_bank.frontends.cli.call import Call
+    from memory_bank.base.screen import Call
     from memory_bank.memory.hits import ReadQuery, Recalled
 
 

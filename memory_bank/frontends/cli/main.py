@@ -20,8 +20,8 @@ from memory_bank.base.errors import (
     exhausted,
 )
 from memory_bank.base.rendering import failure
-from memory_bank.frontends.cli import click_adapter
-from memory_bank.frontends.cli.call import Interrupted
+from memory_bank.base.screen import Interrupted
+from memory_bank.frontends.cli import overview
 from memory_bank.frontends.cli.console import Console, prepare_streams
 from memory_bank.frontends.cli.hints import hint_of
 
@@ -45,7 +45,7 @@ def run(args: list[str]) -> int:
     prepare_streams()
     try:
         with _terminable():
-            code = click_adapter.invoke(args)
+            code = _invoke(args)
             Console(sys.stdout).flush()
             return code
     except BrokenPipeError:
@@ -56,6 +56,17 @@ def run(args: list[str]) -> int:
         return _report_error(error, args)
     finally:
         _close_stdout()
+
+
+def _invoke(args: list[str]) -> int:
+    if args in (["-h"], ["--help"]):  # start-up: no library reads it
+        console = Console(sys.stdout)
+        shown = overview.text(overview.help_width(console), long=args == ["--help"])
+        overview.show(shown, console)
+        return 0
+    from memory_bank.frontends.cli import click_adapter
+
+    return click_adapter.invoke(args)
 
 
 def _report_error(error: BaseException, args: list[str]) -> int:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from memory_bank.base.errors import Conflict, UnreadableNote
+from memory_bank.base.screen import Call
 from memory_bank.frontends.cli import text_input
-from memory_bank.frontends.cli.call import Call
 
 if TYPE_CHECKING:
     from memory_bank.bank.bank import Bank
@@ -24,7 +24,7 @@ def in_editor(
     etag = if_match or note.etag
     if not note.writable:
         raise UnreadableNote(f"{note.path}: {note.faults[0].reason}", "convert the file to UTF-8")
-    with text_input.editing(note.path.rpartition("/")[2], note.content) as (written, _):
+    with text_input.editing(note.path.rpartition("/")[2], note.content) as written:
         try:
             return edit.write(
                 bank, note.path, lambda _: written, if_match=etag, agent=agent, given=written

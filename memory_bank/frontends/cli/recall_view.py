@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from memory_bank.base.rendering import plain
+from memory_bank.base.screen import FOUND, NOTHING, Call
 from memory_bank.base.setting_sections import BANK, Search
 from memory_bank.frontends.cli import hit_formats, hit_places, text_input
-from memory_bank.frontends.cli.call import FOUND, NOTHING, Call
 from memory_bank.frontends.cli.change_view import show_written
 from memory_bank.frontends.cli.hits_view import ShownFields, show
 from memory_bank.frontends.cli.note_editor import in_editor

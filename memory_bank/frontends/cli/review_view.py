@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from memory_bank.bank.findings import SEVERITIES
-from memory_bank.base.rendering import count, one_line
-from memory_bank.frontends.cli.console import Piece
+from memory_bank.base.rendering import count
+from memory_bank.base.screen import Piece
 
 if TYPE_CHECKING:
-    from memory_bank.frontends.cli.call import Call
+    from memory_bank.base.screen import Call
     from memory_bank.notes.compare.note_change import (
         ClaimChange,
         KeyChange,
@@ -39,11 +39,6 @@ _STYLES = {"error": "bad", "warning": "warn", "info": "dim"}
 
 _KINDS = {"added": ("+ ", "good"), "removed": ("- ", "bad"), "changed": ("~ ", "warn")}
 
-_RICH = {
-    "bold": "bold", "dim": "dim", "place": "cyan", "good": "green", "bad": "red", "warn": "yellow",
-    "match": "bold yellow", "tag": "magenta",
-}  # fmt: skip
-
 _MORE = " (--all shows them)"
 
 Line = Sequence[Piece]
@@ -51,41 +46,22 @@ Line = Sequence[Piece]
 
 def show(call: Call, review: Review, *, every: bool) -> None:
     """Print a review; `every` finding, and claim of each note, or the first ones."""
-    _print(call, 0, _summary(review))
+    call.console.hanging(0, _summary(review))
     new = [finding for finding in review.findings if finding.new]
     shown = new if every else new[:_FINDINGS]
     for finding in shown:
-        _print(call, 2, _finding(finding))
+        call.console.hanging(2, _finding(finding))
     if more := len(new) - len(shown):
-        _print(call, 0, [(f"… {count(more, 'more new finding')}{_MORE}", "dim")])
+        call.console.hanging(0, [(f"… {count(more, 'more new finding')}{_MORE}", "dim")])
     if known := len(review.findings) - len(new):
-        _print(call, 0, [(f"{count(known, 'finding')} at BASE already (see --json)", "dim")])
+        call.console.hanging(
+            0, [(f"{count(known, 'finding')} at BASE already (see --json)", "dim")]
+        )
     for change in review.changes:
         call.console.line("")
-        _print(call, 2, _head(change))
+        call.console.hanging(2, _head(change))
         for indent, line in _body(change, every=every):
-            _print(call, indent, line)
-
-
-def _print(call: Call, indent: int, line: Line) -> None:
-    """Print a line; on a terminal it is wrapped, with a further indent for what follows."""
-    console = call.console
-    if not console.terminal:
-        console.line(" " * max(indent - 2, 0), *line)
-        return
-    from rich.padding import Padding
-    from rich.text import Text
-
-    text = Text()
-    for piece in line:
-        words, style = (piece, "") if isinstance(piece, str) else piece
-        text.append(one_line(words), _RICH.get(style, ""))
-    first = max(indent - 2, 0)
-    rich = console.rich()
-    wrapped = text.wrap(rich, max(rich.width - indent, 20))
-    for number, part in enumerate(wrapped):
-        part.rstrip()
-        rich.print(Padding(part, (0, 0, 0, indent if number else first), expand=False))
+            call.console.hanging(indent, line)
 
 
 def _summary(review: Review) -> Line:

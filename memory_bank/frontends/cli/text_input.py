@@ -41,13 +41,13 @@ def given_or_edited(text: str | None, start: str = "") -> Iterator[str]:
     if content is not None:
         yield content
         return
-    with editing("text.md", start) as (written, _):
+    with editing("text.md", start) as written:
         yield written
 
 
 @contextmanager
-def editing(name: str, start: str) -> Iterator[tuple[str, Path]]:
-    """Let the user edit a text in a temporary file; yield the edited text and the file.
+def editing(name: str, start: str) -> Iterator[str]:
+    """Let the user edit a text in a temporary file; yield the edited text.
 
     The file is deleted at the end. When the body raises, it is kept, and the error names it.
     Raises Aborted for an empty text.
@@ -63,7 +63,7 @@ def editing(name: str, start: str) -> Iterator[tuple[str, Path]]:
         written = _decoded(file.read_bytes(), "the text")
         if not written.strip():
             raise Aborted("aborted: the text is empty, so nothing was written")
-        yield written, file
+        yield written
     except BaseException as error:
         _keep(file, start, error)
         raise

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from memory_bank.frontends.cli.call import FOUND, NOTHING, Call
+from memory_bank.base.screen import FOUND, NOTHING, Call
 
 if TYPE_CHECKING:
     from memory_bank.memory.trash import TrashedNote

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Container, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property, partial
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args
 
 from anyio import from_thread, to_thread
 from mcp.server.mcpserver import Context
@@ -19,15 +20,18 @@ from pydantic import ValidationError
 from memory_bank.base.errors import Hint, MemoryBankError
 from memory_bank.base.rendering import document, failure
 from memory_bank.base.text import Quotes, agent_name, clean, one_line
+from memory_bank.frontends import declared
 from memory_bank.frontends.http.path_redaction import without_paths
+from memory_bank.frontends.mcp.arguments import metadata, taken
 from memory_bank.frontends.mcp.hints import hints
 from memory_bank.frontends.mcp.sampling import sampler
 from memory_bank.frontends.mcp.served import worded
 from memory_bank.frontends.mcp.structure import NOTICE, structured, structured_schema
-from memory_bank.frontends.serving.shared_bank import SharedBank, reporting_to
+from memory_bank.frontends.serving.shared_bank import SharedBank, reporting_to, tell
 
 if TYPE_CHECKING:
     from memory_bank.bank.bank import Bank
+    from memory_bank.base import operation
     from memory_bank.code.codebase import Codebase
 
 
@@ -131,20 +135,29 @@ class BankTool:
 
     def __init__(
         self,
-        function: Callable[..., Any],
+        of: Callable[..., Any] | tuple[operation.Operation, operation.Tool],
         served: Callable[[], Container[str]],
         *,
         structure: bool = False,
     ) -> None:
-        """Wrap a marked function; with `structure`, its answers have structured content too.
+        """Wrap an operation; with `structure`, its answers have structured content too.
 
         `served` returns the names of all tools of the server.
         """
-        self._function = function
         self._served = served
         self._structure = structure
-        self._spec = cast("_Spec", function.__dict__["spec"])
-        self.name: str = function.__name__
+        self._operation: operation.Operation | None = None
+        if isinstance(of, tuple):
+            self._operation, spec = of
+            self._spec: Any = spec
+            self._function: Callable[..., Any] = self._operation.run
+            self.name: str = spec.name or self._function.__name__
+            self._about = spec.about
+        else:
+            self._function = of
+            self._spec = cast("_Spec", of.__dict__["spec"])
+            self.name = of.__name__
+            self._about = of.__doc__ or ""
         self.reads = self._spec.reads
 
     @cached_property
@@ -152,9 +165,7 @@ class BankTool:
         """The tool's description for clients."""
         return Tool(
             name=self.name,
-            description=worded(
-                " ".join((self._function.__doc__ or "").split()), self._served()
-            ).replace("`", ""),
+            description=worded(" ".join(self._about.split()), self._served()).replace("`", ""),
             input_schema=_compact(self._metadata.arg_model.model_json_schema()),
             output_schema=self._output if self._structure else None,
             annotations=self._annotations,
@@ -193,7 +204,8 @@ class BankTool:
 
     @property
     def _output(self) -> dict[str, Any]:
-        kind = get_type_hints(self._function)["return"]
+        kind = self._function.__annotations__["return"]
+        kind = eval(kind, self._function.__globals__)  # noqa: S307  (our own annotation)
         kinds = get_args(kind) or (kind,)
         schemas = [
             structured_schema(one, depth=self._spec.depth, without=self._spec.without)
@@ -206,6 +218,8 @@ class BankTool:
 
     @cached_property
     def _metadata(self) -> FuncMetadata:
+        if self._operation is not None:
+            return metadata(self._operation, self._spec)
         return func_metadata(self._function, skip_names=[_CALL], structured_output=False)
 
     def _checked(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -226,6 +240,32 @@ class BankTool:
             reason = f"{quotes.inside(wrong)}. {quotes.notice}"
             raise ToolError(f"{self.name}: invalid arguments: {reason}") from error
 
+    def _ran(self, call: ToolContext, given: Mapping[str, Any]) -> Any:  # noqa: ANN401  (any record)
+        """Run the operation with what an agent gave and what the server knows."""
+        if self._operation is None:
+            return self._function(call, **given)
+        named = taken(self._operation, self._spec)
+        values = {named[name].name: value for name, value in given.items()} | self._spec.fixed
+        with ExitStack() as until_the_end:
+
+            def bank() -> Bank:
+                if self._spec.aside:
+                    return until_the_end.enter_context(call.shared.another())
+                return call.bank
+
+            sources: dict[str, Callable[[], Any]] = {
+                "bank": bank,
+                "code": lambda: call.code,
+                "codebase": lambda: call.code,
+                "agent": lambda: call.agent,
+                "source_agent": lambda: call.agent,
+                "progress": lambda: tell,
+                "sample": lambda: call.sample,
+                "quote": lambda: Quotes().introduced,
+            }
+            sources = {name: one for name, one in sources.items() if name not in values}
+            return self._function(**declared.given_to(self._function, sources), **values)
+
     def _answer(
         self, call: ToolContext, given: Mapping[str, Any], hide: Callable[[str], str]
     ) -> CallToolResult:
@@ -233,7 +273,7 @@ class BankTool:
 
         quotes = Quotes()
         try:
-            value = self._function(call, **given)
+            value = self._ran(call, given)
         except MemoryBankError as error:
             raise ToolError(failed(error, hide, hints(self._served()))) from error
         value = without_paths(value, hide)

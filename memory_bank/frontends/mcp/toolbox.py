@@ -9,6 +9,7 @@ from mcp_types import Tool
 
 from memory_bank.base import plugins
 from memory_bank.base.errors import BadInput, Hint
+from memory_bank.frontends import declared
 from memory_bank.frontends.mcp.hints import hints
 from memory_bank.frontends.mcp.tool import BankTool, tools_of
 
@@ -34,6 +35,24 @@ _EARLY = {
 """Tools that instructions and the list of prompts depend on, which are told before tools are
 loaded: the toolset of each, and whether it writes."""
 
+_ORDER = (
+    "recall", "remember", "session_note",
+    "create_memory", "append_memory", "read_memory", "recent_memories", "update_memory",
+    "edit_memory", "rename_memory", "delete_memory", "restore_memory", "search_memories",
+    "search_linked_memories", "get_memory_stats", "merge_memories",
+    "__IMPORTANT", "search", "timeline", "get_observations", "decisions", "changes_for_file",
+    "start_session", "store_observation", "end_session", "inject_context",
+    "ask", "symbol", "explain_symbol", "blast_radius",
+    "review", "log_memory", "blame_memory", "stale_memories", "confirm_memories",
+    "sync_memories", "check_memories",
+)  # fmt: skip
+"""The order in which tools are listed; others follow."""
+
+
+def toolsets_there() -> list[str]:
+    """Return the names of our toolsets."""
+    return sorted({*plugins.names(KIND), *declared.toolsets()})
+
 
 class Toolbox:
     """The tools of one server."""
@@ -49,11 +68,15 @@ class Toolbox:
 
         With `structured`, answers have structured content besides their text.
         """
-        known = [CORE, *plugins.names(KIND)]
+        known = {CORE, *toolsets_there()}
+        if not known.issuperset(toolsets):
+            known |= {tool.toolset for _, tool in declared.installed_tools().values()}
         for name in toolsets:
             if name not in known:
                 raise BadInput(
-                    f"there is no toolset {name!r}", "choose of: {known}", known=", ".join(known)
+                    f"there is no toolset {name!r}",
+                    "choose of: {known}",
+                    known=", ".join([CORE, *sorted(known - {CORE})]),
                 )
         self.toolsets = tuple(dict.fromkeys(toolsets))
         self.read_only = read_only
@@ -85,9 +108,20 @@ class Toolbox:
         return {name: tool for name, tool in found.items() if tool.reads or not self.read_only}
 
     def _of(self, toolset: str) -> list[BankTool]:
-        module = plugins.load(KIND, toolset)
-        return tools_of(module, lambda: self.tools, structured=self.structured)
+        found: list[BankTool] = []
+        if toolset in plugins.names(KIND):
+            module = plugins.load(KIND, toolset)
+            found = tools_of(module, lambda: self.tools, structured=self.structured)
+        found += [
+            BankTool(one, lambda: self.tools, structure=self.structured)
+            for one in declared.tools(toolset)
+        ]
+        return sorted(found, key=_place)
 
     def listed(self) -> list[Tool]:
         """Return the tools' descriptions for clients."""
         return [tool.listed for tool in self.tools.values()]
+
+
+def _place(tool: BankTool) -> tuple[int, str]:
+    return (_ORDER.index(tool.name) if tool.name in _ORDER else len(_ORDER)), tool.name

@@ -3,13 +3,13 @@ from __future__ import annotations
 import click
 import pytest
 
-from memory_bank.base import plugins
+from memory_bank.frontends import declared
 from memory_bank.frontends.cli.help import Group, Helped
 from memory_bank.frontends.cli.root import root
 
 from .conftest import Run
 
-COMMANDS = [name.replace("_", "-") for name in plugins.names("frontends.cli.commands")]
+COMMANDS = declared.words()
 ALL = [[name] for name in COMMANDS] + [
     [name, inner]
     for name in COMMANDS

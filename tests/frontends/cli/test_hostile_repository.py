@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank.base import plugins
+from memory_bank.frontends import declared
 from memory_bank.git import process
 from tests.code import hostile
 from tests.frontends.cli.conftest import Run
@@ -52,7 +52,7 @@ def test_no_command_starts_a_program_that_the_repository_names(
         assert answer.code in {0, 1}, (line, answer.err)
         assert not sprung.exists(), (line, sprung.read_text())
     named = {line.split()[0] for line in COMMANDS}
-    assert named == {name.replace("_", "-") for name in plugins.names("frontends.cli.commands")}
+    assert named == set(declared.words())
 
 
 def test_a_git_that_hangs_costs_a_command_its_limit_once_and_doctor_says_so(

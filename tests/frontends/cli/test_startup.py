@@ -47,12 +47,19 @@ def test_help_loads_nothing_heavy(project: Path, args: list[str]) -> None:
     assert found & HEAVY == set()
 
 
-def test_a_command_loads_no_other_command(project: Path) -> None:
-    found = loaded(project, ["recall", "-h"])
-    commands = "memory_bank.frontends.cli.commands."
-    assert {name.removeprefix(commands) for name in found if name.startswith(commands)} == {
-        "recall"
+@pytest.mark.parametrize(
+    "args", [["-h"], ["recall", "-h"], ["timeline", "--help"], ["search", "-x"]]
+)
+def test_help_and_wrong_use_load_no_operation(project: Path, args: list[str]) -> None:
+    rooms = ("memory", "sessions", "trust", "code", "bank", "search", "review", "agents", "shared")
+    found = {
+        name.split(".")[1] for name in loaded(project, args) if name.startswith("memory_bank.")
     }
+    assert found.isdisjoint(rooms)
+
+
+def test_the_list_of_commands_loads_no_reader_of_command_lines(project: Path) -> None:
+    assert "click" not in loaded(project, ["-h"])
 
 
 @pytest.mark.parametrize("args", [["recall", "tantivy", "--mode", "lexical"], ["notes"], ["tags"]])

@@ -11,18 +11,23 @@ from typing import Any
 import pytest
 
 from memory_bank.base.errors import Hint, NoteNotFound
-from memory_bank.base.plugins import names
 from memory_bank.frontends.mcp.hints import hints
 from memory_bank.frontends.mcp.server import build
 from memory_bank.frontends.mcp.tool import failed
-from memory_bank.frontends.mcp.toolbox import CORE, DEFAULT, KIND, Toolbox
+from memory_bank.frontends.mcp.toolbox import CORE, DEFAULT, Toolbox, toolsets_there
 from memory_bank.frontends.serving.shared_bank import SharedBank
 from tests.frontends.mcp.calls import CALLS
 from tests.frontends.mcp.conftest import Agent
 
 Make = Callable[..., Agent]
-EVERY = Toolbox(names(KIND)).tools
-SETS = [(), (CORE,), *itertools.combinations(names(KIND), 1), ("store", "code"), tuple(names(KIND))]
+EVERY = Toolbox(toolsets_there()).tools
+SETS = [
+    (),
+    (CORE,),
+    *itertools.combinations(toolsets_there(), 1),
+    ("store", "code"),
+    tuple(toolsets_there()),
+]
 CASES = [(toolsets, read_only) for toolsets in SETS for read_only in (False, True)]
 CALLED = re.compile(
     r"(?:\b(?:[Cc]all|[Uu]se|load|by|then|with|as|in one|or) |`)({})\b(?! \w+s\b)|\b({})\(".format(

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from memory_bank.base.operation import Agent, IfMatch, Note, Text, operation
+from memory_bank.base.screen import Call
 from memory_bank.frontends.cli import text_input
-from memory_bank.frontends.cli.call import Call
 from memory_bank.frontends.cli.change_view import show_written
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from memory_bank.base.errors import NoBank, NoRepository
 from memory_bank.base.operation import Param, operation
+from memory_bank.base.screen import FOUND, NOTHING, Call
 from memory_bank.base.setting_sections import MODES
-from memory_bank.frontends.cli.call import FOUND, NOTHING, Call
 
 if TYPE_CHECKING:
     from memory_bank.bank.bank import Bank

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 from memory_bank.base.operation import Param, operation
-from memory_bank.frontends.cli.call import FOUND, NOTHING, Call
+from memory_bank.base.screen import FOUND, NOTHING, Call
 from memory_bank.frontends.cli.code_view import CodeAnswerView, bank_of, given_path
 
 if TYPE_CHECKING:

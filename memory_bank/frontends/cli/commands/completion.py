@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from memory_bank.base.operation import Param, operation
-from memory_bank.frontends.cli.call import Call
+from memory_bank.base.screen import Call
 from memory_bank.frontends.cli.click_adapter import COMPLETE
 
 _SHELLS = ("bash", "zsh", "fish")

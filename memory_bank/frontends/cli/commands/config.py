@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from memory_bank.base.errors import NoBank
 from memory_bank.base.operation import Param, operation
-from memory_bank.frontends.cli.call import Call
-from memory_bank.frontends.cli.console import place
+from memory_bank.base.screen import Call, place
 from memory_bank.frontends.cli.help import no_such
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memory_bank.base.operation import Agent, IfMatch, Notes, operation
-from memory_bank.frontends.cli.call import FOUND, Call
+from memory_bank.base.screen import FOUND, Call
 
 
 @operation(

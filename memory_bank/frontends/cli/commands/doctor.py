@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from memory_bank.base.operation import FailOn, Param, operation
 from memory_bank.base.rendering import count
-from memory_bank.frontends.cli.call import FAILED, FINDINGS, FOUND, Call
-from memory_bank.frontends.cli.console import Piece, place
+from memory_bank.base.screen import FAILED, FINDINGS, FOUND, Call, Piece, place
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

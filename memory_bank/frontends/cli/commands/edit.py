@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Annotated
 
 from memory_bank.base.operation import Agent, IfMatch, Note, Param, operation
+from memory_bank.base.screen import Call
 from memory_bank.frontends.cli import text_input
-from memory_bank.frontends.cli.call import Call
 from memory_bank.frontends.cli.change_view import show_written
 from memory_bank.frontends.cli.note_editor import in_editor
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from memory_bank.base import plugins
 from memory_bank.base.operation import Param, operation, topic
-from memory_bank.frontends.cli.call import Call
+from memory_bank.base.screen import Call
 from memory_bank.frontends.cli.hints import hint_text
 
 if TYPE_CHECKING:

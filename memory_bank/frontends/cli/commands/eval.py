@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from memory_bank.base.errors import BadInput
 from memory_bank.base.operation import Limit, Param, operation
 from memory_bank.base.rendering import count
-from memory_bank.frontends.cli.call import FOUND, NOTHING, Call
-from memory_bank.frontends.cli.console import place
+from memory_bank.base.screen import FOUND, NOTHING, Call, place
 
 if TYPE_CHECKING:
     from memory_bank.review.evaluate import Above, Evaluation, Miss

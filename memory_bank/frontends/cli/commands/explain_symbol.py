@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from memory_bank.base.operation import Param, operation
 from memory_bank.base.rendering import count, unclear
-from memory_bank.frontends.cli.call import FOUND, Call
+from memory_bank.base.screen import FOUND, Call
 from memory_bank.frontends.cli.code_view import CodeAnswerView, bank_of
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import click
 from memory_bank.base.errors import BadInput
 from memory_bank.base.operation import Param, operation
 from memory_bank.base.rendering import count
-from memory_bank.frontends.cli.call import FOUND, NOTHING, Call
+from memory_bank.base.screen import FOUND, NOTHING, Call
 from memory_bank.frontends.cli.text_input import given, interactive
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import shlex
 from typing import TYPE_CHECKING
 
 from memory_bank.base.operation import operation, topic
-from memory_bank.frontends.cli.call import FOUND, NOTHING, Call
+from memory_bank.base.screen import FOUND, NOTHING, Call
 
 if TYPE_CHECKING:
     from memory_bank.review.git_merges import GitSetup, Resolved

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from memory_bank.agents import clients
 from memory_bank.base.operation import Param, operation, topic
+from memory_bank.base.screen import NOTHING, Call, Piece, place
 from memory_bank.frontends.cli import file_change
-from memory_bank.frontends.cli.call import NOTHING, Call
-from memory_bank.frontends.cli.console import Piece, place
 
 if TYPE_CHECKING:
     from memory_bank.agents.hook_install import HookChange, HookPlace, HookStatus

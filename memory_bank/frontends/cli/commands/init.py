@@ -10,8 +10,7 @@ import click
 from memory_bank.base.errors import BadInput
 from memory_bank.base.operation import Param, operation
 from memory_bank.base.rendering import count, document, named
-from memory_bank.frontends.cli.call import Call
-from memory_bank.frontends.cli.console import place
+from memory_bank.base.screen import Call, place
 from memory_bank.frontends.cli.text_input import interactive
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from memory_bank.base.operation import Param, operation
 from memory_bank.base.rendering import count, named
-from memory_bank.frontends.cli.call import FOUND, NOTHING, Call
+from memory_bank.base.screen import FOUND, NOTHING, Call
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from memory_bank.base.errors import NoBank
 from memory_bank.base.operation import FailOn, Param, operation
 from memory_bank.base.rendering import count
-from memory_bank.frontends.cli.call import FINDINGS, FOUND, Call
-from memory_bank.frontends.cli.console import place
+from memory_bank.base.screen import FINDINGS, FOUND, Call, place
 
 if TYPE_CHECKING:
     from memory_bank.bank.bank import Bank

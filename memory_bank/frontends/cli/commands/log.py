@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 from memory_bank.base.operation import Note, Param, operation
-from memory_bank.frontends.cli.call import FOUND, NOTHING, Call
+from memory_bank.base.screen import FOUND, NOTHING, Call
 from memory_bank.frontends.cli.origin_view import COLUMNS, cells
 
 if TYPE_CHECKING:

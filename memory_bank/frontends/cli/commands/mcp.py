@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from memory_bank.agents import clients
 from memory_bank.base.operation import Param, operation, topic
+from memory_bank.base.screen import NOTHING, Call, place
 from memory_bank.frontends.cli import file_change
-from memory_bank.frontends.cli.call import NOTHING, Call
-from memory_bank.frontends.cli.console import place
 
 if TYPE_CHECKING:
     from memory_bank.agents.install import ConfigChange

@@ -6,8 +6,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 from memory_bank.base.operation import Agent, Notes, Param, Tags, operation
+from memory_bank.base.screen import Call
 from memory_bank.frontends.cli import text_input
-from memory_bank.frontends.cli.call import Call
 from memory_bank.frontends.cli.change_view import show_broken
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def command(
         if content is not None:
             done = merged(paths, target, content)
         else:
-            with text_input.editing("merged.md", _joined(bank, paths)) as (written, _):
+            with text_input.editing("merged.md", _joined(bank, paths)) as written:
                 done = merged(paths, target, written)
     call.answer(done, lambda done: _show(call, done))
     return 0

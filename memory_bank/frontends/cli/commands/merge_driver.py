@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Annotated
 
 from memory_bank.base.operation import Param, operation
+from memory_bank.base.screen import Call
 from memory_bank.frontends import merge_driver
-from memory_bank.frontends.cli.call import Call
 
 
 @operation(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 from memory_bank.base.operation import Agent, Note, Param, operation
-from memory_bank.frontends.cli.call import Call
+from memory_bank.base.screen import Call
 from memory_bank.frontends.cli.change_view import show_broken
 
 if TYPE_CHECKING:

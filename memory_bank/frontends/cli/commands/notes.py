@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 from memory_bank.base.operation import Before, IncludeArchived, Param, Since, Tags, Type, operation
-from memory_bank.frontends.cli.call import FOUND, NOTHING, Call
-from memory_bank.frontends.cli.console import cells, cut
+from memory_bank.base.screen import FOUND, NOTHING, Call, cells, cut
 
 if TYPE_CHECKING:
     from memory_bank.memory.show import Listing

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from memory_bank.base.operation import Param, operation
 from memory_bank.base.rendering import count
-from memory_bank.frontends.cli.call import FINDINGS, FOUND, NOTHING, Call
+from memory_bank.base.screen import FINDINGS, FOUND, NOTHING, Call
 
 if TYPE_CHECKING:
     from memory_bank.shared.publish import Published

@@ -14,8 +14,8 @@ from memory_bank.base.operation import (
     Type,
     operation,
 )
+from memory_bank.base.screen import Call
 from memory_bank.base.setting_sections import MODES, SCOPES
-from memory_bank.frontends.cli.call import Call
 
 FORMATS = ("paths", "md", "json", "csv")
 

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from memory_bank.base.operation import Param, Tags, Text, Type, operation
+from memory_bank.base.screen import Call
 from memory_bank.base.text import agent_name
 from memory_bank.frontends.cli import text_input
-from memory_bank.frontends.cli.call import Call
 
 if TYPE_CHECKING:
     from memory_bank.memory import remember

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from memory_bank.base.operation import Param, operation
 from memory_bank.base.rendering import count
-from memory_bank.frontends.cli.call import FOUND, Call
+from memory_bank.base.screen import FOUND, Call
 from memory_bank.frontends.cli.trash_view import show_trash
 
 

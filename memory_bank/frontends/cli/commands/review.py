@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from memory_bank.base.operation import FailOn, Param, operation
 from memory_bank.base.rendering import document
+from memory_bank.base.screen import FINDINGS, FOUND, Call
 from memory_bank.base.version import __version__
-from memory_bank.frontends.cli.call import FINDINGS, FOUND, Call
 
 if TYPE_CHECKING:
     from memory_bank.review.report import Review

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 
 from memory_bank.base.operation import IfMatch, Notes, operation
-from memory_bank.frontends.cli.call import Call
+from memory_bank.base.screen import Call
 
 
 @operation(

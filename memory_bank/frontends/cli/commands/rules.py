@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from memory_bank.base.errors import BadInput
 from memory_bank.base.operation import Param, operation
 from memory_bank.base.rendering import named
-from memory_bank.frontends.cli.call import FINDINGS, FOUND, NOTHING, Call
-from memory_bank.frontends.cli.console import place
+from memory_bank.base.screen import FINDINGS, FOUND, NOTHING, Call, place
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

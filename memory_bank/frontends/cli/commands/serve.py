@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from memory_bank.base.operation import Param, operation, topic
-from memory_bank.frontends.cli.call import Call
+from memory_bank.base.screen import Call
 
 if TYPE_CHECKING:
     from memory_bank.frontends.http.endpoint import Endpoint

@@ -9,7 +9,7 @@ import click
 from memory_bank.base.errors import BadInput
 from memory_bank.base.operation import Param, operation, topic
 from memory_bank.base.rendering import count, named
-from memory_bank.frontends.cli.call import FOUND, NOTHING, Call
+from memory_bank.base.screen import FOUND, NOTHING, Call
 from memory_bank.frontends.cli.text_input import interactive
 
 if TYPE_CHECKING:

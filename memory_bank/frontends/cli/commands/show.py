@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from memory_bank.base.errors import StorageFailed
 from memory_bank.base.operation import Note, Param, operation
 from memory_bank.base.rendering import count, visible
-from memory_bank.frontends.cli.call import Call
+from memory_bank.base.screen import Call
 
 if TYPE_CHECKING:
     from memory_bank.memory.show import ShownNote, ShownSection

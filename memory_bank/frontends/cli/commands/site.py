@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from memory_bank.base.operation import Param, operation, topic
 from memory_bank.base.rendering import count
-from memory_bank.frontends.cli.call import FINDINGS, FOUND, Call
+from memory_bank.base.screen import FINDINGS, FOUND, Call
 
 if TYPE_CHECKING:
     from memory_bank.frontends.web.export.site import Built

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from memory_bank.base.operation import FailOn, Param, operation
 from memory_bank.base.rendering import count
-from memory_bank.frontends.cli.call import FINDINGS, FOUND, Call
+from memory_bank.base.screen import FINDINGS, FOUND, Call
 
 if TYPE_CHECKING:
     from memory_bank.trust.stale_report import Citation, StaleReport

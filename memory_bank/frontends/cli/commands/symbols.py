@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 from memory_bank.base.operation import Param, operation
-from memory_bank.frontends.cli.call import FOUND, NOTHING, Call
-from memory_bank.frontends.cli.console import place
+from memory_bank.base.screen import FOUND, NOTHING, Call, place
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from memory_bank.base.errors import NoBank, NoRepository
 from memory_bank.base.operation import Param, operation
 from memory_bank.base.rendering import count
-from memory_bank.frontends.cli.call import FAILED, FOUND, Call, Interrupted
+from memory_bank.base.screen import FAILED, FOUND, Call, Interrupted
 
 if TYPE_CHECKING:
     from memory_bank.bank.bank import Bank

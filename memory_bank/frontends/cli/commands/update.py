@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from memory_bank.base.operation import Agent, IfMatch, Note, Text, operation
+from memory_bank.base.screen import Call
 from memory_bank.frontends.cli import text_input
-from memory_bank.frontends.cli.call import Call
 from memory_bank.frontends.cli.change_view import show_written
 
 
@@ -34,7 +34,7 @@ def command(
             done = edit.update(bank, name, content, if_match=if_match, agent=agent)
         else:
             note = show.show(bank, edit.check_writable(bank, name))
-            with text_input.editing(note.path.rpartition("/")[2], note.body) as (written, _):
+            with text_input.editing(note.path.rpartition("/")[2], note.body) as written:
                 done = edit.update(
                     bank, note.path, written, if_match=if_match or note.etag, agent=agent
                 )

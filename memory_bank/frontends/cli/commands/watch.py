@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from types import FrameType
 
 from memory_bank.base.operation import operation
-from memory_bank.frontends.cli.call import Call
+from memory_bank.base.screen import Call
 
 
 @operation(

@@ -8,6 +8,7 @@ from pydantic import BeforeValidator, Field
 
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import NoBank, NoRepository
+from memory_bank.base.operation import several
 from memory_bank.code import blast_radius as radius
 from memory_bank.code import explain_symbol as explaining
 from memory_bank.code import symbols
@@ -16,7 +17,6 @@ from memory_bank.code.explain_symbol import ExplainedSymbol
 from memory_bank.frontends.mcp import code_text, symbol_text
 from memory_bank.frontends.mcp.tool import ToolContext, tool
 from memory_bank.frontends.mcp.tools.bank import Path, Query
-from memory_bank.frontends.mcp.tools.sessions import several
 from memory_bank.memory import ask as asking
 from memory_bank.memory import ask_results
 from memory_bank.memory.ask import nothing_here

@@ -1,25 +1,21 @@
-"""Compact text of rows of the index, and of what their ids name, for agents."""
+"""Compact text of answers about sessions, for agents."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memory_bank.base.rendering import count
 from memory_bank.base.text import Quotes, one_line
 
 if TYPE_CHECKING:
+    from memory_bank.sessions.context import Injected
     from memory_bank.sessions.get_observations import Details, Observations
     from memory_bank.sessions.observation_rows import IndexRow
-    from memory_bank.sessions.observations import ObservationRows
+    from memory_bank.sessions.observations import ObservationRows, Workflow
+    from memory_bank.sessions.sessions import Ended, Started, StoredObservation
     from memory_bank.sessions.timeline import Timeline
 
-
-STEPS = (
-    "1. search(query) returns IDs. 2. timeline(anchor=ID) returns what happened around one."
-    " 3. get_observations(ids=[...]) returns the full details of those you chose."
-)
 
 _TITLE = 60
 """Most characters of a title in a row."""
@@ -30,13 +26,6 @@ _COMMIT = 12
 """Digits of an abbreviated commit."""
 
 _SUMMARY = ("request", "investigated", "learned", "completed", "next_steps", "notes")
-
-
-@dataclass(frozen=True, slots=True)
-class Workflow:
-    """How the tools of this toolset are used together."""
-
-    steps: str
 
 
 def workflow(answer: Workflow, _: Quotes) -> str:
@@ -140,3 +129,41 @@ def _of_session(one: Details) -> Iterator[str]:
         yield "\n".join(f"{key}: {value}" for key, value in told if value)
     yield "\n".join(f"prompt {p.prompt_number}: {p.prompt_text}" for p in one.prompts or ())
     yield _rows(one.observations or (), {one.project})
+
+
+_HEADS = {
+    "new": "Started a new session",
+    "active": "The session goes on",
+    "resumed": "Resumed the session",
+}
+
+
+def started(done: Started, quotes: Quotes) -> str:
+    """Say whether a session is new, and its project."""
+    about = {"session_id": done.session_id, "project": done.project, "at": done.started_at}
+    head = f"{_HEADS[done.state]} (state: {done.state}, prompt_number: {done.prompt_number})."
+    return f"{head} {quotes.notice}\n{quotes.quote('', about)}"
+
+
+def stored(done: StoredObservation, quotes: Quotes) -> str:
+    """Say what was stored, and its id."""
+    del quotes
+    if done.observation_id is not None:
+        what = f"Stored the observation (observation_id: {done.observation_id}"
+    else:
+        what = f"Stored the event, which is compressed later (pending_id: {done.pending_id}"
+    return f"{what}, prompt_number: {done.prompt_number})."
+
+
+def told(found: Injected, quotes: Quotes) -> str:
+    """Return a context, which has its own quotes."""
+    del quotes
+    return found.context
+
+
+def ended(done: Ended, quotes: Quotes) -> str:
+    """Say that a session ended, and the id of its summary."""
+    del quotes
+    if done.summary_id is None:
+        return "Ended the session (summary_id: null): nothing happened in it."
+    return f"Ended the session (summary_id: {done.summary_id})."

@@ -1,0 +1,202 @@
+"""What the view of an answer may print, and on what: lines, tables and blocks, on any console."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+from unicodedata import combining, east_asian_width
+
+from memory_bank.base.errors import BadInput
+from memory_bank.base.rendering import named
+
+FOUND, NOTHING, FAILED = 0, 1, 3
+"""Exit codes: found or done; nothing found; failed."""
+
+FINDINGS = 1
+"""Exit code of a check that has findings."""
+
+Piece = str | tuple[str, str]
+"""A text, or a text and the name of its style."""
+
+_LEAST = 4
+"""Columns below which the start of a text is not worth printing."""
+
+Value = TypeVar("Value")
+
+
+class BadUsage(BadInput):
+    """Wrong options, or options that can't be combined."""
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C in a command that can say what was done, and how to continue."""
+
+    def __init__(self, message: str, hint: str) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class Screen(Protocol):
+    """An output stream that escapes every harmful character."""
+
+    terminal: bool
+    coloured: bool
+
+    @property
+    def columns(self) -> int:
+        """The number of columns of the terminal."""
+
+    @property
+    def rows(self) -> int:
+        """The number of rows of the terminal."""
+
+    @property
+    def width(self) -> int:
+        """The number of columns for running text."""
+
+    def line(self, *pieces: Piece) -> None:
+        """Print one line; line ends inside it are escaped."""
+
+    def block(self, text: str, indent: str = "", style: str = "") -> None:
+        """Print text of several lines, indented; long lines are wrapped on a terminal."""
+
+    def labelled(self, label: str, style: str, text: str) -> None:
+        """Print a label followed by a text, which is wrapped on a terminal."""
+
+    def folded(self, line: str, indent: int) -> list[str]:
+        """Return a line as lines that fit the width of a terminal behind an indent."""
+
+    def document(self, value: object, *, indent: int | None = 2) -> None:
+        """Print one JSON document."""
+
+    def table(self, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+        """Print rows in columns: wrapped to the width of a terminal, else aligned by spaces."""
+
+    def hanging(self, indent: int, pieces: Sequence[Piece]) -> None:
+        """Print a line, its first part less indented; on a terminal it is wrapped below that."""
+
+    def markdown(self, text: str) -> None:
+        """Print rendered Markdown; links show their targets."""
+
+    def write(self, text: str) -> None:
+        """Write text unchanged; raise StorageFailed if the stream can't be written."""
+
+    def source(self, text: str) -> None:
+        """Write text unchanged, bytes that are not UTF-8 included."""
+
+    def flush(self) -> None:
+        """Flush the stream; raise StorageFailed if it can't be written."""
+
+
+class Call(Protocol):
+    """One call of a command: its bank, and where its answer and remarks go."""
+
+    command: str
+    named_bank: str | None
+    """The folder given by `--bank` or MEMORY_BANK."""
+    json: bool
+
+    @property
+    def console(self) -> Screen:
+        """Where the answer goes."""
+
+    @property
+    def stderr(self) -> Screen:
+        """Where remarks go."""
+
+    @property
+    def progress(self) -> Callable[[str, int, int], None] | None:
+        """The callback for the progress of a long action; None without a terminal."""
+
+    @property
+    def interactive(self) -> bool:
+        """Whether a person can be asked."""
+
+    def open(self, opened: Callable[..., Any] | None = None) -> AbstractContextManager[Any]:
+        """Open the bank, by another function than `open_bank` if wanted; close it at the end."""
+
+    def open_if_there(self, *, needed: bool = False) -> AbstractContextManager[Any]:
+        """Open the bank; None where there is none, unless it is `needed` or was named."""
+
+    def open_code(self) -> AbstractContextManager[Any]:
+        """Open the code of the work tree, and close it at the end; no bank is needed."""
+
+    def settings(self) -> Any:  # noqa: ANN401  (those of `base.settings`, which views don't load)
+        """Return the bank's settings; outside a bank the user's."""
+
+    def place(self, path: str, line: int | None = None) -> str:
+        """Return where a note is, as seen from the working directory."""
+
+    def answer(self, value: Value, render: Callable[[Value], None]) -> None:
+        """Print an answer: as JSON with `--json`, else by `render`."""
+
+    def document(self, value: object) -> None:
+        """Print an answer as JSON, including repairs and notices."""
+
+    def show_repaired(self, repaired: Sequence[str]) -> None:
+        """Print repairs as part of the answer."""
+
+    def remark(self, text: str) -> None:
+        """Print a remark on stderr."""
+
+    def warn(self, text: str | None) -> None:
+        """Print a warning on stderr, if there is one."""
+
+    def notices(self, notices: Sequence[str]) -> None:
+        """Print an answer's notices on stderr; a JSON document contains them."""
+
+    def incomplete(
+        self, reason: str | None, problem: str | None = None, *, mode: str = "lexical"
+    ) -> None:
+        """Print what an answer lacks: results by meaning or of other banks, or `problem`."""
+
+    def usage_error(self, message: str) -> BadUsage:
+        """Return the error for a wrong combination of options."""
+
+    def hint(self, hint: str | None) -> str | None:
+        """Return the command line's wording of a hint in a record."""
+
+    def given(self, text: str | None) -> str | None:
+        """Return the text of an argument or of stdin; None when there is neither."""
+
+    def edited(self, name: str, start: str) -> AbstractContextManager[str]:
+        """Let the user edit a text in a file of that name; yield it, and keep it after an error."""
+
+    def given_or_edited(self, text: str | None) -> AbstractContextManager[str]:
+        """Yield the text of an argument or of stdin; without either, that of an editor."""
+
+    def agreed(self, question: str, *, default: bool = False) -> bool:
+        """Ask a person a question that is answered by yes or no; there must be one."""
+
+
+def place(path: str | Path, line: int | None = None) -> str:
+    """Return a file's path as seen from the working directory, with a line if given."""
+    try:
+        shown = os.path.relpath(path)
+    except (ValueError, OSError):  # another drive, or the working directory is gone
+        shown = str(path)
+    shown = named(min(shown, str(path), key=len))
+    return shown if line is None else f"{shown}:{line}"
+
+
+def cells(text: str) -> int:
+    """Return the number of terminal columns of a text."""
+    if text.isascii():
+        return len(text)
+    return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
+
+
+def cut(text: str, most: int) -> str:
+    """Return a text cut to a number of columns, with an ellipsis if it was longer."""
+    if cells(text) <= most:
+        return text
+    if most < _LEAST:
+        return ""
+    kept = text[: max(most - 1, 0)]
+    while kept and cells(kept) > most - 1:
+        kept = kept[:-1]
+    return f"{kept}…"

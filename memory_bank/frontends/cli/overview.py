@@ -1,0 +1,101 @@
+"""The list of commands, which is printed without the library that reads command lines."""
+
+from __future__ import annotations
+
+from inspect import cleandoc
+from textwrap import fill, wrap
+
+from memory_bank.frontends import declared
+from memory_bank.frontends.cli.console import Console
+
+PROGRAM = "memory-bank"
+
+_GROUPS = (
+    "Start",
+    "Write",
+    "Find",
+    "Code",
+    "Review",
+    "Organise",
+    "Sessions",
+    "Agents",
+    "Share",
+    "Look after",
+)
+
+_COLUMN, _NAMES = 12, 15
+
+_OPTIONS = (
+    ("--bank DIR", "The bank, its project or its name [env: MEMORY_BANK]"),
+    ("--json", "Print one JSON document; errors too, on stderr"),
+    ("--version", "Show the version"),
+    ("-h, --help", "Show short help; --help adds details and examples"),
+)
+
+_NARROWEST, _WIDEST = 50, 80
+
+_WHY = """
+A bank is a folder of Markdown files, `.memories/` in your project, kept in git with the code.
+People write them in any editor; memory-bank finds them by words, by meaning and by links.
+Everything else (indices, vectors, access counts) is derived from the files or private to this
+machine.
+
+Every command works in any folder of the project. Answers go to stdout, remarks and errors to
+stderr; with --json both are JSON. Exit codes: 0 found or done, 1 nothing found, 2 wrong usage,
+3 failed, 130 interrupted. Colours are used only on a terminal, and never with NO_COLOR.
+"""
+
+_EXAMPLES = (
+    ("memory-bank init", "make a bank in this project"),
+    ('memory-bank remember "We use tantivy: Whoosh is dead" --type decision', "write it down"),
+    ("memory-bank recall why tantivy", "find it again"),
+    ("memory-bank recall --help", "learn more about one command"),
+)
+
+
+def text(width: int, *, long: bool) -> str:
+    """Return the help of the program; the long form has reasons and examples."""
+    parts = [
+        f"Usage: {PROGRAM} [OPTIONS] COMMAND [ARGS]...",
+        "",
+        "Project memory as Markdown files in your own git repository.",
+    ]
+    if long:
+        for paragraph in cleandoc(_WHY).split("\n\n"):
+            parts += ["", fill(" ".join(paragraph.split()), width, break_on_hyphens=False)]
+    parts += ["", *_commands(), "", "Options:"]
+    gap = max(len(name) for name, _ in _OPTIONS) + 4
+    for name, what in _OPTIONS:
+        first, *rest = wrap(what, max(width - gap, 10))
+        parts += [f"  {name:<{gap - 2}}{first}", *(f"{'':<{gap}}{part}" for part in rest)]
+    for number, (line, what) in enumerate(_EXAMPLES if long else ()):
+        parts += ["", *(() if number else ("Examples:",))]
+        parts += [f"  # {what}", f"  {line}"]
+    return "\n".join(parts) + "\n"
+
+
+def _commands() -> list[str]:
+    """Return a line for each command; the first of each group follows the group's name."""
+    found: dict[str, list[str]] = {group: [] for group in _GROUPS}
+    for name, group, summary in declared.overview():
+        rows = found.setdefault(group, [])
+        head = group if not rows else ""
+        rows.append(f"{head:<{_COLUMN}}{name:<{_NAMES}}{summary}")
+    return [line for rows in found.values() for line in rows]
+
+
+def show(text: str, console: Console) -> None:
+    """Print help, with bold headings on a terminal."""
+    for line in text.splitlines():
+        heading, colon, rest = line.partition(":")
+        if colon and not rest and not line.startswith(" "):
+            console.line((line, "bold"))
+        elif heading == "Usage":
+            console.line((f"{heading}:", "bold"), rest)
+        else:
+            console.line(line)
+
+
+def help_width(console: Console) -> int:
+    """Return the columns that help takes on a console."""
+    return max(_NARROWEST, min(console.columns, _WIDEST))
