@@ -143,6 +143,7 @@ class Operation(NamedTuple):
     allow_secret: bool = False
     kinds: Callable[[], Mapping[str, str]] | None = None
     tools: Sequence[Tool] = ()
+    grows: bool = False
 
     @property
     def summary(self) -> str:
@@ -191,6 +192,7 @@ def operation(
     allow_secret: bool = False,
     kinds: Callable[[], Mapping[str, str]] | None = None,
     tool: Tool | Sequence[Tool] = (),
+    grows: bool = False,
 ) -> Callable[[Function], Function]:
     """Declare a function as an operation; its docstring's first line is what `-h` shows.
 
@@ -199,13 +201,14 @@ def operation(
     context, the result, and parameters of its own, which only change what is printed; it returns
     an exit code, or None for 0. Without `show`, a function that gets `call` returns the exit code;
     of others the result is printed as JSON. With `allow_secret`, texts that look like secrets can
-    be written on request. `kinds` lists what help shows below the usage.
+    be written on request. `kinds` lists what help shows below the usage. `grows` says that its
+    parameters depend on what is installed, so that no table has them.
     """
 
     def declare(function: Function) -> Function:
         given = (tool,) if isinstance(tool, Tool) else tuple(tool)
         made = Operation(
-            name, function, why, examples, group, through, show, allow_secret, kinds, given
+            name, function, why, examples, group, through, show, allow_secret, kinds, given, grows
         )
         if name:
             declared[name] = made

@@ -99,10 +99,8 @@ def overview() -> Iterator[Row]:
 def described(name: str) -> Described:
     """Return what the command of an operation shows and takes."""
     found = _table()["operations"].get(name)
-    if found is None:
-        from memory_bank.base import operation
-
-        found = row(operation.declared[name])
+    if found is None or "parameters" not in found:
+        found = row(load(name))
     options = [_option(name, number, given) for number, given in enumerate(found["parameters"])]
     return Described(
         name, found["summary"], found["why"], found["examples"], options,

@@ -38,7 +38,9 @@ def files() -> dict[Path, str]:
         if one.run.__module__.removeprefix("memory_bank.") in places
     }
     table = {
-        "operations": {name: declared.row(own[name]) for name in sorted(own)},
+        "operations": {
+            name: {} if one.grows else declared.row(one) for name, one in sorted(own.items())
+        },
         "topics": {
             name: {
                 "summary": one.summary.rstrip("."),

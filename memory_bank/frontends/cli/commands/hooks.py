@@ -29,6 +29,7 @@ _DryRun = Annotated[bool, Param("Show the change, change no file")]
 
 @operation(
     "hooks install",
+    grows=True,
     why="""
     Adds `memory-bank hook` to the hooks of a program: to your own file, for all projects, where it
     does nothing without a bank; with --scope project to the project's file, which is in git and
@@ -73,6 +74,7 @@ def _install(
 
 @operation(
     "hooks uninstall",
+    grows=True,
     why="""
     Removes the hooks of this program from a file of a program. Everything else in the file stays; a
     file in which nothing else is left is deleted. Shows the change and asks before making it.
@@ -104,6 +106,7 @@ def _uninstall(
 
 @operation(
     "hooks status",
+    grows=True,
     why="""
     Shows for each program whether its hooks report to this program, in which file, for which
     events, whether the command was found, and the last event that this bank received from it.

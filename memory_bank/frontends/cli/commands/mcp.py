@@ -27,6 +27,7 @@ _Yes = Annotated[bool, Param("Change the file without asking")]
 
 @operation(
     "mcp install",
+    grows=True,
     why="""
     Adds this server to the configuration of a program: to the project's file, which is in git and
     applies to everybody who has the project, or to your own, for all your projects. The default for
@@ -82,6 +83,7 @@ def _install(
 
 @operation(
     "mcp uninstall",
+    grows=True,
     why="""
     Removes this server from the configuration of a program. Everything else in the file stays,
     including keys that you added to its entry; a file that install created is deleted if nothing
