@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -30,8 +31,20 @@ If nothing is worth saving, stop now; you are not asked again."""
 
 _MOST_NOTES = 5
 
-_LEAST_WORDS = 3
-"""A shorter prompt, such as `go on`, asks for nothing that a note answers."""
+_OF_WORK = frozenset(
+    """
+    a add again all also an and any are as at be branch build but can carry change changes check
+    clean cleanup commit continue could create do does done else everything file files fine finish
+    first fix fixes for from full get go good great green hello hey hi i i'd i'll in is it it's its
+    just keep let let's lgtm lint look looks main make may me merge more my need new next nice no
+    not now of off ok okay on once one open or our out over pass passes perfect please pr proceed
+    pull push ready rebase redo repeat rerun retry revert review run same save see should show so
+    some start status still stop suite sure tell test tests thank thanks that that's the them then
+    there these they things this to too try undo up update us wait was we well what what's will
+    with work works would write yeah yep yes yet you your
+    """.split()  # noqa: SIM905  (quoted words are no easier to read)
+)
+"""Words of prompts about the work itself, such as `go on` or `commit and push`."""
 
 _MOST_PROMPT = 2_000
 """Characters of a prompt that are searched for."""
@@ -98,52 +111,63 @@ def start_context(
 
 
 def prompt_context(found: HookBank, prompt: str, session_id: str, quotes: Quoting) -> str:
-    """Return the notes that answer a prompt, quoted, each once in a session; may be empty.
+    """Return excerpts of the notes that answer a prompt, quoted, each note once in a session.
 
-    They fit `sessions.prompt_tokens`; a note that is only a weak match is left out. Access counts
-    stay as they are, since nobody asked for these notes.
+    They fit `sessions.prompt_tokens`; a note that is only a weak match is left out, and a prompt
+    that names no subject gets none. Access counts stay as they are, since nobody asked for these
+    notes.
     """
-    if found.prompt_tokens <= 0 or len(prompt.split()) < _LEAST_WORDS:
+    if found.prompt_tokens <= 0 or not names_subject(prompt):
         return ""
     from memory_bank.bank.bank import open_bank
     from memory_bank.base.setting_sections import BANK
+    from memory_bank.memory.hits import fitted
     from memory_bank.memory.recall import recall
 
     with open_bank(found.root) as bank:
         # by words: loading the table of vectors would take as long as all the rest
         answer = recall(
-            bank, prompt[:_MOST_PROMPT], _MOST_NOTES, "lexical", count_access=False, scope=BANK
+            bank,
+            prompt[:_MOST_PROMPT],
+            _MOST_NOTES,
+            "lexical",
+            detail="note",
+            count_access=False,
+            scope=BANK,
         )
     queue = queue_of(found)
     try:
         own = queue.session(session_id)
         shown = [*queue.shown(session_id), own.path if own else ""]
-        notes = [note for note in answer.notes if not note.weak and note.path not in shown]
+        notes = tuple(note for note in answer.notes if not note.weak and note.path not in shown)
         head = f"{_HEAD} {quotes.notice}"
-        fitting = _fitting(notes, found.prompt_tokens - estimate(head), quotes)
-        if not fitting:
+        fitting = fitted(
+            answer._replace(notes=notes),
+            found.prompt_tokens - estimate(head),
+            lambda note: estimate(_quoted(note, quotes)),
+        )
+        notes = tuple(note for note in fitting.notes if note.content)
+        if not notes:
             return ""
-        queue.show(session_id, list(fitting))
+        queue.show(session_id, [note.path for note in notes])
     finally:
         queue.close()
-    return "\n".join((head, *fitting.values()))
+    return "\n".join((head, *(_quoted(note, quotes, note.content) for note in notes)))
 
 
-def _fitting(notes: Sequence[RecalledNote], most: int, quotes: Quoting) -> dict[str, str]:
-    """Map the paths of notes to their quotes, best first, while these fit a number of tokens."""
-    found = dict[str, str]()
-    for note in notes:
-        about: dict[str, object] = {
-            "at": f"{note.path}:{note.line}",
-            "type": note.type,
-            "by": note.source_type,
-            "created_at": note.created_at[:_DAY],
-            "superseded_by": note.superseded_by or "",
-            "stale": note.stale,
-        }
-        whole, part = quotes.quote(note.content, about), quotes.quote(note.snippet, about)
-        text = next((text for text in (whole, part) if estimate(text) <= most), "")
-        if text:
-            most -= estimate(text)
-            found[note.path] = text
-    return found
+def _quoted(note: RecalledNote, quotes: Quoting, text: str = "") -> str:
+    about: dict[str, object] = {
+        "at": f"{note.path}:{note.line}",
+        "type": note.type,
+        "by": note.source_type,
+        "created_at": note.created_at[:_DAY],
+        "superseded_by": note.superseded_by or "",
+        "stale": note.stale,
+    }
+    return quotes.quote(text, about)
+
+
+def names_subject(prompt: str) -> bool:
+    """Tell whether a prompt has a word that a note can be about, not only words of work."""
+    words = re.findall(r"[^\W_]+(?:['\u2019][^\W_]+)?", prompt[:_MOST_PROMPT].lower())
+    return any(word not in _OF_WORK for word in words)

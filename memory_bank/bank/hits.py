@@ -43,13 +43,15 @@ class RecalledNote(NamedTuple):
     path: str
     """Relative to the bank; of a note of the shared index, relative to its repository."""
     line: int
-    """1-based line of the file where the matching passage starts."""
+    """1-based line of the file where the matching passage starts; if the snippet has nothing of it,
+    that of the snippet."""
     title: str
     heading: str
-    """The headings above the passage, outermost first, joined by ` > `."""
+    """The headings above that line, outermost first, joined by ` > `."""
     content: str
-    """The whole matching section."""
+    """The whole matching section; of an answer with a budget, an excerpt of the note."""
     snippet: str
+    """The sentences of the note that answer best, on one line."""
     tags: tuple[str, ...]
     type: str
     status: str
@@ -101,6 +103,8 @@ class Wanted(NamedTuple):
     """The words to sort links by if the query is empty."""
     texts: bool = True
     """Whether the text of notes is returned."""
+    whole: bool = False
+    """Whether that is the whole note, not its best section."""
     badges: bool = True
     """Whether their tiers of trust are."""
     together: Together | None = None

@@ -389,7 +389,7 @@ def _snippet(codebase: Codebase, hit: CodeHit, query: str) -> str:
         )
         if snippets.count_words(query, said) > snippets.count_words(query, text):
             return f"commit: {said}"
-    return snippets.snippet(text, query)
+    return snippets.snippet(text, query).text
 
 
 def _is_named(symbol: Symbol, query: str) -> bool:

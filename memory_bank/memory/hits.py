@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.hits import RecalledNote
 from memory_bank.base.dates import iso
+from memory_bank.base.text import estimate
 from memory_bank.search import snippets
 from memory_bank.search.manifest import filters
 from memory_bank.search.query import parse
@@ -82,3 +84,33 @@ class Recalled(NamedTuple):
     def apart(self) -> bool:
         """Whether weak notes are set apart: from others, or since none answers."""
         return not self.answered or any(not note.weak for note in self.notes)
+
+
+_ENOUGH = 600
+"""Tokens of a note's excerpt beyond which its other sentences say little about the question."""
+
+_LEAST = 40
+"""Fewest tokens that an excerpt is worth its frame."""
+
+_WEAK = 80
+"""Most tokens of a note that is only a weak match."""
+
+_FRAME = 60
+"""Tokens of a note's place, type, author and dates in an answer."""
+
+
+def fitted(
+    answer: Recalled, tokens: int, frame: Callable[[RecalledNote], int] = lambda _: _FRAME
+) -> Recalled:
+    """Replace the texts of notes by excerpts that fit a number of tokens together.
+
+    The best note gets as much as it needs, then the next; those that nothing is left for come
+    without text. `frame` returns the tokens that a note takes besides its excerpt.
+    """
+    notes = []
+    for note in answer.notes:
+        most = min(tokens - frame(note), _WEAK if note.weak and answer.apart else _ENOUGH)
+        text = snippets.excerpt(note.content, answer.query, most).text if most >= _LEAST else ""
+        tokens -= estimate(text) + frame(note) if text else 0
+        notes.append(note._replace(content=text, snippet=note.snippet if text else "", also=()))
+    return answer._replace(notes=tuple(notes))

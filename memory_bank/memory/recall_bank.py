@@ -16,7 +16,7 @@ from memory_bank.memory.hits import SCHEMA_VERSION, Recalled
 from memory_bank.notes.note import Entity
 from memory_bank.search import boosts, snippets
 from memory_bank.search.engine import Hit, SearchResult
-from memory_bank.search.manifest import filters
+from memory_bank.search.manifest import document_rows, filters
 from memory_bank.search.manifest.document_rows import PassageRow
 from memory_bank.search.notices import lifted, remarks, restricted
 from memory_bank.search.query import Query, parse
@@ -36,8 +36,8 @@ def lines(view: View, hit: Hit, span: Span) -> str | None:
 
 
 def snippet(view: View, hit: Hit, passage: PassageRow, text: str) -> str:
-    """Return the part of a passage that has most words of a query."""
-    return snippets.snippet(lines(view, hit, passage.span) or "", text)
+    """Return the sentences of a passage that answer a query best."""
+    return snippets.snippet(lines(view, hit, passage.span) or "", text).text
 
 
 def heading(place: Section, asked: Collection[str] = ()) -> str:
@@ -51,6 +51,9 @@ _WORDLESS = "no linking note contains these words; showing all notes that link t
 
 _DAY = 10
 """Characters of the date in a timestamp."""
+
+_LAST_LINE = 1 << 40
+"""A number after that of any line."""
 
 _TRIES = 5
 """Attempts to get an answer during which no note changes."""
@@ -207,8 +210,16 @@ def _search(bank: Bank, view: View, wanted: Wanted) -> _Found:
         number: by_words(into, wanted.words or text) for number, into in (links or {}).items()
     }
     edited = editors(bank, [note_of(hit.document) for hit in found.hits])
+    firsts = document_rows.first_passages(
+        view.manifest, [hit.document.number for hit in found.hits]
+    )
     notes = [
-        _recalled(view, hit, text, edited[hit.document.key], by_note.get(hit.document.number))
+        _recalled(
+            _HitText(view, hit, firsts[hit.document.number].line, text),
+            edited[hit.document.key],
+            by_note.get(hit.document.number),
+            whole=wanted.whole,
+        )
         for hit in found.hits
     ]
     notices = remarks(view.manifest, parsed.unread, conditions)
@@ -221,27 +232,59 @@ def _search(bank: Bank, view: View, wanted: Wanted) -> _Found:
     return _Found(found, notes, parsed, notices, answered)
 
 
+class _HitText:
+    """The texts of a hit: its section, its note, and the sentences that answer best."""
+
+    def __init__(self, view: View, hit: Hit, first: int, query: str) -> None:
+        """Read them; `first` is the line of the note's first passage."""
+        self.view, self.hit, self.query = view, hit, query
+        section = hit.best.section
+        self.content = lines(view, hit, Span(section.line, section.end_line))
+        """None if the file changed since it was indexed."""
+        self.body, self.first = lines(view, hit, Span(first, _LAST_LINE)) or "", first
+        if len(self.body) > snippets.LONGEST:
+            self.body, self.first = self.content or "", section.line
+        self.snippet = snippets.snippet(self.body, query)
+
+    @property
+    def line(self) -> int:
+        """The line of the best passage if the snippet has a part of it, else the snippet's."""
+        shown, best = [self.first + line for line in self.snippet.lines], self.hit.best
+        if not shown or any(best.line <= line < best.end_line for line in shown):
+            return best.line
+        return shown[0]
+
+    @property
+    def section(self) -> Section:
+        """The section of that line."""
+        best = self.hit.best.section
+        if best.line <= self.line < best.end_line:
+            return best
+        number = self.hit.document.number
+        return document_rows.section_at(self.view.manifest, number, self.line) or best
+
+
 def _recalled(
-    view: View,
-    hit: Hit,
-    text: str,
+    shown: _HitText,
     edited_by: tuple[str, ...],
     links: tuple[LinkShown, ...] | None,
+    *,
+    whole: bool,
 ) -> RecalledNote | None:
-    """Read a hit's section from its file; None if the file changed since it was indexed."""
-    note = note_of(hit.document)
-    section, asked = hit.best.section, note.rest.get("asked", ())
-    content = lines(view, hit, Span(section.line, section.end_line))
+    """Return a hit with its texts; None if its file changed since it was indexed."""
+    view, hit, text, content = shown.view, shown.hit, shown.query, shown.content
     if content is None:
         return None
+    note, section = note_of(hit.document), shown.section
+    asked = note.rest.get("asked", ())
     return RecalledNote(
         note_id=note.key,
         path=note.path,
-        line=hit.best.line,
+        line=shown.line,
         title=f"Session of {iso_of(note.created)[:_DAY]}" if note.title in asked else note.title,
         heading=heading(section, asked),
-        content=content,
-        snippet=snippet(view, hit, hit.best, text),
+        content=shown.body if whole else content,
+        snippet=shown.snippet.text,
         tags=note.tags,
         type=note.type,
         status=note.status,
@@ -264,6 +307,7 @@ def _recalled(
                 relevance_score=round(score, 4),
             )
             for passage, score in hit.also
+            if passage.section.line != section.line
         ),
         weak=hit.weak,
         stale=hit.stale,

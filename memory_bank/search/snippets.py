@@ -1,20 +1,106 @@
-"""Snippets: the piece of a text around the words of a question."""
+"""Excerpts: the sentences of a text that answer a question, within a budget.
+
+A sentence counts by its share of the question's words, each by its rarity in the text; by its
+place, at the end of a talk or in a section of what was decided; and by words of a rule. The weights
+were chosen on one half of the development data: `docs/benchmarks.md` has what each is worth.
+"""
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Collection, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import lru_cache
+from heapq import heapify, heappop, heappush
+from typing import NamedTuple
 
+from memory_bank.base.text import estimate
 from memory_bank.search.retrievers.keyword import analyzer
 
 SNIPPET = 240
 """Approximate length of a snippet, in characters."""
 
+LONGEST = 60_000
+"""Characters of a text that is worth reading for an excerpt; of a longer one, a section is."""
+
+PLACE, RULE = 0.5, 0.25
+"""Weights of a sentence's place and of its words of a rule; all words of the question have 1."""
+
+_BEFORE_LAST = 0.6
+"""Share of the last paragraph's weight that the one before it has."""
+
+_AGAIN = 0.5
+"""Share that a word of the question still counts for where a chosen sentence has it."""
+
+_LENGTH = 0.3
+"""Exponent of a sentence's cost by which its value is divided."""
+
+_RULES = 2
+"""Words of a rule at which these count fully."""
+
+_TALK = 3
+"""Turns of the shortest talk, in which somebody speaks twice."""
+
 _LINK = re.compile(r"!?\[\[(?:[^\[\]|]*\|([^\[\]]+)|([^\[\]|]+))\]\]|!?\[([^\[\]]*)\]\([^()\s]*\)")
 """A link on one line; what stands between backticks is not told apart."""
 
-_HEADINGS = re.compile(r"\A(?:[ ]{0,3}#{1,6}[ \t][^\n]*\n+|[ \t]*\n)+")
+_HEADING = re.compile(r"[ ]{0,3}(#{1,6})[ \t]+(.*)")
+
+# Possessive quantifiers prevent backtracking, so that no line is read twice.
+_FENCE = re.compile(r"[ \t>]*+(?:```|~~~)")
+
+_ITEM = re.compile(r"[ \t>]*+(?:[-*+][ \t]|\d{1,9}[.)][ \t]|\|)")
+
+_END = re.compile(
+    r"[.!?\u2026]++[\"')\]*_\u00bb\u201d\u2019]{0,4}+[ \t]++(?=[^\s\da-z])|[\u3002\uff01\uff1f]"
+)
+
+_SPEAKER = re.compile(r"\**+\w[\w .'-]{0,30}+\**+:\**+[ \t]")
+
+_NOT_SAID = re.compile(
+    # a field with links or a short value; a status, a date; a comment
+    r"[ \t>*+-]*+(?:\w[\w -]{0,40}+\**+::\**+[ \t]*+(?:(?:!?\[\[[^\[\]]*+\]\][ \t,]*+)++|\S{0,80}+)"
+    r"|(?:status|date|created|updated|(?:created|updated)_at|last updated|deciders?|tags?)"
+    r"\**+:\**+[ \t].{0,80})|[ \t]*+<!--.*-->[ \t]*+",
+    re.IGNORECASE,
+)
+"""Lines that answer nothing."""
+
+_ABOUT = re.compile(r"(?:status|date|deciders?|tags?)[ \t#:]*", re.IGNORECASE)
+
+_SHORT = 3
+"""Words of a line below such a heading that answers nothing."""
+
+_RULING = re.compile(
+    r"\b(?:decisions?|decided|conclusions?|rules?|policy|consequences?|outcomes?|resolution"
+    r"|agreements?|lessons?|summary|recap)\b",
+    re.IGNORECASE,
+)
+"""Words of headings above what holds."""
+
+_RULE = re.compile(
+    r"\b(?:must|never|always|from now on|going forward|agreed|decided|decision|rules?|policy"
+    r"|we (?:will|chose|use)|shall|no longer|instead of|only (?:if|when)|recap|supersed\w+|amended"
+    r"|do not|don't|not allowed|required?)\b",
+    re.IGNORECASE,
+)
+
+
+class Excerpt(NamedTuple):
+    """Sentences of a text, with marks where others are left out."""
+
+    text: str
+    lines: tuple[int, ...]
+    """0-based lines of the text where their paragraphs start."""
+
+
+class _Sentence(NamedTuple):
+    text: str
+    line: int
+    paragraph: int
+    ruling: bool
+    """Whether it is in a section of what was decided."""
 
 
 def without_links(text: str) -> str:
@@ -22,27 +108,180 @@ def without_links(text: str) -> str:
     return _LINK.sub(lambda found: found[1] or found[2] or found[3] or "", text)
 
 
-def snippet(text: str, question: str, size: int = SNIPPET) -> str:
-    """Return the piece of a text with most of a question's words, white space folded.
+def snippet(text: str, question: str, size: int = SNIPPET) -> Excerpt:
+    """Return the sentences that answer best, on one line of about `size` characters.
 
-    Headings at the start are left out, since an answer has them in another field.
+    Headings are left out, since an answer has them in another field.
     """
-    folded = " ".join((_HEADINGS.sub("", text) or text).split())
-    if len(folded) <= size:
-        return folded
-    lowered = folded.lower()
-    words = _content_words(question)
+    found = excerpt(text, question, size, len, headings=False)
+    return Excerpt(" ".join(found.text.split()), found.lines)
+
+
+def excerpt(
+    text: str,
+    question: str,
+    most: int,
+    measure: Callable[[str], int] = estimate,
+    *,
+    headings: bool = True,
+) -> Excerpt:
+    """Return the sentences of a text of Markdown that answer a question best, in their order.
+
+    `most` is the budget, in tokens or in what else `measure` counts. A text that fits is returned
+    whole, but for fields, comments, the lines of its status and date, and its headings if these are
+    not wanted.
+    """
+    lines = list(_said(text))
+    kept = [line for _, line, code in lines if headings or code or not _HEADING.match(line)]
+    whole = "\n".join(kept).strip("\n") or text.strip()
+    if measure(whole) <= most:
+        return Excerpt(whole, tuple(number for number, line, _ in lines if line))
+    sentences = list(_sentences(lines))
+    if not sentences:
+        return Excerpt("", ())
+    chosen = _chosen(sentences, question, most, measure)
+    while len(chosen) > 1 and measure(_joined(sentences, chosen)) > most:
+        chosen.pop()
+    shown = _joined(sentences, chosen)
+    if measure(shown) > most:
+        shown = _cut(sentences[chosen[0]].text, question, most, measure)
+    return Excerpt(shown, tuple(sentences[at].line for at in sorted(chosen)))
+
+
+def _said(text: str) -> Iterator[tuple[int, str, bool]]:
+    """Yield the lines of a text that may answer: number, line, whether it is code."""
+    code = about = False
+    for number, line in enumerate(analyzer.without_block_ids(text).split("\n")):
+        fence = bool(_FENCE.match(line))
+        code ^= fence
+        if not code and (heading := _HEADING.match(line)):
+            about = bool(_ABOUT.fullmatch(heading[2]))
+        short = about and len(line.split()) <= _SHORT
+        if code or fence or not (short or _NOT_SAID.fullmatch(line)):
+            yield number, line.rstrip(), code and not fence
+
+
+def _sentences(lines: Sequence[tuple[int, str, bool]]) -> Iterator[_Sentence]:
+    """Yield the sentences of some lines; items of lists, rows and lines of code end one."""
+    held: list[str] = []
+    first = paragraph = below = 0
+    for number, line, code in lines:
+        heading = None if code else _HEADING.match(line)
+        apart = heading or not line.strip() or (not code and _FENCE.match(line))
+        if held and (apart or code or _ITEM.match(line)):
+            yield from _split(held, first, paragraph, ruling=bool(below))
+            held = []
+        if heading:
+            level = len(heading[1])
+            if below == 0 or level <= below:  # what is below a ruling heading is of it
+                below = level if number and _RULING.search(heading[2]) else 0
+        paragraph += bool(apart)
+        if not apart and any(map(str.isalnum, line)):
+            first = first if held else number
+            held.append(line)
+    yield from _split(held, first, paragraph, ruling=bool(below))
+
+
+def _split(held: Sequence[str], line: int, paragraph: int, *, ruling: bool) -> Iterator[_Sentence]:
+    text, start = " ".join(" ".join(held).split()), 0
+    for end in (*(found.end() for found in _END.finditer(text)), len(text)):
+        if text[start:end].strip():
+            yield _Sentence(text[start:end].strip(), line, paragraph, ruling)
+        start = end
+
+
+def _chosen(
+    sentences: Sequence[_Sentence], question: str, most: int, measure: Callable[[str], int]
+) -> list[int]:
+    """Choose sentences that fit a budget, the best first; at least one, which may be too long."""
+    bags = [_words(one.text) for one in sentences]
+    wanted = {one.stem for one in analyzer.weighted_stems(question)}
+    wanted.update(analyzer.grams(question).split())
+    having = Counter(word for bag in bags for word in bag if word in wanted)
+    rarity = {word: math.log1p(len(bags) / count) for word, count in having.items()}
+    total = sum(rarity.values()) or 1.0
+    found = [{word: rarity[word] / total for word in bag if word in rarity} for bag in bags]
+    costs = [measure(one.text) + 1 for one in sentences]
+    standing = _standing(sentences)
+    seen = set[str]()
+
+    def value(at: int) -> float:
+        near = sum(share * (_AGAIN if word in seen else 1.0) for word, share in found[at].items())
+        return (near + standing[at]) / math.pow(costs[at], _LENGTH)
+
+    # values only fall, so that one that is still the best when it is computed again is the best
+    waiting = [(-value(at), at) for at in range(len(bags)) if found[at] or standing[at]]
+    heapify(waiting)
+    chosen: list[int] = []
+    while waiting:
+        known, at = heappop(waiting)
+        if -value(at) > known:
+            heappush(waiting, (-value(at), at))
+        elif costs[at] <= most or not chosen:
+            chosen.append(at)
+            most -= costs[at]
+            seen |= found[at].keys()
+    return chosen + _beside(chosen, costs, most)
+
+
+def _standing(sentences: Sequence[_Sentence]) -> list[float]:
+    """Return what each sentence is worth by its place and by words of a rule."""
+    starts = {one.paragraph: one.text for one in reversed(sentences)}
+    turns = Counter(turn[0] for start in starts.values() if (turn := _SPEAKER.match(start)))
+    last = dict[int, float]()
+    if len(turns) > 1 and sum(turns.values()) >= _TALK and max(turns.values()) > 1:
+        last = dict(zip(sorted(starts)[:-3:-1], (PLACE, _BEFORE_LAST * PLACE), strict=False))
+    return [
+        (PLACE if one.ruling else last.get(one.paragraph, 0.0))
+        + RULE * min(1.0, len(_RULE.findall(one.text)) / _RULES)
+        for one in sentences
+    ]
+
+
+def _beside(chosen: Sequence[int], costs: Sequence[int], most: int) -> list[int]:
+    """Return sentences after those chosen, as far as there is room; without any, the first."""
+    taken = set(chosen)
+    for start in sorted(chosen) or [-1]:
+        at = start + 1
+        while at < len(costs) and at not in taken and costs[at] <= most:
+            taken.add(at)
+            most -= costs[at]
+            at += 1
+    return sorted(taken.difference(chosen)) or ([] if chosen else [0])
+
+
+def _joined(sentences: Sequence[_Sentence], chosen: Collection[int]) -> str:
+    """Join sentences in their order, with dots where others are left out."""
+    text, before = "", -1
+    for at in sorted(chosen):
+        one = sentences[at]
+        gap = at > before + 1
+        apart = _ITEM.match(one.text) or one.paragraph != sentences[at - 1].paragraph
+        text += ("\n" if apart else " ") if text else ""
+        text += f"\u2026 {one.text}" if gap else one.text
+        before = at
+    return text + (" \u2026" if before + 1 < len(sentences) else "")
+
+
+def _cut(text: str, question: str, most: int, measure: Callable[[str], int]) -> str:
+    """Cut the piece with most words of a question out of a long sentence."""
+    lowered, words = text.lower(), _content_words(question)
     places = _places(lowered, words, whole=True)
     if not places:  # count inflections: words with the same beginning
-        stems = {_stem(word) for word in words}
-        places = _places(lowered, stems, whole=False)
+        places = _places(lowered, {_stem(word) for word in words}, whole=False)
+    size = len(text) * most // measure(text)
     start = _densest(sorted(places), size) if places else 0
     if start:
-        start = folded.find(" ", max(0, start - size // 6)) + 1
+        start = text.find(" ", max(0, start - size // 6)) + 1
     end = start + size
-    cut = folded.rfind(" ", start, end) if end < len(folded) else len(folded)
-    shown = folded[start : cut if cut > start else end]
-    return ("… " if start else "") + shown + (" …" if end < len(folded) else "")
+    cut = text.rfind(" ", start, end) if end < len(text) else len(text)
+    shown = text[start : cut if cut > start else end]
+    return ("\u2026 " if start else "") + shown + (" \u2026" if end < len(text) else "")
+
+
+def _words(text: str) -> set[str]:
+    parts = analyzer.identifier_parts(text)
+    return {*analyzer.stems(text), *analyzer.stems(parts), *analyzer.grams(text).split()}
 
 
 def count_words(question: str, text: str) -> float:

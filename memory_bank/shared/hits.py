@@ -197,7 +197,7 @@ def _note(hit: SharedHit, text: str, *, texts: bool) -> RecalledNote:
         title=passage.title,
         heading=" > ".join(passage.headings),
         content=passage.section if texts else "",
-        snippet=snippets.snippet(passage.text, text) if texts else "",
+        snippet=snippets.snippet(passage.text, text).text if texts else "",
         tags=passage.tags,
         type=passage.type,
         status=passage.status,

@@ -6,7 +6,46 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_bank.search.snippets import matches, snippet, without_links
+from memory_bank.base.text import estimate
+from memory_bank.search.snippets import excerpt, matches, without_links
+from memory_bank.search.snippets import snippet as snippet_of
+
+TALK = """\
+**user**: Uploads fail on Mondays. Which queue do the workers read?
+
+**assistant**: The default queue. Shall I raise the number of retries of uploads to five?
+
+**user**: No. Look at the uploads of the nightly job first, it fills the queue.
+
+**assistant**: I see: the job doubles every upload, and the uploads after it wait.
+
+**user**: Then from now on the nightly job gets its own queue, and retries stay at three.
+"""
+
+RECORD = """\
+# Where jobs wait
+
+- status: accepted
+- date: 2026-01-05
+- supersedes:: [[decisions/redis]]
+
+## Context
+
+Jobs waited in Redis. A restart of Redis lost jobs, and nobody saw that for days.
+
+## Decision
+
+Jobs wait in a table of Postgres. A job is taken with SKIP LOCKED.
+
+## Considered options
+
+We looked at Redis with a log, which needs another server. RabbitMQ needs another server, too.
+"""
+
+
+def snippet(text: str, question: str) -> str:
+    return snippet_of(text, question).text
+
 
 FILLER = "Nothing of note happened on that day and nobody wrote anything down. "
 
@@ -15,13 +54,56 @@ def test_a_short_text_is_shown_whole_without_its_heading() -> None:
     assert snippet("## Head\n\nOne  two\nthree.", "two") == "One two three."
 
 
-def test_a_snippet_is_cut_where_the_words_are() -> None:
+def test_a_snippet_has_the_sentence_with_the_words() -> None:
     text = FILLER * 10 + "The kestrel nests in the tower. " + FILLER * 10
+    found = snippet(text, "Where does the kestrel nest?")
+    assert found.startswith("… The kestrel nests in the tower. Nothing")
+    assert found.endswith(" …")
+    assert len(found) < 260
+
+
+def test_a_long_sentence_is_cut_where_the_words_are() -> None:
+    text = "so it goes, and so on, " * 20 + "the kestrel nests, " + "and so it goes, " * 20
     found = snippet(text, "Where does the kestrel nest?")
     assert "kestrel nests" in found
     assert found.startswith("… ")
     assert found.endswith(" …")
-    assert len(found) < 260
+
+
+@pytest.mark.parametrize("tokens", [30, 60])
+def test_the_end_of_a_talk_is_in_its_excerpt(tokens: int) -> None:
+    found = excerpt(TALK, "Uploads fail after the deploy, the workers idle", tokens)
+    assert "retries stay at three." in found.text
+    assert estimate(found.text) <= tokens
+
+
+def test_what_was_decided_comes_before_what_else_has_the_words() -> None:
+    found = excerpt(RECORD, "where do jobs wait since Redis lost them", 45)
+    assert "Jobs wait in a table of Postgres." in found.text
+    assert "Jobs waited in Redis." in found.text
+    assert set(found.lines) == {8, 12}
+
+
+def test_a_text_that_fits_is_whole_without_fields_status_and_date() -> None:
+    found = excerpt(RECORD, "jobs", 1000).text
+    assert found.startswith("# Where jobs wait")
+    assert found.endswith("RabbitMQ needs another server, too.")
+    assert not any(word in found for word in ("supersedes", "accepted", "2026"))
+    assert "Accepted" not in excerpt("# A\n\n## Status\n\nAccepted\n\n## Rule\n\nB.", "a", 99).text
+
+
+def test_code_keeps_its_lines() -> None:
+    text = "Set it so:\n\n```yaml\nstatus: on\nkey:: [[x]]\n```"
+    assert excerpt(text, "status", 1000).text == text
+
+
+@given(st.text(max_size=2000), st.text(max_size=60), st.integers(20, 200))
+def test_an_excerpt_of_any_text_fits_and_invents_nothing(
+    text: str, question: str, most: int
+) -> None:
+    found = excerpt(text, question, most, len)
+    assert len(found.text) <= most + 4
+    assert set(found.text) <= {*text, " ", "\n", "…"}
 
 
 def test_whole_words_win_over_beginnings_and_inflections_count_without_them() -> None:

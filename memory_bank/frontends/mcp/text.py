@@ -24,14 +24,6 @@ if TYPE_CHECKING:
     from memory_bank.search.index.document_changes import SyncReport
 
 
-_WHOLE = 800
-"""Characters of the longest section that is shown whole; of weaker matches, snippets are."""
-
-_WHOLE_ELSEWHERE = 4000
-"""The same of a note of another repository, which no tool reads."""
-
-_ALSO = 120
-
 _ETAG = 16
 """Digits of an abbreviated etag."""
 
@@ -308,7 +300,6 @@ def _hit(quotes: Quotes, note: RecalledNote) -> str:
         "stale": note.stale,
     }
     lines = [*_links(note.links or ()), *_section(note)]
-    lines += [f"also line {one.line}: {_short(one.snippet)}" for one in note.also]
     return quotes.quote("\n".join(lines), about)
 
 
@@ -322,21 +313,12 @@ def _origin(origin: Origin | None) -> dict[str, object]:
 
 
 def _section(note: RecalledNote) -> list[str]:
-    """Return a hit's headings and its section; a long section is shortened to its snippet."""
-    short = len(note.content) <= len(note.snippet) + _ALSO
-    most = _WHOLE if note.origin is None else _WHOLE_ELSEWHERE
-    whole = short or (len(note.content) <= most and not note.weak)
+    """Return a hit's title and headings, unless its text starts with one, and its text."""
     headings = [part for part in note.heading.split(" > ") if part]
     if note.title and note.title not in headings[:1]:
         headings.insert(0, note.title)
-    if whole and note.content.lstrip("# ").startswith(headings[-1:][0] if headings else ""):
-        headings = headings[:-1]  # the section starts with this heading
-    head = [" > ".join(headings)] if headings else []
-    if not note.content:
-        return head  # detail "index"
-    if whole:
-        return [*head, note.content]
-    return [*head, note.snippet, f"({len(note.content):,} characters in this section)"]
+    above = [] if note.content.startswith("#") else [" > ".join(headings)]
+    return list(filter(None, (*above, note.content)))
 
 
 def _links(links: Iterable[LinkShown]) -> list[str]:
@@ -366,7 +348,3 @@ def _lines(before: str, items: Sequence[str]) -> str:
     """Return the first items, each on a line, and the number of the others."""
     more = [f"and {len(items) - _MOST} more"] if len(items) > _MOST else []
     return "\n".join([*(before + one_line(item) for item in items[:_MOST]), *more])
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= _ALSO else f"{text[:_ALSO]}…"

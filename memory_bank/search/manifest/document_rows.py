@@ -233,6 +233,15 @@ def first_passages(manifest: Manifest, numbers: Collection[int]) -> dict[int, Pa
     return {place.document: place for place in passages(manifest, rows).values()}
 
 
+def section_at(manifest: Manifest, document: int, line: int) -> Section | None:
+    """Return the section that a line of a document is in, without its fields."""
+    sql = (
+        "SELECT line, end_line, headings, name, coalesce(created, 0), coalesce(tokens, 0)"
+        " FROM sections WHERE document = ? AND line <= ? ORDER BY line DESC LIMIT 1"
+    )
+    return next((_section(*row) for row in manifest.execute(sql, (document, line))), None)
+
+
 def passage_rows(manifest: Manifest) -> dict[int, int]:
     """Map the row of every passage to its document."""
     return dict(manifest.execute("SELECT row, document FROM passages"))

@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from memory_bank.agents.clients import claude_code
+from memory_bank.agents.hook_answers import names_subject
+from memory_bank.base.text import estimate
 from memory_bank.sessions.queue import EventQueue
 from tests.agents.hooks.conftest import FIXTURES, Hook
 
@@ -48,6 +50,36 @@ def test_a_recorded_session_is_stored(
     assert failures() == []
     hook.replay("claude", "*PostToolUse*")
     assert len(queue.pending()) == 9, "a second report of a call is not stored"
+
+
+@pytest.mark.parametrize(
+    ("prompt", "subject"),
+    [
+        ("go on", False),
+        ("run the tests", False),
+        ("Commit and push, please!", False),
+        ("ok, looks good, now fix it", False),
+        ("run the tests of the parser", True),
+        ("retries?", True),
+        ("\u0441\u043d\u043e\u0432\u0430", True),
+    ],
+)
+def test_a_prompt_about_the_work_alone_names_no_subject(prompt: str, subject: bool) -> None:
+    assert names_subject(prompt) == subject
+
+
+def test_the_rule_of_a_long_talk_fits_a_prompt(hook: Hook) -> None:
+    asked = "**user**: How often is an upload of photos tried again?\n\n"
+    said = "**assistant**: Uploads of photos are read by the worker, as the others are.\n\n"
+    rule = "**user**: From now on nothing is tried more than four times."
+    (hook.project / ".memories/talk.md").write_text(f"# Talk\n\n{(asked + said) * 30}{rule}\n")
+    prompt = {"session_id": "s", "cwd": str(hook.project), "prompt": "the upload of photos hangs"}
+    answer = hook.answer(
+        "claude-code", "UserPromptSubmit", prompt, MEMORY_BANK_SESSIONS_PROMPT_TOKENS="200"
+    )
+    text = answer["hookSpecificOutput"]["additionalContext"]
+    assert "more than four times" in text
+    assert estimate(text) <= 200
 
 
 def test_a_prompt_gets_the_notes_that_answer_it(hook: Hook) -> None:

@@ -11,21 +11,29 @@ import pytest
 from memory_bank.bank.bank import Bank
 from memory_bank.base.text import Quotes
 from memory_bank.frontends.mcp import text
+from memory_bank.memory.hits import fitted
 from memory_bank.memory.recall import recall
 
 
-def test_a_good_hit_is_shown_whole_and_a_weak_one_by_its_snippet(bank: Bank, project: Path) -> None:
-    body = "A long story about tantivy. " * 25
+def test_a_good_hit_is_shown_whole_and_a_weak_one_shortly(bank: Bank, project: Path) -> None:
+    body = "A long story about tantivy. Its second part is longer. " * 12
     (project / ".memories/facts/story.md").write_text(f"# Story\n\n{body}\n")
-    answer = recall(bank, "long story", count_access=False)
-    (note,) = [note for note in answer.notes if note.path == "facts/story.md"]
-    assert len(note.snippet) + 200 < len(note.content) <= 800
-    good = text.recalled(answer._replace(notes=(note._replace(weak=False),)), Quotes())
-    weak = text.recalled(answer._replace(notes=(note._replace(weak=True),)), Quotes())
-    assert note.content in good
-    assert note.content not in weak
-    assert note.snippet in weak
-    assert f"({len(note.content):,} characters in this section)" in weak
+    whole = recall(bank, "long story", detail="note", count_access=False)
+    (note,) = [note for note in whole.notes if note.path == "facts/story.md"]
+    weak = whole._replace(notes=(note._replace(weak=True),), answered=False)
+    good = whole._replace(notes=(note._replace(weak=False),))
+    assert body.strip() in text.recalled(fitted(good, 400), Quotes())
+    assert 0 < text.recalled(fitted(weak, 400), Quotes()).count("long story") < 12
+
+
+def test_the_best_notes_have_the_room(bank: Bank) -> None:
+    answer = recall(bank, "tantivy bm25", tokens=150, count_access=False)
+    texts = [bool(note.content) for note in answer.notes]
+    assert len(texts) > 1
+    assert texts == sorted(texts, reverse=True)
+    assert texts[0]
+    assert not texts[-1]
+    assert f'at="{answer.notes[-1].path}:' in text.recalled(answer, Quotes())
 
 
 def test_weaker_matches_are_set_apart_and_an_unanswered_question_is_said(bank: Bank) -> None:
@@ -45,7 +53,7 @@ def test_weaker_matches_are_set_apart_and_an_unanswered_question_is_said(bank: B
 
 def test_a_heading_is_said_once(bank: Bank) -> None:
     shown = text.recalled(
-        recall(bank, "tantivy consequences", limit=1, count_access=False), Quotes()
+        recall(bank, "tantivy consequences", limit=1, tokens=500, count_access=False), Quotes()
     )
     assert shown.count("Tantivy over Whoosh") == 1
 

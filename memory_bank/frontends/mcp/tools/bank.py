@@ -174,7 +174,16 @@ def search_memories(
     before: str | None = None,
 ) -> hits.Recalled:
     """Search notes, filtered by tags (all of them), type and time."""
-    return recall.recall(call.bank, query, limit, tags=tags, type=type, since=since, before=before)
+    return recall.recall(
+        call.bank,
+        query,
+        limit,
+        tokens=recall.TOKENS,
+        tags=tags,
+        type=type,
+        since=since,
+        before=before,
+    )
 
 
 @tool(text.linked, reads=True)
@@ -189,7 +198,7 @@ def search_linked_memories(
 
     Call it before you change a file: what is known about src/api.py?
     """
-    return recall.recall(call.bank, query, limit, linked_to=target_document)
+    return recall.recall(call.bank, query, limit, tokens=recall.TOKENS, linked_to=target_document)
 
 
 @tool(text.stats, reads=True)

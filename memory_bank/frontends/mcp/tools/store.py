@@ -28,17 +28,16 @@ def recall(
     *,
     query: Annotated[Query, Field(description='a question; "phrase" -word tag:x in:dir since:7d')],
     mode: Literal["hybrid", "lexical", "semantic"] = "hybrid",
-    detail: Annotated[
-        Literal["section", "index"], Field(description="index: a line each")
-    ] = "section",
+    detail: Literal["section", "index"] = "section",
+    tokens: int = finding.TOKENS,
     limit: int = 5,
-    offset: Annotated[int, Field(ge=0)] = 0,
-    tags: Annotated[Tags, Field(description="all of them")] = [],  # noqa: B006  (unchanged)
+    offset: int = 0,
+    tags: Tags = [],  # noqa: B006  (unchanged)
     type: str | None = None,  # noqa: A002  (the field's word)
     since: Annotated[str | None, Field(description="7d, last week, 2026-05")] = None,
     before: str | None = None,
     include_archived: bool = False,
-    min_score: Annotated[float, Field(ge=0, le=1)] = 0,
+    min_score: float = 0,
     at: Annotated[str | None, Field(description="git revision")] = None,
     scope: Annotated[
         Literal["bank", "shared", "both", "user"] | None,
@@ -57,6 +56,7 @@ def recall(
         mode=mode,
         offset=offset,
         detail=detail,
+        tokens=tokens,
         tags=tags,
         type=type,
         since=since,

@@ -88,7 +88,7 @@ def details(bank: Bank, name: str) -> NodeDetails:
     text = ""
     if node.kind == NOTE:
         note = bank.store.read(node.id)
-        text = snippets.snippet(snippets.without_links(note.text[note.body_start :]), "")
+        text = snippets.snippet(snippets.without_links(note.text[note.body_start :]), "").text
     left_out = max(len(near) - _NEIGHBOURS, 0)
     return NodeDetails(node, graph.degrees[place], text, tuple(near[:_NEIGHBOURS]), left_out)
 
