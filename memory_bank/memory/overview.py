@@ -15,6 +15,7 @@ from memory_bank.memory import recent_changes
 from memory_bank.memory.links import count_problems
 from memory_bank.memory.recent_changes import ChangedKeys, Lately
 from memory_bank.memory.show import ListedNote, listed
+from memory_bank.notes.decision_records import ENDED
 from memory_bank.notes.names import name_of
 from memory_bank.search.manifest import document_rows, entries, filters, graph
 from memory_bank.search.manifest.document_rows import DocumentRow
@@ -177,11 +178,17 @@ def _decisions(bank: Bank, found: Sequence[DocumentRow]) -> tuple[DecisionRow, .
                 author=origin.author,
                 agent=origin.agent or str((one.data.get("source_agent")) or ""),
                 trust=tier,
-                stale=None if stale is None else stale.get(one.number),
+                stale=_ended(one) or (None if stale is None else stale.get(one.number)),
                 superseded_by=successors.get(one.number, ""),
             )
         )
     return tuple(made)
+
+
+def _ended(row: DocumentRow) -> str:
+    """Return why a decision does not hold by its own status; empty if that is not said."""
+    status = str(row.data.get("status", ""))
+    return f"its status is {status}" if status in ENDED else ""
 
 
 def first_origin(note: NoteTrust) -> LineOrigin:

@@ -9,7 +9,7 @@ from functools import cached_property
 from operator import itemgetter
 
 from memory_bank.base.errors import BadInput
-from memory_bank.notes import characters, identity, links, schema, sections
+from memory_bank.notes import characters, decision_records, identity, links, schema, sections
 from memory_bank.notes.characters import BREAK, nfc
 from memory_bank.notes.front_matter import Split, metadata, not_rewritten, split
 from memory_bank.notes.identity import etag
@@ -29,7 +29,7 @@ def parse(path: str, data: bytes) -> Note:
     meta, meta_faults = schema.read_meta(raw, body.tags)
     references = links.reference_links(meta)
     conflicts = (FileFault(UNRESOLVED, found.line) for found in find(decoded.text))
-    return Note(
+    note = Note(
         name=nfc(name_of(path)),
         path=path,
         meta=meta,
@@ -44,6 +44,7 @@ def parse(path: str, data: bytes) -> Note:
         ),
         writable=decoded.writable,
     )
+    return decision_records.known(note)
 
 
 def front_matter(data: bytes) -> Meta:

@@ -21,7 +21,8 @@ _WORDS = {
     "plans": "plan plans planned planning",
     "debugs": "debug debugs debugged debugging fix fixes fixed fixing",
     "mentions": "mention mentions mentioned mentioning see cf",
-    "supersedes": "supersede supersedes superseded superseding replace replaces replaced replacing"
+    "supersedes": "supersede supersedes superseded superseding supercede supercedes superceded"
+    " replace replaces replaced replacing"
     " obsoletes obsoleted",
     "extends": "extend extends extended extending build+on builds+on built+on building+on",
     "contradicts": "contradict contradicts contradicted contradicting conflict+with conflicts+with"

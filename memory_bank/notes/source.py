@@ -30,13 +30,15 @@ from memory_bank.base.filenames import StatSignature, signature_of
 from memory_bank.base.text import estimate
 from memory_bank.notes import files
 from memory_bank.notes.characters import decode
+from memory_bank.notes.decision_records import ENDED, may_be_record, says_nothing
 from memory_bank.notes.files import UNKNOWN
 from memory_bank.notes.identity import etag
 from memory_bank.notes.link_targets import InProject, TargetNames, names_of, no_project, target_of
+from memory_bank.notes.names import name_of
 from memory_bank.notes.note import Meta, Note, NoteLink, NoteSection
 from memory_bank.notes.roots import Roots
 
-READER = "11"
+READER = "12"
 """Version of the parser: it changes whenever notes are parsed into other documents."""
 
 ARCHIVED = "archived"
@@ -125,6 +127,8 @@ class NotesSource:
         try:
             if hashed == known:
                 meta = parsing.front_matter(data)
+                if meta.created_at is None and may_be_record(name_of(key)):
+                    meta = parsing.parse(key, data).meta
                 return Unchanged(signature, root.dates(meta, key, found, data))
             if found[0] > _MAX_UNPARSED_BYTES:
                 text = decode(data).text
@@ -196,6 +200,7 @@ def document_of(
     )
     meta = note.meta
     owners = _owners(note.body.sections)
+    silent = _silent(note)
     known = prompts_in(meta, note.text)
     asked = known.headings(note.body.sections, note.title) if known else frozenset[str]()
     return Document(
@@ -206,6 +211,7 @@ def document_of(
             Passage(found.line, found.end_line, found.text, owners[ordinal])
             for ordinal, section in enumerate(note.body.sections)
             for found in passages.passages(_answering(section, known))
+            if section not in silent
         ),
         id=meta.id,
         fields=tuple(dict.fromkeys(_fields(note))),
@@ -225,6 +231,14 @@ def document_of(
     )
 
 
+def _silent(note: Note) -> Sequence[NoteSection]:
+    """Return the sections of a decision record that answer nothing: its title and status."""
+    if note.meta.type != "decision":
+        return ()
+    found = [one for one in note.body.sections if says_nothing(one)]
+    return found if len(found) < len(note.body.sections) else ()
+
+
 def _answering(section: NoteSection, asked: SessionPrompts | None) -> NoteSection:
     """Return a section without what was asked in the session."""
     return section._replace(text=asked.removed(section.text)) if asked else section
@@ -239,6 +253,8 @@ def _fields(note: Note) -> Iterator[tuple[str, str]]:
     meta = note.meta
     yield CONTENT, content_field(note.content_hash)
     yield "status", meta.status.casefold()
+    if meta.status not in {ARCHIVED, "active", *ENDED}:
+        yield "status", "active"
     yield "type", meta.type.casefold()
     if meta.source_type:
         yield "source_type", meta.source_type.casefold()

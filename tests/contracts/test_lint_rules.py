@@ -41,6 +41,8 @@ ILL = {
     "large": "words and words\n" * 1000,
     "mistyped": "See [[tantivvy]].\n",
     "work": "TODO: a rule of the sample plug-in finds this.\n",
+    "0007-one": "---\ntype: decision\nstatus: accepted\n---\nOne.\n",
+    "0007-two": "---\ntype: decision\nstatus: accepted\n---\nTwo.\n",
     "schemaless": "---\ntype: decision\nstatsu: x\ncreated_at: [no date]\n---\nDecided.\n",
 }
 """Texts of notes in each of which a rule finds something."""

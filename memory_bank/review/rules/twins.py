@@ -1,16 +1,18 @@
-"""Notes with the same content, id or name."""
+"""Notes with the same content, id, number or name."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import PurePosixPath
 from unicodedata import normalize
 
 from memory_bank.bank import open_index
 from memory_bank.bank.note_files import SESSION
 from memory_bank.bank.open_index import NoteRow
-from memory_bank.git import repository
+from memory_bank.base.filenames import NOTE_SUFFIXES
+from memory_bank.git import authorship, process, repository
 from memory_bank.notes.identity import content_hash
-from memory_bank.notes.names import folded
+from memory_bank.notes.names import folded, name_of, record_name
 from memory_bank.notes.schema import folder_of
 from memory_bank.notes.source import CONTENT
 from memory_bank.review.rules.base import Problem, RuleContext, bank_rule
@@ -67,6 +69,60 @@ def same_id(bank: RuleContext) -> Iterator[Problem]:
 def claimed(bank: RuleContext) -> list[tuple[str, tuple[str, ...]]]:
     """Return the ids that several notes have, with their paths."""
     return document_rows.same_ids(bank.manifest)
+
+
+_DECISION = "decision"
+
+
+@bank_rule("warning", "two decision records of a folder have the same number")
+def same_number(bank: RuleContext) -> Iterator[Problem]:
+    """Yield each decision whose number another one has, here or on the default branch."""
+    rows = [
+        row.key
+        for row in document_rows.all_documents(bank.manifest)
+        if row.data.get("type") == _DECISION and record_name(name_of(row.key))
+    ]
+    taken: dict[tuple[str, str], list[str]] = {}
+    for path in rows:
+        taken.setdefault(_numbered(path), []).append(path)
+    elsewhere = _on_default_branch(bank, rows)
+    for path in bank.wanted(rows):
+        number = _numbered(path)
+        others = [one for one in taken[number] if one != path]
+        if others:
+            message = f"has the number of {', '.join(others)}"
+            yield Problem(path, 1, message, "give the newer one the next number")
+        elif named := elsewhere.get(number, "") if path not in elsewhere.values() else "":
+            message = f"has the number of {named} on the default branch"
+            yield Problem(path, 1, message, "give it the next number")
+
+
+def _numbered(path: str) -> tuple[str, str]:
+    """Return the folder and the number of a record."""
+    return str(PurePosixPath(path).parent), record_name(name_of(path))
+
+
+def _on_default_branch(bank: RuleContext, paths: Sequence[str]) -> dict[tuple[str, str], str]:
+    """Map numbers to the records that the tip of the default branch has, as keys of notes.
+
+    Only where each number has one record there.
+    """
+    if bank.tree is None or not paths:
+        return {}
+    tip = authorship.default_branch(bank.tree, bank.settings.memory.default_branch)
+    listed = process.run(bank.tree, "ls-tree", "-r", "--name-only", "-z", tip, "--") if tip else ""
+    project = bank.layout.origin.project.relative_to(bank.tree).as_posix()
+    above = "" if project == "." else f"{project}/"
+    inside = {str(PurePosixPath(path).parent) for path in paths}
+    found: dict[tuple[str, str], list[str]] = {}
+    for file in (listed or "").split("\0"):
+        if file.startswith(above) and file.endswith(NOTE_SUFFIXES):
+            path = file.removeprefix(above)
+            key = path.removeprefix(bank.layout.prefix or path + "/")
+            number = _numbered(key)
+            if number[0] in inside and number[1]:
+                found.setdefault(number, []).append(key)
+    return {number: keys[0] for number, keys in found.items() if len(keys) == 1}
 
 
 @bank_rule(
