@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import posixpath
+import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,23 +13,48 @@ from pathlib import Path
 from memory_bank.bank import note_files
 from memory_bank.bank.config_file import with_setting
 from memory_bank.base import paths, settings
-from memory_bank.base.errors import BadInput, StorageFailed
+from memory_bank.base.errors import BadInput, MemoryBankError, StorageFailed
 from memory_bank.base.filenames import FOLDER, NOTE_SUFFIXES, above, outside
 from memory_bank.base.paths import Layout, check_free, linked, named
 from memory_bank.git import repository
-from memory_bank.notes import files
+from memory_bank.notes import decision_records, files, parsing
 from memory_bank.notes.identity import etag
 
-_FILES = ("CLAUDE.md", "AGENTS.md", "GEMINI.md", ".github/copilot-instructions.md")
-"""Instructions for agents."""
+_RECORDS = "decision records"
+
+_INSTRUCTIONS = "instructions for agents"
+
+_KINDS = {
+    "CLAUDE.md": _INSTRUCTIONS,
+    "AGENTS.md": _INSTRUCTIONS,
+    "GEMINI.md": _INSTRUCTIONS,
+    ".github/copilot-instructions.md": _INSTRUCTIONS,
+    ".github/instructions": _INSTRUCTIONS,
+    "constitution.md": "the project's constitution",
+    ".specify/memory/constitution.md": "the project's constitution",
+    ".claude/rules": "rules of Claude Code",
+    ".claude/agent-memory": "memories of Claude Code's subagents",
+    ".cursor/rules": "rules of Cursor",
+    ".windsurf/rules": "rules of Windsurf",
+    ".clinerules": "rules of Cline",
+    "memory-bank": "Cline's memory bank",
+    ".kiro/steering": "steering of Kiro",
+    ".serena/memories": "memories of Serena",
+}
+"""Files and folders that programs of agents keep in a project."""
 
 _DECISIONS = ("adr", "adrs", "decisions", "architecture/decisions", "architecture/adr")
 """Folders of decision records, in `docs` or `doc`."""
 
 _FOLDERS = (
-    *(f"{above}/{name}" for above in ("docs", "doc") for name in _DECISIONS),
-    "adr", "adrs", "memory-bank", ".serena/memories",
+    *(f"{above}/{name}" for above in ("docs", "doc") for name in _DECISIONS), "adr", "adrs",
 )  # fmt: skip
+
+_MOST_FOLDERS, _MOST_READ, _MOST_RECORD_BYTES = 5, 5, 200_000
+"""Folders of decision records that are offered, the files of one that are read, their size."""
+
+_EXAMPLES = re.compile(r"(?:^|[-_/])(?:tests?|fixtures?|examples?|samples?|vendor|node_modules)\b")
+"""In a path of folders whose records are not the project's own."""
 
 _VAULT = ".obsidian"
 
@@ -53,6 +80,8 @@ class IncludeCandidate:
     """Relative to the project."""
     notes: int
     """Markdown files in it."""
+    kind: str = ""
+    """What it is; empty for other Markdown."""
 
 
 def init(
@@ -107,14 +136,51 @@ def candidates(folder: str | Path | None = None) -> tuple[IncludeCandidate, ...]
     home = place / FOLDER
     had = settings.load(home if home.is_dir() else None).memory.include
     covered = [posixpath.normpath(path) for path in had]
+    records = _records(place)
     wanted = [
         path
-        for path in dict.fromkeys((*_vaults(place), *_FILES, *_FOLDERS))
+        for path in dict.fromkeys((*_vaults(place), *_KINDS, *_FOLDERS, *records))
         if os.path.lexists(place / path) and not any(covers(one, path) for one in covered)
     ]
     found = note_files.includable(Layout(home, home), wanted) if wanted else ()
     counts = {path: sum(covers(path, file) for file in found) for path in wanted}
-    return tuple(IncludeCandidate(path, count) for path, count in counts.items() if count)
+    return tuple(
+        IncludeCandidate(path, count, _KINDS.get(path, _RECORDS if path in records else ""))
+        for path, count in counts.items()
+        if count
+        and not any(covers(other, path) for other in counts if counts[other] and other != path)
+    )
+
+
+def _records(place: Path) -> list[str]:
+    """Return the folders of decision records that git does not ignore, the largest first."""
+    tree = repository.worktree(place)
+    known = repository.not_ignored(tree, place, ["."]) if tree else ()
+    folders = Counter[str]()
+    inside: dict[str, list[str]] = {}
+    for path in sorted(map(os.fsdecode, known or ())):
+        folder, name = posixpath.split(path)
+        if not name.endswith(NOTE_SUFFIXES) or _EXAMPLES.search(folder):
+            continue
+        if not path.startswith(f"{FOLDER}/") and decision_records.is_numbered(name):
+            folders[folder] += 1
+            inside.setdefault(folder, []).append(path)
+    found = [
+        folder or "."
+        for folder, _ in folders.most_common()
+        if any(_is_record(place, path) for path in inside[folder][:_MOST_READ])
+    ]
+    return found[:_MOST_FOLDERS]
+
+
+def _is_record(place: Path, path: str) -> bool:
+    """Tell whether a file is a decision record that says its status or what was decided."""
+    try:
+        data = files.read_in(place, path) or b""
+        note = parsing.parse(path, data[:_MOST_RECORD_BYTES])
+    except MemoryBankError:
+        return False
+    return note.meta.type == "decision"
 
 
 def _strategy(place: Path, folder: str | Path | None) -> str:

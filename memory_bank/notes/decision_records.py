@@ -15,8 +15,8 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from memory_bank.base.dates import to_datetime
-from memory_bank.notes.names import record_name
+from memory_bank.base.dates import in_name, to_datetime
+from memory_bank.notes.names import name_of, record_name
 from memory_bank.notes.note import Note, NoteLink, NoteSection
 from memory_bank.notes.relations import as_type
 
@@ -268,6 +268,12 @@ def may_be_record(name: str) -> bool:
     if stem in _NO_RECORDS or stem.endswith("template"):
         return False
     return bool(record_name(name)) or not _FOLDERS.isdisjoint(folders)
+
+
+def is_numbered(name: str) -> bool:
+    """Tell whether a file is named like a record: with a number, or a date (log4brains)."""
+    stem = name.lower()
+    return may_be_record(name_of(stem)) and bool(record_name(stem) or in_name(stem))
 
 
 def _named_records(written: str, statuses: Sequence[str]) -> Iterator[NoteLink]:

@@ -54,7 +54,7 @@ def test_inside_a_project_with_a_bank_it_asks_or_needs_an_option(
     assert "Make another bank here?" in answer.out
     assert answer.code == 130
     assert not (project / "sub/.memories").exists()
-    assert terminal("init", "sub", keys="y\n").code == 0
+    assert terminal("init", "sub", keys="y\nn\n").code == 0
     assert (project / "sub/.memories").is_dir()
     (project / "other").mkdir()
     assert mb("init", str(project / "other"), "--here").code == 0
@@ -67,10 +67,103 @@ def test_what_is_there_may_be_included(mb: Run, terminal: Run, project: Path) ->
     told = mb("init").err
     assert "memory-bank init --include CLAUDE.md --include docs/adr" in told
     assert 'below [memory]: include = ["CLAUDE.md", "docs/adr"]' in told
-    answer = plain_text(terminal("init", keys="n\ny\n").out)
-    assert "Find CLAUDE.md as notes, too? They are only read. [Y/n]: " in answer
-    assert "Find docs/adr (1 Markdown file) as notes, too?" in answer
-    assert answer.count("includes") == 1
-    found = mb("init", "--json", "--include", "CLAUDE.md").json
-    assert (found["included"], found["found"]) == (["docs/adr", "CLAUDE.md"], [])
+    answer = plain_text(terminal("init", "--no-agents", keys="n\n").out)
+    assert "CLAUDE.md  instructions for agents" in answer
+    assert "docs/adr  Markdown, 1 Markdown file" in answer
+    assert "includes" not in answer
+    assert mb("init", "--json", "--include", "docs/adr").json["included"] == ["docs/adr"]
+    answer = plain_text(terminal("init", "--no-agents", keys="\n").out)
+    assert answer.count("[Y/n]") == 1
+    assert "includes CLAUDE.md" in answer
     assert mb("init", "--include", "../x").code == 2
+
+
+RECORD = "# 1. A\n\n## Status\n\nAccepted\n\n## Context\n\nWhy.\n\n## Decision\n\nWhat.\n"
+
+
+def test_decision_records_are_found_by_what_is_in_them(mb: Run, project: Path) -> None:
+    for name, text in (
+        ("engineering/choices/0001-a.md", RECORD),
+        ("engineering/choices/0002-b.md", RECORD),
+        ("notes/0001-shopping.md", "# Shopping\n\nBread.\n"),
+        ("tool/tests/fixtures/adr/0001-a.md", RECORD),
+        ("ignored/adr/0001-a.md", RECORD),
+        (".serena/memories/style.md", "# Style\n"),
+        (".specify/memory/constitution.md", "# Constitution\n"),
+        (".gitignore", "ignored/\n"),
+    ):
+        (project / name).parent.mkdir(parents=True, exist_ok=True)
+        (project / name).write_text(text)
+    found = {one["path"]: one for one in mb("init", "--json").json["found"]}
+    assert set(found) == {
+        "engineering/choices", ".serena/memories", ".specify/memory/constitution.md"
+    }  # fmt: skip
+    assert found["engineering/choices"]["kind"] == "decision records"
+    assert found["engineering/choices"]["notes"] == 2
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give the test a home in which two programs were used, and no other is installed."""
+    home = tmp_path / "home"
+    for name in (".claude", ".gemini"):
+        (home / name).mkdir(parents=True)
+    (home / ".claude/settings.json").write_text('{"theirs": 1}\n')
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(home / ".config"))
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    for name in ("CODEX_HOME", "CLAUDE_CONFIG_DIR", "APPDATA"):
+        monkeypatch.delenv(name, raising=False)
+    return home
+
+
+def contents(folder: Path) -> dict[str, str]:
+    return {str(one): one.read_text() for one in folder.rglob("*") if one.is_file()}
+
+
+def test_without_a_terminal_it_writes_nothing_but_the_bank(
+    mb: Run, project: Path, home: Path
+) -> None:
+    before = contents(home)
+    assert mb("init").code == 0
+    assert mb("init", "--yes", "--no-agents").code == 0
+    assert contents(home) == before
+    assert not list(project.glob(".c*"))
+
+
+def test_agents_are_set_up_by_one_answer_and_undone_without_a_byte_left(
+    mb: Run, terminal: Run, project: Path, home: Path
+) -> None:
+    before = contents(home)
+    declined = plain_text(terminal("init", keys="\n").out)
+    assert "Claude Code" in declined
+    assert "Gemini CLI" in declined
+    assert "Codex" not in declined
+    assert contents(home) == before
+    answer = plain_text(terminal("init", keys="y\n").out)
+    assert answer.count("[y/N]") == 1
+    after = contents(home)
+    written = {name for name in after if after[name] != before.get(name)}
+    assert {Path(name).name for name in written} == {"settings.json", ".claude.json"}
+    for name in written:
+        assert os.path.relpath(name, project) in answer.replace("~", str(home)) or name in answer
+    again = mb("init", "--yes", "--json").json
+    assert [(one["name"], one["written"]) for one in again["agents"]] == [
+        ("claude-code", []),
+        ("gemini", []),
+    ]
+    for client in ("claude-code", "gemini"):
+        mb("hooks", "uninstall", "--client", client, "--yes")
+        mb("mcp", "uninstall", "--client", client, "--scope", "user", "--yes")
+    assert contents(home) == before
+
+
+def test_a_file_that_can_not_be_changed_is_said_and_the_others_are_written(
+    mb: Run, project: Path, home: Path
+) -> None:
+    (home / ".claude/settings.json").write_text("{broken")
+    answer = mb("init", "--yes")
+    assert answer.code == 0
+    assert "warning: Claude Code: " in answer.err
+    assert (home / ".claude/settings.json").read_text() == "{broken"
+    assert (home / ".gemini/settings.json").is_file()
