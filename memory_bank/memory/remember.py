@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memory_bank.bank import note_files
 from memory_bank.bank.bank import Bank
@@ -17,13 +17,16 @@ from memory_bank.base.dates import iso
 from memory_bank.base.errors import BadInput, Hint, NoteExists
 from memory_bank.base.text import agent_name
 from memory_bank.git import repository
-from memory_bank.memory.alike import duplicates, linked, similar_to, stays_here
+from memory_bank.memory.alike import duplicates, linked, remarks_on, similar_to, stays_here
 from memory_bank.notes import front_matter, names, parsing
 from memory_bank.notes.identity import content_hash, note_id, slug
 from memory_bank.notes.note import Entity
 from memory_bank.notes.schema import check_tags, entity_of, folder_of, key_of, known_type
 from memory_bank.sessions.state import Current, current_session, session_keys
 from memory_bank.trust.authors import record, warnings, writer
+
+if TYPE_CHECKING:
+    from memory_bank.memory.same_subject import SameSubject
 
 SCHEMA_VERSION = "1.0"
 
@@ -66,6 +69,8 @@ class Remembered:
     """Path of a note with the same content, if only one of the two is tracked by git."""
     similar_to: str | None = None
     """Path of a note whose text is nearly the same, if this one is new."""
+    remarks: tuple[SameSubject, ...] = ()
+    """Sentences of other notes that a new one may repeat or contradict."""
     session_id: str | None = None
     """The session that goes on, if it is a session's note and one is known."""
     warning: str | None = None
@@ -131,7 +136,9 @@ def remember(
             bank.catch_up()
         else:
             near = similar_to(bank, content, besides=found.far.path if found.far else None)
-            done = replace(_create(bank, wanted, hashed, keys, found.far), similar_to=near)
+            said = remarks_on(bank, content, besides={near or ""})
+            done = _create(bank, wanted, hashed, keys, found.far)
+            done = replace(done, similar_to=near, remarks=said)
             changed = True
         done = replace(linked(bank, found, done), session_id=session.session_id or None)
         by = writer(source_type, source_agent)

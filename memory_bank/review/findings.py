@@ -12,6 +12,7 @@ from memory_bank.base.filenames import QUERIES, SETTINGS
 from memory_bank.code.code_at import NOW
 from memory_bank.code.code_at import STAGED as STAGED_CODE
 from memory_bank.git import objects, repository
+from memory_bank.memory.same_subject import how
 from memory_bank.review.links import LinkComparison
 from memory_bank.review.lint import lint
 from memory_bank.review.report import (
@@ -35,6 +36,8 @@ _OWN: Mapping[str, tuple[Severity, str]] = {
         "a change is beyond the limits of a review: no rule has seen the note",
     ),
     "orphan-made": ("info", "no note links to a note any longer"),
+    "may-contradict": ("warning", "a new sentence may contradict one of another note"),
+    "may-repeat": ("info", "a new sentence may repeat one of another note"),
     "similar-note": ("warning", "a note is similar to another one"),
     "superseded-neighbour": ("info", "a linked or similar note is superseded or archived"),
     "stale-citation": ("warning", "a note cites code that this change touches"),
@@ -184,6 +187,12 @@ def _places(review: Review) -> Iterator[FindingPlace]:
     for one in review.similar:
         what = f"similar to {one.other}: {one.likeness:.0%} of the words in common"
         yield FindingPlace("similar-note", one.path, one.file, 1, what)
+    for said in review.said_elsewhere:
+        one_of = said.remark
+        rule = f"may-{one_of.kind.removesuffix('s')}"
+        why = f" ({how(one_of)})" if one_of.differs else ""
+        what = f"may {rule[4:]} {said.other_file}:{one_of.other_line}{why}: “{one_of.other}”"
+        yield FindingPlace(rule, said.path, said.file, one_of.line, what)
     for near in review.neighbours:
         state = f"superseded by {', '.join(near.by)}" if near.by else "archived"
         what = f"{'links' if near.how == 'linked' else 'is similar'} to {near.other}: {state}"

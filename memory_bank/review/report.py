@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from memory_bank.bank.findings import Severity
+from memory_bank.memory.same_subject import SameSubject
 from memory_bank.notes.compare.note_change import NoteChange
 
 
@@ -31,8 +32,8 @@ class ReviewFinding(NamedTuple):
 
     rule: str
     """The name of a lint rule, or one of `broken-backlink`, `ghost-made`, `orphan-made`,
-    `not-compared`, `not-checked`, `similar-note`, `superseded-neighbour`, `stale-citation`,
-    `rank-fall`."""
+    `not-compared`, `not-checked`, `may-contradict`, `may-repeat`, `similar-note`,
+    `superseded-neighbour`, `stale-citation`, `rank-fall`."""
     severity: Severity
     path: str
     """The path of the note in the bank."""
@@ -101,6 +102,16 @@ class SimilarNote(NamedTuple):
     """The similar note at BASE."""
     likeness: float
     """Share of words in common, from 0.8 to 1; 1 is the same words."""
+    other_file: str
+
+
+class SaidElsewhere(NamedTuple):
+    """A new sentence that may repeat or contradict one of another note."""
+
+    path: str
+    file: str
+    remark: SameSubject
+    """Both sentences, with their lines in the files, and what differs."""
     other_file: str
 
 
@@ -177,6 +188,7 @@ class Review:
     broken_backlinks: tuple[BrokenBacklink, ...]
     orphans_made: tuple[Orphan, ...]
     similar: tuple[SimilarNote, ...]
+    said_elsewhere: tuple[SaidElsewhere, ...]
     neighbours: tuple[WeakNeighbour, ...]
     stale: tuple[StaleCitation, ...]
     queries: tuple[RankFall, ...]

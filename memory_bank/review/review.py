@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
 from functools import cache
@@ -16,6 +16,13 @@ from memory_bank.base.filenames import SETTINGS
 from memory_bank.base.settings import Settings, load
 from memory_bank.git import repository
 from memory_bank.memory.alike import similar_notes
+from memory_bank.memory.same_subject import (
+    SameSubject,
+    Sentence,
+    on_same_subject,
+    sentences,
+    unless_said_before,
+)
 from memory_bank.notes import front_matter
 from memory_bank.notes.characters import decode
 from memory_bank.notes.compare.note_comparison import MAX_BYTES, compare, without_secrets
@@ -34,7 +41,14 @@ from memory_bank.review.findings import (
 )
 from memory_bank.review.limits import NOTHING, LeftOut
 from memory_bank.review.links import LinkComparison
-from memory_bank.review.report import RankFall, Review, Side, SimilarNote, TokenChange
+from memory_bank.review.report import (
+    RankFall,
+    Review,
+    SaidElsewhere,
+    Side,
+    SimilarNote,
+    TokenChange,
+)
 from memory_bank.review.revision_range import WORKTREE, BankState, not_shared, sides
 
 SCHEMA_VERSION = "1.0"
@@ -131,6 +145,7 @@ def compared(
         broken_backlinks=tuple(links.broken_backlinks(found)),
         orphans_made=tuple(links.orphans_made(found)),
         similar=without_same(similar, of_rules),
+        said_elsewhere=tuple(_said_elsewhere(found, similar)),
         neighbours=tuple(links.neighbours(found, similar)),
         stale=tuple(stale_citations(bank, found, base, head)),
         queries=tuple(_falls(found)),
@@ -239,6 +254,44 @@ def _similar(found: LinkComparison) -> Iterator[SimilarNote]:
         for other in sorted(near, key=lambda key: (-near[key], key))[:MAX_SIMILAR]:
             likeness = round(near[other], 3)
             yield SimilarNote(path, found.file_of(path), other, likeness, found.file_of(other))
+
+
+def _said_elsewhere(
+    found: LinkComparison, similar: Collection[SimilarNote]
+) -> Iterator[SaidElsewhere]:
+    """Yield the new sentences that may repeat or contradict other notes at HEAD.
+
+    Of a pair of notes that are similar as a whole nothing more is said, and of two changed notes
+    only once.
+    """
+    told = {frozenset((one.path, one.other)) for one in similar}
+    for path in [path for path, one in found.present.items() if one.sections][:MAX_COMPARED]:
+        old = found.changes[path].old_path or path
+        was, now = _sentences(found.before.data(old)), _sentences(found.after.data(path))
+        remarks = _remarks(found, path, _others(now, was))
+        before = _remarks(found, path, _others(was, now)) if remarks else ()
+        for one in unless_said_before(remarks, before):
+            if (pair := frozenset((path, one.path))) not in told:
+                told.add(pair)
+                yield SaidElsewhere(path, found.file_of(path), one, found.file_of(one.path))
+
+
+def _remarks(found: LinkComparison, path: str, some: Sequence[Sentence]) -> tuple[SameSubject, ...]:
+    def asked(view: View) -> tuple[SameSubject, ...]:
+        return on_same_subject(view, some, without={path})
+
+    return found.after.bank.read(asked) if some else ()
+
+
+def _others(some: Sequence[Sentence], known: Sequence[Sentence]) -> list[Sentence]:
+    texts = {one.text for one in known}
+    return [one for one in some if one.text not in texts]
+
+
+def _sentences(data: bytes) -> list[Sentence]:
+    text = decode(data).text
+    body = front_matter.split(text).body
+    return sentences(body, 1 + text[: len(text) - len(body)].count("\n"))
 
 
 def _falls(found: LinkComparison) -> Iterator[RankFall]:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from memory_bank.base.rendering import count
+from memory_bank.memory.same_subject import side_by_side
 from memory_bank.review.formats.markdown_text import code, fence, html_code
 from memory_bank.review.formats.word_diff import claim_lines
 
@@ -133,7 +134,10 @@ _NOTICES = 3
 _BLOCK = 20_000
 """Code units of the changes of one note; a longer one is named only."""
 
-OWN_LISTS = frozenset({"stale-citation", "similar-note", "superseded-neighbour", "rank-fall"})
+OWN_LISTS = frozenset(
+    {"may-contradict", "may-repeat", "rank-fall", "similar-note", "stale-citation"}
+    | {"superseded-neighbour"}
+)
 """Rules whose findings the review has as lists."""
 
 
@@ -183,6 +187,8 @@ def _lists(review: Review) -> Iterator[str]:
     stale = "Notes that cite changed code: confirm, edit or archive"
     yield from _list("Findings", map(_finding, new), len(new))
     yield from _list(stale, _stale(review), len(review.stale))
+    told = len(review.said_elsewhere)
+    yield from _list("Said elsewhere", _said_elsewhere(review), told)
     yield from _list("Similar notes", _similar(review), len(review.similar))
     near = len(review.neighbours)
     yield from _list("Superseded or archived neighbours", _neighbours(review), near)
@@ -232,6 +238,13 @@ def _stale(review: Review) -> Iterator[str]:
 def _similar(review: Review) -> Iterator[str]:
     for one in review.similar:
         yield f"- {code(one.file)} and {code(one.other_file)}: {one.likeness:.2f} alike"
+
+
+def _said_elsewhere(review: Review) -> Iterator[str]:
+    for one in review.said_elsewhere:
+        what, here, there = side_by_side(one.remark, one.other_file)
+        where = f"{code(one.file)} line {one.remark.line}"
+        yield f"- {where} {code(what)}\n  - {code(here.strip())}\n  - {code(there.strip())}"
 
 
 def _neighbours(review: Review) -> Iterator[str]:

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 from hypothesis import strategies as st
 
+from memory_bank.memory.differences import Difference
+from memory_bank.memory.same_subject import SameSubject
 from memory_bank.notes.compare.note_change import (
     ClaimChange,
     KeyChange,
@@ -19,6 +21,7 @@ from memory_bank.review.report import (
     Review,
     ReviewFinding,
     RuleWithFindings,
+    SaidElsewhere,
     Side,
     SimilarNote,
     StaleCitation,
@@ -97,7 +100,8 @@ def review(*found: ReviewFinding, changes: Sequence[NoteChange] = (), **fields: 
         "schema_version": "1", "base": Side("main", "a" * 40), "head": Side("topic", "b" * 40),
         "prefix": ".memories/", "changes": tuple(changes), "findings": found,
         "rules": tuple(RuleWithFindings(name, severity, f"a {name}") for name, severity in names.items()),
-        "ghosts_made": (), "broken_backlinks": (), "orphans_made": (), "similar": (), "neighbours": (),
+        "ghosts_made": (), "broken_backlinks": (), "orphans_made": (), "similar": (),
+        "said_elsewhere": (), "neighbours": (),
         "stale": (), "queries": (), "tokens": TokenChange(40, 42), "notices": (),
     }  # fmt: skip
     return Review(**{**given, **fields})  # type: ignore[arg-type]
@@ -124,6 +128,24 @@ def hostile_reviews(draw: st.DrawFn) -> Review:
         *draw(st.lists(findings, max_size=4)),
         changes=[change],
         similar=(SimilarNote(text(), text(), text(), 0.91, text()),),
+        said_elsewhere=(
+            SaidElsewhere(
+                text(),
+                text(),
+                SameSubject(
+                    "contradicts",
+                    3,
+                    text(),
+                    text(),
+                    text(),
+                    4,
+                    text(),
+                    (Difference("number", text(), text()),),
+                    0.5,
+                ),
+                text(),
+            ),
+        ),
         neighbours=(
             WeakNeighbour(
                 text(), text(), text(), "superseded", (text(),), "linked", 4, text(), (text(),)

@@ -162,7 +162,7 @@ def test_the_structure_does_not_depend_on_the_text(shown: Review) -> None:
     kinds = [token.type for token in MARKDOWN.parse(markdown(shown))]
     others = sum(1 for one in shown.findings if not one.new)
     assert kinds.count("fence") == 1
-    headings = 5 + any(one.new for one in shown.findings)
+    headings = 6 + any(one.new for one in shown.findings)
     assert kinds.count("heading_open") == headings
     assert kinds.count("html_block") == 3 + 2 * bool(others)
 

@@ -67,6 +67,7 @@ def command(
 ) -> int:
     """Write a text as a new note."""
     from memory_bank.memory import remember
+    from memory_bank.memory.same_subject import side_by_side
 
     def render(done: remember.Remembered) -> None:
         verb = "created" if done.action == "created" else "updated"
@@ -75,6 +76,9 @@ def command(
             call.console.line("  same content: ", (call.place(done.same_as), "place"))
         if done.similar_to:
             call.console.line("  similar: ", (call.place(done.similar_to), "place"))
+        for remark in done.remarks:
+            for line in side_by_side(remark, call.place(remark.path)):
+                call.console.line(f"  {line}")
         call.warn(done.warning)
 
     if agent and not agent_name(agent):

@@ -1,0 +1,62 @@
+"""A review says which new sentences other notes may repeat or contradict."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from memory_bank.bank.bank import open_bank
+from memory_bank.review.formats.markdown import markdown
+from memory_bank.review.report import Review
+from memory_bank.review.review import review
+from tests.conftest import run_git
+
+BASE = {
+    "limits.md": "# Limits\n\nBodies are limited to 2 MB. A header may have 8 kB.\n",
+    "jobs.md": "# Jobs\n\nJobs are stored in Postgres, not in Redis.\n",
+    "typing.md": "# Sizes\n\nA body is limitted to 2 MB.\n",
+}
+
+
+def reviewed(root: Path, head: dict[str, str]) -> Review:
+    folder = root / ".memories"
+    folder.mkdir()
+    run_git(root, "init", "-q", "-b", "main")
+    for notes in (BASE, head):
+        for name, text in notes.items():
+            (folder / name).write_text(text, encoding="utf-8")
+        run_git(root, "add", ".")
+        run_git(root, "commit", "-q", "-m", "notes")
+    with open_bank(root, settings={"memory.embedder": "none"}) as bank:
+        return review(bank, "HEAD~1..HEAD")
+
+
+def test_a_new_note_that_contradicts_another_has_a_finding(tmp_path: Path) -> None:
+    found = reviewed(tmp_path, {"new.md": "# Default body limit raised to 4 MB\n"})
+    (finding,) = [one for one in found.findings if one.rule == "may-contradict"]
+    assert (finding.path, finding.line, finding.severity) == ("new.md", 1, "warning")
+    assert "limits.md:3 (4 MB, there 2 MB): “Bodies are limited to 2 MB.”" in finding.message
+    shown = markdown(found)
+    assert "Default body limit raised to 4 MB" in shown
+    assert "Bodies are limited to 2 MB." in shown
+
+
+def test_a_changed_value_that_another_note_still_has(tmp_path: Path) -> None:
+    text = BASE["jobs.md"].replace("Postgres, not in Redis", "Redis")
+    other = "# Queue\n\nThe queue stores jobs in Postgres, not in Redis.\n"
+    found = reviewed(tmp_path, {"queue.md": other, "jobs.md": text})
+    (said,) = found.said_elsewhere  # of two changed notes, once
+    assert said.remark.kind == "contradicts"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("typing.md", BASE["typing.md"].replace("limitted", "limited")),
+        ("jobs.md", f"{BASE['jobs.md']}\nA worker takes one at a time.\n"),
+        ("logs.md", "# Logs\n\nLogs are written as JSON.\n"),
+    ],
+)
+def test_what_was_said_before_or_elsewhere_has_none(tmp_path: Path, name: str, text: str) -> None:
+    assert reviewed(tmp_path, {name: text}).said_elsewhere == ()
