@@ -162,6 +162,7 @@ def _quoted(note: RecalledNote, quotes: Quoting, text: str = "") -> str:
         "by": note.source_type,
         "created_at": note.created_at[:_DAY],
         "superseded_by": note.superseded_by or "",
+        "newer": note.newer or "",
         "stale": note.stale,
     }
     return quotes.quote(text, about)

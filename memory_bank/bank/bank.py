@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -14,7 +16,7 @@ from memory_bank.bank.bank_id import bank_id
 from memory_bank.bank.logs import EditLog, Logs
 from memory_bank.bank.open_index import OpenIndex, View
 from memory_bank.base import paths, settings
-from memory_bank.base.errors import BadSetting, Busy, NoteNotFound
+from memory_bank.base.errors import BadSetting, Busy, MemoryBankError, NoteNotFound
 from memory_bank.base.filenames import NOTE_SUFFIXES, SETTINGS
 from memory_bank.base.paths import Layout
 from memory_bank.base.repairs import WRITING, Reports
@@ -315,6 +317,26 @@ class Bank:
         if isinstance(found, NoteNotFound):
             raise found
         return found
+
+    def count_opened(self, names: Iterable[str]) -> None:
+        """Count that notes were opened, cited or confirmed; what is no note is left out.
+
+        It never raises: an answer must not fail for it.
+        """
+        if self.revision is not None:
+            return
+        with suppress(MemoryBankError), self.lock:
+            keys = {key for name in names if (key := self._key(name))}
+            if keys:
+                self.logs.access.open(sorted(keys), time.time())
+
+    def _key(self, name: str) -> str:
+        try:
+            path = self.find(name, exactly=True)
+        except MemoryBankError:
+            return ""
+        row = self.read(lambda view: open_index.note_at(view.manifest, path))
+        return row.key if row else ""
 
 
 def open_bank(

@@ -78,6 +78,8 @@ class RecalledNote(NamedTuple):
     weak: bool = False
     """Whether that likelihood is too low for an answer."""
     superseded_by: str | None = None
+    newer: str | None = None
+    """The path of a newer note that may amend it; nobody has said whether it does."""
     links: tuple[LinkShown, ...] | None = None
     """Links to the note or ghost of `linked_to`, the most relevant first."""
     origin: Origin | None = None

@@ -19,8 +19,11 @@ class Log(sqlite.Opened):
 
     lost = "it is not written down"
     """Start of the message when nothing can be written."""
-    table = ""
-    """The table of notes, whose column `note` has their ids or paths."""
+    tables: tuple[str, ...] = ()
+    """The tables of notes, whose column `note` has their ids or paths."""
+    added = ""
+    """The statement that adds a table to logs that were made without it: the version stays, since a
+    log can't be rebuilt."""
 
     def __init__(
         self, file: Path, tables: str, version: int, repaired: Callable[[], object] = lambda: None
@@ -56,9 +59,13 @@ class Log(sqlite.Opened):
 
     def forget(self, notes: Iterable[str]) -> str:
         """Remove notes that no longer exist; return why that failed, or an empty text."""
+        return self._each("DELETE FROM {} WHERE note = ?", [(note,) for note in notes])
+
+    def _each(self, sql: str, rows: Sequence[tuple[object, ...]]) -> str:
+        """Run a statement on all tables of notes; return why that failed, or an empty text."""
         if not self.file.exists():
             return ""
-        return self.write(f"DELETE FROM {self.table} WHERE note = ?", [(note,) for note in notes])
+        return next(filter(None, (self.write(sql.format(one), rows) for one in self.tables)), "")
 
     def _execute(self, sql: str, rows: Sequence[tuple[object, ...]]) -> None:
         with sqlite.guarded(self.file):
@@ -82,11 +89,21 @@ class Log(sqlite.Opened):
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         except OSError as error:
             raise StorageFailed(f"{folder} can't be made: {error.strerror}") from error
-        return super()._connect()
+        base = super()._connect()
+        if self.added:
+            with sqlite.guarded(self.file):
+                base.execute(self.added)
+        return base
 
 
 _ACCESS_TABLE = """
 CREATE TABLE accesses (
+    note TEXT PRIMARY KEY, count INTEGER NOT NULL, last REAL NOT NULL
+) WITHOUT ROWID
+"""
+
+_OPENINGS = """
+CREATE TABLE IF NOT EXISTS openings (
     note TEXT PRIMARY KEY, count INTEGER NOT NULL, last REAL NOT NULL
 ) WITHOUT ROWID
 """
@@ -101,7 +118,8 @@ class AccessLog(Log):
     """The counts of one bank, by the note's id, or its path if it has none."""
 
     lost = "accesses are not counted"
-    table = "accesses"
+    tables = ("accesses", "openings")
+    added = _OPENINGS
 
     def __init__(self, folder: Path, repaired: Callable[[], object] = lambda: None) -> None:
         """Keep the counts in `folder`; `repaired` is called when they had to be started again."""
@@ -109,22 +127,39 @@ class AccessLog(Log):
 
     def of(self, notes: Iterable[str]) -> Mapping[str, Access]:
         """Return the accesses of some notes; those never accessed are left out."""
-        rows = self.read("SELECT note, count, last FROM accesses WHERE note IN ({})", notes)
-        return {note: Access(min(int(count), MOST), last) for note, count, last in rows}
+        wanted = list(notes)
+        sql = "SELECT note, count, last FROM {} WHERE note IN ({{}})"
+        returned, opened = (
+            {
+                note: (min(int(count), MOST), last)
+                for note, count, last in self.read(sql.format(table), wanted)
+            }
+            for table in ("accesses", "openings")
+        )
+        never = (0, 0.0)
+        return {
+            note: Access(*returned.get(note, never), *opened.get(note, never))
+            for note in returned.keys() | opened.keys()
+        }
 
     def add(self, notes: Iterable[str], now: float) -> str:
-        """Count one more access of each note; return why that can't be done, if so."""
+        """Count that each note was returned; return why that can't be done, if so."""
+        return self._count("accesses", notes, now)
+
+    def open(self, notes: Iterable[str], now: float) -> str:
+        """Count that each note was opened, cited or confirmed; return why that can't be done."""
+        return self._count("openings", notes, now)
+
+    def _count(self, table: str, notes: Iterable[str], now: float) -> str:
         return self.write(
-            "INSERT INTO accesses VALUES (?1, 1, ?2)"
+            f"INSERT INTO {table} VALUES (?1, 1, ?2)"
             f" ON CONFLICT DO UPDATE SET count = min(count, {MOST - 1}) + 1, last = max(last, ?2)",
             [(note, now) for note in notes],
         )
 
     def rename(self, old: str, new: str) -> str:
         """Carry a note's counts over to its new path; return why that can't be done, if so."""
-        if not self.file.exists():
-            return ""
-        return self.write("UPDATE OR REPLACE accesses SET note = ? WHERE note = ?", [(new, old)])
+        return self._each("UPDATE OR REPLACE {} SET note = ? WHERE note = ?", [(new, old)])
 
 
 _EDIT_TABLE = """
@@ -139,14 +174,14 @@ CREATE TABLE IF NOT EXISTS writes (
     note TEXT NOT NULL, agent TEXT NOT NULL, time REAL NOT NULL, PRIMARY KEY (note, time, agent)
 ) WITHOUT ROWID
 """
-"""Added to logs that were made without it: the version stays, since a log can't be rebuilt."""
 
 
 class EditLog(Log):
     """The agents that changed each note, by the note's id, or its path if it has none."""
 
     lost = "who changed it is not written down"
-    table = "edits"
+    tables = ("edits", "writes")
+    added = _WRITES
 
     def __init__(self, folder: Path, repaired: Callable[[], object] = lambda: None) -> None:
         """Keep the log in `folder`; `repaired` is called when it had to be started again."""
@@ -193,15 +228,7 @@ class EditLog(Log):
 
     def rename(self, old: str, new: str) -> str:
         """Rename a note in the log; return why that failed, or an empty text."""
-        if not self.file.exists():
-            return ""
         return self._each("UPDATE OR REPLACE {} SET note = ? WHERE note = ?", [(new, old)])
-
-    def forget(self, notes: Iterable[str]) -> str:
-        """Remove notes that no longer exist; return why that failed, or an empty text."""
-        if not self.file.exists():
-            return ""
-        return self._each("DELETE FROM {} WHERE note = ?", [(note,) for note in notes])
 
     def inherit(self, note: str, sources: Iterable[str]) -> str:
         """Add the agents of merged notes to a note; return why that failed, or an empty text."""
@@ -215,16 +242,6 @@ class EditLog(Log):
             "INSERT OR IGNORE INTO writes SELECT ?1, agent, time FROM writes WHERE note = ?2", rows
         )
 
-    def _each(self, sql: str, rows: Sequence[tuple[object, ...]]) -> str:
-        """Run a statement on both tables; return why that failed, or an empty text."""
-        return self.write(sql.format("edits"), rows) or self.write(sql.format("writes"), rows)
-
-    def _connect(self) -> Connection:
-        base = super()._connect()
-        with sqlite.guarded(self.file):
-            base.execute(_WRITES)
-        return base
-
 
 _UPDATE_TABLE = "CREATE TABLE updates (note TEXT PRIMARY KEY, last REAL NOT NULL) WITHOUT ROWID"
 
@@ -233,7 +250,6 @@ CREATE TABLE IF NOT EXISTS heads (
     etag TEXT PRIMARY KEY, head TEXT NOT NULL, time REAL NOT NULL
 ) WITHOUT ROWID
 """
-"""Added to logs that were made without it: the version stays, since a log can't be rebuilt."""
 
 _MOST_HEADS = 10_000
 """Number of versions of notes whose commit is kept: the newest."""
@@ -243,7 +259,7 @@ class UpdateLog(Log):
     """The time of each note's last update, by the note's id, or its path if it has none."""
 
     lost = "when it was updated is not written down"
-    table = "updates"
+    tables = ("updates",)
 
     def __init__(self, folder: Path, repaired: Callable[[], object] = lambda: None) -> None:
         """Keep the log in `folder`; `repaired` is called when it had to be started again."""

@@ -15,6 +15,9 @@ SEVERITIES = ("error", "warning", "info")
 """Severities of findings, the most severe first."""
 
 
+RETURNED = "returned"
+
+
 class BadTable(ValueError):
     """A value in a table is wrong: the keys to it, the problem, and what to write."""
 
@@ -161,6 +164,13 @@ class Memory(NamedTuple):
     recency_boost_factor: Annotated[
         float, Key("what its score is multiplied with", low=1, high=100)
     ] = 1.2
+    boost_by: Annotated[
+        str,
+        Key(
+            "which accesses boost: those that opened a note, or all that returned it",
+            choices=("opened", RETURNED),
+        ),
+    ] = "opened"
     access_boost_days: Annotated[
         float, Key("days until the last access stops counting", low=1, high=_CENTURY)
     ] = 30.0

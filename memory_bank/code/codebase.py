@@ -335,7 +335,12 @@ class Codebase:
         """Return the accesses of some symbols, by id; none without a bank."""
         if self._given is not None:
             return self._given(names)
-        return self.access.of(names) if self.access is not None else {}
+        found = self.access.of(names) if self.access is not None else {}
+        # a symbol is returned by its name: that tells as much as to open it
+        return {
+            name: one._replace(opened=one.times, last_opened=one.last)
+            for name, one in found.items()
+        }
 
     def _refreshed(self, progress: Progress | None) -> str:
         known = self.table.file.exists()

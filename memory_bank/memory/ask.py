@@ -317,6 +317,7 @@ def _notes(bank: Bank | None, asked: _Asked) -> _Found:
             source_type=note.source_type,
             path=_place(note, note.path),
             line=note.line,
+            created_at=note.created_at,
         )
         for note in answer.notes
     ]

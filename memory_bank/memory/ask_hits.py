@@ -49,7 +49,7 @@ _GROUP_OF = {
 }
 """The groups of parts that are added; those of other retrievers are words."""
 
-_FACTORS = frozenset({"recency", "access", "trust", "session", "stale", "supersedes"})
+_FACTORS = frozenset({"recency", "access", "trust", "session", "stale", "supersedes", "newer"})
 
 _ALL = "conditions"
 

@@ -38,6 +38,7 @@ class NoteResult(NamedTuple):
     source_type: str
     path: str
     line: int
+    created_at: str
     kind: Literal["note"] = "note"
 
     @property

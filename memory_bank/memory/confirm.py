@@ -74,6 +74,7 @@ def confirm(
         said = [done.warning, *_not_confirmed(bank, path, head)]
         warning = "; ".join(one for one in said if one) or None
         found.append(Confirmed(path, done.etag, done.changed, warning))
+    bank.count_opened(paths)
     return Confirmation(head, tuple(found))
 
 

@@ -16,7 +16,8 @@ from typing import NamedTuple
 from memory_bank.bank import note_files, open_index
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadInput, Conflict, Hint, NoteNotFound
-from memory_bank.memory.remember import check_size, with_keys
+from memory_bank.memory import amendments
+from memory_bank.memory.remember import check_size, cited, with_keys
 from memory_bank.notes import front_matter, parsing, sections
 from memory_bank.notes.compare import note_comparison
 from memory_bank.notes.compare.note_change import NoteChange
@@ -79,6 +80,8 @@ class WrittenNote:
     changed: bool
     warning: str | None = None
     """A warning about the note's place, for example that git would track a session's note."""
+    may_amend: str | None = None
+    """Path of an older note on the same subject that it may amend since the change."""
 
 
 def append(
@@ -203,9 +206,10 @@ def write(
     if changed:
         _updated(bank, path)
     unknown = record(bank, [path], agent) if changed else None
-    return WrittenNote(
-        path, etag, changed, warnings(note_files.warning(bank.layout, path), unknown)
-    )
+    warning = warnings(note_files.warning(bank.layout, path), unknown)
+    older = amendments.may_amend(bank, path) if changed and given else None
+    bank.count_opened(cited(given) if changed else ())
+    return WrittenNote(path, etag, changed, warning, older)
 
 
 def _updated(bank: Bank, path: str) -> None:

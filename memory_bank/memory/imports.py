@@ -18,6 +18,7 @@ from memory_bank.bank.bank import Bank
 from memory_bank.bank.open_index import NoteRow
 from memory_bank.base import plugins
 from memory_bank.base.errors import BadInput, Hint
+from memory_bank.memory import amendments
 from memory_bank.memory.alike import with_content
 from memory_bank.memory.create import (
     REFUSALS,
@@ -64,6 +65,8 @@ class ImportedNote:
     `kept` (changed in the source and in the bank: the note is not changed), `refused`."""
     path: str | None = None
     reason: str | None = None
+    may_amend: str | None = None
+    """Path of an older note on the same subject that a new or updated one may amend."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +120,7 @@ def import_notes(
         if not dry_run:
             run.write()
             bank.catch_up()
+            run.find_amended()
     found = tuple(run.found[number] for number in range(len(entries)))
     actions = [note.action for note in found]
     return Imported(
@@ -215,6 +219,13 @@ class _Run:
                 self._update(note, item)
             except REFUSALS as error:
                 self._done(number, REFUSED, note.path, refused(error).reason)
+
+    def find_amended(self) -> None:
+        """Name the older notes that those written may amend."""
+        for number, one in self.found.items():
+            if one.path and one.action in {CREATED, UPDATED}:
+                older = amendments.may_amend(self._bank, one.path)
+                self.found[number] = replace(one, may_amend=older) if older else one
 
     def _done(
         self, number: int, action: str, path: str | None = None, reason: str | None = None

@@ -126,7 +126,7 @@ class NoteView(NamedTuple):
 
 def view(bank: Bank, name: str) -> NoteView:
     """Return a note with its links; raise NoteNotFound, or UnreadableNote if it is not text."""
-    note = show(bank, name)
+    note = show(bank, name, count_access=False)
     head = note.content[: len(note.content) - len(note.body)]
     raw, _ = front_matter.metadata(front_matter.split(note.content))
     has_any = f"^{OBSERVATION}" in note.content  # parsing a long note again takes its time

@@ -12,10 +12,12 @@ from memory_bank.bank.hits import Also, RecalledNote, Wanted
 from memory_bank.bank.open_index import BY_HAND, View, note_of
 from memory_bank.base.dates import iso_of
 from memory_bank.base.documents import Section, Span
+from memory_bank.memory import amendments
 from memory_bank.memory.hits import SCHEMA_VERSION, Recalled
 from memory_bank.notes.note import Entity
 from memory_bank.search import boosts, snippets
 from memory_bank.search.engine import Hit, SearchResult
+from memory_bank.search.hits import Reason
 from memory_bank.search.manifest import document_rows, filters
 from memory_bank.search.manifest.document_rows import PassageRow
 from memory_bank.search.notices import lifted, remarks, restricted
@@ -54,6 +56,9 @@ _DAY = 10
 
 _LAST_LINE = 1 << 40
 """A number after that of any line."""
+
+_NEAREST = 10
+"""Hits among which newer notes on the same subject are looked for."""
 
 _TRIES = 5
 """Attempts to get an answer during which no note changes."""
@@ -205,7 +210,9 @@ def _search(bank: Bank, view: View, wanted: Wanted) -> _Found:
             scales=scales,
         )
 
-    found = trust_filter.search(bank, view, conditions, within, wanted.limit, find)
+    most = max(wanted.limit, _NEAREST) if text else wanted.limit
+    found = trust_filter.search(bank, view, conditions, within, most, find)
+    found, newer = _newest_first(bank, view, found, wanted)
     by_note = {
         number: by_words(into, wanted.words or text) for number, into in (links or {}).items()
     }
@@ -219,6 +226,7 @@ def _search(bank: Bank, view: View, wanted: Wanted) -> _Found:
             edited[hit.document.key],
             by_note.get(hit.document.number),
             whole=wanted.whole,
+            newer=newer.get(hit.document.number),
         )
         for hit in found.hits
     ]
@@ -230,6 +238,31 @@ def _search(bank: Bank, view: View, wanted: Wanted) -> _Found:
     whole = not conditions and links is None and wanted.mode != "semantic"
     answered = not whole or view.engine.answers(parsed.question, found.hits)
     return _Found(found, notes, parsed, notices, answered)
+
+
+def _newest_first(
+    bank: Bank, view: View, found: SearchResult, wanted: Wanted
+) -> tuple[SearchResult, dict[int, str]]:
+    """Put hits that may amend another good hit before it, and cut the hits to those wanted.
+
+    Also returns the path of the newer note by the number of the older one. Questions about the past
+    keep their order.
+    """
+    good = [hit for hit in found.hits[:_NEAREST] if not hit.weak]
+    notes = amendments.dated(bank.roots, view, [hit.document for hit in good])
+    pairs = amendments.amended(view, notes)
+    hits = list(found.hits)
+    for old, new in () if amendments.asks_about_past(wanted.query) else sorted(pairs.items()):
+        if hits.index(good[old]) < hits.index(good[new]):
+            hits.remove(good[new])
+            likely = good[new]._replace(score=max(good[new].score, good[old].score))
+            likely = likely._replace(
+                reasons=(*likely.reasons, Reason("newer", f"may amend {notes[old].row.key}", 1.0))
+            )
+            hits.insert(hits.index(good[old]), likely)
+            good[new] = likely
+    newer = {good[old].document.number: notes[new].row.key for old, new in pairs.items()}
+    return found._replace(hits=tuple(hits[: wanted.limit])), newer
 
 
 class _HitText:
@@ -270,6 +303,7 @@ def _recalled(
     links: tuple[LinkShown, ...] | None,
     *,
     whole: bool,
+    newer: str | None,
 ) -> RecalledNote | None:
     """Return a hit with its texts; None if its file changed since it was indexed."""
     view, hit, text, content = shown.view, shown.hit, shown.query, shown.content
@@ -312,5 +346,6 @@ def _recalled(
         weak=hit.weak,
         stale=hit.stale,
         superseded_by=hit.superseded_by or None,
+        newer=None if hit.superseded_by else newer,
         links=links,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,6 +18,7 @@ from memory_bank.base.dates import iso
 from memory_bank.base.errors import BadInput, Hint, NoteExists
 from memory_bank.base.text import agent_name
 from memory_bank.git import repository
+from memory_bank.memory import amendments
 from memory_bank.memory.alike import duplicates, linked, remarks_on, similar_to, stays_here
 from memory_bank.notes import front_matter, names, parsing
 from memory_bank.notes.identity import content_hash, note_id, slug
@@ -47,6 +49,10 @@ _ID_DIGITS = 4
 
 _SHOWN = 60
 
+_CITED = re.compile(r"\[\[([^\[\]|#^\n]+)")
+
+_MOST_CITED = 100
+
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
@@ -71,6 +77,8 @@ class Remembered:
     """Path of a note whose text is nearly the same, if this one is new."""
     remarks: tuple[SameSubject, ...] = ()
     """Sentences of other notes that a new one may repeat or contradict."""
+    may_amend: str | None = None
+    """Path of an older note on the same subject that this one may amend, if it is new."""
     session_id: str | None = None
     """The session that goes on, if it is a session's note and one is known."""
     warning: str | None = None
@@ -143,7 +151,11 @@ def remember(
         done = replace(linked(bank, found, done), session_id=session.session_id or None)
         by = writer(source_type, source_agent)
         unknown = record(bank, [done.path], by) if changed else None
-        return replace(done, warning=warnings(done.warning, unknown))
+        older = None
+        if done.action == CREATED and source_type != SESSION:
+            older = amendments.may_amend(bank, done.path)
+            bank.count_opened(cited(content))
+        return replace(done, warning=warnings(done.warning, unknown), may_amend=older)
 
 
 def _create(
@@ -212,6 +224,11 @@ def session_note(
         source_agent=source_agent,
         session_id=session_id,
     )
+
+
+def cited(content: str) -> list[str]:
+    """Return the names in the wikilinks of a text."""
+    return [name.strip() for name in _CITED.findall(content)[:_MOST_CITED]]
 
 
 def check_content(bank: Bank, content: str) -> None:

@@ -140,8 +140,11 @@ def list_notes(
     return Listing(len(found), tuple(listed(note) for note in found), notices)
 
 
-def show(bank: Bank, name: str) -> ShownNote:
-    """Return a whole note; raise NoteNotFound, or UnreadableNote if it is not text."""
+def show(bank: Bank, name: str, *, count_access: bool = True) -> ShownNote:
+    """Return a whole note; raise NoteNotFound, or UnreadableNote if it is not text.
+
+    Unless `count_access` is false, it counts as opened, which makes it rank a little higher.
+    """
     path = bank.find(name)
     note = bank.store.read(path)
     row = bank.read(lambda view: open_index.note_at(view.manifest, path))
@@ -151,6 +154,8 @@ def show(bank: Bank, name: str) -> ShownNote:
     with bank.lock:
         seen = bank.logs.access.of([row.key]).get(row.key)
         dated = listed(open_index.updated_by(row, bank.logs.updates.all()))
+    if count_access:
+        bank.count_opened([path])
     return ShownNote(
         note_id=dated.note_id,
         path=path,
@@ -190,6 +195,7 @@ def show_section(bank: Bank, name: str, heading: str) -> ShownSection:
     path = bank.find(name)
     note = bank.store.read(path)
     section = edit.section_of(note.body.sections, heading)
+    bank.count_opened([path])
     return ShownSection(
         path=path,
         line=section.line,

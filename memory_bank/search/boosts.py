@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from memory_bank.base.setting_sections import Memory
+from memory_bank.base.setting_sections import RETURNED, Memory
 from memory_bank.search.hits import Access, Ranking, Reason
 from memory_bank.search.retrievers.base import Matches
 
@@ -17,10 +17,16 @@ _FULL_COUNT = 100
 
 
 def access(settings: Memory, accessed: Access, now: float) -> float:
-    """Return 1 + w1·max(0, 1 − age/30 d) + w2·ln(n + 1)/ln 100, with the age of the last access."""
-    age = (now - accessed.last) / (settings.access_boost_days * _DAY)
-    recent = max(0.0, 1.0 - max(0.0, age)) if accessed.times else 0.0
-    often = math.log(accessed.times + 1) / math.log(_FULL_COUNT)
+    """Return 1 + w1·max(0, 1 − age/30 d) + w2·ln(n + 1)/ln 100, with the age of the last access.
+
+    By default, accesses are those that opened a note: to be listed says nothing of its worth.
+    """
+    times, last = accessed.opened, accessed.last_opened
+    if settings.boost_by == RETURNED:
+        times, last = accessed.times, accessed.last
+    age = (now - last) / (settings.access_boost_days * _DAY)
+    recent = max(0.0, 1.0 - max(0.0, age)) if times else 0.0
+    often = math.log(times + 1) / math.log(_FULL_COUNT)
     return 1.0 + settings.access_recency_weight * recent + settings.access_count_weight * often
 
 

@@ -29,10 +29,13 @@ class Ranking(NamedTuple):
 
 
 class Access(NamedTuple):
-    """How often a note was accessed, and when last (seconds since the epoch)."""
+    """How often a note was returned, and when last (seconds since the epoch)."""
 
     times: int = 0
     last: float = 0.0
+    opened: int = 0
+    """How often it was opened, cited or confirmed."""
+    last_opened: float = 0.0
 
 
 NEVER = Access()

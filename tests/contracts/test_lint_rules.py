@@ -43,6 +43,8 @@ ILL = {
     "work": "TODO: a rule of the sample plug-in finds this.\n",
     "0007-one": "---\ntype: decision\nstatus: accepted\n---\nOne.\n",
     "0007-two": "---\ntype: decision\nstatus: accepted\n---\nTwo.\n",
+    "kept": "---\ncreated_at: 2026-01-05\n---\nAccess logs are kept for thirty days.\n",
+    "kept-now": "---\ncreated_at: 2026-03-05\n---\nAccess logs are no longer kept for thirty days.\n",
     "schemaless": "---\ntype: decision\nstatsu: x\ncreated_at: [no date]\n---\nDecided.\n",
 }
 """Texts of notes in each of which a rule finds something."""
@@ -106,7 +108,7 @@ def run(bank: Bank, paths: Collection[str] | None = None) -> list[Finding]:
     bank.sync()
     return bank.read(
         lambda view: findings(
-            RuleContext(bank.layout, bank.settings, bank.store, view.manifest, paths)
+            RuleContext(bank.layout, bank.settings, bank.store, view.manifest, paths, view)
         )
     )
 

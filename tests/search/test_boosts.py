@@ -15,18 +15,28 @@ NOW = 1_800_000_000.0
 SETTINGS = Memory()
 
 
+def opened(times: int, last: float) -> Access:
+    return Access(0, 0.0, times, last)
+
+
+def test_to_be_returned_boosts_only_where_the_settings_say_so() -> None:
+    listed = Access(50, NOW)
+    assert boosts.access(SETTINGS, listed, NOW) == 1.0
+    assert boosts.access(SETTINGS._replace(boost_by="returned"), listed, NOW) > 1.1
+
+
 def test_a_note_never_accessed_keeps_its_score() -> None:
     assert boosts.access(SETTINGS, NEVER, NOW) == 1.0
 
 
 def test_the_boost_of_an_access_fades_in_thirty_days() -> None:
-    fresh, old = (boosts.access(SETTINGS, Access(1, NOW - age * DAY), NOW) for age in (0, 30))
+    fresh, old = (boosts.access(SETTINGS, opened(1, NOW - age * DAY), NOW) for age in (0, 30))
     assert fresh == pytest.approx(old + SETTINGS.access_recency_weight)
     assert old > 1.0
 
 
 def test_a_hundred_accesses_reach_the_weight_of_the_count() -> None:
-    found = boosts.access(SETTINGS, Access(99, NOW - 365 * DAY), NOW)
+    found = boosts.access(SETTINGS, opened(99, NOW - 365 * DAY), NOW)
     assert found == pytest.approx(1 + SETTINGS.access_count_weight)
 
 
@@ -38,7 +48,7 @@ def test_a_young_note_is_boosted(age: float, boosted: bool) -> None:
 
 @given(count=st.integers(0, 10**6), age=st.floats(-10, 1000), young=st.floats(-10, 30))
 def test_no_boost_is_above_the_most(count: int, age: float, young: float) -> None:
-    accessed = boosts.access(SETTINGS, Access(count, NOW - age * DAY), NOW)
+    accessed = boosts.access(SETTINGS, opened(count, NOW - age * DAY), NOW)
     assert accessed * boosts.recency(SETTINGS, NOW - young * DAY, NOW) <= boosts.upper_bound(
         SETTINGS
     )

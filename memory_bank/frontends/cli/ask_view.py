@@ -29,6 +29,7 @@ def show_results(call: Call, answer: Answer, root: Path | None) -> None:
         console.line(
             f"{number}  ", (_place(call, one, root), "place"), f"  {kind}  ",
             (f"{one.relevance_score:.2f}", "dim"),
+            (f"  {one.created_at[:10]}" if isinstance(one, NoteResult) else "", "tag"),
         )  # fmt: skip
         if one.title and one.title != file_of(one):
             console.line(_INDENT, (one.title, "bold"))

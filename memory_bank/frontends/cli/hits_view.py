@@ -74,7 +74,11 @@ class _Hit:
         """The rows of the screen that it takes, apart from its snippet."""
         place = cells(f"{_INDENT}{hit_places.place(self.call, self.note, self.note.line)}  0.00")
         heading = 1 + (place - 1) // self.console.columns
-        marks = bool(self.note.superseded_by) + bool(self.note.stale) + bool(_address(self.note))
+        marks = (
+            bool(self.note.superseded_by or self.note.newer)
+            + bool(self.note.stale)
+            + bool(_address(self.note))
+        )
         return heading + 1 + marks + len(self.note.links or ())
 
     def show(self) -> None:
@@ -89,6 +93,8 @@ class _Hit:
         if note.superseded_by:
             successor = hit_places.successor(self.call, note)
             self.console.line(_INDENT, (f"superseded by {successor}", "warn"))
+        if note.newer:
+            self.console.line(_INDENT, (f"newer: {self.call.place(note.newer)}", "warn"))
         if note.stale:
             self.console.line(_INDENT, (f"stale: {note.stale}", "warn"))
         for reason in note.reasons if self.shown.explain else ():

@@ -33,6 +33,11 @@ _DAY = 10
 _MOST = 20
 """Most lines of a list."""
 
+_AMENDS = (
+    " It may amend the older note may_amend: if it replaces that, append"
+    " `- supersedes:: [[name]]` to it, else `- related_to:: [[name]]`."
+)
+
 _FALLBACKS = {
     "embeddings_disabled": "embeddings are off",
     "vectors_pending": "some vectors are not computed yet",
@@ -90,6 +95,7 @@ def remembered(done: Remembered, quotes: Quotes) -> str:
         "created_at": done.created_at,
         "same_as": done.same_as or "",
         "similar_to": done.similar_to or "",
+        "may_amend": done.may_amend or "",
         "session": done.session_id or "",
     }
     head = f"{verb} (action: {done.action})."
@@ -97,6 +103,7 @@ def remembered(done: Remembered, quotes: Quotes) -> str:
         head += " Another note, same_as, has the same content."
     if done.similar_to:
         head += " Another note, similar_to, says nearly the same: read it, then merge or edit."
+    head += _AMENDS if done.may_amend else ""
     said = [line for one in done.remarks for line in side_by_side(one, one.path)]
     if said:
         head += " A sentence may repeat or contradict another note: read it, then edit one of both."
@@ -106,7 +113,9 @@ def remembered(done: Remembered, quotes: Quotes) -> str:
 def written(done: WrittenNote, quotes: Quotes) -> str:
     """Say which note was changed."""
     verb = "Changed." if done.changed else "Nothing to change."
-    note = _note(quotes, path=done.path, etag=done.etag[:_ETAG])
+    amends = done.may_amend or ""
+    note = _note(quotes, path=done.path, etag=done.etag[:_ETAG], may_amend=amends)
+    verb += _AMENDS if amends else ""
     return _answer_text(quotes, verb + _warning(done.warning), note)
 
 
@@ -302,6 +311,7 @@ def _hit(quotes: Quotes, note: RecalledNote) -> str:
         "age": age(note.created_at),
         "status": note.status if note.status != "active" else "",
         "superseded_by": note.superseded_by or "",
+        "newer": note.newer or "",
         "stale": note.stale,
     }
     lines = [*_links(note.links or ()), *_section(note)]

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar, cast
 
 from memory_bank.bank.findings import SEVERITIES, Edit, Finding, Severity
+from memory_bank.bank.open_index import View
 from memory_bank.base import plugins
 from memory_bank.base.errors import MemoryBankError
 from memory_bank.base.paths import Layout
@@ -106,14 +107,17 @@ class RuleContext:
         store: Store,
         manifest: Manifest,
         paths: Collection[str] | None = None,
+        view: View | None = None,
     ) -> None:
-        """Give access to a bank whose index is up to date; see `paths`."""
+        """Give access to a bank whose index is up to date; see `paths` and `view`."""
         self.layout = layout
         self.settings = settings
         self.manifest = manifest
         """The indexed documents; prefer it to reading files."""
         self.paths = None if paths is None else frozenset(paths)
         """The files whose findings are wanted; None for all. A rule need not look at others."""
+        self.view = view
+        """The whole index; None where an answer must come at once: then rules don't search it."""
         self._store = store
         self.roots = store.roots
         """The folders of the notes."""

@@ -11,6 +11,7 @@ from memory_bank.bank.note_files import SESSION
 from memory_bank.bank.open_index import NoteRow
 from memory_bank.base.filenames import NOTE_SUFFIXES
 from memory_bank.git import authorship, process, repository
+from memory_bank.memory import amendments
 from memory_bank.notes.identity import content_hash
 from memory_bank.notes.names import folded, name_of, record_name
 from memory_bank.notes.schema import folder_of
@@ -52,6 +53,19 @@ def _shared(bank: RuleContext, paths: Sequence[str]) -> set[str]:
     return {
         by_file[file] for file in repository.trackable(bank.tree, list(by_file)) if file in by_file
     }
+
+
+@bank_rule("info", "a note may amend an older one, and nobody has said whether it does")
+def may_amend(bank: RuleContext) -> Iterator[Problem]:
+    """Yield each note that may amend an older one on the same subject, unless they are linked."""
+    view = bank.view
+    for row in document_rows.all_documents(bank.manifest) if view else ():
+        if view is None or (bank.paths is not None and row.key not in bank.paths):
+            continue
+        if (older := amendments.older_of(bank.roots, view, row)) and not bank.is_included(row.key):
+            yes = f"add the line `- supersedes:: [[{name_of(older)}]]` if it replaces that"
+            fix = f"{yes}, else `- related_to:: [[{name_of(older)}]]`"
+            yield Problem(row.key, 1, f"may amend {older}", fix)
 
 
 _FIX_SAME_ID = "merge them, or give the newer one another id"

@@ -129,6 +129,13 @@ def superseded(manifest: Manifest, numbers: Collection[int]) -> dict[int, tuple[
     return found
 
 
+def linked_pairs(manifest: Manifest, numbers: Collection[int]) -> set[tuple[int, int]]:
+    """Return the links among some documents, as source and target."""
+    sql = "SELECT DISTINCT document, dest FROM links WHERE document IN ({}) AND dest IS NOT NULL"
+    wanted = set(numbers)
+    return {(one, other) for one, other in manifest.chunked(sql, list(wanted)) if other in wanted}
+
+
 def any_supersedes(manifest: Manifest) -> bool:
     """Tell whether any document supersedes another."""
     return _any_link(manifest, _SUPERSEDING)

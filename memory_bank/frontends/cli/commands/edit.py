@@ -7,7 +7,7 @@ from typing import Annotated
 from memory_bank.base.operation import Agent, IfMatch, Note, Param, operation
 from memory_bank.base.screen import Call
 from memory_bank.frontends.cli import text_input
-from memory_bank.frontends.cli.change_view import show_written
+from memory_bank.frontends.cli.change_view import ask_whether_amended, show_written
 from memory_bank.frontends.cli.note_editor import in_editor
 
 
@@ -60,7 +60,8 @@ def command(
                 if_match=if_match,
                 agent=agent,
             )
-    call.answer(done, lambda done: show_written(call, done))
+        call.answer(done, lambda done: show_written(call, done))
+        ask_whether_amended(call, bank, done.path, done.may_amend)
     return 0
 
 

@@ -78,6 +78,8 @@ def _show_note(call: Call, note: ImportedNote, *, dry_run: bool) -> None:
     verb = f"would be {note.action}:" if dry_run else note.action
     if note.action in {"created", "updated"}:
         console.line(f"{verb} ", (call.place(note.path) if note.path else note.key, "place"))
+        if note.may_amend:
+            console.line("  may amend: ", (call.place(note.may_amend), "place"))
     elif note.action == "same_content":
         console.line("not imported: ", (note.key, "place"), f": {note.path} has the same content")
     else:

@@ -9,6 +9,7 @@ from memory_bank.base.operation import Param, Tags, Text, Type, operation
 from memory_bank.base.screen import Call
 from memory_bank.base.text import agent_name
 from memory_bank.frontends.cli import text_input
+from memory_bank.frontends.cli.change_view import ask_whether_amended
 
 if TYPE_CHECKING:
     from memory_bank.memory import remember
@@ -101,7 +102,8 @@ def command(
                 source_type=source,
                 source_agent=agent,
             )
-    call.answer(done, render)
+        call.answer(done, render)
+        ask_whether_amended(call, bank, done.path, done.may_amend)
     return 0
 
 

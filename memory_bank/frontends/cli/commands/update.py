@@ -5,7 +5,7 @@ from __future__ import annotations
 from memory_bank.base.operation import Agent, IfMatch, Note, Text, operation
 from memory_bank.base.screen import Call
 from memory_bank.frontends.cli import text_input
-from memory_bank.frontends.cli.change_view import show_written
+from memory_bank.frontends.cli.change_view import ask_whether_amended, show_written
 
 
 @operation(
@@ -38,5 +38,6 @@ def command(
                 done = edit.update(
                     bank, note.path, written, if_match=if_match or note.etag, agent=agent
                 )
-    call.answer(done, lambda done: show_written(call, done))
+        call.answer(done, lambda done: show_written(call, done))
+        ask_whether_amended(call, bank, done.path, done.may_amend)
     return 0

@@ -1,0 +1,231 @@
+"""Find notes that may amend an older note on the same subject.
+
+A note may amend the one that is nearest to it, by the rarity of the words that both have, if it is
+clearly nearer than the next, older by dates that are known, and the note begins with words of
+change, or is as near as a second version and has another value. `docs/benchmarks.md` has how often
+that is right.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import NamedTuple, cast
+
+from memory_bank.bank.bank import Bank
+from memory_bank.bank.open_index import View
+from memory_bank.base.documents import Span
+from memory_bank.base.errors import MemoryBankError
+from memory_bank.notes.roots import Roots
+from memory_bank.search.manifest import document_rows, graph
+from memory_bank.search.manifest.document_rows import DocumentRow
+from memory_bank.search.retrievers.base import Question, Scope
+from memory_bank.search.retrievers.keyword import analyzer
+from memory_bank.search.retrievers.keyword.index import KeywordIndex
+
+
+class _Bound(NamedTuple):
+    """What makes a pair: the least likeness, and how much nearer the older is than the next."""
+
+    least: float
+    apart: float
+
+
+AMENDING, CHANGING, VALUE = _Bound(0.2, 1.4), _Bound(0.25, 1.6), _Bound(0.4, 2.0)
+"""For a note that says that it amends, one with words of change, and one with another value."""
+
+_AMENDING = re.compile(
+    r"\b(?:amend(?:s|ed|ing|ments?)?|supersed(?:es?|ed|ing)|replaces|revis(?:es?|ed|ion)"
+    r"|revers(?:es?|ed)|no longer|withdrawn?|obsolete)\b",
+    re.IGNORECASE,
+)
+
+_CHANGING = re.compile(
+    r"\b(?:replac(?:ed|ing)|any ?more|any longer|from now on|going forward|instead of|deprecat\w+"
+    r"|void|former(?:ly)?|previous(?:ly)?|used to|now|since the"
+    r"|(?:raised|lowered|changed|moved|switched|shortened|reduced|increased|extended) (?:from|to)"
+    r"|updates? (?:the|our)|changes? (?:to|of|in) the|change to|new (?:rule|policy|limit)"
+    r"|too (?:long|short|low|high|strict|late|much)|we (?:move|drop|switch|change|reverse))\b",
+    re.IGNORECASE,
+)
+
+_PAST = re.compile(
+    r"\b(?:first|before|original\w*|initial\w*|used to|former\w*|previous\w*|earlier|back then)\b",
+    re.IGNORECASE,
+)
+"""Words of a question about what held before."""
+
+_NUMBER = re.compile(r"(?<![\w.])\d+(?:[.,]\d+)*")
+
+_HEAD = 60
+"""Words at the start of a note that tell whether it changes something."""
+
+_SHORT = 1500
+"""Characters of the longest note in which another value tells that."""
+
+_READ = 20_000
+"""Characters of a note that are compared."""
+
+_ASKED, _COMPARED = 40, 8
+"""Words that are looked for, the rarest, and the notes found by them that are compared."""
+
+_TITLE = re.compile(r"^#{1,6}[ \t]+", re.MULTILINE)
+
+
+class DatedNote:
+    """A note, its words and its date."""
+
+    def __init__(self, row: DocumentRow, text: str, created: float) -> None:
+        """Take the text without front matter; `created` is 0 if no date is known."""
+        self.row, self.text, self.created = row, text[:_READ], created
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """The stems of its words, without stop words."""
+        text = analyzer.cleaned(self.text)
+        parts = analyzer.identifier_parts(text)
+        found = (*analyzer.stems(text), *analyzer.stems(parts), *analyzer.grams(text).split())
+        return frozenset(found) - analyzer.STOP_WORDS
+
+    @cached_property
+    def head(self) -> str:
+        """Its first words."""
+        return " ".join(_TITLE.sub("", self.text[: _HEAD * 20]).split()[:_HEAD])
+
+    @property
+    def changes(self) -> bool:
+        """Whether it may amend another note at all."""
+        return self.created > 0 and (
+            bool(_AMENDING.search(self.head) or _CHANGING.search(self.head))
+            or (len(self.text) < _SHORT and bool(_NUMBER.search(self.text)))
+        )
+
+    def amends(self, old: DatedNote, likeness: float, next_best: float) -> bool:
+        """Tell whether it may amend the note that is nearest to it."""
+        if not 0 < old.created < self.created:
+            return False
+        bounds = []
+        if _AMENDING.search(self.head):
+            bounds.append(AMENDING)
+        if _CHANGING.search(self.head):
+            bounds.append(CHANGING)
+        if len(self.text) < _SHORT and self._values - old._values:
+            bounds.append(VALUE)
+        return any(likeness >= one.least and likeness >= one.apart * next_best for one in bounds)
+
+    @cached_property
+    def _values(self) -> frozenset[str]:
+        return frozenset(_NUMBER.findall(self.text))
+
+
+def asks_about_past(question: str) -> bool:
+    """Tell whether a question is about what held before."""
+    return _PAST.search(question) is not None
+
+
+def amended(view: View, notes: Sequence[DatedNote]) -> dict[int, int]:
+    """Map the places of notes to those of newer ones that may amend them, among some notes.
+
+    Pairs that a link connects are answered, and left out.
+    """
+    newer = [at for at, note in enumerate(notes) if note.changes]
+    if not newer or len(notes) < 2:  # noqa: PLR2004  (a pair)
+        return {}
+    compared = _Likeness(view, notes)
+    found = dict[int, int]()
+    for at in newer:
+        old = compared.nearest(at)
+        if old is not None and (old not in found or notes[found[old]].created < notes[at].created):
+            found[old] = at
+    numbers = [note.row.number for note in notes]
+    linked = graph.linked_pairs(view.manifest, numbers) if found else set()
+    return {
+        old: new
+        for old, new in found.items()
+        if not {(numbers[old], numbers[new]), (numbers[new], numbers[old])} & linked
+    }
+
+
+def may_amend(bank: Bank, path: str) -> str | None:
+    """Return the path of the older note that a written note may amend, if any; never raises."""
+
+    def ask(view: View) -> str | None:
+        row = document_rows.document_at(view.manifest, path)
+        return row and older_of(bank.roots, view, row)
+
+    try:
+        bank.catch_up()
+        return bank.read(ask)
+    except (MemoryBankError, UnicodeError):
+        return None  # a remark must not fail a write
+
+
+def older_of(roots: Roots, view: View, row: DocumentRow) -> str | None:
+    """Return the path of the older note that a note may amend, if any."""
+    if row.hidden:
+        return None
+    (note,) = dated(roots, view, [row])
+    index = view.index.retrievers.get("notes")
+    if not note.changes or index is None:
+        return None
+    rarity = _rarity(view, [note])
+    asked = sorted(note.words, key=lambda word: (-rarity[word], word))[:_ASKED]
+    found = index.find(Question(" ".join(asked)), _COMPARED, Scope())
+    rows = document_rows.documents(
+        view.manifest, [one for one in found.documents if one != row.number]
+    )
+    others = dated(roots, view, [one for one in rows.values() if not one.hidden])
+    pairs = amended(view, [note, *others])
+    return next((others[old - 1].row.key for old, new in pairs.items() if new == 0), None)
+
+
+def dated(roots: Roots, view: View, rows: Iterable[DocumentRow]) -> list[DatedNote]:
+    """Return notes with their texts and the dates that are known: stated, or of their commits."""
+    rows = list(rows)
+    numbers = [row.number for row in rows]
+    stated = document_rows.dates(view.manifest, numbers)
+    firsts = document_rows.first_passages(view.manifest, numbers)
+    found = []
+    for row in rows:
+        first = firsts[row.number].line if row.number in firsts else 1
+        text = view.source.text(row.key, row.hash, Span(first, 1 << 40)) or ""
+        known = stated[row.number][0] or (row.created if _committed(roots, row.key) else 0.0)
+        found.append(DatedNote(row, text, known))
+    return found
+
+
+def _committed(roots: Roots, key: str) -> bool:
+    return roots.of(key).commits_of(key) is not None
+
+
+class _Likeness:
+    """How alike notes are: the cosine of their words, each with its rarity in the bank."""
+
+    def __init__(self, view: View, notes: Sequence[DatedNote]) -> None:
+        self.notes = notes
+        self.rarity = _rarity(view, notes)
+        self.lengths = [self._length(note.words) for note in notes]
+
+    def nearest(self, at: int) -> int | None:
+        """Return the note that one may amend."""
+        ranked = sorted(
+            ((self._alike(at, other), -other) for other in range(len(self.notes)) if other != at),
+            reverse=True,
+        )
+        (best, place), next_best = ranked[0], ranked[1][0] if len(ranked) > 1 else 0.0
+        return -place if self.notes[at].amends(self.notes[-place], best, next_best) else None
+
+    def _alike(self, one: int, other: int) -> float:
+        both = self.notes[one].words & self.notes[other].words
+        return self._length(both) ** 2 / (self.lengths[one] * self.lengths[other] or 1.0)
+
+    def _length(self, words: Collection[str]) -> float:
+        return math.sqrt(sum(self.rarity[word] ** 2 for word in words))
+
+
+def _rarity(view: View, notes: Iterable[DatedNote]) -> Mapping[str, float]:
+    words = frozenset[str]().union(*(note.words for note in notes))
+    size, having = cast("KeywordIndex", view.index.retrievers.get("notes")).counts(words)
+    return {word: math.log1p(size / max(1, having.get(word, 1))) for word in words}
