@@ -14,10 +14,11 @@ from typing import Any, NamedTuple
 
 from memory_bank.agents.clients.base import HookEvent
 from memory_bank.agents.hook_bank import HookBank
+from memory_bank.agents.payload import message_key
 from memory_bank.base.errors import BadInput
 from memory_bank.base.plugins import pattern
 from memory_bank.sessions.queue import EventQueue
-from memory_bank.sessions.queue_rows import Captured, NewEvent, NewPrompt, NewSession
+from memory_bank.sessions.queue_rows import MESSAGE, Captured, NewEvent, NewPrompt, NewSession
 from memory_bank.sessions.redaction import redact, redact_id, redact_value
 
 MOST_TEXT = 20_000
@@ -124,6 +125,13 @@ def capture(bank: HookBank, queue: EventQueue, event: HookEvent, git: str = "") 
     done = queue.capture(session, prompt=prompt, event=stored, counts=counts, received=event.name)
     limit = bank.max_batch_tokens
     return Stored(done, full=done.waiting - done.added <= limit < done.waiting)
+
+
+def message(event: HookEvent) -> HookEvent:
+    """Return the last text of a turn as an event of its own."""
+    return event._replace(
+        kind="tool", key=message_key(event.said), tool_name=MESSAGE, tool_output=event.said
+    )
 
 
 def end(queue: EventQueue, event: HookEvent) -> None:

@@ -133,13 +133,18 @@ def _answer(name: str, event: str, place: _Place) -> Mapping[str, object] | None
 
 
 def _catch_up(client: ModuleType, bank: HookBank, event: HookEvent) -> None:
-    """Store what only the client's transcript tells, before the end of a turn is answered."""
-    if event.kind not in ("compact", "stop", "end") or not hasattr(client, "unreported"):
+    """Store what only the transcript tells, and the turn's last text, before it is answered."""
+    if event.kind not in ("compact", "stop", "end"):
         return
-    for missed in client.unreported(event):
-        if not _open:
-            _open.append(capture.queue_of(bank))
-        capture.capture(bank, _open[0], missed)
+    missed = list(client.unreported(event)) if hasattr(client, "unreported") else []
+    if not (missed or event.said):
+        return
+    _open.append(capture.queue_of(bank))
+    for one in missed:
+        capture.capture(bank, _open[0], one)
+    # an answer to our own question tells nothing of the turn
+    if event.said and (event.asking or not _open[0].asked(event.session_id)):
+        capture.capture(bank, _open[0], capture.message(event))
 
 
 def _handled(name: str, bank: HookBank, event: HookEvent) -> str:

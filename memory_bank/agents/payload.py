@@ -77,6 +77,11 @@ def digest(*parts: object) -> str:
     return f"{zlib.crc32(data):08x}{zlib.adler32(data):08x}{len(data):x}"
 
 
+def message_key(said: str) -> str:
+    """Return the key of the last text of a turn, the same in an event and in the transcript."""
+    return f"said {digest(said.strip())}"
+
+
 def records(file: str) -> Iterator[Payload]:
     """Yield the objects of a file with a JSON value in each line; others are skipped.
 

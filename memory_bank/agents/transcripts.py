@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import cast
 
 from memory_bank.agents import clients
-from memory_bank.agents.capture import capture, forgets, is_own
+from memory_bank.agents.capture import capture, forgets, is_own, message
 from memory_bank.agents.clients.base import (
     HookEvent,
     Transcript,
@@ -32,7 +32,7 @@ from memory_bank.search import times
 from memory_bank.sessions.compress import compress
 from memory_bank.sessions.note_text import one_line
 from memory_bank.sessions.queue import EventQueue
-from memory_bank.sessions.queue_rows import git_text
+from memory_bank.sessions.queue_rows import MESSAGE, git_text
 from memory_bank.sessions.records import GitState, Prompt
 from memory_bank.sessions.redaction import redact, redact_id
 from memory_bank.sessions.sessions import end_session
@@ -268,17 +268,25 @@ class _Run:
         for prompt in told:
             prompts.setdefault(self._start_of(prompt.prompt_text), []).append(prompt.prompt_number)
         inputs = Counter(key.rpartition(" ")[2] for key in self._of_session.get(session_id, ()))
+        forked = False  # whether the last prompt is that of another session, which goes on here
         number = last = max((prompt.prompt_number for prompt in told), default=0)
         for step in (step for part in parts for step in part.steps):
             event = HookEvent("tool", session_id, client, "", created_at=step.created_at)
             if isinstance(step, TranscriptPrompt):
                 key = redact_id(step.key, self._hook_bank.allowed).text
+                forked = False
                 if known := prompts.get(self._start_of(step.text)):
                     number = known.pop(0)
-                elif key not in self._keys:
+                elif key in self._keys:
+                    forked = True
+                else:
                     self._add(key)
                     number = last = last + 1
                     yield event._replace(kind="prompt", prompt=step.text, key=key)
+            elif step.tool_name == MESSAGE:
+                stored = f"{step.key} {number}" in self._of_session.get(session_id, ())
+                if not (forked or stored):
+                    yield message(event._replace(said=step.tool_output, prompt_number=number))
             elif is_own(step.tool_name) or forgets(step.tool_input):
                 continue
             elif key := self._key(session_id, step, inputs):

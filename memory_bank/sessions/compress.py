@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -23,8 +23,6 @@ from memory_bank.sessions.state import git_state, opened, project_of, state_then
 
 if TYPE_CHECKING:
     from memory_bank.sessions.compression import Sample
-    from memory_bank.sessions.compression.drafts import Draft
-
 
 _FOLDER = "compressing"
 
@@ -187,6 +185,7 @@ def _compress_batch(
         prompts=_prompts(batch.session, events),
         settings=bank.settings.compression,
         project_root=root,
+        before=batch.session.observations,
         sample=sample,
     )
     if found.fallback_reason and found.fallback_reason not in done.fallback_reasons:
@@ -194,8 +193,8 @@ def _compress_batch(
         ours = found.fallback_reason.partition(": ")[0]  # what a program said follows
         bank.add_notice(f"events of sessions were compressed by rules: {ours}")
     observations = [
-        _observation(batch, number, draft, root or bank.layout.project)
-        for number, draft in enumerate(found.drafts)
+        _settled(batch, number, one, root or bank.layout.project)
+        for number, one in enumerate(found.observations)
     ]
     with opened(bank) as store:
         stored = store.store_observations(batch.session.session_id, observations)
@@ -233,23 +232,13 @@ def _root(bank: Bank, events: Sequence[Event]) -> Path | None:
     return project
 
 
-def _observation(batch: _Batch, number: int, draft: Draft, root: Path) -> Observation:
+def _settled(batch: _Batch, number: int, one: Observation, root: Path) -> Observation:
     return settled_observation(
-        Observation(
+        replace(
+            one,
             id=batch.id(number),
             session_id=batch.session.session_id,
             project=batch.session.project,
-            obs_type=draft.obs_type,
-            title=draft.title,
-            created_at=draft.created_at,
-            subtitle=draft.subtitle,
-            facts=draft.facts,
-            narrative=draft.narrative,
-            concepts=draft.concepts,
-            files_read=draft.files_read,
-            files_modified=draft.files_modified,
-            prompt_number=draft.prompt_number,
-            discovery_tokens=draft.discovery_tokens,
-            git=state_then(batch.session, draft.created_at, root),
+            git=state_then(batch.session, one.created_at, root),
         )
     )

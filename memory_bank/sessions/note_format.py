@@ -157,14 +157,12 @@ def render(session: Session) -> str:
 
 
 def title_of(session: Session) -> str:
-    """Return the title of a new note: what was asked for first, else what was done."""
+    """Return the title of a new note: what was done or answered first, never what was asked for."""
     said = session.summary
-    asked = [said.request] if said else []
-    asked += [prompt.prompt_text for prompt in session.prompts[:1]]
-    asked += [one.title for one in session.observations[:1]]
-    asked += [said.completed, said.learned] if said else []
-    found = next((line for text in asked if (line := one_line(text))), _NAMELESS)
-    return _cut(found.split(". ")[0], TITLE_LIMIT - 1)
+    told = [one.title for one in session.observations[:1]]
+    told += [said.completed, said.learned, said.next_steps, said.notes] if said else []
+    found = next((line for text in told if (line := one_line(text))), _NAMELESS)
+    return _cut(found.split(". ")[0].removeprefix("- "), TITLE_LIMIT - 1)
 
 
 def keys_of(session: Session) -> dict[str, object | None]:

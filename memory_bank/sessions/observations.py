@@ -458,9 +458,15 @@ def _ranked(bank: Bank, view: View, asked: _Asked, own: str) -> Found:
         hits = tuple(sorted(hits, key=_time_of, reverse=asked.order == "date_desc"))
     places = [RowPlace(hit.document.number, hit.best.ordinal) for hit in hits[asked.offset : last]]
     rows = Rows(view, own, places)
-    made = (rows.row(_shown(rows, place, asked.type)) for place in places)
+    made = [(rows.row(_shown(rows, place, asked.type)), place.document) for place in places]
     notices = remarks(view.manifest, parsed.unread, parsed.conditions)
-    return [row for row in made if row is not None], notices
+    return _once([(row, document) for row, document in made if row is not None]), notices
+
+
+def _once(rows: Sequence[tuple[IndexRow, int]]) -> list[IndexRow]:
+    """Leave out a session that is titled as one of its observations, which is a row, too."""
+    observed = {(row.title, document) for row, document in rows if row.type == "observation"}
+    return [row for row, at in rows if row.type != "session" or (row.title, at) not in observed]
 
 
 def _time_of(hit: Hit) -> tuple[float, str]:

@@ -51,6 +51,9 @@ OUTLINES = (
 )
 """Selects the fields of `Outline`."""
 
+MESSAGE = "last_assistant_message"
+"""The tool of an event that is the last text of an agent's turn."""
+
 SESSION_STARTED = "SessionStarted"
 
 MOST_NEWS = 10_000
@@ -233,10 +236,15 @@ def put_prompt(
 
 
 def put_event(base: Connection, session_id: str, event: NewEvent) -> tuple[int, bool]:
-    """Store an event; return its id and whether it was new."""
-    if event.key:
+    """Store an event; return its id and whether it was new.
+
+    An agent may say the same at the end of several turns, so the key of a message has its prompt.
+    """
+    number = event.prompt_number or last_number(base, session_id)
+    key = f"{event.key} {number}" if event.tool_name == MESSAGE else event.key
+    if key:
         sql = "SELECT event_id FROM event_keys WHERE session_id = ? AND key = ?"
-        if found := base.execute(sql, (session_id, event.key)).fetchone():
+        if found := base.execute(sql, (session_id, key)).fetchone():
             return int(found[0]), False
     made = base.execute(
         "INSERT INTO events (session_id, tool_name, tool_input, tool_output, prompt_number,"
@@ -246,7 +254,7 @@ def put_event(base: Connection, session_id: str, event: NewEvent) -> tuple[int, 
             event.tool_name,
             event.tool_input,
             event.tool_output,
-            event.prompt_number or last_number(base, session_id),
+            number,
             event.created_at or time.time(),
             event.failed,
             event.cwd,
@@ -254,8 +262,8 @@ def put_event(base: Connection, session_id: str, event: NewEvent) -> tuple[int, 
         ),
     )
     event_id = int(made.lastrowid or 0)
-    if event.key:
-        base.execute("INSERT INTO event_keys VALUES (?, ?, ?)", (session_id, event.key, event_id))
+    if key:
+        base.execute("INSERT INTO event_keys VALUES (?, ?, ?)", (session_id, key, event_id))
     return event_id, True
 
 

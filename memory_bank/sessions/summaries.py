@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
 from memory_bank.base.errors import BadInput
-from memory_bank.sessions.compression.local import summarise
+from memory_bank.sessions.compression import shell
+from memory_bank.sessions.compression.sentences import covered, decided, planned, step_of
+from memory_bank.sessions.compression.wording import DECIDED, NEXT
 from memory_bank.sessions.note_format import summary_id
 from memory_bank.sessions.note_reading import SUMMARY_TEXTS
 from memory_bank.sessions.note_text import one_line
-from memory_bank.sessions.records import GitState, Session, Summary
+from memory_bank.sessions.records import GitState, Observation, Session, Summary
 
 _MOST = 12
 """Most lines of one text."""
@@ -81,6 +84,122 @@ def _request(session: Session) -> str:
 def _local(session: Session) -> dict[str, str]:
     """Return what observations tell."""
     return {key: _listed(lines) for key, lines in summarise(session).items() if lines}
+
+
+_CHANGES = frozenset(["bugfix", "feature", "refactor", "change", "decision"])
+
+_FAILS = re.compile(r"^`(?P<command>[^`]{1,200})` (?P<how>fails|failed before the last change)\b")
+
+_PASSES = re.compile(r"^`(?P<command>[^`]{1,200})` passes\b")
+
+_OPEN = "still open: "
+"""Start of the fact of an open step in notes of former versions."""
+
+_MOST_FILES = 8
+
+
+def summarise(session: Session) -> dict[str, list[str]]:
+    """Return the parts of a session's summary, each as lines.
+
+    `investigated`: the files that were read; `learned`: decisions and rules, answers, and what
+    failed and why; `completed`: what changed, and the check that passed last; `next_steps`: what
+    users and agents left to do, and the check that failed last. What was asked for is in the
+    session's prompts.
+    """
+    found = session.observations
+    edited = {path for one in found for path in one.files_modified}
+    read = [path for one in found for path in one.files_read if path not in edited]
+    files = list(dict.fromkeys(read))
+    told = f"read {', '.join(files[:_MOST_FILES])}" if files else ""
+    if len(files) > _MOST_FILES:
+        told += f" and {len(files) - _MOST_FILES} more"
+    failing = list(_failing(found))
+    rules = [
+        *(fact.removeprefix(DECIDED) for one in found for fact in one.facts if DECIDED in fact[:9]),
+        *(rule for prompt in session.prompts for rule in decided(prompt.prompt_text)),
+    ]
+    return {
+        "investigated": [told] if told else [],
+        "learned": [
+            *dict.fromkeys(rules),
+            *(one.title for one in found if one.obs_type == "discovery" and one.narrative),
+            *_causes(found),
+        ],
+        "completed": [
+            *(one.title for one in found if one.obs_type in _CHANGES),
+            *_passed(found, failing),
+        ],
+        "next_steps": [*_steps(session), *failing[-1:]],
+    }
+
+
+def _causes(found: Sequence[Observation]) -> Iterator[str]:
+    """Yield what failed and was mended, with what it said."""
+    for one in found:
+        if one.obs_type == "bugfix" and not one.narrative:
+            yield from [fact for fact in one.facts if _FAILS.match(fact) and ": " in fact][:1]
+
+
+def _failing(found: Sequence[Observation]) -> Iterator[str]:
+    """Yield the checks whose last run failed, and was not contained in one that passed."""
+    # by command: where in `found`, place of the failure, how, number of tests
+    open_runs = dict[str, tuple[int, str, str, int]]()
+    for number, one in enumerate(found):
+        for fact, after in zip(one.facts, [*one.facts, ""][1:], strict=True):
+            if failed := _FAILS.match(fact):
+                command = shell.shown(failed["command"])
+                open_runs.pop(command, None)
+                where = after.removeprefix("at ") if after.startswith("at ") else ""
+                open_runs[command] = number, where, failed["how"], _tests(fact)
+            elif passed := _PASSES.match(fact):
+                run = shell.run_of(shell.steps(passed["command"]))
+                for command, (_, where, _, tests) in list(open_runs.items()):
+                    then, size = shell.run_of(shell.steps(command)), (_tests(fact), tests)
+                    if command == passed["command"] or shell.covers(run, then, where, size):
+                        del open_runs[command]
+    for command, (number, _, how, _) in open_runs.items():
+        if shell.run_of(shell.steps(command)).check:
+            later = any(one.files_modified for one in found[number + 1 :])
+            stale = later or how != "fails"
+            end = "failed before the last change, not run since" if stale else "still fails"
+            yield f"`{command}` {end}"
+
+
+def _tests(fact: str) -> int:
+    return sum(map(int, re.findall(r"(\d+) (?:failed|passed)\b", fact)))
+
+
+def _passed(found: Sequence[Observation], failing: Sequence[str]) -> Iterator[str]:
+    """Yield the last check that passed."""
+    facts = [(fact, match) for one in found for fact in one.facts if (match := _PASSES.match(fact))]
+    for fact, match in facts[-1:]:
+        if not any(f"`{match['command']}`" in line for line in failing):
+            yield fact
+
+
+def _steps(session: Session) -> list[str]:
+    """Return what users and agents left to do, and nobody did later."""
+    found = session.observations
+    steps = list[tuple[int, str, bool]]()  # of which prompt, what, whether it is the first sentence
+    for prompt in session.prompts:
+        said = planned(prompt.prompt_text)
+        steps += [(prompt.prompt_number, step_of(one), False) for one in said]
+    for one in found:
+        for start in (NEXT, _OPEN):
+            told = [fact.removeprefix(start) for fact in one.facts if fact.startswith(start)]
+            steps += [(one.prompt_number, step, True) for step in told]
+    kept = list[str]()
+    for number, step, agents in sorted(steps, key=lambda one: one[0]):
+        done = [
+            " ".join((one.title, *one.facts, *one.files_modified))
+            for one in found
+            if one.obs_type in _CHANGES
+            and one.files_modified
+            and one.prompt_number >= number + agents
+        ]
+        if not covered(step, done) and not covered(step, kept):
+            kept.append(step)
+    return kept
 
 
 def _listed(lines: list[str]) -> str:

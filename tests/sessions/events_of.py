@@ -8,8 +8,8 @@ from pathlib import Path
 
 from memory_bank.base.setting_sections import CompressionSettings
 from memory_bank.sessions.compression import compress
-from memory_bank.sessions.compression.drafts import Draft
-from memory_bank.sessions.records import Event, Prompt
+from memory_bank.sessions.queue_rows import MESSAGE
+from memory_bank.sessions.records import Event, Observation, Prompt
 
 BEGUN = datetime(2026, 11, 22, 10, tzinfo=UTC)
 ROOT = Path("/repo")
@@ -56,22 +56,24 @@ class Work:
         file = {"filePath": f"{ROOT}/{path}", "content": text}
         return self.call("Read", {"file_path": f"{ROOT}/{path}"}, {"type": "text", "file": file})
 
+    def say(self, text: str) -> Work:
+        """Add the last text of the turn."""
+        return self.call(MESSAGE, "", text)
+
     def then(self) -> Work:
         """Go on with the next prompt."""
         self.prompt += 1
         return self
 
-    def drafts(self) -> list[Draft]:
+    def drafts(self) -> list[Observation]:
         """Return the observations that rules make of it."""
         made = compress(
             self.events, prompts=self.prompts, settings=CompressionSettings(), project_root=ROOT
         )
         assert made.mode_used == "local"
-        taken = [number for one in made.drafts for number in one.event_ids]
-        assert sorted(taken) == [event.id for event in self.events], "each event is behind one"
-        return list(made.drafts)
+        return list(made.observations)
 
-    def draft(self) -> Draft:
+    def draft(self) -> Observation:
         """Return the only observation."""
         (found,) = self.drafts()
         return found

@@ -12,7 +12,7 @@ import pytest
 from memory_bank.base.errors import BadInput
 from memory_bank.base.setting_sections import CompressionSettings
 from memory_bank.sessions.compression import compress, program
-from memory_bank.sessions.compression.drafts import Compressed
+from memory_bank.sessions.compression.texts import Compressed
 from memory_bank.sessions.records import Event, Prompt
 
 WHEN = datetime(2026, 11, 22, 10, tzinfo=UTC)
@@ -27,11 +27,11 @@ def test_none_keeps_each_event_with_all_its_text() -> None:
     made = compress(
         [EDIT, RUN], prompts=(), settings=CompressionSettings(mode="none"), project_root=None
     )
-    edit, run = made.drafts
+    edit, run = made.observations
     assert (made.mode_used, made.fallback_reason) == ("none", "")
     assert (edit.title, edit.files_modified) == ("Edit: /p/src/job.py", ("/p/src/job.py",))
     assert EDIT.tool_input in edit.narrative
-    assert (run.title, run.event_ids, run.prompt_number) == ("Bash fails: pytest -q", (8,), 2)
+    assert (run.title, run.prompt_number) == ("Bash fails: pytest -q", 2)
     assert "2 failed" in run.narrative
 
 
@@ -61,15 +61,15 @@ def test_a_program_makes_the_observations(tmp_path: Path) -> None:
     log = tmp_path / "asked.json"
     text = f"open({str(log)!r}, 'w').write(json.dumps(asked)); print({json.dumps(ANSWER)!r})"
     made = asked(script(tmp_path, text))
-    first, second = made.drafts
+    first, second = made.observations
     assert (made.mode_used, made.fallback_reason) == ("command", "")
     assert (first.obs_type, first.title[:20], len(first.title)) == (
         "bugfix",
         "Retry three times xx",
         99,
     )
-    assert (first.facts, first.concepts, first.event_ids) == (("red",), ("retries",), (8,))
-    assert (second.narrative, second.prompt_number, second.event_ids) == ("Because.", 2, (7,))
+    assert (first.facts, first.concepts) == (("red",), ("retries",))
+    assert (second.narrative, second.prompt_number) == ("Because.", 2)
     assert second.files_modified == ("src/job.py",), "a changed file is named anyway"
     assert second.discovery_tokens > 0
     question = json.loads(log.read_text())
@@ -100,7 +100,7 @@ def test_a_program_that_fails_leaves_it_to_the_rules(
     made = asked(script(tmp_path, text))
     assert made.mode_used == "local"
     assert reason in made.fallback_reason
-    assert any("src/job.py" in one.files_modified for one in made.drafts)
+    assert any("src/job.py" in one.files_modified for one in made.observations)
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_the_clients_model_makes_the_observations() -> None:
 
     settings = CompressionSettings(mode="client")
     made = compress([EDIT], prompts=(), settings=settings, project_root=None, sample=sample)
-    assert (made.mode_used, len(made.drafts)) == ("client", 2)
+    assert (made.mode_used, len(made.observations)) == ("client", 2)
     assert "/p/src/job.py" in given[0][0]
 
     def silent(prompt: str, most: int) -> str:

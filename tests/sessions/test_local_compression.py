@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from memory_bank.sessions.compression.local import drafts
+from memory_bank.sessions.compression.local import observations
 from tests.growth import times_as_long
 
 from .events_of import BEGUN, ROOT, Work
@@ -22,12 +22,10 @@ def test_a_command_that_fails_and_passes_after_an_edit_is_a_bugfix() -> None:
     work.edit("src/job.py", "def run():\n    times = 2\n", "def run():\n    times = 3\n")
     made = work.run("pytest tests/test_job.py", "4 passed in 0.10s").draft()
     assert made.obs_type == "bugfix"
-    assert (
-        made.title
-        == "Fix AssertionError: assert 2 == 3: in run(), replace “times = 2” by “times = 3” (src/job.py)"
-    )
+    assert made.title == "Change run() (src/job.py)"
     assert made.facts[0] == (
-        "`cd /repo && python -m pytest -q tests/test_job.py 2>&1 | tail -20` fails with exit code 1: 1 failed, 3 passed"
+        "`cd /repo && python -m pytest -q tests/test_job.py 2>&1 | tail -20` fails with exit code 1:"
+        " 1 failed, 3 passed; AssertionError: assert 2 == 3"
     )
     assert "at tests/test_job.py::test_run" in made.facts
     assert "`pytest tests/test_job.py` passes: 4 passed" in made.facts
@@ -43,17 +41,15 @@ def test_a_command_that_fails_and_passes_after_an_edit_is_a_bugfix() -> None:
         ("def a():\n    pass\n", "", "change", "Remove a() (src/job.py)"),
         ("def send(x):\n    send(1)", "def deliver(x):\n    deliver(1)", "refactor", "Rename send to deliver (src/job.py)"),
         ("f(a,\n  b)", "f(\n    a,\n    b,\n)", "refactor", "Change only the layout (src/job.py)"),
-        ("class A:\n    t = 30", "class A:\n    t = 60", "change", "In class A, replace “t = 30” by “t = 60” (src/job.py)"),
-        ("LIMIT = 5", "LIMIT = 9", "change", "Replace “LIMIT = 5” by “LIMIT = 9” (src/job.py)"),
-        ("def f(a): ...", "def f(a, b): ...", "change", "Replace “def f(a): ...” by “def f(a, b): ...” (src/job.py)"),
-        ("    go()", "    if ready:\n        go()", "change", "Replace “go()” by “if ready:” (src/job.py)"),
+        ("class A:\n    t = 30", "class A:\n    t = 60", "change", "Change class A (src/job.py)"),
+        ("LIMIT = 5", "LIMIT = 9", "change", "Change LIMIT (src/job.py)"),
+        ("def f(a): ...", "def f(a, b): ...", "change", "Change f() (src/job.py)"),
+        ("    go()", "    if ready:\n        go()", "change", "Change src/job.py"),
     ],
 )  # fmt: skip
 def test_an_edit_is_told_by_what_changed(old: str, new: str, obs_type: str, title: str) -> None:
     made = Work("Look at the job please").edit("src/job.py", old, new).draft()
-    if "go()" not in old:
-        assert (made.obs_type, made.title) == (obs_type, title)
-    assert made.title not in ("Edit src/job.py", "src/job.py")
+    assert (made.obs_type, made.title) == (obs_type, title)
 
 
 @pytest.mark.parametrize(
@@ -68,7 +64,7 @@ def test_an_edit_is_told_by_what_changed(old: str, new: str, obs_type: str, titl
         ("lib.rs", "pub async fn load<T>(x: T) {}\nimpl X {}\n", "feature", "Create lib.rs with load()"),
         ("App.tsx", "export const App = ({ a }) => {\n", "feature", "Create App.tsx with App()"),
         ("A.java", "public class A {\n  public static int sum(int a) {\n", "feature", "Create A.java with class A and sum()"),
-        ("data.csv", "id,name\n1,x\n", "change", "Create data.csv: “id,name”"),
+        ("data.csv", "id,name\n1,x\n", "change", "Create data.csv"),
         ("empty.py", "", "feature", "Create empty.py, an empty file"),
     ],
 )  # fmt: skip
@@ -87,21 +83,27 @@ def test_edits_of_one_file_in_one_prompt_become_one_and_what_was_undone_is_in_no
     work.edit("src/job.py", "a = 1", "a = 1\n\ndef limit():\n    pass")
     first, second = work.then().edit("src/job.py", "b = 1", "b = 2").drafts()
     assert first.title == "Add limit() (src/job.py)"
-    assert not any("print" in fact for fact in first.facts)
-    assert (second.prompt_number, second.subtitle) == (2, "And now the rest")
+    assert [fact for fact in first.facts if "print" in fact] == [
+        "tried in src/job.py and taken back: adds “print(1)”"
+    ]
+    assert (second.prompt_number, second.title) == (2, "Change src/job.py")
 
 
-def test_reading_is_folded_into_the_next_edit_and_alone_is_a_discovery() -> None:
-    work = Work("Improve the job module", "How do payments work?")
+def test_reading_belongs_to_the_edits_and_alone_is_told_only_with_an_answer() -> None:
+    work = Work("Improve the job module", "How do payments work?", "And refunds?")
     work.read("src/pay.py", DEF).call("Grep", {"pattern": "charge"}, "src/pay.py:2: charge")
     work.edit("src/job.py", "a = 1", "def job():\n    pass")
     work.then().read("src/pay.py", DEF).run("grep -rn refund src", "", 1)
+    work.say(
+        "Sure.\n\n**Payments** are charged once, by `charge(order)` in `src/pay.py`. No refunds."
+    )
+    work.then().read("src/pay.py", DEF)
     edit, look = work.drafts()
     assert edit.files_read == ("src/pay.py",)
     assert look.obs_type == "discovery"
-    assert look.title == "Look into: How do payments work? (src/pay.py)"
-    assert "src/pay.py has run()" in look.facts
-    assert "`grep -rn refund src` fails with exit code 1" in look.facts
+    assert look.title == "Payments are charged once, by charge(order) in src/pay.py"
+    assert look.narrative.endswith("No refunds.")
+    assert look.facts == ("`grep -rn refund src` fails with exit code 1",)
 
 
 @pytest.mark.parametrize(
@@ -136,7 +138,9 @@ def test_tests_that_fail_behind_a_pipe_fail_although_the_exit_code_is_none() -> 
     made = (
         Work("Please run the tests").run("pytest | tail -3", "2 failed, 1 passed in 0.2s").draft()
     )
-    assert "`pytest | tail -3` fails: 2 failed, 1 passed" in made.facts
+    assert any(
+        fact.startswith("`pytest | tail -3` fails: 2 failed, 1 passed") for fact in made.facts
+    )
 
 
 def test_an_output_without_an_exit_code_tells_a_failure_by_what_it_says() -> None:
@@ -164,12 +168,12 @@ def test_a_commit_names_the_edits_of_its_prompt() -> None:
     [
         ("Hello. Use httpx instead of requests. Thanks!", "Use httpx instead of requests"),
         ("We decided to keep SQLite", "We decided to keep SQLite"),
-        ("Should we use httpx instead of requests?", "Replace “requests” by “httpx” (src/a.py)"),
+        ("Should we use httpx instead of requests?", "Change src/a.py"),
     ],
 )
 def test_a_prompt_that_decides_is_a_decision(prompt: str, title: str) -> None:
     made = Work(prompt).edit("src/a.py", "import requests", "import httpx").draft()
-    assert made.title == title or (made.obs_type == "change" and "httpx" in made.title)
+    assert made.title == title
     assert (made.obs_type == "decision") == (not prompt.endswith("?"))
 
 
@@ -184,7 +188,7 @@ def test_a_rename_over_files_is_one_refactoring_and_a_move_another() -> None:
     assert rename.title == "Rename total to sum_of (src/a.py and 2 other files)"
     assert move.title == "Move help_me() from src/a.py to src/c.py"
     assert {rename.obs_type, move.obs_type} == {"refactor"}
-    assert move.files_modified == ("src/c.py", "src/a.py")
+    assert move.files_modified == ("src/a.py", "src/c.py")
 
 
 @pytest.mark.parametrize(
@@ -286,12 +290,12 @@ def test_the_open_steps_of_a_plan_are_kept_and_an_agents_result_is_told() -> Non
     work.call(
         "Agent",
         {"description": "Search the cache", "prompt": "…"},
-        {"content": [{"type": "text", "text": "It is in src/c.py. More."}]},
+        {"content": [{"type": "text", "text": "It is kept in src/c.py. More."}]},
     )
     work.call("TodoWrite", {"todos": steps}, "ok")
     made = work.draft()
-    assert made.title == "Search the cache: It is in src/c.py."
-    assert made.facts == ("still open: Write docs",)
+    assert made.title == "It is kept in src/c.py"
+    assert made.facts == ("next: Write docs",)
 
 
 def test_texts_are_visible_bounded_and_the_same_each_time() -> None:
@@ -310,7 +314,7 @@ def test_texts_are_visible_bounded_and_the_same_each_time() -> None:
         assert all(text.replace("\n", "").isprintable() for text in texts)
         assert len(one.title) < 100
         assert sum(map(len, texts)) < 6000
-    assert made == list(drafts(work.events, work.prompts, ROOT))
+    assert made == list(observations(work.events, work.prompts, ROOT))
 
 
 @pytest.mark.parametrize("unit", ["(", "a = b\n", "'", '"', "$(", "<<A ", "def f(\n", "- ", "=", "a:1: ", " 1 failed,", "# ", "\\"])  # fmt: skip
@@ -322,14 +326,14 @@ def test_hostile_texts_take_linear_time(unit: str) -> None:
         work = Work(text).run(text, text, 1).edit("a.py", text, text + "x").write("b.py", text)
         work.call("apply_patch", {"command": "*** Begin Patch\n*** Update File: a\n" + text})
         began = time.process_time()
-        drafts(work.events, work.prompts, ROOT)
+        observations(work.events, work.prompts, ROOT)
         return time.process_time() - began
 
     assert times_as_long(took, 25_000, 100_000, enough=0.4, most=7) <= 7
 
 
 def test_nothing_becomes_nothing() -> None:
-    assert drafts([], [], None) == ()
+    assert observations([], [], None) == ()
     assert BEGUN.year == 2026
 
 
@@ -355,7 +359,7 @@ def test_an_edit_of_one_line_is_told_by_the_function_around_it() -> None:
     ]
     answer = json.dumps({"structuredPatch": patch})
     work.events[-1] = replace(work.events[-1], tool_output=answer)
-    assert work.draft().title.startswith("In total(), replace “total = price” by")
+    assert work.draft().title == "Change total() (src/cart.py)"
 
 
 @pytest.mark.parametrize(

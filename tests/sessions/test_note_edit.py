@@ -50,7 +50,7 @@ def test_a_note_that_grew_is_as_one_written_at_once() -> None:
     whole = replace(SESSION, prompts=prompts, observations=(OBSERVATION, NEW))
     text = grown(render(BEGUN))
     assert read(text) == replace(settled(whole), path=PATH)
-    head, body = render(whole).split("# Make", 1)
+    head, body = render(whole).split("# Retry", 1)
     assert sorted(text.split("# Session")[0].splitlines()) == sorted(head.splitlines())
     assert text.split("\n## ", 1)[1] == body.split("\n## ", 1)[1]
     assert grown(text) == text

@@ -47,7 +47,7 @@ repository_id: 1a2b3c
 branch: main
 commit: 9f8e7d
 ---
-# Make the payment job survive time-outs
+# Retry the job three times before it fails
 
 ## Summary
 

@@ -106,8 +106,8 @@ def test_a_row_says_what_it_is_and_what_it_costs(bank: Bank) -> None:
         "estimated_tokens": 0,
     }
     assert 60 < row.estimated_tokens < 160
-    (whole,) = search(bank, "work on cache", type="session", limit=1).results
-    assert (whole.type, whole.obs_type, whole.title) == ("session", None, "Work on cache")
+    (whole,) = search(bank, "cache the price list", type="session", limit=1).results
+    assert (whole.type, whole.obs_type, whole.title) == ("session", None, "Cache the price list")
     (note,) = search(bank, "gateway retries", type="note", limit=1).results
     assert (note.id, note.type, note.project) == ("decisions/gateway", "note", "shop")
     (part,) = search(bank, "backoff", limit=1).results

@@ -62,7 +62,7 @@ def test_a_session_from_start_to_end(bank: Bank, git: Git, project: Path) -> Non
     assert found.summary is not None
     assert found.summary.id == summary_id
     assert found.ended_at is not None
-    assert found.path.startswith(f"sessions/{found.started_at:%Y/%m/%d}-make-the-index-faster-")
+    assert found.path.startswith(f"sessions/{found.started_at:%Y/%m/%d}-change-src-index-py-")
     assert [one.files_modified for one in found.observations] == [("src/index.py",)]
     assert found.summary.request == "Make the index faster. Please"
     assert found.summary.files_edited == ("src/index.py",)
@@ -338,7 +338,7 @@ def test_sessions_are_listed_and_shown(bank: Bank) -> None:
     found = list_sessions(bank, 1, project="SHOP", offset=1)
     assert (found.count, found.total) == (1, 2)
     (row,) = found.sessions
-    assert (row.title, row.prompts, row.pending) == ("Make the index faster", 1, 0)
+    assert (row.title, row.prompts, row.pending) == ("Change src/index.py", 1, 0)
     assert show_session(bank, "abc-1").session == show_session(bank, row.path).session
     assert show_session(bank, "x").session.project == "other"
     for unclear in ("abc", "nothing", ""):

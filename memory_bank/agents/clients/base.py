@@ -11,6 +11,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
+from memory_bank.agents.payload import message_key
+from memory_bank.sessions.queue_rows import MESSAGE
+
 if TYPE_CHECKING:
     from memory_bank.agents.program import HookClient, McpClient
 
@@ -50,6 +53,8 @@ class HookEvent(NamedTuple):
     """The prompt to which a tool call belongs; 0 for the session's last one."""
     counts: dict[str, int] = {}  # noqa: RUF012  (of a named tuple, never changed)
     """Tokens, if the event tells them."""
+    said: str = ""
+    """The last text of the turn that ends."""
 
 
 class ServerSetup(Protocol):
@@ -118,6 +123,11 @@ class TranscriptCall(NamedTuple):
     cwd: str = ""
 
 
+def transcript_message(text: str, created_at: float) -> TranscriptCall:
+    """Return the last text of a turn as the call that a hook makes of it."""
+    return TranscriptCall(MESSAGE, "", text, created_at, message_key(text))
+
+
 Step = TranscriptPrompt | TranscriptCall
 
 
@@ -136,6 +146,17 @@ class Transcript:
         self.started_at = self.ended_at = 0.0
         self.skipped: Counter[str] = Counter()
         """How many lines were not understood, by the reason."""
+
+    def settle(self) -> None:
+        """Sort the steps, and keep of each turn the text that nothing follows."""
+        steps = sorted(self.steps, key=lambda step: step.created_at)
+        self.steps = [
+            step
+            for step, after in zip(steps, [*steps, None][1:], strict=True)
+            if isinstance(step, TranscriptPrompt)
+            or step.tool_name != MESSAGE
+            or isinstance(after, TranscriptPrompt | None)
+        ]
 
     def saw(self, when: float) -> None:
         """Widen the time of the session to a line's time."""

@@ -18,6 +18,7 @@ from memory_bank.agents.clients.base import (
     Transcript,
     TranscriptCall,
     TranscriptPrompt,
+    transcript_message,
 )
 from memory_bank.agents.payload import Payload, digest, identifier, project, text
 from memory_bank.agents.transcript_lines import Line
@@ -63,6 +64,7 @@ def read(event: str, payload: Payload) -> HookEvent | None:
         transcript=text(payload, "transcript_path"),
         source=text(payload, "source"),
         asking=not payload.get("stop_hook_active"),
+        said=text(payload, "last_assistant_message"),
     )
     if found.kind == "prompt":
         prompt = text(payload, "prompt")
@@ -134,6 +136,9 @@ _NO_PROMPT = (
 )  # fmt: skip
 """Starts of user lines that no person wrote."""
 
+_OURS = "Before you stop: this session changed files"
+"""Start of the question of `hook_answers`: what is said to it tells nothing of the turn."""
+
 _ADDED = re.compile(r"<(system-reminder|ide_[a-z_]{1,40})>.*?</\1>\s*", re.DOTALL)
 
 _REFUSED = ("The user doesn't want to", "The tool use was rejected", "Permission to use")
@@ -179,6 +184,7 @@ class _Reading:
         self._seen = set[str]()
         self._open = dict[str, tuple[str, Any, float, str]]()
         self._usage = dict[str, tuple[int, int]]()
+        self._questioned = False
 
     def take(self, line: Line, *, aside: bool = False) -> None:
         """Add a line; one that was read already, as a fork repeats them, is passed over."""
@@ -198,6 +204,9 @@ class _Reading:
         aside = aside or bool(line.get("isSidechain"))
         if kind == "assistant":
             self._calls(line, when)
+            said = transcript_lines.texts(transcript_lines.fields(line, "message").get("content"))
+            if said.strip() and not (aside or self._questioned):
+                made.steps.append(transcript_message(said.strip(), when))
         elif results := [
             part
             for part in transcript_lines.items(transcript_lines.fields(line, "message"), "content")
@@ -247,6 +256,7 @@ class _Reading:
         self.made.steps.append(TranscriptCall(name, given, output, done, key, failed, cwd))
 
     def _prompt(self, line: Line, when: float) -> None:
+        self._questioned |= _OURS in str(line.get("message"))
         if (
             line.get("isMeta")
             or line.get("isCompactSummary")
@@ -257,6 +267,7 @@ class _Reading:
         text = _ADDED.sub("", transcript_lines.texts(content)).strip()
         if not text or text.startswith(_NO_PROMPT):
             return
+        self._questioned = False
         self.made.steps.append(
             TranscriptPrompt(text, when, transcript_lines.identifier(line, "promptId"))
         )
@@ -267,7 +278,7 @@ class _Reading:
         made.skipped["call without a result"] += len(self._open)
         made.input_tokens = sum(given for given, _ in self._usage.values())
         made.output_tokens = sum(spent for _, spent in self._usage.values())
-        made.steps.sort(key=lambda step: step.created_at)  # subagents' are read last
+        made.settle()
         return made
 
 

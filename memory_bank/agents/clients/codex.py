@@ -19,6 +19,7 @@ from memory_bank.agents.clients.base import (
     Transcript,
     TranscriptCall,
     TranscriptPrompt,
+    transcript_message,
 )
 from memory_bank.agents.payload import Payload, digest, identifier, project, text
 from memory_bank.agents.transcript_lines import Line
@@ -68,6 +69,7 @@ def read(event: str, payload: Payload) -> HookEvent | None:
         transcript=text(payload, "transcript_path"),
         source=text(payload, "source"),
         asking=not payload.get("stop_hook_active"),
+        said=text(payload, "last_assistant_message"),
     )
     if found.kind == "prompt":
         prompt = text(payload, "prompt")
@@ -221,6 +223,14 @@ def read_transcript(file: Path) -> Transcript:
     return reading.end()
 
 
+def _said(content: object) -> str:
+    """Return the texts of a message's parts, whose type has been written in several ways."""
+    parts = content if isinstance(content, list) else []
+    return "\n".join(
+        transcript_lines.text(part, "text") for part in parts if isinstance(part, dict)
+    )
+
+
 class _Reading:
     """The lines of one session, taken one after the other."""
 
@@ -229,6 +239,7 @@ class _Reading:
         self._calls = dict[str, tuple[int, TranscriptCall]]()
         self._begun = dict[str, tuple[str, Any]]()
         self._prompts = dict[int, list[TranscriptPrompt]]()
+        self._messages = dict[int, list[TranscriptCall]]()
         self._cwd = ""
 
     def take(self, line: Line) -> None:
@@ -267,6 +278,8 @@ class _Reading:
             self._completed(transcript_lines.fields(payload, "item"), payload, when)
         elif kind == "user_message":
             self._prompt(transcript_lines.text(payload, "message"), when, "", _GOOD)
+        elif kind == "agent_message":
+            self._say(transcript_lines.text(payload, "message"), when, _GOOD)
         elif kind == "exec_command_end":
             self._command(payload, transcript_lines.identifier(payload, "call_id"), when, _GOOD)
         elif kind == "patch_apply_end":
@@ -298,6 +311,8 @@ class _Reading:
             self._patch(item, key, when, _BEST)
         elif kind == "McpToolCall":
             self._tool(item, item, key, when, _BEST)
+        elif kind == "AgentMessage":
+            self._say(_said(item.get("content")), when, _BEST)
 
     def _command(self, item: Line, key: str, when: float, rank: int) -> None:
         words = item.get("command")
@@ -335,6 +350,8 @@ class _Reading:
         )
         if kind == "message" and payload.get("role") == "user":
             self._prompt(transcript_lines.texts(payload.get("content")), when, "", _SOME)
+        elif kind == "message" and payload.get("role") == "assistant":
+            self._say(_said(payload.get("content")), when, _SOME)
         elif kind in ("function_call", "custom_tool_call", "local_shell_call") and key:
             given = payload.get("arguments") or payload.get("input") or payload.get("action")
             self._begun[key] = transcript_lines.text(payload, "name") or "shell", given
@@ -380,6 +397,10 @@ class _Reading:
             return
         self._prompts.setdefault(rank, []).append(TranscriptPrompt(said, when, turn))
 
+    def _say(self, text: str, when: float, rank: int) -> None:
+        if text.strip():
+            self._messages.setdefault(rank, []).append(transcript_message(text.strip(), when))
+
     def end(self) -> Transcript:
         """Return the session."""
         made = self.made
@@ -398,7 +419,9 @@ class _Reading:
             # in files with completed items, the model's calls are scripts that made these
             if rank > _SOME or not ranks & {_BEST} or call.tool_name == "update_plan"
         ]
-        made.steps = sorted([*prompts, *calls], key=lambda step: step.created_at)
+        messages = self._messages[max(self._messages)] if self._messages else []
+        made.steps = [*prompts, *calls, *messages]
+        made.settle()
         return made
 
 

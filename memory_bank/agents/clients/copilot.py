@@ -9,6 +9,7 @@ from memory_bank.agents.clients.base import HookEvent, Kind
 from memory_bank.agents.payload import (
     Payload,
     digest,
+    end_of,
     fields,
     identifier,
     parsed,
@@ -31,6 +32,9 @@ EVENTS: dict[str, Kind] = {
     "sessionEnd": "end",
 }
 
+_TAIL = 400_000
+"""Bytes at the end of a transcript in which the agent's last text is looked for."""
+
 _EXIT = r"<shellId: [^\s>]{1,40} completed with exit code (-?\d{1,5})>"
 
 
@@ -52,11 +56,21 @@ def read(event: str, payload: Payload) -> HookEvent | None:
         source=text(payload, "source"),
         asking=not payload.get("stop_hook_active"),
     )
+    if found.kind == "stop":
+        return found._replace(said=_last_text(found.transcript))
     if found.kind == "prompt":
         prompt = text(payload, "prompt")
         key = digest(moment, prompt) if moment else ""
         return found._replace(prompt=prompt, key=key) if prompt.strip() else None
     return _tool(found, payload, moment) if found.kind == "tool" else found
+
+
+def _last_text(transcript: str) -> str:
+    """Return the last text of the agent in a transcript, which the event does not tell."""
+    for record in end_of(transcript, _TAIL, '"assistant.message"') if transcript else ():
+        if record.get("type") == "assistant.message":
+            return text(fields(record, "data"), "content")
+    return ""
 
 
 def _tool(found: HookEvent, payload: Payload, moment: object) -> HookEvent | None:

@@ -6,7 +6,16 @@ import os
 from typing import TYPE_CHECKING
 
 from memory_bank.agents.clients.base import HookEvent, Kind
-from memory_bank.agents.payload import Payload, digest, identifier, parsed, project, text
+from memory_bank.agents.payload import (
+    Payload,
+    digest,
+    identifier,
+    message_key,
+    parsed,
+    project,
+    text,
+)
+from memory_bank.sessions.queue_rows import MESSAGE
 
 if TYPE_CHECKING:
     from memory_bank.agents.program import HookClient, McpClient
@@ -18,6 +27,7 @@ EVENTS: dict[str, Kind] = {
     "beforeSubmitPrompt": "prompt",
     "postToolUse": "tool",
     "postToolUseFailure": "tool",
+    "afterAgentResponse": "tool",
     "stop": "stop",
     "subagentStop": "subagent",
     "sessionEnd": "end",
@@ -68,6 +78,10 @@ def _folder(payload: Payload) -> str:
 
 def _tool(found: HookEvent, payload: Payload) -> HookEvent | None:
     failed = found.name == "postToolUseFailure"
+    if found.name == "afterAgentResponse":
+        said_last = text(payload, "text")
+        done = found._replace(key=message_key(said_last), tool_name=MESSAGE, tool_output=said_last)
+        return done if said_last.strip() else None
     name = text(payload, "tool_name")
     said = payload.get("error_message") if failed else parsed(payload.get("tool_output"))
     if not name:

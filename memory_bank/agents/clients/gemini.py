@@ -20,6 +20,7 @@ from memory_bank.agents.clients.base import (
     Transcript,
     TranscriptCall,
     TranscriptPrompt,
+    transcript_message,
 )
 from memory_bank.agents.payload import (
     Payload,
@@ -69,6 +70,7 @@ def read(event: str, payload: Payload) -> HookEvent | None:
         transcript=text(payload, "transcript_path"),
         source=text(payload, "source"),
         asking=not payload.get("stop_hook_active"),
+        said=text(payload, "prompt_response"),
     )
     if found.kind == "prompt":
         prompt = _typed(text(payload, "prompt"))
@@ -159,7 +161,7 @@ def read_transcript(file: Path) -> Transcript:
             _take(line, made, messages)
     for message in messages.values():
         _message(message, made)
-    made.steps.sort(key=lambda step: step.created_at)
+    made.settle()
     return made
 
 
@@ -200,6 +202,8 @@ def _message(message: Line, made: Transcript) -> None:
     )
     made.input_tokens += max(0, given)
     made.output_tokens += transcript_lines.number(tokens.get("output"))
+    said = transcript_lines.texts(message.get("content")).strip()
+    made.steps += [transcript_message(said, when)] if said else []
     for call in transcript_lines.items(message, "toolCalls"):
         made.steps.append(_call(call, when, made.cwd))
 

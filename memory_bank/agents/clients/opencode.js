@@ -35,6 +35,8 @@ export const MemoryBank = async ({ directory, worktree }) => {
   const parents = new Map() // sessions that other sessions started
   const contexts = new Map() // what to tell a session, the same at each call of the model
   const begun = new Map()
+  const asked = new Set() // messages of the user
+  const said = new Map() // the last text of each session's agent
   let last = ""
 
   const report = (event, input, output) => {
@@ -75,18 +77,24 @@ export const MemoryBank = async ({ directory, worktree }) => {
         if (part?.type === "tool" && part.state?.status === "error") {
           await report(event.type, { sessionID: part.sessionID, part })
         }
+        if (part?.type === "text" && !part.synthetic && !asked.has(part.messageID)) {
+          said.set(part.sessionID, part.text)
+        }
       } else if (event.type === "session.deleted") {
         const session = given.info?.id ?? given.sessionID
         if (!parents.has(session)) await report(event.type, { sessionID: session })
       } else if (event.type === "session.idle" || event.type === "session.compacted") {
-        if (!parents.has(given.sessionID)) await report(event.type, given)
+        const text = said.get(given.sessionID)
+        said.delete(given.sessionID)
+        if (!parents.has(given.sessionID)) await report(event.type, { ...given, said: text })
       }
     }),
     "chat.message": guard(async (input, output) => {
       if (parents.has(input.sessionID)) return
       await begin(input.sessionID)
-      const said = await report("chat.message", input, output)
-      const text = said && JSON.parse(said).context
+      asked.add(output.message.id)
+      const answer = await report("chat.message", input, output)
+      const text = answer && JSON.parse(answer).context
       const id = `${output.parts.at(-1).id}mb` // sorts after the user's parts
       const about = { sessionID: input.sessionID, messageID: output.message.id }
       if (text) output.parts.push({ id, ...about, type: "text", text, synthetic: true })

@@ -45,6 +45,7 @@ def read(event: str, payload: Payload) -> HookEvent | None:
         cwd=folder,
         name=event,
         asking=False,
+        said=text(given, "said"),
     )
     if found.kind == "prompt":
         return _prompt(found, fields(payload, "output"))

@@ -9,8 +9,8 @@ from typing import TypeAlias
 from memory_bank.base.errors import MemoryBankError
 from memory_bank.base.setting_sections import CompressionSettings
 from memory_bank.sessions.compression import client, command, local, program, unchanged
-from memory_bank.sessions.compression.drafts import Compressed
-from memory_bank.sessions.records import Event, Prompt
+from memory_bank.sessions.compression.texts import Compressed
+from memory_bank.sessions.records import Event, Observation, Prompt
 
 Sample: TypeAlias = Callable[[str, int], str]
 """Asks a client's model: a prompt and the most tokens of its answer, to the answer.
@@ -25,16 +25,17 @@ def compress(
     prompts: Sequence[Prompt],
     settings: CompressionSettings,
     project_root: Path | None,
+    before: Sequence[Observation] = (),
     sample: Sample | None = None,
 ) -> Compressed:
     """Return the observations that a batch of events becomes, in the way of the settings.
 
-    The events are of one session, oldest first, and all are behind one of the observations. If a
-    program or a client's model fails, they are compressed by rules, and the result says why.
+    The events are of one session, oldest first, and `before` are the observations that it has. If
+    a program or a client's model fails, they are compressed by rules, and the result says why.
     """
     reason = ""
     if settings.mode == "none":
-        return Compressed(unchanged.drafts(events, project_root), "none")
+        return Compressed(unchanged.observations(events, project_root), "none")
     if settings.mode != "local" and events:
         project = project_root.name if project_root else ""
         question = command.question(events, prompts, settings.model, project)
@@ -43,12 +44,12 @@ def compress(
                 answer = program.ask(settings.command, question)
             else:
                 answer = _asked(sample, client.prompt(question))
-            return Compressed(command.drafts(answer, events, project_root), settings.mode)
+            return Compressed(command.observations(answer, events, project_root), settings.mode)
         except command.NoObservations as error:
             reason = str(error)
         except MemoryBankError as error:
             reason = error.message
-    return Compressed(local.drafts(events, prompts, project_root), "local", reason)
+    return Compressed(local.observations(events, prompts, project_root, before), "local", reason)
 
 
 def _asked(sample: Sample | None, prompt: str) -> str:

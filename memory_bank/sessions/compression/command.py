@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from memory_bank.base.setting_sections import OBSERVATION_TYPES
 from memory_bank.base.text import estimate
 from memory_bank.sessions.compression.definitions import Paths
-from memory_bank.sessions.compression.drafts import Draft, draft
+from memory_bank.sessions.compression.texts import bounded, unnamed
 from memory_bank.sessions.compression.tool_calls import read
-from memory_bank.sessions.records import Event, Prompt
+from memory_bank.sessions.records import Event, Observation, Prompt
 
 MOST_ANSWER = 2_000_000
 """Characters of an answer."""
@@ -61,42 +62,30 @@ def _value(text: str) -> Any:  # noqa: ANN401 - what JSON can hold
         return text
 
 
-def drafts(answer: str, events: Sequence[Event], root: Path | None) -> tuple[Draft, ...]:
-    """Return the observations of an answer; raise Failed if it isn't in the right form.
+def observations(
+    answer: str, events: Sequence[Event], root: Path | None
+) -> tuple[Observation, ...]:
+    """Return the observations of an answer; raise NoObservations if it isn't in the right form.
 
     A file that the events changed and the answer doesn't name is added to the last observation; so
     are the tokens of events that no observation names.
     """
-    found = list(_drafts(_observations(answer), events))
     left = {one.id: one for one in events}
-    for one in found:
-        for number in one.event_ids:
-            left.pop(number, None)
+    found = list(_made(_observations(answer), events, left))
     named = {path for one in found for path in one.files_modified}
     paths = Paths(root)
-    calls = map(read, events)
     changed = [
         paths.shown(path, call.event.cwd)
-        for call in calls
+        for call in map(read, events)
         for change in call.changes
         for path in filter(None, (change.path, change.moved_to))
     ]
     missing = [path for path in dict.fromkeys(changed) if path not in named]
     last = found[-1]
-    found[-1] = draft(
-        last.obs_type,
-        last.title,
-        last.created_at,
-        subtitle=last.subtitle,
-        facts=last.facts,
-        narrative=last.narrative,
-        concepts=last.concepts,
-        files_read=last.files_read,
+    found[-1] = replace(
+        last,
         files_modified=(*last.files_modified, *missing),
-        prompt_number=last.prompt_number,
         discovery_tokens=last.discovery_tokens + sum(map(_tokens, left.values())),
-        event_ids=(*last.event_ids, *left),
-        most_narrative=_NARRATIVE,
     )
     return tuple(found)
 
@@ -117,8 +106,10 @@ def _observations(answer: str) -> list[Any]:
     return found
 
 
-def _drafts(found: list[Any], events: Sequence[Event]) -> Iterator[Draft]:
-    by_id = {one.id: one for one in events}
+def _made(
+    found: list[Any], events: Sequence[Event], left: dict[int, Event]
+) -> Iterator[Observation]:
+    """Yield the observations of an answer, and take their events out of those that are left."""
     for number, one in enumerate(found, 1):
         if not isinstance(one, dict):
             raise NoObservations(f"observation {number} of the answer is no object")
@@ -130,24 +121,19 @@ def _drafts(found: list[Any], events: Sequence[Event]) -> Iterator[Draft]:
         if obs_type not in OBSERVATION_TYPES:
             raise NoObservations(f"observation {number} of the answer has no known obs_type")
         ids = one.get("event_ids")
-        own = [by_id.pop(i) for i in (ids if isinstance(ids, list) else ()) if _known(i, by_id)]
+        own = [left.pop(i) for i in (ids if isinstance(ids, list) else ()) if _known(i, left)]
         last = max(own or events, key=lambda event: event.created_at)
         prompt = one.get("prompt_number")
-        yield draft(
+        made = unnamed(
             obs_type,
             texts["title"],
             last.created_at,
             subtitle=texts["subtitle"],
-            facts=lists["facts"],
             narrative=texts["narrative"],
-            concepts=lists["concepts"],
-            files_read=lists["files_read"],
-            files_modified=lists["files_modified"],
             prompt_number=prompt if type(prompt) is int and prompt > 0 else last.prompt_number,
             discovery_tokens=sum(map(_tokens, own)),
-            event_ids=[event.id for event in own],
-            most_narrative=_NARRATIVE,
         )
+        yield bounded(made, **lists, narrative=_NARRATIVE)
 
 
 def _known(number: object, by_id: Mapping[int, Event]) -> bool:

@@ -27,6 +27,9 @@ _CONFIG = re.compile(
     r"|(?:^|/)(?:Dockerfile|Makefile|Procfile|Gemfile|go\.(?:mod|sum)|requirements[^/]*\.txt|\.[^/]+|CMakeLists\.txt)$"
 )
 
+_SCRATCH = re.compile(r"(?:^|/)(?:tmp|temp|scratch|sandbox|playground)(?:/|$)", re.IGNORECASE)
+"""Folders of files that are tried and thrown away."""
+
 _DATA = re.compile(r"\.(?:csv|tsv|svg|png|jpe?g|gif|pdf|xml|snap|parquet|db|log|ipynb)$")
 
 _LINE = 300
@@ -97,6 +100,8 @@ class DefinedName(NamedTuple):
 
 def kind_of(path: str) -> FileKind:
     """Return what a file is for, by its path."""
+    if _SCRATCH.search(path):
+        return "data"
     if _TESTS.search(path):
         return "test"
     if re.search(r"requirements[^/]*\.txt$", path) or _CONFIG.search(path):

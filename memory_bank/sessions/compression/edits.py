@@ -106,7 +106,9 @@ def _patched(path: str, action: Action, moved: str, lines: list[str]) -> FileCha
     return FileChange(path, change.action, change.removed, change.added, change.kept, moved)
 
 
-Sort = Literal["new", "gone", "moved", "renamed", "layout", "comments", "names", "lines", "unknown"]
+Sort = Literal[
+    "new", "gone", "moved", "renamed", "layout", "comments", "debug", "names", "lines", "unknown"
+]
 
 _WORDS = re.compile(r"[A-Za-z_$][\w$]*|\d+|\s+|.", re.DOTALL)
 
@@ -115,6 +117,20 @@ _WORD = re.compile(r"[A-Za-z_$][\w$-]*")
 _COMMENT = re.compile(
     r"\s*(?:#(?!!|\[|include|define|if|endif)|//|/\*|\*(?:\s|/|$)|--\s|<!--|\"\"\"|''')"
 )
+
+_SOME = re.compile(r"\w.*[^\w\s].*\w|\w+\s+\w+")
+"""More than one word: a line with less tells nothing."""
+
+_DEBUG = re.compile(
+    r"\s*(?:print\(|console\.(?:log|debug)\(|dbg!|e?println!|fmt\.Print|log\.Print|System\.out\.|puts\b|p \w|pp \w"
+    r"|breakpoint\(|import pdb|pdb\.|var_dump\(|dump\(|debugger\b|\w*log(?:ger)?\.debug\(|echo\b|printf\()"
+)
+"""Lines that show what happens, and are taken out again."""
+
+_REMARK = re.compile(r"\s*(?:#(?![!\[])|//+|\*(?!/))\s?([^\s/*#].*)")
+
+_LEAST_REMARK = 5
+"""Fewest words of a comment that is told."""
 
 _IMPORT = re.compile(
     r"\s*(?:import\b|from\s+\S+\s+import\b|use\s+[\w:]+|require\b|#include\b|using\s+\w|(?:const|let|var) .{1,80}= require\()"
@@ -134,12 +150,15 @@ class WordedChange(NamedTuple):
     kind: FileKind
     sort: Sort
     title: str
-    """What was done, as an order: `Add retry()`; without the path, but for a new or removed file."""
+    """What was done, as an order: `Add retry()`; empty where only lines changed, for these are no
+    title. Without the path, but for a new or removed file."""
     facts: tuple[str, ...]
     """What was done, as statements: `adds retry()`."""
     added: tuple[DefinedName, ...] = ()
     removed: tuple[DefinedName, ...] = ()
     renamed: tuple[str, str] = ("", "")
+    within: str = ""
+    """The function or class, or the section, in which lines changed."""
 
 
 def merged(path: str, changes: Sequence[FileChange]) -> FileChange:
@@ -200,9 +219,8 @@ def _update(
         title, facts = f"Rename {told}", (f"renames {told}",)
         return WordedChange(path, kind, "renamed", title, facts, added, removed, pair)
     if _bare(change.removed) == _bare(change.added):
-        return WordedChange(
-            path, kind, "layout", "Change only the layout", ("changes only the layout",)
-        )
+        facts = ("changes only the layout",)
+        return WordedChange(path, kind, "layout", "Change only the layout", facts)
     return _lines(change, kind, added, removed, new)
 
 
@@ -212,7 +230,7 @@ def _new_file(change: FileChange, kind: FileKind, added: tuple[DefinedName, ...]
         told, facts = f" with {listed(added)}", (f"new file with {listed(added, 8)}",)
     else:
         line = _telling(change.added)
-        told = f": {_quoted(line)}" if line else ", an empty file"
+        told = "" if line else ", an empty file"
         facts = (
             f"new file of {len(change.added)} lines" + (f", first {_quoted(line)}" if line else ""),
         )
@@ -242,41 +260,47 @@ def _lines(
         facts.append(f"adds {_quoted(_telling(extra))}{within}")
     if not removed and not pairs and not extra and change.removed:
         facts.append(f"removes {_quoted(_telling(change.removed))}{within}")
-    title = _title(kind, added, removed, same, facts, within)
+    changed = (*change.added, *change.removed)
     sort: Sort = "names" if added or removed else "lines"
-    if all(
-        _COMMENT.match(line) or _TRIFLE.match(line) for line in (*change.added, *change.removed)
-    ):
-        sort = "comments" if kind in ("code", "test") else sort
-    return WordedChange(change.path, kind, sort, title, tuple(facts), added, removed)
+    if kind in ("code", "test") and all(map(_is_comment, changed)):
+        sort = "comments"
+    elif change.added and all(map(_is_debug, changed)):
+        sort = "debug"
+    facts += [f"says: {said}" for said in _remarks(change)]
+    inside = within.removeprefix(" in ") or listed(same, 2)
+    title = _title(added, removed)
+    return WordedChange(change.path, kind, sort, title, tuple(facts), added, removed, within=inside)
 
 
-def _title(
-    kind: FileKind,
-    added: tuple[DefinedName, ...],
-    removed: tuple[DefinedName, ...],
-    same: list[DefinedName],
-    facts: list[str],
-    within: str,
-) -> str:
+def _title(added: tuple[DefinedName, ...], removed: tuple[DefinedName, ...]) -> str:
     if added and removed:
         if len(added) == len(removed) == 1:
             return f"Replace {removed[0].shown} by {added[0].shown}"
         return f"Add {listed(added, 2)}, remove {listed(removed, 2)}"
     if added or removed:
         return f"{'Add' if added else 'Remove'} {listed(added or removed)}"
-    told = next((fact for fact in facts if fact.startswith(("replaces", "adds", "removes"))), "")
-    if told:
-        verb, _, rest = told.removesuffix(within).partition(" ")
-        verb = verb.removesuffix("s")
-        if within:  # first, so that it stays when the title is cut
-            return f"In {within.removeprefix(' in ')}, {verb} {rest}"
-        return f"{verb.capitalize()} {rest}"
-    return (
-        f"Change {listed(same)}"
-        if same
-        else ("Change the text" if kind == "docs" else "Change lines")
-    )
+    return ""
+
+
+def _is_comment(line: str) -> bool:
+    return bool(_COMMENT.match(line) or _TRIFLE.match(line))
+
+
+def _is_debug(line: str) -> bool:
+    return bool(_DEBUG.match(line) or _TRIFLE.match(line))
+
+
+def _remarks(change: FileChange) -> Iterator[str]:
+    """Yield what new comments in code say: they tell why."""
+    kept = ""
+    for line in [*change.added[:400], ""]:
+        found = _REMARK.match(line)
+        if found:
+            kept = f"{kept} {found[1].strip()}".strip()
+        elif kept:
+            if len(kept.split()) >= _LEAST_REMARK:
+                yield kept
+            kept = ""
 
 
 def _pairs(change: FileChange) -> Iterable[tuple[str, str]]:
@@ -341,17 +365,11 @@ def _bare(lines: Sequence[str]) -> str:
     return re.sub(r",(?=[)\]}])", "", text)
 
 
-def only_imports(change: FileChange) -> bool:
-    """Tell whether only imports changed."""
-    lines = [line for line in (*change.added, *change.removed) if not _TRIFLE.match(line)]
-    return bool(lines) and all(_IMPORT.match(line) for line in lines)
-
-
 def _telling(lines: Sequence[str]) -> str:
     """Return the line that says most: the first that is no import, comment or bracket."""
     looked = [line for line in islice(lines, 400) if not _TRIFLE.match(line)]
     for line in looked:
-        if not _IMPORT.match(line) and not _COMMENT.match(line):
+        if not _IMPORT.match(line) and not _COMMENT.match(line) and _SOME.search(line):
             return line.strip()
     return looked[0].strip() if looked else ""
 
@@ -377,3 +395,14 @@ def listed(found: Sequence[DefinedName], most: int = _MOST_NAMES) -> str:
 
 def _unique(found: Iterable[DefinedName]) -> tuple[DefinedName, ...]:
     return tuple(Counter(islice(found, 500)))
+
+
+def moved(words: Sequence[WordedChange]) -> str:
+    """Say which names one of some changes removes and another adds; empty if none."""
+    for word in words:
+        lost = set(word.removed)
+        for other in words:
+            if lost and other is not word and lost <= set(other.added):
+                shown = " and ".join(sorted(name.shown for name in lost)[:3])
+                return f"Move {shown} from {word.path} to {other.path}"
+    return ""

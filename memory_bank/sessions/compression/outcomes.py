@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import islice
 from typing import NamedTuple
 
 from memory_bank.sessions.compression import shell
 from memory_bank.sessions.compression.definitions import Paths, names
-from memory_bank.sessions.compression.drafts import Happening, cut
 from memory_bank.sessions.compression.edits import listed
+from memory_bank.sessions.compression.texts import cut
 from memory_bank.sessions.compression.tool_calls import ToolCall
 
 _COUNTS = tuple(
@@ -233,21 +233,7 @@ _PROGRESS = re.compile(
 )
 
 
-def add(item: Happening, calls: Sequence[ToolCall], paths: Paths, *, alone: bool) -> None:
-    """Add the files that calls read and, if nothing else was done, what they showed."""
-    facts = list[str]()
-    for call in calls:
-        read, fact = _look(call, paths)
-        item.reads += read
-        if call.failed and call.kind == "command":
-            item.facts.append(failure_fact(call, Tests(0, 0)))
-        elif fact:
-            facts.append(fact)
-    if alone:
-        item.facts += list(dict.fromkeys(facts))[:_MOST_FACTS]
-
-
-def _look(call: ToolCall, paths: Paths) -> tuple[list[str], str]:
+def look(call: ToolCall, paths: Paths) -> tuple[list[str], str]:
     """Return the files that a call read, and what it showed."""
     read, fact, cwd = list[str](), "", call.event.cwd
     if call.kind == "read" and call.path and not call.failed:
@@ -266,7 +252,7 @@ def _look(call: ToolCall, paths: Paths) -> tuple[list[str], str]:
         fact = _search(call.words or call.path, call.output, paths, cwd)
     elif call.kind == "fetch":
         fact = ": ".join(filter(None, (cut(call.words, 100), cut(call.output, 120))))
-    elif call.kind == "other":
+    elif call.kind == "other" and call.event.tool_name:
         asked = cut(call.words or call.event.tool_input, 80)
         fact = f"{call.event.tool_name} of {asked}: {cut(call.output, 100)}"
     return read, fact
@@ -301,22 +287,14 @@ def _search(wanted: str, output: str, paths: Paths, cwd: str) -> str:
 def failure_fact(call: ToolCall, counts: Tests) -> str:
     """Name a command that failed, with what it said."""
     code = f" with exit code {call.exit_code}" if call.exit_code else ""
-    told = counts.shown or problem(call.output).message
-    return f"`{cut(call.command, 160)}` fails{code}" + (f": {cut(told, 120)}" if told else "")
+    return f"`{cut(call.command, 160)}` fails{code}{said_of(counts, problem(call.output))}"
 
 
-def ran(item: Happening, call: ToolCall, shown: str, counts: Tests | None) -> None:
-    """Add a command that succeeded to an item, which gets its title from the first."""
-    if counts is not None:
-        told = counts.shown or result(call.output)
-        line = f"{shown} passes" + (f": {told}" if told else "")
-    else:
-        told = result(call.output)
-        line = f"Run {shown}" + (f": {told}" if told else "")
-    item.title = item.title or line
-    item.facts.append(
-        f"`{shown}`" + (" passes" if counts is not None else "") + (f": {told}" if told else "")
-    )
+def said_of(counts: Tests, error: FirstError | None) -> str:
+    """Return what the output of a failure says, after a colon."""
+    parts = counts.shown, error.message if error else ""
+    told = "; ".join(filter(None, parts))
+    return f": {cut(told, 140)}" if told else ""
 
 
 def result(output: str) -> str:
@@ -333,12 +311,3 @@ def result(output: str) -> str:
         "",
     )
     return cut(chosen or (lines[-1] if lines else ""), 120)
-
-
-def agent(call: ToolCall) -> tuple[str, str]:
-    """Return the title and the text of what a subagent found."""
-    about = str(call.arguments.get("description") or call.words or "a subagent's task")
-    told = call.output.strip()
-    first = re.split(r"(?<=[.!?])\s|\n", told.lstrip("#*- "), maxsplit=1)[0] if told else ""
-    title = f"{cut(about, 50)}: {first}" if first else f"Have a subagent do: {about}"
-    return title, told[:_MOST_TOLD]

@@ -15,7 +15,7 @@ from threading import Event, Timer
 from typing import IO, Any
 
 from memory_bank.sessions.compression.command import MOST_ANSWER, NoObservations
-from memory_bank.sessions.compression.drafts import cut
+from memory_bank.sessions.compression.texts import cut
 
 SECONDS = 120.0
 """Time limit of the program."""

@@ -6,6 +6,7 @@ import itertools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import NamedTuple
 
 _TOKEN = re.compile(
@@ -200,9 +201,6 @@ def _writes(step: SimpleCommand) -> Iterator[Write]:
         words = _after_flags(words)[1:]
     if program in ("sed", "gsed", "perl") and any(map(_in_place, words)):
         yield from _edited_in_place(words)
-    elif program in ("git-checkout", "git-restore"):
-        after = words.index("--") + 1 if "--" in words else len(words)
-        yield from (Write(path, "update") for path in words[after:])
     else:
         yield from _named(program, step, [word for word in words if _is_file(word)])
 
@@ -240,6 +238,31 @@ def _into(path: str, files: list[str]) -> str:
     if target.endswith("/") or len(files) > 2:  # noqa: PLR2004 - several files go into a folder
         return f"{target.rstrip('/')}/{path.rstrip('/').rpartition('/')[2]}"
     return target
+
+
+def takes_back(step: SimpleCommand) -> list[str] | None:
+    """Return the paths whose changes a command of git takes back; None if it takes back nothing.
+
+    `stash pop`, which brings changes again, is returned as that.
+    """
+    program, words = step.program, _after_flags(step.arguments[1:])[1:]
+    named = [word for word in words if not word.startswith("-")]
+    if program == "git-stash":
+        if named[:1] in (["pop"], ["apply"]):
+            return ["stash pop"]
+        paths = named[1:] if named[:1] == ["push"] and "-m" not in words else []
+        return None if named[:1] not in ([], ["push"], ["save"]) else paths or ["."]
+    if program == "git-reset" and "--hard" in words:
+        return ["."]
+    if program == "git-restore" and not ("--staged" in words and "--worktree" not in words):
+        sources = [after for word, after in pairwise(words) if word in ("-s", "--source")]
+        return [_below(step, one) for one in named if one not in sources]
+    if program == "git-checkout":
+        after = words[words.index("--") + 1 :] if "--" in words else named
+        plain = "--" in words or all(re.search(r"[./]", one) for one in after)
+        new = {"-b", "-B", "--orphan", "--track", "-t"}.intersection(words)
+        return [_below(step, one) for one in after] if after and plain and not new else None
+    return None
 
 
 def _in_place(word: str) -> bool:
@@ -418,10 +441,15 @@ def _name(word: str) -> str:
     return word.replace("\\", "/").rpartition("/")[2].removesuffix(".exe")
 
 
-def covers(now: ProgramRun, then: ProgramRun, where: str) -> bool:
-    """Tell whether a run covers what an earlier one did, or the place where that failed."""
+def covers(now: ProgramRun, then: ProgramRun, where: str, tests: tuple[int, int] = (0, 0)) -> bool:
+    """Tell whether a run covers what an earlier one did, or the place where that failed.
+
+    `tests` are the numbers of tests of both: a run of all tests by another program, as of
+    `make test`, covers one of fewer tests.
+    """
     if now.runner != then.runner:
-        return False
+        whole = now.check and then.check and not any(re.search(r"[./]", one) for one in now.targets)
+        return whole and tests[0] >= tests[1] > 0
     if not now.targets or now.targets == then.targets:
         return True
     return any(where.startswith(target.removeprefix("./")) for target in now.targets) or (

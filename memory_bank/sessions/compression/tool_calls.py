@@ -12,9 +12,10 @@ from typing import Any, Literal
 
 from memory_bank.sessions.compression import edits
 from memory_bank.sessions.compression.edits import FileChange, between, of_patch
+from memory_bank.sessions.queue_rows import MESSAGE
 from memory_bank.sessions.records import Event
 
-Kind = Literal["edit", "read", "search", "command", "plan", "agent", "fetch", "other"]
+Kind = Literal["edit", "read", "search", "command", "plan", "agent", "fetch", "message", "other"]
 
 _NAMES: dict[Kind, str] = {
     "read": "read view readfile openfile readmanyfiles notebookread viewimage fileread cat",
@@ -163,6 +164,8 @@ def read(event: Event) -> ToolCall:
     """Return an event as a call of a tool."""
     found = _parsed(event.tool_input)
     arguments = found if isinstance(found, dict) else {"input": event.tool_input}
+    if event.tool_name == MESSAGE:
+        return ToolCall(event, "message", arguments, event.tool_output)
     name = event.tool_name.rpartition(".")[2]
     kind = _KINDS.get(re.sub(r"[^a-z]", "", name.casefold()), "other")
     if name.startswith(("mcp_", "MCP:", "mcp-")):

@@ -12,6 +12,7 @@ from memory_bank.agents.clients import claude_code
 from memory_bank.agents.hook_answers import names_subject
 from memory_bank.base.text import estimate
 from memory_bank.sessions.queue import EventQueue
+from memory_bank.sessions.queue_rows import MESSAGE
 from tests.agents.hooks.conftest import FIXTURES, Hook
 
 SESSION = "00000000-0000-4000-8000-000000000001"
@@ -37,6 +38,7 @@ def test_a_recorded_session_is_stored(
         ("Agent", False, 1),
         ("Agent", False, 1),
         ("ToolSearch", False, 1),
+        (MESSAGE, False, 1),
     ]
     edit = queue.pending()[1]
     assert json.loads(edit.tool_input)["new_string"] == "gamma"
@@ -49,7 +51,7 @@ def test_a_recorded_session_is_stored(
     assert [name for name, answer in answers.items() if answer] == ["13-Stop"]
     assert failures() == []
     hook.replay("claude", "*PostToolUse*")
-    assert len(queue.pending()) == 9, "a second report of a call is not stored"
+    assert len(queue.pending()) == 10, "a second report of a call is not stored"
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from memory_bank.bank.bank import open_bank
 from memory_bank.base import plugins
 from memory_bank.frontends.mcp.toolbox import KIND, Toolbox
 from memory_bank.sessions.queue import EventQueue
+from memory_bank.sessions.queue_rows import MESSAGE
 from tests.agents.hooks.conftest import FIXTURES, Hook
 
 DONE, FAILED = False, True
@@ -31,11 +32,12 @@ QUESTIONS = {
 STORED = {
     "codex": [
         *(("apply_patch", DONE), ("apply_patch", DONE)),
-        *(("Bash", FAILED), ("Bash", DONE), ("Bash", DONE)),
+        *(("Bash", FAILED), ("Bash", DONE), ("Bash", DONE), (MESSAGE, DONE)),
     ],
     "gemini": [
         *(("write_file", DONE), ("replace", DONE), ("run_shell_command", FAILED)),
         *(("run_shell_command", DONE), ("read_file", DONE), ("read_file", FAILED)),
+        (MESSAGE, DONE),
     ],
     "copilot": [
         *(("create", DONE), ("edit", DONE), ("bash", FAILED), ("bash", DONE)),
@@ -115,7 +117,8 @@ def test_a_patch_that_codex_took_out_of_a_command_is_found_at_the_end_of_the_tur
     asked = hook.answer("codex", "Stop", stop)
     assert "remember" in asked["reason"]
     hook.answer("codex", "Stop", {**stop, "stop_hook_active": True})
-    added, changed = queue.pending()
+    added, changed, said = queue.pending()
+    assert (said.tool_name, said.tool_output) == (MESSAGE, stop["last_assistant_message"])
     patch = "*** Begin Patch\n*** {}\n*** End Patch\n"
     assert json.loads(added.tool_input)["command"] == patch.format(
         "Add File: /home/dev/shop/notes.txt\n+alpha\n+beta"

@@ -180,7 +180,7 @@ def test_its_note_is_where_the_others_are(hook: Hook, state: Path, keep: str) ->
     queue = EventQueue(state)
     until(lambda: "gone" not in open_ids(queue))
     queue.close()
-    until(lambda: list((hook.project / ".memories").rglob("*gone-again*")) or notes(state))
+    until(lambda: list((hook.project / ".memories/sessions").rglob("*.md")) or notes(state))
     there = [*(hook.project / ".memories").rglob("*job-of-gone*.md")]
     assert len(there) == (keep == "project")
     assert len(notes(state)) == (keep == "private")

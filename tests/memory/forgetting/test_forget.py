@@ -246,9 +246,9 @@ def test_files_that_are_not_written_are_named(project: Path, git: Git) -> None:
     assert {name: snapshot(project)[name] for name in before} == before
 
 
-def test_a_name_that_was_made_of_a_prompt_is_changed(bank: Bank, project: Path) -> None:
+def test_a_name_that_was_made_of_a_title_is_changed(bank: Bank, project: Path) -> None:
     store_prompt(bank, "s-1", "Plan the Falcon Project launch")
-    store_observation(bank, "s-1", title="Began")
+    store_observation(bank, "s-1", title="The Falcon Project began")
     (row,) = list_sessions(bank).sessions
     assert row.path is not None
     assert "falcon-project" in row.path

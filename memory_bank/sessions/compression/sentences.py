@@ -1,0 +1,172 @@
+"""Sentences of users and agents: which tell something, decide something, or say what is next."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+RULES = Path(__file__).with_name("rules.toml")
+"""The table of words and patterns."""
+
+_MOST, _MOST_SENTENCES, _LONGEST = 12_000, 120, 600
+
+_FENCE = re.compile(
+    r"^ {0,3}(`{3,}|~{3,})[^\n]*\n.*?(?:^ {0,3}\1[^\n]*$|\Z)", re.DOTALL | re.MULTILINE
+)
+
+_BLOCK = re.compile(r"^\s*(?:(?:[-*+•]|\d{1,3}[.)]|#{1,6})\s+|>\s?)")
+
+_SKIPPED = re.compile(r"^\s*(?:#{1,6}\s|\||[-=*_]{3,}\s*$)")
+
+_END = re.compile(r"(?<=[.!?…])[\"')\]”’*_`]{0,3}\s+|(?<=[。！？])")
+
+_SHORTENED = re.compile(
+    r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|no|dr|mr|z\.\s?b|bzw|usw|ca|d\.\s?h|p\.\s?ex)|(?:^|\s)\w)\.$",
+    re.IGNORECASE,
+)
+
+_MARKS = re.compile(
+    r"(\*{1,3}|(?<!\w)__?|`{1,3}|~~)(?=[^\s*_`])([^\n]{1,400}?)(?<=[^\s*`])\1(?!\w)"
+)
+
+_LINK = re.compile(r"!?\[([^\]\n]{1,200})\]\([^)\n]{1,400}\)")
+
+_CLAUSE = re.compile(
+    r"[;:] | [–—-] |, (?=(?:and|but|so|since|because|which|while|otherwise|else|und|aber|weil|sodass|mais|pero|porque)\b)"
+)
+
+_LABEL = re.compile(
+    r"^(?:(?:and )?(?:the )?next(?: steps?)?(?: is| are)?|(?:still )?to ?-?do|todo|left(?: open)?|open(?: points?)?|follow-?ups?|later|afterwards"
+    r"|als nächstes|noch offen|ensuite|reste à faire|pendiente|después)\s*[:,–—-]\s+",
+    re.IGNORECASE,
+)
+
+_LEAST_WORDS, _LEAST_CLAUSE = 5, 45
+
+
+@lru_cache
+def rows(kind: str) -> tuple[dict[str, Any], ...]:
+    """Return the rows of a kind of the table."""
+    return tuple(tomllib.loads(RULES.read_text("utf-8"))[kind])
+
+
+@lru_cache
+def rule(kind: str) -> re.Pattern[str]:
+    """Return all patterns of a kind as one."""
+    return re.compile("|".join(f"(?:{row['pattern']})" for row in rows(kind)), re.IGNORECASE)
+
+
+def sentences(text: str) -> list[str]:
+    """Return the sentences of a text without marks of Markdown, code blocks, headings and tables."""
+    return [one for line in _lines(text[:_MOST]) for one in _split(line)][:_MOST_SENTENCES]
+
+
+def _lines(text: str) -> Iterator[str]:
+    """Yield paragraphs and list items, each as one line."""
+    kept = ""
+    for line in _FENCE.sub("\n", text).splitlines():
+        if not line.strip() or _SKIPPED.match(line):
+            yield kept
+            kept = ""
+        elif _BLOCK.match(line):
+            yield kept
+            kept = _BLOCK.sub("", line).strip()
+        elif kept and not re.search(r"[.:!?;]$", kept) and not line.lstrip()[:1].isupper():
+            kept = f"{kept} {line.strip()}"  # a paragraph that was wrapped
+        else:
+            yield kept
+            kept = line.strip()
+    yield kept
+
+
+def _split(line: str) -> Iterator[str]:
+    start = 0
+    for found in _END.finditer(line):
+        if found.end() > start and not _SHORTENED.search(line[start : found.start()]):
+            yield from filter(None, [plain(line[start : found.end()])])
+            start = found.end()
+    yield from filter(None, [plain(line[start:])])
+
+
+def plain(text: str) -> str:
+    """Return a text in one line without marks of Markdown."""
+    return " ".join(_MARKS.sub(r"\2", _LINK.sub(r"\1", text)).split())[:_LONGEST]
+
+
+def telling(text: str) -> str:
+    """Return the first sentence that says something of the work; empty if there is none."""
+    said = [opened(sentence) for sentence in sentences(text)]
+    found = [
+        one for one in said if len(one.split()) >= _LEAST_WORDS and not rule("empty").search(one)
+    ]
+    return next((one for one in found if not rule("next").search(one)), found[0] if found else "")
+
+
+def opened(sentence: str) -> str:
+    """Return a sentence without first words such as `Done:`."""
+    found = rule("opening").match(sentence)
+    rest = sentence[found.end() :] if found else sentence
+    return rest[:1].upper() + rest[1:] if found else rest
+
+
+def step_of(sentence: str) -> str:
+    """Return a sentence that plans without words such as `Next:`."""
+    rest = _LABEL.sub("", opened(sentence))
+    return rest[:1].upper() + rest[1:]
+
+
+def headline(sentence: str, most: int) -> str:
+    """Return a sentence as a title: whole, its first clauses, or its first words."""
+    said = sentence.rstrip(" .:;!")
+    if len(said) <= most:
+        return said
+    ends = [at.start() for at in _CLAUSE.finditer(said) if _LEAST_CLAUSE <= at.start() <= most]
+    if ends:
+        return said[: ends[-1]].rstrip(" ,")
+    return said[: most - 1].rsplit(" ", 1)[0].rstrip(" ,;:(") + "…"
+
+
+def decided(text: str) -> list[str]:
+    """Return the sentences that decide something or state a rule; questions do not."""
+    return _found("decides", text)
+
+
+def planned(text: str) -> list[str]:
+    """Return the sentences that say what is still to be done."""
+    return _found("next", text)
+
+
+def _found(kind: str, text: str) -> list[str]:
+    found = [
+        sentence
+        for sentence in sentences(text)
+        if len(sentence.split()) > 2  # noqa: PLR2004 - `and then` says nothing
+        and not sentence.endswith("?")
+        and rule(kind).search(opened(sentence))
+    ]
+    return list(dict.fromkeys(found))
+
+
+def words(text: str) -> frozenset[str]:
+    """Return the starts of the words that tell what a sentence is about."""
+    found = re.findall(r"[^\W\d_][\w-]{3,}|\w+_\w+", text.casefold())
+    return frozenset(word[:5] for word in found if word not in _COMMON)
+
+
+def covered(step: str, done: Sequence[str], share: float = 0.6) -> bool:
+    """Tell whether one of some texts has that share of the words of a step."""
+    wanted = words(opened(step))
+    most = max((len(wanted & words(one)) for one in done), default=0)
+    return len(wanted) > 1 and most >= share * len(wanted)
+
+
+_COMMON = frozenset(
+    "next then still todo open later afterwards tomorrow should must have need needs will would could when this that these those"
+    " with from into them they there here what which where also only just than too your ours been being does done make made step"
+    " steps after before first last other another some left remaining dann noch später nächstes danach morgen wird werden muss"
+    " müssen soll sollen ensuite reste faire plus tard después luego queda falta hacer".split()
+)

@@ -1,0 +1,291 @@
+"""Compression mode `local`: what an agent did for one prompt, gathered from its calls of tools."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from memory_bank.base.text import estimate
+from memory_bank.sessions.compression import outcomes, shell
+from memory_bank.sessions.compression.definitions import Paths, kind_of
+from memory_bank.sessions.compression.edits import FileChange, WordedChange, described, merged
+from memory_bank.sessions.compression.texts import cut
+from memory_bank.sessions.compression.tool_calls import ToolCall
+
+_REPLACES = re.compile(
+    r"s(?P<mark>[/|#,@])(?P<old>.+?)(?P=mark)(?P<new>.*?)(?P=mark)(?P<flags>\w*)"
+)
+
+_HERE = re.compile(r"^\$\(cat <<-?['\"]?(\w+)['\"]?\n|\n[ \t]*(?:EOF|END|MSG|COMMIT|EOM)\n?\)?\s*$")
+
+_MESSAGE = ("-m", "--message", "-am", "-qm", "-qam", "-aqm", "-sm", "-asm")
+
+_SHOWN = 160
+
+
+@dataclass(eq=False, slots=True)
+class Run:
+    """One run of a command that tests, builds, or does something else."""
+
+    shown: str
+    """Its command line for people, without filters."""
+    call: ToolCall
+    program: shell.ProgramRun
+    failed: bool
+    passed: bool
+    """Whether it surely passed: its exit code or a summary line says so."""
+    counts: outcomes.Tests
+    error: outcomes.FirstError | None = None
+    edits: int = 0
+    """How many changes of code the turn had seen before it."""
+    closed: bool = False
+    """Whether a later run that contains it passed."""
+
+
+@dataclass(eq=False, slots=True)
+class Work:
+    """What becomes one observation: what was done up to a commit, or to the end of the turn."""
+
+    prompt: int
+    when: datetime
+    tokens: int = 0
+    changes: dict[str, list[FileChange]] = field(default_factory=dict)
+    """By path, without what was taken back."""
+    taken_back: dict[str, list[FileChange]] = field(default_factory=dict)
+    reads: list[str] = field(default_factory=list)
+    looks: list[str] = field(default_factory=list)
+    """What searches and reads showed."""
+    runs: list[Run] = field(default_factory=list)
+    reports: list[str] = field(default_factory=list)
+    """What subagents said."""
+    commit: str = ""
+    """The message of the commit that ends it."""
+    words: list[WordedChange] = field(default_factory=list)
+    """Its changes in words, once all are known."""
+
+    @property
+    def modified(self) -> list[str]:
+        """The files that it changed, also those that were moved, and those it put back."""
+        moved = (one.moved_to for found in self.changes.values() for one in found if one.moved_to)
+        return list(dict.fromkeys([*self.changes, *moved, *self.taken_back]))
+
+    @property
+    def mends(self) -> bool:
+        """Whether a run that failed before its changes of code passed after them."""
+        before = any(one.failed and one.closed and not one.edits for one in self.runs)
+        return before and any(
+            word.kind == "code" and word.sort not in ("layout", "comments", "debug")
+            for word in self.words
+        )
+
+    def absorb(self, other: Work) -> None:
+        """Add all of another work that changed nothing."""
+        self.when, self.tokens = max(self.when, other.when), self.tokens + other.tokens
+        self.reads += other.reads
+        self.looks += other.looks
+        self.runs += other.runs
+        self.reports += other.reports
+
+    def describe(self) -> None:
+        """Tell its changes in words; what was added and removed again was taken back."""
+        for path, found in list(self.changes.items()):
+            net = merged(path, found)
+            if len(found) > 1 and net.action == "update" and not (net.added or net.removed):
+                self.taken_back.setdefault(path, []).extend(self.changes.pop(path))
+                continue
+            undone = _undone(path, found, net)
+            if undone is not None:
+                self.taken_back.setdefault(path, []).append(undone)
+            self.words.append(described(net))
+
+
+def _undone(path: str, found: Sequence[FileChange], net: FileChange) -> FileChange | None:
+    """Return the lines of code that were written and replaced again, if there are any."""
+    tried = [line for one in found for line in one.added]
+    left = set(net.added) | {line for one in found for line in one.kept}
+    old = {line for one in found for line in one.removed}
+    gone = [line for line in tried if line not in left and line in old]
+    return FileChange(path, "update", added=tuple(gone)) if gone and len(found) > 1 else None
+
+
+class Turn:
+    """The calls of one prompt, taken one after the other."""
+
+    def __init__(self, paths: Paths, request: str) -> None:
+        self.paths = paths
+        self.works = list[Work]()
+        self.said = ""
+        """The last text of the agent."""
+        self.steps = list[str]()
+        """Open steps of the agent's plan."""
+        self.request = request
+        self.edits = 0
+        """How many changes of code there were."""
+        self._stash = list[tuple[Work, str, list[FileChange]]]()
+
+    @property
+    def runs(self) -> list[Run]:
+        """All runs of commands, the first one first."""
+        return [run for work in self.works for run in work.runs]
+
+    def take(self, call: ToolCall) -> None:
+        """Add one call."""
+        event = call.event
+        if not self.works or self.works[-1].commit:
+            self.works.append(Work(event.prompt_number, event.created_at))
+        work = self.works[-1]
+        work.tokens += estimate(event.tool_input) + estimate(event.tool_output)
+        work.when = max(work.when, event.created_at)
+        if call.kind == "message":
+            self.said = call.output.strip() or self.said
+        elif call.kind == "edit" and call.changes:
+            self._edit(work, call, call.changes)
+        elif call.kind == "command" and call.command:
+            self._command(work, call)
+        elif call.kind == "agent" and not call.failed:
+            self._report(work, call)
+        elif call.kind == "plan" and call.steps:
+            self.steps = [step for step, status in call.steps if status == "open" and step]
+        else:
+            self._look(work, call)
+
+    def end(self) -> list[Work]:
+        """Return the works of which each may become an observation, with their changes in words.
+
+        What was only looked at, run or reported belongs to the changes before it, else after it.
+        """
+        for work in self.works:
+            work.describe()
+        kept = [work for work in self.works if work.modified or work.commit]
+        if not kept:
+            kept = self.works[:1]
+        for number, work in enumerate(self.works):
+            if work not in kept:
+                before = [one for one in self.works[:number] if one in kept]
+                (before or kept)[-1 if before else 0].absorb(work)
+        return kept
+
+    def _look(self, work: Work, call: ToolCall) -> None:
+        read, fact = outcomes.look(call, self.paths)
+        work.reads += read
+        work.looks += [fact] if fact else []
+
+    def _report(self, work: Work, call: ToolCall) -> None:
+        """Keep what a subagent said, which two events may tell."""
+        told = call.output.strip()
+        known = {" ".join(text.split()) for one in self.works for text in one.reports}
+        if told and " ".join(told.split()) not in known:
+            work.reports.append(told)
+
+    def _edit(self, work: Work, call: ToolCall, changes: Sequence[FileChange]) -> None:
+        for change in changes:
+            path = self.paths.shown(change.path, call.event.cwd)
+            moved = self.paths.shown(change.moved_to, call.event.cwd) if change.moved_to else ""
+            shown = FileChange(
+                path, change.action, change.removed, change.added, change.kept, moved
+            )
+            work.changes.setdefault(path, []).append(shown)
+            self.edits += kind_of(path) == "code"
+
+    def _command(self, work: Work, call: ToolCall) -> None:
+        steps = shell.steps(call.command)
+        if shell.only_looks(steps):
+            self._look(work, call)
+            if call.failed:
+                fails = outcomes.failure_fact(call, outcomes.Tests(0, 0))
+                work.looks.append(fails)
+            return
+        if not call.failed:
+            self._take_back(steps, call.event.cwd)
+        written = list(_writes(steps, failed=call.failed))
+        self._edit(work, call, [_written(one) for one in written])
+        commit = None if call.failed else _commit(steps)
+        if commit is not None:
+            work.commit = commit or "commit"
+            return
+        run = self._run(call, steps)
+        if run.failed or run.passed or not written:
+            work.runs.append(run)
+
+    def _run(self, call: ToolCall, steps: list[shell.SimpleCommand]) -> Run:
+        program = shell.run_of(steps)
+        counts = outcomes.tests(call.output)
+        sure = program.sure and not (call.exit_code is None and isinstance(call.answer, str))
+        failed = call.failed or counts.failed > 0
+        if not failed and not sure:
+            failed = outcomes.says_failure(call.output)
+        good = not program.selected and outcomes.says_success(call.output)
+        passed = not failed and (sure or good)
+        error = outcomes.problem(call.output) if failed else None
+        shown = cut(shell.shown(call.command), _SHOWN)
+        made = Run(shown, call, program, failed, passed, counts, error, self.edits)
+        if passed:
+            for one in self.runs:
+                same = one.shown == shown
+                where = one.error.where if one.error else ""
+                size = sum(counts), sum(one.counts)
+                covered = same or shell.covers(program, one.program, where, size)
+                one.closed = one.closed or (one.failed and covered)
+        return made
+
+    def _take_back(self, steps: list[shell.SimpleCommand], cwd: str) -> None:
+        """Move the changes that a command of git takes back, or brings again."""
+        for step in steps:
+            paths = shell.takes_back(step)
+            if paths == ["stash pop"]:
+                for work, path, found in self._stash:
+                    work.changes[path] = found
+                    work.taken_back.pop(path, None)
+                self._stash.clear()
+                continue
+            shown = [self.paths.shown(path, cwd) for path in paths or ()]
+            for work in self.works:
+                if work.commit:
+                    continue
+                for path in [one for one in work.changes if _below(one, shown)]:
+                    found = work.changes.pop(path)
+                    work.taken_back.setdefault(path, []).extend(found)
+                    if step.program == "git-stash":
+                        self._stash.append((work, path, found))
+
+
+def _below(path: str, places: Sequence[str]) -> bool:
+    return any(one in (".", path) or path.startswith(f"{one.rstrip('/')}/") for one in places)
+
+
+def _writes(steps: Sequence[shell.SimpleCommand], *, failed: bool) -> Iterator[shell.Write]:
+    """Yield what commands write; of some that failed all but the last one were done."""
+    written = [
+        write for step in steps if shell.takes_back(step) is None for write in shell.writes(step)
+    ]
+    if not failed or not steps:
+        yield from written
+        return
+    undone = {one for one in shell.writes(steps[-1]) if one.path not in steps[-1].outputs}
+    yield from (one for one in written if one not in undone)
+
+
+def _written(write: shell.Write) -> FileChange:
+    """Return what a command line does to a file as a change."""
+    if write.how == "move":
+        return FileChange(write.path, "move", moved_to=write.moved_to)
+    if write.how == "delete":
+        return FileChange(write.path, "delete")
+    replaced = _REPLACES.fullmatch(write.text.strip())
+    if replaced is not None:
+        old, new = (text.replace(r"\b", "") for text in replaced.group("old", "new"))
+        times = 2 if "g" in replaced["flags"] else 1  # in more places than one, as a rename is
+        return FileChange(write.path, "update", (old,) * times, (new,) * times)
+    lines = tuple(write.text.splitlines())
+    return FileChange(write.path, "add" if write.how == "add" else "update", added=lines)
+
+
+def _commit(steps: Sequence[shell.SimpleCommand]) -> str | None:
+    """Return the message of a `git commit`; None if there is none among the commands."""
+    for step in steps:
+        if step.program == "git-commit":
+            given = [_HERE.sub("", text) for text in shell.option(step, *_MESSAGE)]
+            return "\n\n".join(text.strip() for text in given) or step.here
+    return None

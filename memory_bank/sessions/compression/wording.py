@@ -1,0 +1,374 @@
+"""Titles, types, facts and concepts of observations, made of what was done in a turn."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from memory_bank.notes.characters import nfc
+from memory_bank.sessions.compression import outcomes
+from memory_bank.sessions.compression.edits import WordedChange, described, merged, moved
+from memory_bank.sessions.compression.sentences import (
+    covered,
+    decided,
+    headline,
+    opened,
+    planned,
+    step_of,
+    telling,
+)
+from memory_bank.sessions.compression.texts import bounded, cut, unnamed
+from memory_bank.sessions.compression.turns import Run, Turn, Work
+from memory_bank.sessions.records import TITLE_LIMIT, Observation
+
+DECIDED, NEXT, COMMITTED = "decided: ", "next: ", "committed"
+"""Starts of facts: a decision or rule, an open step, and that a commit has the changes."""
+
+_TITLE = TITLE_LIMIT - 1
+
+_PREFIX = re.compile(r"^(\w{2,10})(?:\([^)]{1,40}\))?!?: +")
+
+_PREFIXES = {"fix": "bugfix", "bugfix": "bugfix", "hotfix": "bugfix", "feat": "feature", "feature": "feature",
+             "refactor": "refactor", "perf": "refactor", "style": "refactor", "docs": "change", "test": "change",
+             "tests": "change", "chore": "change", "build": "change", "ci": "change"}  # fmt: skip
+
+_FIXES = re.compile(
+    r"^(?:fix(?:es|ed)?|repair(?:s|ed)?|mend(?:s|ed)?|correct(?:s|ed)?)\b", re.IGNORECASE
+)
+
+_TIDIES = re.compile(
+    r"^(?:refactor|renam|clean(?:ed)? ?up|tid(?:y|ied)|extract|simplif|reorgani[sz]|move|split|inline)",
+    re.IGNORECASE,
+)
+
+_MISSING = re.compile(
+    r"ImportError|NameError|ModuleNotFound|AttributeError|not defined|undefined|has no attribute|cannot find|unresolved"
+    r"|not found|NoMethodError|does not exist|is not a function|no such|cannot import", re.IGNORECASE
+)  # fmt: skip
+
+_NAME, _NAMED = re.compile(r"\w+"), re.compile(r"['\"`‘“](\w+)['\"`’”]")
+"""Words, and the names that an error quotes."""
+
+_LETTERS = re.compile(r"[^\W\d_]+")
+
+_WORD = re.compile(r"[A-Za-z][a-z]+|[A-Z]+(?![a-z])")
+
+_COMMON = frozenset(
+    "the and for with from that this into not are was but you can use add fix make file files test tests src lib main init"
+    " index app code please should would could when where what how why new all its has have get set one two now also then"
+    " def class function return import run main self value data list name type change update create remove mod utils util"
+    " helper helpers common core base spec docs readme our let see look does did out over them they there been will just"
+    " some any more like want need work works way able instead".split()
+)
+
+_LEAST_WORD, _MOST_PLACE, _MOST_FILES, _MOST_RULES, _MOST_STEPS = 3, 44, 8, 4, 6
+
+_REPORT = 1500
+"""Characters of what one subagent said."""
+
+
+def observations(turn: Turn, before: Sequence[Observation]) -> Iterator[Observation]:
+    """Yield what a turn becomes; nothing if it was looked around only, and no answer came of it.
+
+    `before` are the observations of the session's earlier turns.
+    """
+    works = turn.end()
+    main = max(works, key=lambda one: (bool(one.changes), len(one.modified)), default=None)
+    rules = decided(turn.request)
+    for work in works:
+        said = turn.said if work is main else ""
+        made = _Wording(turn, work, said, rules if work is main else [], before)
+        if made.worth_keeping:
+            yield made.observation()
+
+
+class _Wording:
+    """One work of a turn in words."""
+
+    def __init__(
+        self, turn: Turn, work: Work, said: str, rules: list[str], before: Sequence[Observation]
+    ) -> None:
+        self._turn, self._work, self._said, self._before = turn, work, said, before
+        self._rules = [cut(one, _TITLE * 2) for one in rules[:_MOST_RULES]]
+        self._planned = planned(said)
+        told = telling(said)
+        repeated = told in map(opened, self._planned) and covered(told, [turn.request], 0.4)
+        self._answer = "" if repeated else told
+        self._paths = turn.paths
+        self._words = sorted(work.words, key=lambda one: one.kind != "code")
+        self._last = list[Run]()  # of each command the last run
+        for run in work.runs:
+            self._last = [one for one in self._last if one.shown != run.shown] + [run]
+
+    @property
+    def worth_keeping(self) -> bool:
+        work = self._work
+        steps = self._turn.steps or [
+            one for one in self._planned if not covered(one, [self._turn.request], 0.4)
+        ]
+        done = work.changes or work.taken_back or work.commit or work.runs or work.reports
+        reported = not self._turn.request  # by the agent itself, not by a hook
+        return bool(done or self._answer or steps or reported or (self._rules and self._said))
+
+    def observation(self) -> Observation:
+        """Return the work as an observation."""
+        work = self._work
+        title = self._title()
+        made = unnamed(
+            self._type(),
+            self._paths.short(title),
+            work.when,
+            narrative=self._paths.short(self._narrative()),
+            prompt_number=work.prompt,
+            discovery_tokens=work.tokens,
+        )
+        return bounded(
+            made,
+            facts=map(self._paths.short, self._facts()),
+            concepts=self._concepts(),
+            files_read=work.reads,
+            files_modified=work.modified or self._committed(),
+        )
+
+    def _committed(self) -> list[str]:
+        """Return the files of earlier turns that a commit without changes of its own has."""
+        files = list[str]()
+        for one in reversed(self._before if self._work.commit else ()):
+            if COMMITTED in one.facts:
+                break
+            files += one.files_modified
+        return list(dict.fromkeys(files))
+
+    def _type(self) -> str:
+        subject = self._work.commit.split("\n", 1)[0]
+        prefix = _PREFIX.match(subject)
+        if self._rules or decided(self._work.commit):
+            return "decision"
+        if prefix and prefix[1].casefold() in _PREFIXES:
+            return _PREFIXES[prefix[1].casefold()]
+        words = [one for one in self._words if one.sort != "debug"]
+        if not words:
+            return "bugfix" if _FIXES.match(subject) else "change" if subject else "discovery"
+        return self._type_of_changes(words, subject)
+
+    def _type_of_changes(self, words: list[WordedChange], subject: str) -> str:
+        code = [word for word in words if word.kind == "code"]
+        new = bool(code) and all(word.sort == "new" for word in code)
+        told = [subject] if subject else [self._said.lstrip(), self._turn.request.lstrip()]
+        missing = self._work.mends and (new or self._was_missing())
+        fixes = self._work.mends or (any(map(_FIXES.match, told)) and not new)
+        same = all(word.sort in ("renamed", "layout", "moved") for word in words) or moved(words)
+        failing = any(run.failed and not run.closed for run in self._last) and self._answer
+        added = any(word.added or word.sort == "new" for word in code)
+        found = (
+            ("refactor", same),
+            ("discovery", not code and failing),
+            ("change", not code),
+            ("feature", missing),
+            ("bugfix", fixes),
+            ("refactor", any(map(_TIDIES.match, told))),
+            ("feature", added),
+        )
+        return next((kind for kind, holds in found if holds), "change")
+
+    def _was_missing(self) -> bool:
+        """Tell whether what failed was only not written yet."""
+        changes = (one for found in self._work.changes.values() for one in found)
+        added = {word for one in changes for line in one.added for word in _NAME.findall(line)}
+        errors = (run.error for run in self._work.runs if run.failed and run.error)
+        return any(
+            _MISSING.search(said) and added.intersection(_NAMED.findall(said))
+            for said in (f"{one.message} {' '.join(one.lines)}" for one in errors)
+        )
+
+    def _title(self) -> str:
+        """Return what was done or learned: a commit's subject, a new symbol, the answer."""
+        work, answer = self._work, headline(self._answer, _TITLE)
+        subject = _PREFIX.sub("", work.commit.split("\n", 1)[0]).strip()
+        if subject and subject != "commit":
+            return _with(subject[:1].upper() + subject[1:], self._place())
+        if self._rules:
+            return answer or headline(self._rules[0], _TITLE)
+        words = [one for one in self._words if one.sort != "debug"]
+        if not words:
+            return answer or self._title_without_changes()
+        return moved(words) or self._title_of_changes(words, answer)
+
+    def _title_of_changes(self, words: list[WordedChange], answer: str) -> str:
+        """Return a new symbol of code, else the answer, else what was changed where."""
+        named = next((one for one in words if one.title and one.kind == "code"), None)
+        mends = self._work.mends and not self._was_missing()
+        if answer and (named is None or mends):
+            return answer
+        told = named or next((one for one in words if one.title), None)
+        if told is not None:
+            return _with(told.title, "" if told.path in told.title else self._place())
+        within = next((word.within for word in words if word.within), "")
+        return _with(f"Change {within}" if within else "Change", self._place())
+
+    def _title_without_changes(self) -> str:
+        work = self._work
+        failed = [run for run in self._last if run.failed]
+        if failed:
+            run = failed[-1]
+            told = f": {run.error.message}" if run.error and run.error.message else ""
+            return cut(f"{cut(run.shown, 60)} fails{told}", _TITLE)
+        if work.reports:
+            return headline(telling(work.reports[0]) or work.reports[0], _TITLE)
+        if work.taken_back:
+            return _with("Try a change and take it back", ", ".join(map(_short, work.taken_back)))
+        if self._last:
+            run = self._last[-1]
+            return cut(f"{run.shown} passes" if run.passed else f"Run {run.shown}", _TITLE)
+        if not self._said:
+            shown = ", ".join(map(_short, work.reads[:3]))
+            return cut(next(iter(work.looks), f"Look at {shown or 'the project'}"), _TITLE)
+        said = self._planned or self._turn.steps or self._rules or [self._said]
+        return headline(opened(said[0]), _TITLE)
+
+    def _place(self) -> str:
+        """Return the files of a change for a title: the path of one, the number of others."""
+        paths = list(dict.fromkeys(self._work.modified))
+        if not paths:
+            return ""
+        first = self._words[0].path if self._words else paths[0]
+        more = len(paths) - 1
+        files = "1 other file" if more == 1 else f"{more} other files"
+        return f"{_short(first)} and {files}" if more else _short(first)
+
+    def _facts(self) -> list[str]:
+        """Return decisions, outcomes, what is open, then what changed."""
+        work = self._work
+        facts = [f"{DECIDED}{one}" for one in self._rules]
+        facts += [f"{DECIDED}{cut(one, 220)}" for one in decided(self._said)[:2]]
+        facts += self._steps()
+        facts += self._outcomes()
+        if work.commit:
+            facts.append(COMMITTED)
+        several = len(self._words) > 1
+        for word in self._words[:_MOST_FILES]:
+            said = "; ".join(word.facts[: 2 if several else 4])
+            facts += [f"{word.path}: {said}" if several else said] if said else []
+        for path, found in work.taken_back.items():
+            said = "; ".join(described(merged(path, found)).facts[:2])
+            facts.append(f"tried in {path} and taken back: {said}")
+        if not work.changes and not self._said:
+            facts += list(dict.fromkeys(work.looks))[:6]
+        else:
+            facts += [one for one in work.looks if one.startswith("`")][:3]
+        return list(dict.fromkeys(filter(None, facts)))
+
+    def _steps(self) -> list[str]:
+        last = self._work is self._turn.works[-1]
+        steps = [*(self._turn.steps if last or self._said else ()), *self._planned]
+        return [f"{NEXT}{cut(step_of(one), 220)}" for one in steps[:_MOST_STEPS]]
+
+    def _outcomes(self) -> Iterator[str]:
+        """Yield how the runs of each command ended, failures first."""
+        runs = self._work.runs
+        firsts = dict[str, Run]()
+        for run in runs:
+            if run.failed:
+                firsts.setdefault(run.shown, run)
+        last = {run.shown: run for run in runs}
+        for shown, run in firsts.items():
+            still = last[shown]
+            error = still.error or run.error
+            if (
+                not still.closed
+                and still.failed
+                and still.edits < self._turn.edits
+                and (still.program.check)
+            ):
+                more = outcomes.said_of(run.counts, error)
+                yield f"`{cut(run.call.command, 160)}` failed before the last change, not run since{more}"
+            else:
+                yield outcomes.failure_fact(run.call, run.counts)
+            if error and error.where:
+                yield f"at {self._paths.shown(error.where, run.call.event.cwd)}"
+        for shown, run in last.items():
+            told = run.counts.shown or outcomes.result(run.call.output)
+            more = f": {told}" if told else ""
+            if run.passed and run.program.check:
+                yield f"`{shown}` passes{more}"
+            elif not run.failed and more and not self._said:
+                yield f"`{shown}`{more}"
+
+    def _narrative(self) -> str:
+        """Return the agent's last text, a commit's message, what subagents said, and errors."""
+        work = self._work
+        parts = [self._said] if self._answer or len(self._said.split()) > _MOST_RULES else []
+        if "\n" in work.commit:
+            parts.append(work.commit.split("\n", 1)[1].strip())
+        parts += [cut_ends(one) for one in work.reports if one not in self._said]
+        errors = [run.error for run in work.runs if run.error]
+        told = " ".join(error.message for error in errors)
+        lines = dict.fromkeys(line for error in errors for line in error.lines)
+        parts.append("\n".join([one for one in lines if one[-40:] not in told][:3]))
+        outside = [path for path in work.modified if self._paths.outside(path)]
+        if outside:
+            parts.append(f"Outside the project: {', '.join(outside[:20])}")
+        return "\n\n".join(filter(None, dict.fromkeys(parts)))
+
+    def _concepts(self) -> list[str]:
+        """Return the words that name what it is about, from names, paths and the prompt."""
+        count = Counter[str]()
+        for path in dict.fromkeys([*self._work.modified, *self._work.reads[:5]]):
+            count.update(
+                dict.fromkeys(set(_parts_of(path.rpartition("/")[2].partition(".")[0])), 2)
+            )
+        names = [name for change in self._words for name in (*change.added, *change.removed)]
+        for name in names[:40]:
+            count.update(set(_parts_of(name.name)))
+        for word in set(_parts_of(self._turn.request[:400])):
+            if word in count:
+                count[word] += 3
+        return [word for word, _ in sorted(count.items(), key=lambda pair: (-pair[1], pair[0]))][:5]
+
+
+def cut_ends(text: str) -> str:
+    """Return the start and the end of what a subagent said."""
+    from memory_bank.sessions.compression.texts import ends
+
+    return ends(text, _REPORT)
+
+
+def _parts_of(text: str) -> list[str]:
+    """Return the words of a name that may name what something is about."""
+    parts = (part for letters in _LETTERS.findall(nfc(text)) for part in _parts(letters))
+    found = ((part.casefold(), part.isascii()) for part in parts)
+    return [
+        word
+        for word, ascii_only in found
+        if len(word) >= (_LEAST_WORD if ascii_only else 2) and word not in _COMMON
+    ]
+
+
+def _parts(letters: str) -> list[str]:
+    """Return the words of a name such as `retryJob`."""
+    if letters.isascii():
+        return _WORD.findall(letters)
+    starts = [
+        at for at in range(1, len(letters)) if letters[at - 1].islower() and letters[at].isupper()
+    ]
+    return [letters[start:end] for start, end in pairwise([0, *starts, len(letters)])]
+
+
+def _short(path: str) -> str:
+    if len(path) <= _MOST_PLACE:
+        return path
+    parts = path.split("/")
+    short = "…/" + "/".join(parts[-2:])
+    return short if len(short) <= _MOST_PLACE else "…" + parts[-1][1 - _MOST_PLACE :]
+
+
+def _with(told: str, place: str) -> str:
+    """Return a title with its place in brackets, where it is not in it yet."""
+    if not place or place in told:
+        return cut(told, _TITLE)
+    if told == "Change":
+        return cut(f"Change {place}", _TITLE)
+    joined = f" ({place})"
+    return cut(told, _TITLE - len(joined)) + joined
