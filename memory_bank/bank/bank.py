@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Self, TypeVar
+from typing import TYPE_CHECKING, Self, TypeVar, cast
 
 from memory_bank.bank import note_files, open_index
 from memory_bank.bank.bank_id import bank_id
@@ -100,7 +100,6 @@ class Bank:
         self.read = self._index.read
         """Query the index without updating it: see `OpenIndex.read`."""
         self._logs: Logs | None = None
-        self._commits: tuple[FileCommits, ...] = ()
         self._problem = ""
 
     def __enter__(self) -> Self:
@@ -115,7 +114,6 @@ class Bank:
         """Close all files; using the bank again reopens them."""
         with self.lock:
             self._index.close()
-            self._commits = ()
             if self._logs is not None:
                 self._logs.close()
                 self._logs = None
@@ -144,13 +142,7 @@ class Bank:
 
     def commits(self, path: str) -> FileCommits | None:
         """Return the commits of the files beside a note; None if it is private to this machine."""
-        if not self._commits:
-            self._commits = note_files.file_commits(
-                lambda: self.layout, self.settings, self.revision.commit if self.revision else ""
-            )
-        if self.roots.is_included(path):
-            return self._commits[-1]
-        return None if self.roots.is_private(path) else self._commits[0]
+        return cast("FileCommits | None", self.roots.of(path).history)
 
     @property
     def problem(self) -> str:
@@ -283,7 +275,6 @@ class Bank:
             origins = {**self.settings.origins, **loaded.origins}
             self.settings = self.settings._replace(memory=had, origins=origins)
             self._index.include(self.settings)
-            self._commits = ()
 
     def answer(self, ask: Callable[[View], Result], progress: Progress | None = None) -> Result:
         """Update the index from the files and query it; the query must change nothing."""

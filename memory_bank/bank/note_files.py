@@ -16,10 +16,11 @@ from memory_bank.base.paths import HEADER, NOTES, Layout, private_folder
 from memory_bank.base.settings import Settings
 from memory_bank.git import repository
 from memory_bank.git.file_commits import FileCommits
-from memory_bank.git.history import CommitHistory
+from memory_bank.git.history import History
 from memory_bank.notes import files
 from memory_bank.notes.characters import nfc
 from memory_bank.notes.roots import IncludedRoot, NoteRoot, PrivateRoot, Roots
+from memory_bank.notes.secrets import secrets
 
 SESSION = "session"
 """The source of a note that is for the work of one session only."""
@@ -87,9 +88,11 @@ _IN_BANK = "project"
 def roots_of(current: Callable[[], Layout], settings: Settings) -> Roots:
     """Return the roots of a bank's notes; `current` returns its layout, whose index may move."""
     place = current()
-    history = CommitHistory(place.root, lambda: current().index / "commits.db")
-    bank = NoteRoot(place.root, history=history)
-    others = included(place, settings, lambda: current().index)
+    tree = repository.worktree(place.root)
+    history = open_history(tree) if tree else None
+    commits = FileCommits(place.root, history, branch=settings.memory.default_branch)
+    bank = NoteRoot(place.root, history=commits)
+    others = included(place, settings, history)
     return Roots(bank, place.prefix, others, _private(current, settings))
 
 
@@ -103,32 +106,32 @@ def _private(current: Callable[[], Layout], settings: Settings) -> PrivateRoot:
     )
 
 
-def file_commits(
-    current: Callable[[], Layout], settings: Settings, commit: str = ""
-) -> tuple[FileCommits, ...]:
-    """Return the commits of the notes in a bank, and of the files that settings include.
+def open_history(tree: Path) -> History:
+    """Return the history of the repository of a work tree; nothing is opened yet.
 
-    They end at `commit`, by default at HEAD.
+    Secrets in the texts of commits are replaced when they are read.
     """
-    place = current().origin
-    branch = settings.memory.default_branch
-    found = [
-        FileCommits(
-            place.root, lambda: current().index / "file-commits.db", branch=branch, commit=commit
-        )
-    ]
-    paths = [posixpath.normpath(path) for path in settings.memory.include]
-    if paths and place.prefix:
-        found.append(
-            FileCommits(
-                place.project,
-                lambda: current().index / "file-commits-included.db",
-                paths,
-                branch,
-                commit,
-            )
-        )
-    return tuple(found)
+    return History(tree, _without_secrets)
+
+
+def _history_of(tree: Path | None, known: History | None) -> History | None:
+    """Return the history of a work tree, which may be known."""
+    if tree is None or (known is not None and known.tree == tree):
+        return known if tree else None
+    return open_history(tree)
+
+
+def _without_secrets(texts: Sequence[str]) -> Sequence[str]:
+    """Return texts with `[redacted]` in place of secrets."""
+    if not secrets.find("\n\n".join(texts)):  # most have none: all at once is quicker
+        return texts
+    return [_redacted(text) for text in texts]
+
+
+def _redacted(text: str) -> str:
+    for one in reversed(secrets.find(text)):
+        text = f"{text[: one.start]}[redacted]{text[one.end :]}"
+    return text
 
 
 def private_notes(place: Layout) -> Path:
@@ -136,9 +139,12 @@ def private_notes(place: Layout) -> Path:
     return place.state(bank_id(place)) / NOTES
 
 
-def included(place: Layout, settings: Settings, index: Callable[[], Path]) -> IncludedRoot | None:
+def included(
+    place: Layout, settings: Settings, history: History | None = None
+) -> IncludedRoot | None:
     """Return the files that settings include; None if there are none.
 
+    `history` is that of the bank's repository, which may be another one than the project's.
     A bank that is not in a project includes nothing: all files below it are its notes.
     """
     paths = [posixpath.normpath(path) for path in settings.memory.include]
@@ -153,7 +159,9 @@ def included(place: Layout, settings: Settings, index: Callable[[], Path]) -> In
         bank=place.prefix.rstrip("/"),
         origin=f"the setting {_INCLUDE} ({_shown(origin, project)})",
         known=partial(_known, tree, project) if tree else partial(_outside_git, project),
-        history=CommitHistory(project, lambda: index() / "commits-included.db", paths),
+        history=FileCommits(
+            project, _history_of(tree, history), paths, branch=settings.memory.default_branch
+        ),
         writable=[Path(path).expanduser().resolve() for path in settings.memory.writable_includes],
         optional=not origin.startswith(str(place.config)),
     )
@@ -162,7 +170,7 @@ def included(place: Layout, settings: Settings, index: Callable[[], Path]) -> In
 def includable(place: Layout, paths: Sequence[str]) -> Collection[str]:
     """Return the Markdown files at or below some paths that a bank could include."""
     memory = setting_sections.Memory(include=tuple(paths))
-    root = included(place, Settings(memory=memory), lambda: place.index)
+    root = included(place, Settings(memory=memory))
     return () if root is None else root.scan().signatures
 
 

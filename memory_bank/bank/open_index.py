@@ -139,7 +139,7 @@ class OpenIndex(ReopenedIndex[View]):
             if self.roots.included is not None:
                 self.roots.included.close()
             place = self.layout
-            self.roots.included = note_files.included(place, settings, lambda: self.layout.index)
+            self.roots.included = note_files.included(place, settings)
 
     def discard(self) -> None:
         """Remove the manifest, when no other process is in the middle of a batch."""

@@ -17,8 +17,9 @@ from memory_bank.base.filenames import is_utf8
 from memory_bank.code import parsing
 from memory_bank.code.code_at import FOLDER, CitedPlace, CodeAt
 from memory_bank.code.records import Symbol
-from memory_bank.git import path_changes
-from memory_bank.git.path_changes import ListedCommit, PathChange
+from memory_bank.git import objects
+from memory_bank.git.commits import Change, Commit, CommitsAt
+from memory_bank.git.history import merge_changes
 
 State = Literal["fresh", "touched", "changed", "moved", "renamed", "gone", "unknown"]
 
@@ -45,14 +46,15 @@ class Compared(NamedTuple):
 class SymbolChanges:
     """Compares files and symbols of an older commit with those of `end`, or of now."""
 
-    def __init__(self, code: CodeAt, head: str, *, end: str) -> None:
-        """Compare with a commit; `end` is it, or NOW or STAGED on top of it."""
+    def __init__(self, code: CodeAt, at: CommitsAt, *, end: str) -> None:
+        """Compare with the last of some commits; `end` is it, or NOW or STAGED on top of it."""
         self.code = code
-        self.head = head
+        self.head = at.head
         self.end = end
+        self._at = at
         self._renames: dict[str, str] = {}
         self._changed: dict[str, dict[str, str]] = {}
-        self._steps: dict[tuple[str, tuple[str, ...]], list[PathChange]] = {}
+        self._steps: dict[tuple[str, tuple[str, ...]], list[Change]] = {}
         self._new: dict[tuple[str, tuple[str, ...]], list[tuple[CitedPlace, Symbol]]] = {}
         self._nameless: dict[tuple[CitedPlace, str, bool], str] = {}
 
@@ -86,7 +88,7 @@ class SymbolChanges:
         after: CitedPlace | None = None,
         *,
         lost: Callable[[str, str, str], bool] | None = None,
-    ) -> list[ListedCommit]:
+    ) -> list[Commit]:
         """Return the commits that changed or removed a file or symbol, the newest first.
 
         None of them is a merge, unless only a merge explains the difference. `lost` tells of a file
@@ -95,21 +97,21 @@ class SymbolChanges:
         """
         paths = tuple(dict.fromkeys([before.path, *([after.path] if after else [])]))
         if (base, paths) not in self._steps:
-            found_steps = path_changes.steps(self.code.tree, self.head, paths, since=base)
-            self._steps[base, paths] = found_steps or []
+            every = self._at.below(*paths, merges=False, renames=False)
+            self._steps[base, paths] = [x for x in every if self._at.after(x.commit.id, base)]
         steps = self._steps[base, paths]
         if lost is not None:
             guilty = [one for one in steps if lost(one.path, one.before, one.after)]
             steps = guilty or steps
         found = self._that_changed(steps, before, after)
         if not found:
-            merges = path_changes.merge_steps(self.code.tree, self.head, paths, since=base)
+            merges = merge_changes(self.code.tree, self._at, paths, since=base)
             found = self._that_changed(merges, before, after)
         return found
 
     def _that_changed(
-        self, steps: Sequence[PathChange], before: CitedPlace, after: CitedPlace | None
-    ) -> list[ListedCommit]:
+        self, steps: Sequence[Change], before: CitedPlace, after: CitedPlace | None
+    ) -> list[Commit]:
         """Return the commits whose steps changed the code of a place, moved it there or away."""
         if before.name:
             blobs = ((step.path, blob) for step in steps for blob in (step.before, step.after))
@@ -118,7 +120,7 @@ class SymbolChanges:
         found = (step.commit for step in steps for place in places if self._is_changed(step, place))
         return list(dict.fromkeys(found))
 
-    def _is_changed(self, step: PathChange, place: CitedPlace) -> bool:
+    def _is_changed(self, step: Change, place: CitedPlace) -> bool:
         if not place.name:
             below = step.path.startswith(f"{place.path}/")
             return below or (
@@ -164,10 +166,17 @@ class SymbolChanges:
     def _renamed(self, path: str) -> str:
         """Return the name to which git moved a file, if it is there; empty if unknown."""
         if path not in self._renames:
-            found = path_changes.renamed(self.code.tree, self.head, [path])
-            self._renames[path] = found.get(path, "")
+            self._renames[path] = self._last_name(path)
         new = self._renames[path]
         return new if new and self.code.id(self.end, new) else ""
+
+    def _last_name(self, path: str) -> str:
+        """Return the name of a removed file after all its renames; empty if there were none."""
+        seen = {path: None}
+        while (name := self._at.renamed(path)) and name not in seen:
+            seen[name] = None
+            path = name
+        return path if len(seen) > 1 else ""
 
     def _same_content(self, base: str, path: str, blob: str) -> str:
         """Return the only new file with the content of one that is gone; empty if there is none."""
@@ -240,7 +249,11 @@ class SymbolChanges:
     def different(self, base: str) -> dict[str, str]:
         """Map the files that differ between a commit and the end to A, M or D."""
         if base not in self._changed:
-            found = path_changes.changed(self.code.tree, base, self.head) or {}
+            known = self._at.difference(base)
+            if known is None:
+                found = objects.differing(self.code.tree, base, self.head) or {}
+            else:
+                found = {path: one.status for path, one in known.items()}
             if self.end != self.head:
                 found |= self.code.differences(self.head, self.end)
             self._changed[base] = {path: found[path] for path in sorted(found) if is_utf8(path)}

@@ -21,6 +21,7 @@ from memory_bank.base.paths import Layout
 from memory_bank.base.settings import Settings, load
 from memory_bank.code import parsing
 from memory_bank.code.calls import CallGraph
+from memory_bank.code.commits import CodeHistory, CommitSubjects, CountedCommits, subjects_of
 from memory_bank.code.coupled import CoupledFiles, CouplingState
 from memory_bank.code.database import ParseCache
 from memory_bank.code.guards import TestGuards
@@ -29,8 +30,6 @@ from memory_bank.code.search import LANES, CodeHit, CodeResult, Lane
 from memory_bank.code.similarity import WordTable
 from memory_bank.code.symbol_table import SymbolTable
 from memory_bank.code.work_tree import SUBMODULE, WorkTree, work_tree_of
-from memory_bank.git.history import History
-from memory_bank.git.history_rows import Commits, CommitSubjects, subjects_of
 from memory_bank.git.repository import shared_folder, tree_folder
 from memory_bank.search.hits import Access
 from memory_bank.search.index.document_changes import SyncReport
@@ -89,8 +88,8 @@ class Codebase:
         cache = ParseCache(self.shared / "parses.db", parsing.version())
         self.table = SymbolTable(self.tree, self.folder, cache)
         self._cache = cache
-        self._commits = Commits(root, self.shared / "commits.db")
-        self._history = History()
+        self._commits = CodeHistory(root)
+        self._history = CountedCommits()
         """As of the last `catch_up`."""
         self._coupled_files = CoupledFiles(
             self._commits,
@@ -289,10 +288,10 @@ class Codebase:
                 self._relations = generation, Relations(imports, calls, guards)
             return self._relations[1]
 
-    def history(self) -> History:
+    def history(self) -> CountedCommits:
         """Return the commits up to HEAD, as far as they are known."""
         try:
-            return self._commits.history(self.settings.code.max_commit_files)
+            return self._commits.counted(self.settings.code.max_commit_files)
         except Busy:
             return self._history
 

@@ -26,10 +26,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from memory_bank.base.errors import Busy
+from memory_bank.code.commits import CodeHistory, CountedCommit, CountedCommits
 from memory_bank.code.similarity import Likeness, WordTable
 from memory_bank.code.work_tree import TreeScan
-from memory_bank.git.history import Commit, History
-from memory_bank.git.history_rows import Commits
 
 HALF_LIFE = 350.0
 """Number of newer commits after which a commit counts half."""
@@ -82,7 +81,7 @@ class Coupling:
 
     def __init__(
         self,
-        history: History,
+        history: CountedCommits,
         files: Collection[str],
         *,
         imports: Mapping[str, Collection[str]] | None = None,
@@ -148,7 +147,7 @@ class _Joint(NamedTuple):
     """Times of the newest joint commits."""
 
 
-def _joint(commits: Sequence[Commit]) -> _Joint:
+def _joint(commits: Sequence[CountedCommit]) -> _Joint:
     """Count the commits of a file, newest first, by the files in them."""
     weights, support, last = dict[str, float](), dict[str, int](), dict[str, int]()
     total = 0.0
@@ -166,7 +165,7 @@ def _recency(age: int) -> float:
     return float(0.5 ** (age / HALF_LIFE))
 
 
-def _frequency(history: History) -> dict[str, float]:
+def _frequency(history: CountedCommits) -> dict[str, float]:
     """Return the share of each file in all commits that count, newer ones counting more."""
     found, total = dict[str, float](), 0.0
     for commit in history.commits:
@@ -197,7 +196,7 @@ class CouplingState(NamedTuple):
 class CoupledFiles:
     """The coupling of the files of one work tree; computed again when any evidence changed."""
 
-    def __init__(self, commits: Commits, words: WordTable, *, max_files: int) -> None:
+    def __init__(self, commits: CodeHistory, words: WordTable, *, max_files: int) -> None:
         """Open nothing yet; commits that change more than `max_files` files don't count."""
         self._commits = commits
         self._words = words
@@ -229,12 +228,12 @@ class CoupledFiles:
             self._of = of
         return self._state._replace(notices=tuple(notices))
 
-    def history(self) -> History:
+    def history(self) -> CountedCommits:
         """Return the history as of now; raise StorageFailed if its database can't be used."""
         try:
-            return self._commits.history(self._max_files)
+            return self._commits.counted(self._max_files)
         except Busy:
-            return History(notes=("another process reads the commits: they are not used",))
+            return CountedCommits(notes=("another process reads the commits: they are not used",))
 
     def close(self) -> None:
         """Close the databases."""

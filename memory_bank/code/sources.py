@@ -23,11 +23,11 @@ from memory_bank.base.documents import (
 )
 from memory_bank.base.errors import UnreadableNote
 from memory_bank.base.filenames import FOLDER, StatSignature, trusted
+from memory_bank.code.commits import NoSubjects, Subjects
 from memory_bank.code.database import IntentRow, SymbolRow
 from memory_bank.code.lookup import in_file
 from memory_bank.code.symbol_table import REST, CodeSource, FileParts, SymbolTable, divided, said
 from memory_bank.code.work_tree import WorkTree, is_markdown
-from memory_bank.git.history_rows import NoSubjects, Subjects
 from memory_bank.notes.characters import decode
 from memory_bank.notes.identity import etag
 from memory_bank.notes.source import READER, document_of

@@ -26,12 +26,12 @@ from memory_bank.base.filenames import StatSignature, trusted
 from memory_bank.base.locks import WAIT, locked
 from memory_bank.base.paths import private_folder
 from memory_bank.code import parsing, shebang
+from memory_bank.code.commits import NoSubjects, Subjects
 from memory_bank.code.database import CodeDatabase, FileRow, Key, ParseCache, names_of, replace
 from memory_bank.code.records import EXAMPLE, Import, ParsedFile
 from memory_bank.code.shebang import FirstLines
 from memory_bank.code.work_tree import TreeScan, WorkTree, is_document
 from memory_bank.git import repository
-from memory_bank.git.history_rows import NoSubjects, Subjects
 
 _BATCH = 200
 """Files in one transaction; after a kill, the others are read again."""

@@ -11,12 +11,9 @@ ends with `(#N)`, as a squash has it. Who may write to that branch can write suc
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection
 from pathlib import Path
-from types import MappingProxyType
-from typing import NamedTuple
 
-from memory_bank.git import repository
 from memory_bank.git.process import run
 
 SECONDS = 5.0
@@ -105,8 +102,6 @@ def named(mail: str, name: str = "") -> str:
     return next((agent for agent, pattern in _AGENT_NAMES if pattern.fullmatch(called)), "")
 
 
-_NONE: Mapping[str, tuple[int, str]] = MappingProxyType({})
-
 _REMOTE, _LOCAL = "refs/remotes/origin/", "refs/heads/"
 
 _DEFAULT_BRANCHES = ("main", "master", "trunk", "develop")
@@ -135,20 +130,6 @@ _IN_BODY = re.compile(
     r"^See merge request (?:\S*!|https://\S+/merge_requests/)(\d+)\s*$", re.MULTILINE
 )
 """Line in the message of GitLab's merges."""
-
-
-class Mainline(NamedTuple):
-    """The commits of the default branch."""
-
-    tip: str = ""
-    commits: Mapping[str, tuple[int, str]] = _NONE
-    """For each, the number of the pull request that brought it (0 for none), and the commit on the
-    first-parent line that did."""
-
-    def only(self, wanted: Collection[str]) -> Mainline:
-        """Return it with some commits only."""
-        kept = {one: how for one, how in self.commits.items() if one in wanted}
-        return self._replace(commits=kept)
 
 
 def default_branch(tree: Path, name: str = "") -> str:
@@ -187,37 +168,11 @@ def _chosen(tree: Path, refs: Collection[str], head: str, name: str) -> str:
     start = _REMOTE if remote else _LOCAL
     if head in refs:
         return head
+    if not remote and len(refs) == 1:
+        return next(iter(refs))
     set_name = (run(tree, "config", "--get", "init.defaultBranch") or "").strip()
     wanted = [start + one for one in (set_name, *_DEFAULT_BRANCHES)]
-    local = [ref for ref in refs if ref.startswith(_LOCAL)]
-    if not remote and len(local) == 1:
-        wanted.append(local[0])
     return next((ref for ref in wanted if ref in refs), "")
-
-
-def mainline(tree: Path, tip: str, ends: Collection[str] = ()) -> Mainline | None:
-    """Return the commits of the default branch; None if git can't list them in time.
-
-    `ends` are the oldest commits of a shallow clone, which count as brought by no pull request.
-    """
-    if not tip:
-        return Mainline()
-    listed = run(tree, "rev-list", "--topo-order", "--parents", tip, "--")
-    if listed is None:
-        return None
-    parents = {commit: rest for commit, *rest in (line.split(" ") for line in listed.splitlines())}
-    line = list(_first_parents(parents, tip))
-    requests = _requests(tree, line, parents)
-    found: dict[str, tuple[int, str]] = {}
-    for one in reversed(line):  # the oldest first: each commit is of the merge that brought it
-        how = (0 if one in ends else requests.get(one, 0), one)
-        waiting = [one]
-        while waiting:
-            commit = waiting.pop()
-            if commit not in found and commit in parents:
-                found[commit] = how
-                waiting += parents[commit]
-    return Mainline(tip, found)
 
 
 def number(subject: str, body: str, *, merge: bool) -> int:
@@ -236,31 +191,3 @@ def number(subject: str, body: str, *, merge: bool) -> int:
 
 def _number(digits: str) -> int:
     return int(digits) if len(digits) <= _MOST_DIGITS else 0
-
-
-def _first_parents(parents: Mapping[str, Sequence[str]], tip: str) -> Iterator[str]:
-    one = tip
-    while one in parents:
-        yield one
-        if not parents[one]:
-            return
-        one = parents[one][0]
-
-
-def _requests(
-    tree: Path, line: Sequence[str], parents: Mapping[str, Sequence[str]]
-) -> dict[str, int]:
-    """Return the numbers of the pull requests that the commits of a first-parent line name."""
-    log = run(
-        tree, "log", "--no-walk=unsorted", "--stdin", "--encoding=UTF-8", "-z",
-        *repository.ORDINARY, "--no-patch", "--format=%H%n%s%n%b",
-        given="".join(f"{one}\n" for one in line),
-    )  # fmt: skip
-    found = {}
-    for record in (log or "").split("\0"):
-        commit, _, message = record.partition("\n")
-        subject, _, body = message.partition("\n")
-        merge = len(parents.get(commit, ())) > 1
-        if said := number(subject, body, merge=merge):
-            found[commit] = said
-    return found

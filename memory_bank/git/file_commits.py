@@ -1,35 +1,22 @@
-"""The commits that changed each file of a folder, cached by HEAD; only new commits are read.
+"""The commits of the files of a folder: their dates, their changes, who brought them.
 
-Limits: of the oldest commits of a shallow clone it is not known what they changed (`limits` says
-so), a partial clone knows only renames of files with the same bytes, and a clone without git or
-commits knows nothing. No state is an error.
+No state is an error: of a clone without git or commits, nothing is known; `limits` says what is not
+known of a shallow or partial one.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from types import MappingProxyType
-from typing import NamedTuple
 
-from memory_bank.base import sqlite
-from memory_bank.base.errors import Busy, IndexDamaged, StorageFailed
-from memory_bank.git import authorship, history, repository
-from memory_bank.git.authorship import Mainline
-from memory_bank.git.history_rows import FORMAT, FileChange, FileCommit, Person, below, parsed
-from memory_bank.git.process import LIMIT, run
-
-_TABLES = """
-CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE commits (
-    place INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, facts TEXT NOT NULL, changes TEXT NOT NULL
-);
-CREATE TABLE mainline (id TEXT PRIMARY KEY, request INTEGER NOT NULL, merge_id TEXT NOT NULL);
-CREATE TABLE blames (key TEXT PRIMARY KEY, lines TEXT NOT NULL) WITHOUT ROWID
-"""
-
-_VERSION = 3
+from memory_bank.base.documents import Committed
+from memory_bank.base.errors import Busy, StorageFailed
+from memory_bank.git import authorship, process, repository
+from memory_bank.git.commits import Change, CommitsAt
+from memory_bank.git.history import History
+from memory_bank.git.log import LAST_SECOND
+from memory_bank.git.process import LIMIT
 
 _SHALLOW = "this is a shallow clone: what its oldest commits changed is not known"
 
@@ -39,344 +26,306 @@ _NO_BRANCH = (
     "no default branch was found, so no commit counts as reviewed: set memory.default_branch"
 )
 
-_UNREAD = "git could not list the commits in time: an update of the index asks again"
+_NO_LINE = "git could not read the default branch: no commit counts as reviewed"
 
+_UNREAD = "the commits are not all read yet: the next call goes on"
 
-class _State(NamedTuple):
-    """All that was read: commits and their changes, the newest first."""
+_MOST_RENAMES = 10
+"""Maximum number of renames of one file that are followed."""
 
-    key: str = ""
-    commits: tuple[tuple[FileCommit, tuple[tuple[str, str, str], ...]], ...] = ()
-    ends: frozenset[str] = frozenset()
-    notes: tuple[str, ...] = ()
-    mainline: Mainline = Mainline()
-    blobs: Mapping[str, str] = MappingProxyType({})
-
-
-class Kept(NamedTuple):
-    """A result for all files, computed from the commits in a state."""
-
-    state: str = ""
-    files: Mapping[str, Sequence[str]] = MappingProxyType({})
-    """By path."""
+_FileDates = dict[str, tuple[float, float, str]]
+"""First and last commit of files by path, and their blobs in HEAD, empty for none."""
 
 
 class FileCommits:
-    """The commits of the files of a folder, cached in a database and in memory."""
+    """The commits of the files at or below some paths of a folder."""
 
     def __init__(
         self,
         folder: Path,
-        file: Callable[[], Path],
+        history: History | None,
         paths: Sequence[str] = (".",),
+        *,
         branch: str = "",
         commit: str = "",
     ) -> None:
-        """Read the commits of the files at or below `paths` of `folder`.
+        """Read the history of the folder's repository; None outside git.
 
-        `file` returns the path of the cache. `branch` is the branch into which pull requests are
-        merged; if empty, it is found (see `pull_requests.default_branch`). The commits end at
-        `commit`, by default at HEAD.
+        `branch` is the branch into which pull requests are merged; if empty, it is found (see
+        `authorship.default_branch`). The commits end at `commit`, by default at HEAD.
         """
         self._folder = folder
-        self._file = file
+        self._history = history
         self._paths = tuple(paths)
         self._branch = branch
-        self._rev = commit or "HEAD"
-        self._state: _State | None = None
-        self._by_path: Mapping[str, Sequence[tuple[int, FileChange]]] | None = None
-        self._kept: Kept | None = None
-        self._blames: dict[str, list[str]] | None = None
+        self._rev = commit
+        self._at: CommitsAt | None = None
+        self._files: _FileDates = {}
         self._unread = ""
         self._empty = False
-
-    @property
-    def limits(self) -> tuple[str, ...]:
-        """What is not known, and why, as of the last refresh."""
-        state = self._loaded()
-        unread = (_UNREAD,) if self._unread else ()
-        return (*state.notes, *unread)
-
-    @property
-    def ends(self) -> frozenset[str]:
-        """The commits of a shallow clone that only seem to have added every file."""
-        return self._loaded().ends
-
-    @property
-    def mainline(self) -> Mainline:
-        """The commits of the default branch, and the pull requests that brought them."""
-        return self._loaded().mainline
+        self._line: str | None = None
+        """The tip of the default branch; empty if there is none, None if git can't list it."""
+        self._requests: dict[str, tuple[int, str] | None] = {}
+        self._loaded = False
 
     @property
     def tree(self) -> Path | None:
         """The work tree that holds the folder."""
-        return repository.worktree(self._folder)
-
-    @property
-    def blobs(self) -> Mapping[str, str]:
-        """The object ids of the files in HEAD, by path, as of the last refresh."""
-        return self._loaded().blobs
+        return None if self._history is None else self._history.tree
 
     @property
     def known(self) -> bool:
         """Whether the commits up to HEAD are known, or there are none, as of the last refresh."""
-        return self._empty or (bool(self._loaded().key) and not self._unread)
+        self._load()
+        return self._empty or (self._at is not None and not self._unread)
+
+    @property
+    def ends(self) -> frozenset[str]:
+        """The commits of a shallow clone that only seem to have added every file."""
+        return self._at.ends if self._at else frozenset()
 
     @property
     def key(self) -> str:
-        """A text that differs if other commits are known."""
-        return self._loaded().key
+        """A text that differs if other commits, or other pull requests, are known."""
+        return json.dumps([self._at.key if self._at else "", self._line, self._paths])
 
-    def paths(self) -> Iterable[str]:
-        """Return the paths of all files that any commit changed."""
-        return self._index().keys()
+    @property
+    def limits(self) -> tuple[str, ...]:
+        """What is not known, and why, as of the last refresh."""
+        said = {
+            _SHALLOW: bool(self.ends),
+            _PARTIAL: self._at is not None and self._at.partial,
+            _NO_BRANCH: self._at is not None and self._line == "",
+            _NO_LINE: self._at is not None and self._line is None,
+            _UNREAD: bool(self._unread),
+        }
+        return tuple(text for text, applies in said.items() if applies)
 
-    def since(self, when: float) -> Iterable[FileChange]:
-        """Yield the changes that were written since a time, those of the newest commit first."""
-        for commit, changes in self._loaded().commits:
-            if commit.time >= when:
-                for status, old, path in changes:
-                    yield FileChange(commit, status, old, path)
+    @property
+    def paths(self) -> Collection[str]:
+        """The paths of all files that were ever committed."""
+        self._load()
+        return self._files.keys()
 
-    def of(self, path: str) -> tuple[FileChange, ...]:
-        """Return the changes of a file, the newest first; renames are followed."""
-        found: list[FileChange] = []
-        name, since = path, -1
-        while True:
-            renamed = ""
-            for place, change in self._index().get(name, ()):
-                if place <= since:
-                    continue
-                if change.path != name or (change.status == "D" and found):
-                    return tuple(found)  # an older file that had this name
-                found.append(change)
-                if change.status == "R" and change.old != name:
-                    renamed, since = change.old, place
+    @property
+    def blobs(self) -> Mapping[str, str]:
+        """The object ids of the files in HEAD, by path."""
+        self._load()
+        return {path: blob for path, (_, _, blob) in self._files.items() if blob}
+
+    def blob(self, path: str) -> str:
+        """Return the object id of a file in HEAD; empty if it doesn't have it."""
+        self._load()
+        return self._files.get(path, (0, 0, ""))[2]
+
+    def of(self, path: str) -> Committed | None:
+        """Return when a file was committed; None if it never was."""
+        self._load()
+        found = self._files.get(path)
+        return None if found is None else Committed(*found[:2], bytes.fromhex(found[2]))
+
+    def same(self, data: bytes, blob: bytes) -> bool:
+        """Tell whether bytes are the content of a blob, line ends aside."""
+        return repository.blob(data, blob) == blob
+
+    def changes(self, path: str) -> tuple[Change, ...]:
+        """Return the changes of a file, the newest first; renames are followed.
+
+        Paths outside of the folder start with a slash.
+        """
+        self._load()
+        if self._at is None:
+            return ()
+        full = path[1:] if path.startswith("/") else self._prefix + path
+        return tuple(map(self._inside, self._at.changes(full, self._prefix.rstrip("/"))))
+
+    def since(self, when: float) -> Iterator[Change]:
+        """Yield the changes that were written since a time, the newest first."""
+        self._load()
+        if self._at is not None:
+            yield from map(self._inside, self._at.below(*self._wanted, since=when))
+
+    def moved(self, paths: Collection[str], there: Callable[[str], bool]) -> dict[str, str]:
+        """Map removed paths, below the work tree, to the names to which git moved them.
+
+        Repeated renames are followed to the first name that is `there`; staged ones count, unless
+        the history ends at another commit than HEAD.
+        """
+        self._load()
+        if self._history is None or self._at is None or not paths:
+            return {}
+        staged = {} if self._rev else repository.staged_renames(self._history.tree)
+        found = {}
+        for path in paths:
+            name = path
+            for _ in range(_MOST_RENAMES):
+                name = staged.get(name) or self._at.renamed(name)
+                if not name or there(name):
                     break
-            if not renamed:
-                return tuple(found)
-            name = renamed
+            if name and name != path and there(name):
+                found[path] = name
+        return found
+
+    def brought(self, commit: str) -> tuple[int, str] | None:
+        """Return the number of the pull request that brought a commit to the default branch.
+
+        0 for none; beside it, the commit that did. None if the commit is not on the branch.
+        """
+        if commit not in self._requests:
+            found = self._history.brought(commit) if self._history and self._line else None
+            self._requests[commit] = found
+        return self._requests[commit]
+
+    def requested(self) -> bool:
+        """Tell whether a pull request brought any commit of the files to the default branch."""
+        ids = dict.fromkeys(change.commit.id for change in self.since(0))
+        return any(brought[0] for brought in map(self.brought, ids) if brought)
 
     def lines(self, path: str, seconds: float) -> list[str] | None:
         """Return the commit of each line of a file as of HEAD; None if git can't say in time."""
-        tree = self.tree
-        commits = [change.commit.id for change in self.of(path)]
-        if tree is None or not commits or path not in self.blobs:
+        blob, changes = self.blob(path), self.changes(path)
+        if self._history is None or self._at is None or not blob or not changes:
             return None
-        key = f"{self.blobs[path]} {commits[0]}"
-        if self._blames is None:
-            self._blames = _blames(self._file())
-        if key not in self._blames:
-            prefix = repository.below_tree(tree, self._folder)
-            found = (
-                authorship.lines(tree, self._rev, prefix + path, seconds) if seconds > 0 else None
-            )
-            if found is None:
-                return None
-            self._blames[key] = found
-            _write(
-                self._file(), "INSERT OR REPLACE INTO blames VALUES (?, ?)", (key, " ".join(found))
-            )
-        return self._blames[key]
+        where = self._prefix + path
+        return self._history.lines(self._at.head, where, (blob, changes[0].commit.id), seconds)
 
-    def kept(self) -> Kept:
-        """Return the last result that was kept."""
-        if self._kept is None:
-            self._kept = _kept(self._file())
-        return self._kept
+    def kept(self, name: str) -> str:
+        """Return a text that was kept of all files; empty if there is none."""
+        return self._history.derived(self._key(name)) if self._history else ""
 
-    def keep(self, found: Kept) -> None:
-        """Keep a result for all files in place of the last one."""
-        self._kept = found
-        _write(
-            self._file(), "INSERT OR REPLACE INTO meta VALUES (?, ?)", ("kept", json.dumps(found))
-        )
+    def keep(self, name: str, value: str) -> None:
+        """Keep a text of all files in place of the last one of that name."""
+        if self._history is not None:
+            self._history.derive(self._key(name), value)
 
     def refresh(self, *, again: bool = False, seconds: float = LIMIT) -> bool:
-        """Read new commits if HEAD or the default branch changed; tell whether anything did.
+        """Read new commits if HEAD changed; tell whether the dates of any file changed.
 
-        After a failure, the same commit is only read with `again`.
+        If no commit can be read in time, that HEAD is only tried `again`.
         """
-        tree = repository.worktree(self._folder)
-        extent = history.extent(tree, rev=self._rev) if tree else None
-        self._empty = tree is None or (extent is None and not repository.problem(tree))
-        if self._empty:  # what is cached is of a repository that is gone
-            self._state, self._by_path = _State(), None
-        if tree is None or extent is None:
+        tree = self.tree
+        head = (self._rev or repository.checked_out(tree)) if tree else ""
+        self._empty = tree is None or (not head and not repository.problem(tree))
+        if self._history is None or tree is None or not head:
+            changed = self._empty and bool(self._files)
+            if self._empty:
+                self._at, self._files = None, {}
+            return changed
+        had = self._files if self._loaded else self._kept()[1]
+        known, self._loaded = self._at, True
+        if known is not None and known.head == head:
             return False
-        tip = authorship.default_branch(tree, self._branch)
-        key = json.dumps([extent.key, tip, list(self._paths)])
-        had = self._loaded()
-        if had.key == key or (self._unread == key and not again):
-            return False
-        found = self._read(tree, extent, tip, had, seconds)
+        found = self._history.at(head, again=again, seconds=seconds)
         if found is None:
-            self._unread = key
+            self._unread, self._files = head, had
             return False
-        self._unread = ""
-        self._save(found._replace(key=key))
-        return True
+        files = self._dates(found)
+        if files is None:
+            self._unread = head
+            return False
+        self._at, self._unread, self._files = found, "", files
+        return files != had
+
+    def refresh_requests(self) -> None:
+        """Read which pull requests brought the commits, if the default branch changed."""
+        if self._history is None or self._at is None:
+            return
+        tip = authorship.default_branch(self._history.tree, self._branch)
+        line = tip if not tip or self._history.read_line(tip) else None
+        if line != self._line:
+            self._line = line
+            self._requests.clear()
 
     def close(self) -> None:
         """Drop what is in memory."""
-        self._state = self._by_path = self._blames = self._kept = None
+        self._at, self._files, self._loaded = None, {}, False
+        if self._history is not None:
+            self._history.close()
 
-    def _loaded(self) -> _State:
-        if self._state is None:
-            cached = _load(self._file()) if repository.worktree(self._folder) else None
-            self._state = cached or _State()
-        return self._state
+    @property
+    def _prefix(self) -> str:
+        return repository.below_tree(self.tree, self._folder) if self.tree else ""
 
-    def _index(self) -> Mapping[str, Sequence[tuple[int, FileChange]]]:
-        """Return the changes of each path, the newest first, with the places of their commits."""
-        if self._by_path is None:
-            found: dict[str, list[tuple[int, FileChange]]] = {}
-            for place, (commit, changes) in enumerate(self._loaded().commits):
-                for status, old, path in changes:
-                    change = FileChange(commit, status, old, path)
-                    for name in {old, path}:
-                        found.setdefault(name, []).append((place, change))
-            self._by_path = found
-        return self._by_path
-
-    def _read(
-        self, tree: Path, extent: history.Extent, tip: str, had: _State, seconds: float
-    ) -> _State | None:
-        """Read the commits that are not known yet; None if git can't say in time."""
-        before = _key_parts(had.key)
-        same = before[2:] == (list(self._paths),) and had.ends == extent.ends
-        base = before[0].split(" ")[0] if same and before[0] else ""
-        if base and run(tree, "merge-base", "--is-ancestor", base, extent.head) is None:
-            base = ""  # another branch, or a rewritten history
-        prefix = repository.below_tree(tree, self._folder)
-        wanted = [prefix + path if path != "." else prefix or "." for path in self._paths]
-        log = run(
-            tree, "-c", "trailer.separators=:", "log", *repository.ORDINARY, "--topo-order",
-            "--full-history", "-c", "--encoding=UTF-8", FORMAT, "-z", "--name-status",
-            repository.renames_option(tree, "--find-renames=100%"), extent.head,
-            *([f"^{base}"] if base else []), "--", *wanted, seconds=seconds,
-        )  # fmt: skip
-        listed = run(tree, "ls-tree", "-r", "-z", extent.head, "--", *wanted)
-        if log is None or listed is None:
-            return None
-        blobs = {
-            below(path, prefix): name.hex()
-            for path, name in repository.tree_blobs(listed)
-            if path.startswith(prefix)
-        }
-        new = tuple(parsed(log, prefix))
-        ids = {commit.id for commit, _ in new}
-        older = tuple(one for one in had.commits if one[0].id not in ids) if base else ()
-        main = authorship.mainline(tree, tip, extent.ends)
-        notes = [_SHALLOW] * bool(extent.ends) + [_PARTIAL] * extent.partial
-        if not tip:
-            notes.append(_NO_BRANCH)
-        elif main is None:
-            notes.append("git could not read the default branch: no commit counts as reviewed")
-        every = (*new, *older)
-        kept = (main or Mainline()).only({commit.id for commit, _ in every})
-        return _State("", every, extent.ends, tuple(notes), kept, blobs)
-
-    def _save(self, state: _State) -> None:
-        self._state, self._by_path = state, None
-        file = self._file()
-        about = {"key": state.key, "ends": sorted(state.ends), "notes": state.notes,
-                 "tip": state.mainline.tip}  # fmt: skip
-        rows = [
-            (place, commit.id, json.dumps(commit), json.dumps(changes))
-            for place, (commit, changes) in enumerate(state.commits)
+    @property
+    def _wanted(self) -> list[str]:
+        return [
+            (self._prefix + path if path != "." else self._prefix).rstrip("/")
+            for path in self._paths
         ]
+
+    def _key(self, name: str) -> str:
+        return json.dumps([name, str(self._folder), self._rev, self._paths])
+
+    def _load(self) -> None:
+        """Take what was read last."""
+        if self._loaded:
+            return
+        self._loaded = True
+        head, self._files = self._kept()
+        if self._history is not None and head:
+            self._at = self._history.known(head)
+
+    def _kept(self) -> tuple[str, _FileDates]:
+        """Return the dates of files that are kept, and the HEAD they are of."""
         try:
-            base = sqlite.connect_cache(file, _TABLES, _VERSION)
-            with sqlite.guarded(file), sqlite.transaction(base):
-                for table in ("commits", "mainline", "meta WHERE key != 'kept'"):
-                    base.execute(f"DELETE FROM {table}")
-                base.executemany("INSERT INTO commits VALUES (?, ?, ?, ?)", rows)
-                base.executemany(
-                    "INSERT INTO mainline VALUES (?, ?, ?)",
-                    [(one, *how) for one, how in state.mainline.commits.items()],
-                )
-                base.execute("INSERT INTO meta VALUES ('about', ?)", (json.dumps(about),))
-                blobs = json.dumps(dict(state.blobs))
-                base.execute("INSERT INTO meta VALUES ('blobs', ?)", (blobs,))
-            base.close()
-        except (IndexDamaged, Busy, StorageFailed):
-            return  # in memory only
+            head, files = json.loads(self.kept("dates") or '["", {}]')
+            return str(head), dict(files)
+        except (Busy, StorageFailed, ValueError, TypeError):
+            return "", {}
+
+    def _dates(self, at: CommitsAt) -> _FileDates | None:
+        """Return when files were committed; None if git can't list those of the commit in time."""
+        head, files = self._kept()
+        if head == at.head:
+            return files
+        between = at.chain(head) if head else None
+        if between is None:
+            wanted = (one or "." for one in self._wanted)
+            words = ("ls-tree", "-r", "-z", at.head, "--", *wanted)
+            listed = process.run(self.tree or self._folder, *words, seconds=LIMIT)
+            if listed is None:
+                return None
+            changes = list(at.below(*self._wanted, merges=False))
+            blobs = {path: blob.hex() for path, blob in repository.tree_blobs(listed)}
+            files = self._fold({}, reversed(changes))
+            files = {
+                path: (first, last, blobs.get(self._prefix + path, ""))
+                for path, (first, last, _) in files.items()
+            }
+        else:
+            new = [one for commit in reversed(between) for one in at.of(commit)]
+            files = self._fold(files, new)
+        self.keep("dates", json.dumps([at.head, files]))
+        return files
+
+    def _fold(self, files: _FileDates, changes: Iterator[Change] | list[Change]) -> _FileDates:
+        """Return the dates of files after some changes, the oldest first."""
+        found = dict(files)
+        wanted = self._wanted
+        for one in changes:
+            old = one.old[len(self._prefix) :] if one.old.startswith(self._prefix) else ""
+            if one.status in "RD" and old in found:
+                found[old] = (*found[old][:2], "")
+            path = one.path[len(self._prefix) :]
+            ours = any(_is_below(one.path, folder) for folder in wanted)
+            when = float(one.commit.written)
+            if one.status == "D" or not ours or not 0 < when < LAST_SECOND:
+                continue
+            former = found.get(old)
+            first, last = former[:2] if former and old != path else (when, when)
+            changed = last if one.status == "R" and one.before == one.after else when
+            had = found.get(path, (first, changed, ""))
+            found[path] = had[0], max(had[0], had[1], changed), one.after
+        return found
+
+    def _inside(self, change: Change) -> Change:
+        """Return a change with paths below the folder."""
+        return change._replace(old=self._below(change.old), path=self._below(change.path))
+
+    def _below(self, path: str) -> str:
+        inside = path[len(self._prefix) :] if path.startswith(self._prefix) else f"/{path}"
+        return inside.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
-def _load(file: Path) -> _State | None:
-    """Read the cache; None if there is none that can be read."""
-    if not file.exists():
-        return None
-    try:
-        base = sqlite.connect(file, _TABLES, _VERSION, make=False)
-        with sqlite.guarded(file):
-            row = base.execute("SELECT value FROM meta WHERE key = 'about'").fetchone()
-            rows = base.execute("SELECT facts, changes FROM commits ORDER BY place").fetchall()
-            blobs = base.execute("SELECT value FROM meta WHERE key = 'blobs'").fetchone()
-            main = base.execute("SELECT id, request, merge_id FROM mainline").fetchall()
-        base.close()
-        about = json.loads(row[0]) if row else {}
-        commits = tuple((_commit(json.loads(facts)), _changes(text)) for facts, text in rows)
-        return _State(
-            str(about["key"]), commits, frozenset(about["ends"]), tuple(about["notes"]),
-            Mainline(str(about["tip"]), {one: (int(number), by) for one, number, by in main}),
-            json.loads(blobs[0]),
-        )  # fmt: skip
-    except (IndexDamaged, Busy, StorageFailed, ValueError, KeyError, TypeError):
-        return None  # git is read again
-
-
-def _blames(file: Path) -> dict[str, list[str]]:
-    """Read the commits of lines that are cached."""
-    try:
-        base = sqlite.connect_cache(file, _TABLES, _VERSION)
-        with sqlite.guarded(file):
-            rows = base.execute("SELECT key, lines FROM blames").fetchall()
-        base.close()
-        return {key: text.split() for key, text in rows}
-    except (IndexDamaged, Busy, StorageFailed):
-        return {}
-
-
-def _kept(file: Path) -> Kept:
-    """Read the result that `keep` wrote."""
-    try:
-        base = sqlite.connect_cache(file, _TABLES, _VERSION)
-        with sqlite.guarded(file):
-            row = base.execute("SELECT value FROM meta WHERE key = 'kept'").fetchone()
-        base.close()
-        return Kept(*json.loads(row[0])) if row else Kept()
-    except (IndexDamaged, Busy, StorageFailed, ValueError, TypeError):
-        return Kept()
-
-
-def _write(file: Path, sql: str, row: tuple[str, str]) -> None:
-    try:
-        base = sqlite.connect_cache(file, _TABLES, _VERSION)
-        with sqlite.guarded(file):
-            base.execute(sql, row)
-        base.close()
-    except (IndexDamaged, Busy, StorageFailed):
-        return  # in memory only
-
-
-def _commit(facts: Sequence[object]) -> FileCommit:
-    commit = FileCommit(*facts)  # type: ignore[arg-type]
-    return commit._replace(
-        parents=tuple(commit.parents),
-        co_authors=tuple(Person(*one) for one in commit.co_authors),
-        reviewers=tuple(Person(*one) for one in commit.reviewers),
-    )
-
-
-def _changes(text: str) -> tuple[tuple[str, str, str], ...]:
-    return tuple((status, old, path) for status, old, path in json.loads(text))
-
-
-def _key_parts(key: str) -> tuple[str, str, list[str]]:
-    try:
-        extent, tip, paths = json.loads(key)
-    except (ValueError, TypeError):
-        return "", "", []
-    return str(extent), str(tip), list(paths)
+def _is_below(path: str, folder: str) -> bool:
+    return not folder or path == folder or path.startswith(f"{folder}/")

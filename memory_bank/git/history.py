@@ -1,347 +1,480 @@
-"""The commits of a repository and the files that each changed; when files were committed."""
+"""The one history of a repository: its commits with their texts, and the files that each changed.
+
+One database for all work trees and banks of the repository, in the user's cache. Commits never
+change, so each is read once; after a commit, git is asked for the new one only. Limits: a partial
+clone knows only renames of files with the same bytes; of the oldest commits of a shallow clone it
+is not known what they changed (`CommitsAt.ends`).
+"""
 
 from __future__ import annotations
 
-from collections import defaultdict
+import json
+import re
+import sqlite3
+import time
+from array import array
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
-from typing import NamedTuple
+from sqlite3 import Connection
+from typing import Any, NamedTuple
 
 from memory_bank.base import sqlite
-from memory_bank.base.documents import Committed
 from memory_bank.base.errors import Busy, IndexDamaged, StorageFailed
-from memory_bank.base.filenames import is_utf8
-from memory_bank.git import repository
-from memory_bank.git.process import run
+from memory_bank.base.paths import private_folder
+from memory_bank.git import authorship, process, repository
+from memory_bank.git.commits import Change, CommitNode, CommitsAt, ancestors, leaves
+from memory_bank.git.log import FORMAT, CommitRecord, records
 
 _TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE people (
+    n INTEGER PRIMARY KEY, name TEXT NOT NULL, mail TEXT NOT NULL, UNIQUE (name, mail)
+);
 CREATE TABLE commits (
-    path TEXT PRIMARY KEY, first REAL NOT NULL, last REAL NOT NULL, blob BLOB NOT NULL
-) WITHOUT ROWID
+    n INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE, parents BLOB NOT NULL, rank INTEGER NOT NULL,
+    written INTEGER NOT NULL, made INTEGER NOT NULL, who INTEGER NOT NULL, subject TEXT NOT NULL,
+    body TEXT NOT NULL, words INTEGER NOT NULL, people TEXT NOT NULL, request INTEGER NOT NULL,
+    size INTEGER NOT NULL
+);
+CREATE TABLE paths (n INTEGER PRIMARY KEY, path BLOB NOT NULL UNIQUE);
+CREATE TABLE changes (
+    path INTEGER NOT NULL, commit_n INTEGER NOT NULL, status TEXT NOT NULL, old INTEGER,
+    before BLOB NOT NULL, after BLOB NOT NULL, PRIMARY KEY (path, commit_n)
+) WITHOUT ROWID;
+CREATE INDEX by_commit ON changes (commit_n);
+CREATE INDEX by_old ON changes (old) WHERE old IS NOT NULL;
+CREATE TABLE tips (
+    head BLOB PRIMARY KEY, last INTEGER NOT NULL, others BLOB NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE mainline (
+    commit_n INTEGER PRIMARY KEY, request INTEGER NOT NULL, merge_n INTEGER NOT NULL
+);
+CREATE TABLE blames (
+    blob BLOB NOT NULL, commit_id BLOB NOT NULL, lines TEXT NOT NULL, PRIMARY KEY (blob, commit_id)
+) WITHOUT ROWID;
+CREATE TABLE derived (n INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, value TEXT NOT NULL)
 """
 
 _VERSION = 1
 
-_UNANSWERED = " unanswered"
-"""Suffix of a commit whose history git could not return."""
+SECONDS = process.LIMIT
+"""Time after which the rest is left to the next call."""
+
+_MERGE_SECONDS = 20.0
+
+_BATCH = 1000
+"""Number of commits that are stored at once."""
+
+_KEPT_TIPS = 32
+"""Number of heads of which is kept what they reach."""
+
+_KEPT_TEXTS = 64
+"""Number of texts that are kept, of work trees and revisions."""
+
+_RENAMES = ("--find-renames", "-l500")
+"""With more added or removed files in a commit, only those with the same bytes are compared:
+comparing the others takes time that grows with its square."""
+
+_EXACT = ("--find-renames=100%",)
+"""Finds renames by the ids of blobs, so that none is read."""
+
+_ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+
+Gate = Callable[[Sequence[str]], Sequence[str]]
+"""Returns texts without the secrets in them."""
 
 
-class CommitHistory:
-    """The commits of files, cached in a database and in memory."""
+class _Extent(NamedTuple):
+    """What decides how commits look: if it differs, all are read again."""
 
-    def __init__(
-        self,
-        folder: Path,
-        file: Callable[[], Path],
-        paths: Sequence[str] = (".",),
-        commit: str = "",
-    ) -> None:
-        """Read the history of the files at or below `paths` of `folder`.
-
-        `file` returns the path of the cache. The history ends at `commit`, by default at HEAD.
-        """
-        self._folder = folder
-        self._paths = tuple(paths)
-        self._file = file
-        self._commit = commit
-        self._commits: dict[str, Committed] | None = None
-        self._head = ""
-
-    def of(self, path: str) -> Committed | None:
-        """Return the commits of a file, as of the last refresh; None if there are none."""
-        return self._loaded().get(path)
-
-    @property
-    def paths(self) -> Collection[str]:
-        """The paths of all files that were ever committed, as of the last refresh."""
-        return self._loaded().keys()
-
-    @property
-    def known(self) -> bool:
-        """Whether there is a history that could be read."""
-        self._loaded()
-        return bool(self._head) and not self._head.endswith(_UNANSWERED)
-
-    def same(self, data: bytes, blob: bytes) -> bool:
-        """Tell whether bytes are the content of a blob, line ends aside."""
-        return repository.blob(data, blob) == blob
-
-    def refresh(self, *, again: bool = False) -> bool:
-        """Read the history if HEAD changed; tell whether the commits of any file changed.
-
-        After a failure, the same commit is only read with `again`: otherwise a history that takes
-        too long would delay every query.
-        """
-        tree = repository.worktree(self._folder)
-        last = self._commit or (repository.head(tree) if tree else None)
-        head = last
-        if head is not None and self._paths != (".",):
-            head = f"{head} {list(self._paths)}"  # other paths: another history
-        before, known = self._read(), self._head
-        if tree is None or last is None or head is None or known == head:
-            return False
-        if known == head + _UNANSWERED and not again:
-            return False
-        found = repository.history(tree, self._folder, self._paths, last)
-        if found is None:
-            self._save(head + _UNANSWERED, before)
-            return False
-        commits = {path: one for path, one in found.items() if is_utf8(path)}
-        self._save(head, commits)
-        return commits != before or not known
-
-    def close(self) -> None:
-        """Drop the cache in memory."""
-        self._commits = None
-
-    def _loaded(self) -> dict[str, Committed]:
-        return self._read() if self._commits is None else self._commits
-
-    def _read(self) -> dict[str, Committed]:
-        """Read the cache in the database."""
-        self._commits, self._head = {}, ""
-        file = self._file()
-        if file.exists():
-            try:
-                base = sqlite.connect(file, _TABLES, _VERSION, make=False)
-                with sqlite.guarded(file):
-                    rows = base.execute("SELECT path, first, last, blob FROM commits").fetchall()
-                    row = base.execute("SELECT value FROM meta WHERE key = 'head'").fetchone()
-                base.close()
-                self._commits = {path: Committed(*found) for path, *found in rows}
-                self._head = str(row[0]) if row else ""
-            except (IndexDamaged, Busy, StorageFailed):
-                pass  # git is read again
-        return self._commits
-
-    def _save(self, head: str, commits: dict[str, Committed]) -> None:
-        self._commits, self._head = commits, head
-        file = self._file()
-        try:
-            base = sqlite.connect_cache(file, _TABLES, _VERSION)
-            with sqlite.guarded(file), sqlite.transaction(base):
-                base.execute("DELETE FROM commits")
-                rows = ((path, *found) for path, found in commits.items())
-                base.executemany("INSERT INTO commits VALUES (?, ?, ?, ?)", rows)
-                base.execute("INSERT OR REPLACE INTO meta VALUES ('head', ?)", (head,))
-            base.close()
-        except (IndexDamaged, Busy, StorageFailed):
-            return  # cached in memory only
-
-
-_SECONDS = 5.0
-"""Time limit of listing the changes of one block of commits."""
-
-_RENAME_LIMIT = 200
-"""Number of added or removed files of a commit above which only those with the same bytes are
-compared: comparing the others takes time that grows with its square."""
-
-_EXACT = "--find-renames=100%"
-"""Option that finds renames by the ids of blobs, so that none is read."""
-
-_MOST_SUBJECT = 300
-"""Characters of a subject that are kept."""
-
-_PLAIN = ("--no-ext-diff", "--no-textconv", "-O/dev/null")
-
-
-class Extent(NamedTuple):
-    """Which commits a clone has, and how well it knows them."""
-
-    head: str
     partial: bool
-    """Whether objects may be missing, as in a clone with a filter; git would fetch them."""
-    ends: frozenset[str] = frozenset()
-    """In a shallow clone, the commits whose parents are missing: they would seem to have added
-    every file."""
-
-    @property
-    def key(self) -> str:
-        """A text that differs if other commits or changes are known."""
-        return " ".join([self.head, *["partial"][: self.partial], *sorted(self.ends)])
+    shallow: str
+    """The commits whose parents are missing, one a line."""
+    replaced: str
+    """Grafts and replaced objects."""
 
 
-class ListedCommits(NamedTuple):
-    """The commits before HEAD that are not merges, the newest first."""
-
-    commits: tuple[tuple[str, int], ...]
-    """Ids, and times in seconds since the epoch; without the ends of a shallow clone."""
-    more: bool
-    """Whether there are older ones that are not listed."""
-
-
-class Change(NamedTuple):
-    """What a commit did to a file."""
-
-    status: str
-    """The letter that git gives it: A, M, D, R (renamed) or T."""
-    old: str
-    """Its path before."""
-    path: str
-    """Its path after; the same, unless it was renamed."""
+def _extent(tree: Path) -> _Extent:
+    """Look at the files of a repository; no process is started."""
+    common = repository.common_folder(tree)
+    if common is None:
+        return _Extent(partial=False, shallow="", replaced="")
+    config = _text(common / "config").lower()
+    said = "promisor" in config or "partialclone" in config
+    replaced = [_text(common / "info/grafts")]
+    replaced += [
+        line for line in _text(common / "packed-refs").splitlines() if "refs/replace/" in line
+    ]
+    folder = common / "refs/replace"
+    if folder.is_dir():
+        replaced += sorted(f"{one.name} {_text(one)}" for one in folder.iterdir())
+    return _Extent(said, _text(common / "shallow"), "\n".join(replaced).strip())
 
 
-def extent(tree: Path, known: Extent | None = None, rev: str = "HEAD") -> Extent | None:
-    """Return which commits lead to a revision; None if there are none, or git can't say.
+def _text(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
 
-    `known` is what was returned last: it is returned again if HEAD is the same. That the clone has
-    become a partial one since then only matters for new commits.
+
+class History(sqlite.OpenedCache):
+    """The commits of a repository; the database can be deleted at any time.
+
+    If it can't be written, commits are kept in memory, for this process.
     """
-    found = run(tree, "rev-parse", "--is-shallow-repository", f"{rev}^{{commit}}")
-    shallow, _, head = (found or "").strip().partition("\n")
-    if not head:
+
+    def __init__(self, tree: Path, gate: Gate = list, file: Path | None = None) -> None:
+        """Read the repository of a work tree; open nothing yet. `gate` removes secrets."""
+        super().__init__(file or repository.shared_folder(tree) / "history.db", _TABLES, _VERSION)
+        self.tree = tree
+        self._gate = gate
+        self._graph: tuple[Connection, int, dict[int, CommitNode]] | None = None
+        self._memory = False
+
+    def at(self, head: str, *, again: bool = False, seconds: float = SECONDS) -> CommitsAt | None:
+        """Return the commits that lead to a commit, given by its full id.
+
+        What is not known yet is read first. None if git can't say in time, or there is no such
+        commit: the next call goes on. If not a single commit can be read, it is only tried `again`.
+        """
+        if not _ID.fullmatch(head):
+            return None
+        for _ in range(2):
+            try:
+                with sqlite.guarded(self.file):
+                    return self._at(head, again, seconds)
+            except IndexDamaged:
+                self.discard()
+            except (Busy, StorageFailed):
+                if self._memory:
+                    return None
+                self.close()
+                self._memory = True  # a folder or a disk that can't be written
         return None
-    if known is not None and known == Extent(head, known.partial) and shallow != "true":
-        return known
-    partial = repository.renames_option(tree, _EXACT) == _EXACT
-    if shallow != "true":
-        return Extent(head, partial)
-    ends = run(tree, "rev-list", "--max-parents=0", head, "--")
-    return None if ends is None else Extent(head, partial, frozenset(ends.split()))
 
+    def rows(self, sql: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+        """Run a query; raise IndexDamaged, Busy or StorageFailed."""
+        with sqlite.guarded(self.file):
+            return self.opened().execute(sql, values).fetchall()
 
-def listed(tree: Path, extent: Extent, most: int) -> ListedCommits | None:
-    """List at most so many commits; None if git can't say."""
-    words = ("--no-merges", "--timestamp", f"--max-count={most + 1}", extent.head)
-    found = run(tree, "rev-list", *words, "--")
-    if found is None:
-        return None
-    lines = [line.split() for line in found.splitlines()]
-    commits = [(commit, int(when)) for when, commit in lines if commit not in extent.ends]
-    return ListedCommits(tuple(commits[:most]), len(lines) > most)
-
-
-def changes(tree: Path, commits: Sequence[str], *, exact: bool) -> dict[str, str] | None:
-    """Return what some commits changed, as text for `parsed`; None if git can't say in time.
-
-    With `exact`, only renamed files with the same bytes are found as such: no blob is read.
-    """
-    how = (_EXACT,) if exact else ("--find-renames", f"-l{_RENAME_LIMIT}")
-    found = run(
-        tree, "diff-tree", "--stdin", "--root", "-r", "-z", "--name-status", *_PLAIN, *how,
-        given="".join(f"{commit}\n" for commit in commits), seconds=_SECONDS,
-    )  # fmt: skip
-    if found is None:
-        return None
-    wanted, texts = set(commits), dict[str, str]()
-    commit, start, place = "", 0, 0
-    while place < len(found):
-        end = found.find("\0", place)
-        word = found[place:end]
-        if word in wanted:  # a status is expected here, so it is no path
-            texts[commit] = found[start:place]
-            commit, start, place = word, end + 1, end + 1
-            continue
-        for _ in range(2 if word.startswith(("R", "C")) else 1):
-            end = found.find("\0", end + 1)
-        place = end + 1 if end >= 0 else len(found)
-    texts[commit] = found[start:]
-    texts.pop("", None)
-    return texts
-
-
-def subjects(tree: Path, commits: Sequence[str]) -> dict[str, str] | None:
-    """Return the first lines of the messages of some commits; None if git can't say in time."""
-    found = run(
-        tree, "log", "--no-walk=unsorted", "--stdin", "--encoding=UTF-8", "--format=%H %s",
-        "--no-patch", "--no-mailmap", "--no-show-signature",
-        given="".join(f"{commit}\n" for commit in commits), seconds=_SECONDS,
-    )  # fmt: skip
-    if found is None:
-        return None
-    pairs = (line.partition(" ") for line in found.split("\n") if line)
-    return {commit: subject[:_MOST_SUBJECT] for commit, _, subject in pairs}
-
-
-def parsed(text: str) -> Iterator[Change]:
-    """Yield the changes of a text that `changes` returned."""
-    words = iter(text.split("\0"))
-    for status in words:
-        if not status:
+    def put(self, sql: str, values: Sequence[object]) -> None:
+        """Keep what was computed; if that fails, it is computed again."""
+        try:
+            with sqlite.guarded(self.file):
+                self.opened().execute(sql, values)
+        except (IndexDamaged, Busy, StorageFailed):
             return
-        old = next(words, "")
-        yield Change(status[0], old, next(words, "") if status[0] in "RC" else old)
+
+    def derived(self, key: str) -> str:
+        """Return a text that was computed from the commits; empty if none is kept."""
+        found = self.rows("SELECT value FROM derived WHERE key = ?", (key,))
+        return str(found[0][0]) if found else ""
+
+    def derive(self, key: str, value: str) -> None:
+        """Keep a text that was computed from the commits."""
+        self.put("INSERT OR REPLACE INTO derived (key, value) VALUES (?, ?)", (key, value))
+        newest = "SELECT n FROM derived ORDER BY n DESC LIMIT ?"
+        self.put(f"DELETE FROM derived WHERE n NOT IN ({newest})", (_KEPT_TEXTS,))
+
+    def known(self, head: str) -> CommitsAt | None:
+        """Return the commits that lead to a commit, if they are known; nothing is read."""
+        try:
+            with sqlite.guarded(self.file):
+                return self._tip(self.opened(), head, _extent(self.tree))
+        except (IndexDamaged, Busy, StorageFailed, ValueError):
+            return None
+
+    def lines(self, head: str, path: str, key: tuple[str, str], seconds: float) -> list[str] | None:
+        """Return the commit of each line of a file at a commit; None if git can't say in time.
+
+        It is kept by `key`, the file's blob and the last commit that changed it.
+        """
+        values = tuple(map(bytes.fromhex, key))
+        kept = self.rows("SELECT lines FROM blames WHERE blob = ? AND commit_id = ?", values)
+        if kept:
+            return str(kept[0][0]).split()
+        found = authorship.lines(self.tree, head, path, seconds) if seconds > 0 else None
+        if found is not None:
+            row = (*values, " ".join(found))
+            self.put("INSERT OR REPLACE INTO blames VALUES (?, ?, ?)", row)
+        return found
+
+    def brought(self, commit: str) -> tuple[int, str] | None:
+        """Return which pull request brought a commit to the branch of the last `read_line`.
+
+        That is its number, 0 for none, and the commit on the first-parent line of the branch with
+        which it came. None if the commit is not on the branch.
+        """
+        sql = (
+            "SELECT m.request, c.id FROM mainline m JOIN commits c ON c.n = m.merge_n"
+            " WHERE m.commit_n = (SELECT n FROM commits WHERE id = ?)"
+        )
+        found = self.rows(sql, (bytes.fromhex(commit),))
+        return (int(found[0][0]), found[0][1].hex()) if found else None
+
+    def read_line(self, tip: str) -> bool:
+        """Read what brought each commit to the branch with this tip; False if git can't say."""
+        at = self.at(tip)
+        if at is None:
+            return False
+        try:
+            with sqlite.guarded(self.file):
+                self._put_line(self.opened(), tip, at.ends)
+        except (IndexDamaged, Busy, StorageFailed):
+            return False
+        return True
+
+    def _put_line(self, base: Connection, tip: str, ends: Collection[str]) -> None:
+        row = base.execute("SELECT value FROM meta WHERE key = 'line'").fetchone()
+        if row is not None and row[0] == tip:
+            return
+        graph, requests = self.graph(), dict(base.execute("SELECT n, request FROM commits"))
+        one = next(n for n, node in graph.items() if node.id.hex() == tip)
+        line = [one]
+        while graph[one].parents:
+            one = graph[one].parents[0]
+            line.append(one)
+        found: dict[int, tuple[int, int]] = {}
+        for one in reversed(line):  # the oldest first: each commit is of the merge that brought it
+            how = (0 if graph[one].id.hex() in ends else requests[one], one)
+            waiting = [one]
+            while waiting:
+                commit = waiting.pop()
+                if commit not in found:
+                    found[commit] = how
+                    waiting += graph[commit].parents
+        with sqlite.transaction(base):
+            base.execute("DELETE FROM mainline")
+            rows = ((one, *how) for one, how in found.items())
+            base.executemany("INSERT INTO mainline VALUES (?, ?, ?)", rows)
+            base.execute("INSERT OR REPLACE INTO meta VALUES ('line', ?)", (tip,))
+
+    def current(self) -> bool:
+        """Tell whether the open database is the one to use."""
+        return (self._memory and self._base is not None) or super().current()
+
+    def _connect(self) -> Connection:
+        if not self._memory:
+            private_folder(self.file.parent)
+            return super()._connect()
+        base = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+        for statement in _TABLES.split(";\n"):
+            base.execute(statement)
+        return base
+
+    def discard(self) -> None:
+        """Remove the database; the commits are read again when they are asked for."""
+        self.close()
+        if not self._memory:
+            try:
+                sqlite.remove(self.file)
+            except StorageFailed:
+                self._memory = True
+
+    def _at(self, head: str, again: bool, seconds: float) -> CommitsAt | None:  # noqa: FBT001
+        extent = _extent(self.tree)
+        base = self.opened()
+        self._same_extent(base, extent)
+        found = self._tip(base, head, extent)
+        if found is not None:
+            return found
+        refused = base.execute("SELECT value FROM meta WHERE key = 'refused'").fetchone()
+        if refused is not None and refused[0] == head and not again:
+            return None
+        if not self._fill(base, head, extent, seconds):
+            return None
+        self._reach(base, bytes.fromhex(head))
+        return self._tip(base, head, extent)
+
+    def _tip(self, base: Connection, head: str, extent: _Extent) -> CommitsAt | None:
+        sql = "SELECT last, others FROM tips WHERE head = ?"
+        row = base.execute(sql, (bytes.fromhex(head),)).fetchone()
+        if row is None:
+            return None
+        try:
+            others = frozenset(array("I", row[1]))
+        except ValueError as error:
+            raise IndexDamaged(f"a row of {self.file} is damaged", "it is rebuilt") from error
+        ends = frozenset(extent.shallow.split())
+        return CommitsAt(self, head, int(row[0]), others, ends=ends, partial=extent.partial)
+
+    def renewed(self, head: str, *, damaged: bool) -> CommitsAt:
+        """Return what leads to a commit again, as the database was replaced or is damaged.
+
+        Raises StorageFailed if git can't say in time.
+        """
+        if damaged:
+            self.discard()
+        found = self.at(head, again=True)
+        if found is None:
+            raise StorageFailed(f"{self.file} can't be made again", "try the command again")
+        return found
+
+    def _same_extent(self, base: Connection, extent: _Extent) -> None:
+        """Remove all commits if they look otherwise now."""
+        text = json.dumps(extent)
+        row = base.execute("SELECT value FROM meta WHERE key = 'extent'").fetchone()
+        if row is not None and row[0] == text:
+            return
+        with sqlite.transaction(base):
+            for table in ("commits", "changes", "tips", "mainline", "blames", "derived", "meta"):
+                base.execute(f"DELETE FROM {table}")
+            base.execute("INSERT INTO meta VALUES ('extent', ?)", (text,))
+        self._graph = None
+
+    def _fill(self, base: Connection, head: str, extent: _Extent, seconds: float) -> bool:
+        """Read the commits before a head that are not known; tell whether all are known now."""
+        end = time.monotonic() + seconds
+        for how in (_EXACT,) if extent.partial else (_RENAMES, _EXACT):
+            graph = self.graph()
+            if self._knows(base, head):
+                return True
+            count = len(graph)
+            given = "".join(f"{one}\n" for one in (head, *(f"^{one}" for one in leaves(graph))))
+            output = process.parts(
+                self.tree, "-c", "trailer.separators=:", "log", *repository.ORDINARY,
+                "--ignore-missing", "--stdin", "--topo-order", "--reverse", "-c",
+                "--encoding=UTF-8", FORMAT, "-z", "--raw", "--no-abbrev", *how,
+                given=given.encode(), seconds=max(end - time.monotonic(), seconds / 2),
+            )  # fmt: skip
+            try:
+                with closing(output):
+                    self._store(base, records(output))
+            except process.GitFailed:
+                if len(self.graph()) > count:
+                    return False  # the next call goes on
+                continue  # a commit may have too many files to compare
+            return self._knows(base, head)
+        base.execute("INSERT OR REPLACE INTO meta VALUES ('refused', ?)", (head,))
+        return False
+
+    def _knows(self, base: Connection, head: str) -> bool:
+        sql = "SELECT 1 FROM commits WHERE id = ?"
+        return base.execute(sql, (bytes.fromhex(head),)).fetchone() is not None
+
+    def _store(self, base: Connection, records: Iterator[CommitRecord]) -> None:
+        """Store commits, the oldest first, also those before git failed."""
+        failed: process.GitFailed | None = None
+        while failed is None:
+            batch: list[CommitRecord] = []
+            try:
+                for one in records:
+                    batch.append(one)
+                    if len(batch) == _BATCH:
+                        break
+            except process.GitFailed as error:
+                failed = error
+            if not batch:
+                break
+            self._put_batch(base, batch)
+        if failed is not None:
+            raise failed
+
+    def _put_batch(self, base: Connection, batch: Sequence[CommitRecord]) -> None:
+        texts = self._gate([text for one in batch for text in (one.subject, one.body)])
+        people = {(one.author, one.mail) for one in batch}
+        paths = {path for one in batch for change in one.changes for path in change[1:3] if path}
+        with sqlite.transaction(base):
+            base.executemany("INSERT OR IGNORE INTO people (name, mail) VALUES (?, ?)", people)
+            base.executemany(
+                "INSERT OR IGNORE INTO paths (path) VALUES (?)", ((path,) for path in paths)
+            )
+            ranks: dict[bytes, int] = {}
+            for number, one in enumerate(batch):
+                rank = max([one.made, *(1 + self._rank(base, ranks, p) for p in one.parents)])
+                ranks[one.id] = rank
+                row = (
+                    one.id, b"".join(one.parents), rank, one.written, one.made, one.author,
+                    one.mail, texts[2 * number], texts[2 * number + 1],
+                    one.words, one.people, one.request, len(one.changes),
+                )  # fmt: skip
+                if base.execute(_COMMIT, row).rowcount:  # else another process was first
+                    base.executemany(
+                        _CHANGE,
+                        (
+                            (path, one.id, *more)
+                            for path, *more in (
+                                (new, status, old, before, after)
+                                for status, old, new, before, after in one.changes
+                            )
+                        ),
+                    )
+
+    def _rank(self, base: Connection, ranks: Mapping[bytes, int], commit: bytes) -> int:
+        if commit in ranks:
+            return ranks[commit]
+        row = base.execute("SELECT rank FROM commits WHERE id = ?", (commit,)).fetchone()
+        return int(row[0]) if row else 0
+
+    def graph(self) -> Mapping[int, CommitNode]:
+        """Return all known commits with their parents, by their numbers, parents first."""
+        base = self.opened()
+        (last,) = base.execute("SELECT coalesce(max(n), 0) FROM commits").fetchone()
+        if self._graph is None or self._graph[:2] != (base, last):
+            rows = base.execute("SELECT n, id, parents, rank FROM commits ORDER BY rank, id")
+            found, numbers = dict[int, CommitNode](), dict[bytes, int]()
+            for n, commit, parents, rank in rows:
+                numbers[commit] = n
+                step = len(commit)
+                ids = (parents[at : at + step] for at in range(0, len(parents), step))
+                found[n] = CommitNode(
+                    commit, tuple(numbers[one] for one in ids if one in numbers), rank
+                )
+            self._graph = base, last, found
+        return self._graph[2]
+
+    def _reach(self, base: Connection, head: bytes) -> None:
+        """Keep which commits a head reaches."""
+        graph = self.graph()
+        (start,) = base.execute("SELECT n FROM commits WHERE id = ?", (head,)).fetchone()
+        reached = ancestors(graph, start)
+        others = array("I", sorted(graph.keys() - reached))
+        last = max(graph)
+        with sqlite.transaction(base):
+            base.execute(
+                "INSERT OR REPLACE INTO tips VALUES (?, ?, ?)", (head, last, others.tobytes())
+            )
+            newest = "SELECT head FROM tips ORDER BY last DESC, head = ? DESC LIMIT ?"
+            base.execute(f"DELETE FROM tips WHERE head NOT IN ({newest})", (head, _KEPT_TIPS))
 
 
-class CommitRow(NamedTuple):
-    """A commit as it is kept."""
+def merge_changes(
+    tree: Path, at: CommitsAt, paths: Sequence[str], *, since: str = ""
+) -> list[Change]:
+    """Return what merges brought, or made, to files, on the way by first parents.
 
-    when: int
-    """Seconds since the epoch."""
-    size: int
-    """Number of files that it changed."""
-    changes: bytes | None
-    """Text for `git_log.parsed`; None if they are not needed."""
-    subject: str = ""
-    """The first line of its message."""
-
-
-class Commit(NamedTuple):
-    """A commit that counts."""
-
-    age: int
-    """Number of newer commits, also of those that don't count."""
-    when: int
-    """Seconds since the epoch."""
-    size: int
-    """Number of files that it changed, also of those that have no name here."""
-    files: tuple[str, ...]
-    """Newest names of the files that it changed, below the work tree."""
-    subject: str = ""
-    """The first line of its message."""
-
-
-class History:
-    """The commits before a HEAD that count, the newest first."""
-
-    def __init__(
-        self,
-        commits: Sequence[Commit] = (),
-        *,
-        count: int = 0,
-        renamed: Mapping[str, str] | None = None,
-        notes: tuple[str, ...] = (),
-    ) -> None:
-        self.commits = tuple(commits)
-        self.count = count
-        """Number of all commits, without merges."""
-        self.renamed: Mapping[str, str] = renamed or {}
-        """The newest names of files by their former ones, which other files may have now."""
-        self.notes = notes
-        """What is left out, and why."""
-        self._of: dict[str, list[Commit]] = defaultdict(list)
-        for commit in self.commits:
-            for file in commit.files:
-                self._of[file].append(commit)
-
-    def of(self, path: str) -> Sequence[Commit]:
-        """Return the commits of a file, the newest first."""
-        return self._of.get(path, ())
-
-
-def history_of(rows: Sequence[CommitRow], max_files: int, notes: tuple[str, ...] = ()) -> History:
-    """Return the history of commits, newest first; more than `max_files` files don't count.
-
-    A path in a commit means the file that has its name now: the renames of newer commits apply,
-    those of larger commits too. A path whose former file was replaced by a renamed one keeps its
-    own name for older commits. Names that are not UTF-8 are left out.
+    The newest are first; renames are not sought. `since` leaves out a commit and those before it.
     """
-    names: dict[str, str] = {}
-    renamed: dict[str, str] = {}
-    commits = []
-    for age, row in enumerate(rows):
-        if row.changes is None:
-            continue
-        changes = list(parsed(row.changes.decode("utf-8", "surrogateescape")))
-        if 0 < row.size <= max_files:
-            files = dict.fromkeys(names.get(one.path, one.path) for one in changes)
-            text = tuple(filter(is_utf8, files))
-            commits.append(Commit(age, row.when, row.size, text, row.subject))
-        renames = [one for one in changes if one.status == "R"]
-        found = {one.old: names.get(one.path, one.path) for one in renames}
-        for one in renames:
-            names.pop(one.path, None)
-        names |= found
-        renamed = found | renamed
-    return History(commits, count=len(rows), renamed=renamed, notes=notes)
+    span = [at.head, *([f"^{since}"] if since else [])]
+    output = process.parts(
+        tree, "-c", "trailer.separators=:", "log", *repository.ORDINARY, "--first-parent", "-m",
+        "--merges", "--no-renames", "--encoding=UTF-8", FORMAT, "-z", "--raw", "--no-abbrev",
+        *span, "--", *paths, seconds=_MERGE_SECONDS,
+    )  # fmt: skip
+    found = []
+    try:
+        with closing(output):
+            for record in records(output):
+                if (commit := at.commit(record.id.hex())) is None:
+                    continue
+                for status, _, path, before, after in record.changes:
+                    name = path.decode("utf-8", "surrogateescape")
+                    one = Change(commit, status, name, name, before.hex(), after.hex())
+                    found.append(one)
+    except process.GitFailed:
+        return []
+    return found
+
+
+_COMMIT = (
+    "INSERT OR IGNORE INTO commits (id, parents, rank, written, made, who, subject, body, words,"
+    " people, request, size) VALUES (?, ?, ?, ?, ?,"
+    " (SELECT n FROM people WHERE name = ? AND mail = ?), ?, ?, ?, ?, ?, ?)"
+)
+
+_CHANGE = (
+    "INSERT OR IGNORE INTO changes VALUES ((SELECT n FROM paths WHERE path = ?),"
+    " (SELECT n FROM commits WHERE id = ?), ?, (SELECT n FROM paths WHERE path = ?), ?, ?)"
+)

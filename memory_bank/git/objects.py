@@ -93,7 +93,7 @@ class Revision(NamedTuple):
 def revision_of(tree: Path, rev: str) -> Revision:
     """Return the revision of a name, as `commit_of`, or what is staged."""
     commit = (repository.head(tree) or "") if rev == STAGED else commit_of(tree, rev)
-    return Revision(commit, rev, _time_of(tree, commit))
+    return Revision(commit, rev, time_of(tree, commit))
 
 
 def commit_of(tree: Path, rev: str) -> str:
@@ -113,6 +113,31 @@ def commit_of(tree: Path, rev: str) -> str:
         raise BadInput("there are no commits yet", "commit the code and the notes first")
     shown = rev if len(rev) <= _LONGEST else f"{rev[:_LONGEST]}…"
     raise BadInput(f"there is no revision {shown!r}", _what_next(tree))
+
+
+def is_ancestor(tree: Path, commit: str, end: str) -> bool:
+    """Tell whether a commit is another one or before it; false if it is unknown."""
+    if not _ID.fullmatch(commit):
+        return False
+    words = ("merge-base", "--is-ancestor", f"{commit}^{{commit}}", end)
+    return read(tree, *words, most=_ROOM) is not None
+
+
+def merge_base(tree: Path, one: str, other: str) -> str:
+    """Return the last common ancestor of two commits; empty if there is none."""
+    found = read(tree, "merge-base", one, other, most=_ROOM)
+    return (found or b"").decode("ascii", "replace").strip()
+
+
+def differing(tree: Path, base: str, end: str) -> dict[str, str] | None:
+    """Map the files that differ between two commits to A, M, D or T; None if git can't say."""
+    plain = ("--no-renames", "--no-ext-diff", "--no-textconv", "-O/dev/null")
+    words = ("diff-tree", "-r", "-z", "--name-status", *plain, base, end, "--")
+    found = read(tree, *words, most=MOST_FILES_BYTES, seconds=_BLOB_SECONDS)
+    if found is None:
+        return None
+    listed = found.decode("utf-8", _SURROGATES).split("\0")
+    return dict(zip(listed[1::2], listed[::2], strict=False))
 
 
 def files_at(tree: Path, commit: str, below: str = "", *, sizes: bool = True) -> dict[str, Blob]:
@@ -292,7 +317,7 @@ def _below(path: str) -> tuple[str, ...]:
     return ("--", path) if path else ()
 
 
-def _time_of(tree: Path, commit: str) -> float:
+def time_of(tree: Path, commit: str) -> float:
     """Return when a commit was made; without one, now."""
     if not commit:
         return time.time()

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import closing, suppress
 from pathlib import Path
 from types import MappingProxyType
 
@@ -81,6 +81,10 @@ def run(tree: Path, *words: str, given: str = "", seconds: float = 0.0) -> str |
     return found.decode("utf-8", "surrogateescape") if process.returncode == 0 else None
 
 
+class GitFailed(Exception):
+    """A git command failed, or exceeded a limit."""
+
+
 def read(
     tree: Path,
     *words: str,
@@ -94,29 +98,53 @@ def read(
     `most` is the maximum number of bytes of the output: a small tree can list billions of files.
     Later commands run after a timeout, too. `variables` are added to its environment.
     """
+    found, size = [], 0
+    output = parts(tree, *words, given=given, seconds=seconds, variables=variables)
+    try:
+        with closing(output):
+            for part in output:
+                found.append(part)
+                size += len(part)
+                if size > most:
+                    return None
+    except GitFailed:
+        return None
+    return b"".join(found)
+
+
+def parts(
+    tree: Path,
+    *words: str,
+    given: bytes = b"",
+    seconds: float = LIMIT,
+    variables: Mapping[str, str] = _NONE,
+) -> Generator[bytes, None, None]:
+    """Yield the output of a read-only git command as it comes; raise GitFailed at its end.
+
+    It is killed after so many seconds, or if the generator is closed before.
+    """
     from threading import Thread, Timer  # start-up: few commands need them
 
     process = _started(tree, words, given=bool(given), variables=variables)
     if process is None:
-        return None
+        raise GitFailed
     assert process.stdout is not None  # noqa: S101  (a pipe was asked for)
     late = Timer(seconds, _kill, [process])
     late.daemon = True
     late.start()
     feeder = Thread(target=_feed, args=(process, given), daemon=True)
     feeder.start()
-    parts, size = [], 0
     try:
-        while size <= most and (part := process.stdout.read(_PART)):
-            parts.append(part)
-            size += len(part)
-        if size <= most:
-            process.wait()  # killed by the timer, if it hangs
+        # what is there, not a full buffer
+        while part := process.stdout.read1(_PART):  # type: ignore[attr-defined]  # it is buffered
+            yield part
+        process.wait()  # killed by the timer, if it hangs
     finally:
         late.cancel()
         _end(process)
         feeder.join(_KILL_SECONDS)
-    return b"".join(parts) if process.returncode == 0 else None
+    if process.returncode != 0:
+        raise GitFailed
 
 
 def merged(folder: Path, files: Sequence[Path], labels: Sequence[str], size: int) -> bytes | None:

@@ -8,10 +8,9 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from memory_bank.base.documents import Committed
 from memory_bank.base.paths import user_folder
 from memory_bank.git import process
 from memory_bank.git.process import read
@@ -21,29 +20,13 @@ _PLAIN = ("--no-ext-diff", "--no-textconv", "-O/dev/null")
 
 ORDINARY = (*_PLAIN, "--no-mailmap", "--no-show-signature")
 
-_REVISION_SECONDS = 10.0
-"""Time limit of reading the history of another revision than HEAD, which may come from a stranger:
-if it takes longer, other commands still run."""
-
 _PARTIAL = r"^(extensions\.partialclone|remote\..*\.(promisor|partialclonefilter))$"
 
 _EVERY = ("--cached", "--others", "--exclude-standard")
 """Options of `ls-files` for all files that are tracked, or would be by `git add --all`."""
 
-_RENAMED = "R100"
-"""Git's status of a renamed file with the same bytes."""
-
-_MAX_RENAMES = 10
-"""Maximum number of renames of one file that are followed."""
-
-_MAX_PATH = 1000
-"""Maximum length of a path that is passed to git."""
-
 _MAX_ARGUMENTS = 100
 """Maximum number of paths or commits in one command, whose length systems limit."""
-
-_LAST_SECOND = 253_402_300_799
-"""Last second of the year 9999; later times are invalid."""
 
 
 def worktree(folder: Path) -> Path | None:
@@ -130,35 +113,6 @@ def common_folder(tree: Path) -> Path | None:
     return found.resolve()
 
 
-def history(
-    tree: Path, folder: Path, paths: Sequence[str] = (".",), commit: str = "HEAD"
-) -> dict[str, Committed] | None:
-    """Map each file at or below some paths of a folder to its commits, up to one commit.
-
-    Keys are paths below the folder with forward slashes. None when git can't say.
-    """
-    seconds = 0.0 if commit == "HEAD" else _REVISION_SECONDS
-    prefix = below_tree(tree, folder)
-    wanted = [prefix + path if path != "." else prefix or "." for path in paths]
-    log = _run(
-        tree, "log", *ORDINARY, "--reverse", "--format=%x1e%at", "-z", "--name-status",
-        renames_option(tree), "--diff-filter=AMRT", "--end-of-options", commit, "--", *wanted,
-        seconds=seconds,
-    )  # fmt: skip
-    listed = _run(
-        tree, "ls-tree", "-r", "-z", "--end-of-options", commit, "--", *wanted, seconds=seconds
-    )
-    if log is None or listed is None:
-        return None
-    first, last = _moments(log)
-    blobs = dict(tree_blobs(listed))
-    return {
-        path[len(prefix) :]: Committed(when, max(when, last[path]), blobs.get(path, b""))
-        for path, when in first.items()
-        if path.startswith(prefix)
-    }
-
-
 def blob(data: bytes, like: bytes = b"") -> bytes:
     """Return git's object id of some bytes, by the hash function of the id `like`.
 
@@ -175,25 +129,6 @@ def blob(data: bytes, like: bytes = b"") -> bytes:
     if like and b"\r\n" in data and named(data.replace(b"\r\n", b"\n")) == like:
         return like
     return named(data)
-
-
-def _moments(log: str) -> tuple[dict[str, float], dict[str, float]]:
-    """Return the times of first commit and last change of each path, from a log, oldest first."""
-    first: dict[str, float] = {}
-    last: dict[str, float] = {}
-    for record in log.split("\x1e")[1:]:
-        stamp, *parts = [part.lstrip("\n") for part in record.split("\0")]
-        if not stamp.isdigit() or int(stamp) > _LAST_SECOND:
-            continue
-        when = float(stamp)
-        words = iter(part for part in parts if part)
-        for status in words:
-            old = next(words, "")
-            new = next(words, "") if status.startswith("R") else old
-            first.setdefault(new, first.get(old, when))
-            changed = last.get(old, when) if status == _RENAMED else when
-            last[new] = max(last.get(new, changed), changed)
-    return first, last
 
 
 def tree_blobs(listed: str) -> Iterator[tuple[str, bytes]]:
@@ -298,62 +233,20 @@ def is_partial(tree: Path) -> bool:
     return bool(_run(tree, "config", "--get-regexp", _PARTIAL))
 
 
-def moved(
-    tree: Path,
-    paths: Collection[str],
-    there: Callable[[str], bool] | None = None,
-    until: str = "",
-) -> dict[str, str]:
-    """Map removed paths to the names to which git renamed them, if these exist.
-
-    Paths are below the work tree. Repeated renames are followed; staged renames count, unless the
-    history ends at the commit `until`. `there` tells whether a path exists; by default, on disk.
-    """
-    exists = there or (lambda path: os.path.lexists(tree / path))
-    found: dict[str, str] = {}
-    wanted = {path: path for path in paths if _may_be_named(path)}
-    how = renames_option(tree, "--find-renames=100%") if paths else ""
-    for _ in range(_MAX_RENAMES):
-        if not wanted:
-            break
-        renames = _renamed(tree, sorted(set(wanted.values())), how, until)
-        ways = [(path, renames[last]) for path, last in wanted.items() if last in renames]
-        found |= {path: new for path, new in ways if exists(new)}
-        wanted = {path: new for path, new in ways if path not in found and new != path}
-    return found
-
-
-def _may_be_named(path: str) -> bool:
-    """Tell whether git accepts a path; a refused one would fail the whole command."""
-    outside = path.startswith(("/", "../")) or path in {"", ".", ".."}
-    return not outside and "\0" not in path and len(path) <= _MAX_PATH
-
-
-def _renamed(tree: Path, paths: Sequence[str], how: str, until: str) -> dict[str, str]:
-    """Map paths to their new names, if their last removal was a rename."""
-    changes = ("-z", "--name-status", "--diff-filter=R", how)
-    indexed = ("diff-index", "--cached", *_PLAIN, *changes, "HEAD")
-    renames = _pairs("" if until else _run(tree, *indexed) or "")
-    end = ("--end-of-options", until) if until else ()
-    wanted, commits = set(paths), dict[str, str]()
-    for start in range(0, len(paths), _MAX_ARGUMENTS):
-        log = _run(
-            tree, "log", *ORDINARY, "--format=%x1e%H", "-z", "--name-only", "--no-renames",
-            "--diff-filter=D", *end, "--", *paths[start : start + _MAX_ARGUMENTS],
-        )  # fmt: skip
-        for record in (log or "").split("\x1e")[1:]:
-            commit, *gone = [part.strip("\n") for part in record.split("\0") if part.strip("\n")]
-            for path in wanted.intersection(gone):
-                commits.setdefault(path, commit)  # the newest is first
-    names = sorted(set(commits.values()))
-    for start in range(0, len(names), _MAX_ARGUMENTS):
-        some = names[start : start + _MAX_ARGUMENTS]
-        log = _run(tree, "log", *ORDINARY, "--no-walk", "--format=%x1e%H", *changes, *some, "--")
-        for record in (log or "").split("\x1e")[1:]:
-            commit, _, rest = record.partition("\0")
-            pairs = _pairs(rest).items()
-            renames |= {old: new for old, new in pairs if commits.get(old) == commit}
-    return {path: renames[path] for path in paths if path in renames}
+def staged_renames(tree: Path) -> dict[str, str]:
+    """Map the former paths of files that were renamed in the git index to their new ones."""
+    how = renames_option(tree, "--find-renames=100%")
+    words = (
+        "diff-index",
+        "--cached",
+        *_PLAIN,
+        "-z",
+        "--name-status",
+        "--diff-filter=R",
+        how,
+        "HEAD",
+    )
+    return _pairs(_run(tree, *words) or "")
 
 
 def _pairs(listed: str) -> dict[str, str]:

@@ -14,7 +14,7 @@ from memory_bank.bank.open_index import View
 from memory_bank.base.errors import Hint, MemoryBankError, NoteNotFound
 from memory_bank.base.filenames import is_utf8
 from memory_bank.git import objects, repository
-from memory_bank.git.history_rows import FileChange
+from memory_bank.git.commits import Change
 from memory_bank.memory.show import ShownNote, show
 from memory_bank.notes import front_matter, links, parsing
 from memory_bank.notes.compare import note_comparison
@@ -311,7 +311,7 @@ def history(bank: Bank, name: str, offset: int = 0, limit: int = PAGE) -> NoteHi
     return NoteHistory(log.path, tuple(versions), start, more, removed, log.limits)
 
 
-def _compared(tree: Path, note: NoteTrust, changes: Sequence[FileChange]) -> dict[str, NoteChange]:
+def _compared(tree: Path, note: NoteTrust, changes: Sequence[Change]) -> dict[str, NoteChange]:
     """Return how each commit changed the note, against its first parent."""
     below = note.below(tree)
     sides = []
@@ -338,7 +338,7 @@ def _compared(tree: Path, note: NoteTrust, changes: Sequence[FileChange]) -> dic
 
 def _uncommitted(tree: Path | None, note: NoteTrust) -> NoteChange | None:
     """Return how the file differs from HEAD."""
-    blob = note.commits.blobs.get(note.path, "") if note.commits else ""
+    blob = note.commits.blob(note.path) if note.commits else ""
     before: dict[str, bytes] = {}
     try:
         if tree and blob:

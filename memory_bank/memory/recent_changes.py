@@ -10,7 +10,7 @@ from memory_bank.bank.bank import Bank
 from memory_bank.bank.open_index import View
 from memory_bank.base.dates import iso_of
 from memory_bank.base.filenames import NOTE_SUFFIXES
-from memory_bank.git.history_rows import FileChange
+from memory_bank.git.commits import Change
 from memory_bank.notes.names import name_of
 from memory_bank.notes.roots import SESSIONS
 from memory_bank.search.manifest import document_rows, entries
@@ -87,11 +87,11 @@ def with_commits(
     bank: Bank, found: ChangedKeys, limit: int, limits: tuple[str, ...] = ()
 ) -> Lately:
     """Add what git knows of changed notes; the caller has called `trust.refresh`."""
-    changed, removed = dict(found.changed), dict[str, FileChange | None]()
+    changed, removed = dict(found.changed), dict[str, Change | None]()
     commits = bank.commits(_OWN)
     for change in commits.since(found.since) if commits else ():
         if change.path in found.keys and not change.path.startswith(SESSIONS):
-            changed.setdefault(change.path, change.commit.time)
+            changed.setdefault(change.path, change.commit.written)
         elif change.status == "D" and _is_note(change.path):
             removed.setdefault(change.path, change)
     for path in (commits.blobs.keys() if commits else set()) - found.keys:
@@ -116,7 +116,7 @@ def _shown(bank: Bank, row: DocumentRow, since: float) -> ChangedLately:
     first = note.changes[-1] if note.changes else None
     committed = first is not None and note.clean
     origin = note.origin(note.changes[0].commit) if committed else note.uncommitted()
-    new = first is None or (first.status == "A" and first.commit.time >= since)
+    new = first is None or (first.status == "A" and first.commit.written >= since)
     return ChangedLately(
         path=row.key,
         title=row.title or name_of(row.key),
@@ -129,7 +129,7 @@ def _shown(bank: Bank, row: DocumentRow, since: float) -> ChangedLately:
     )
 
 
-def _removed(bank: Bank, path: str, change: FileChange | None) -> ChangedLately:
+def _removed(bank: Bank, path: str, change: Change | None) -> ChangedLately:
     """Return a removed note; without a commit, HEAD still has it."""
     origin = NoteTrust(bank, path).origin(change.commit) if change else None
     return ChangedLately(

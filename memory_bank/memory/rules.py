@@ -194,9 +194,7 @@ def _waiting(
     limits = trust.refresh(bank, paths, seconds)
     tiers = dict(zip(paths, trust.of_notes(bank, paths, seconds), strict=True))
     reviews = REVIEWED in tiers.values() or any(
-        request
-        for commits in dict.fromkeys(filter(None, map(bank.commits, paths)))
-        for request, _ in commits.mainline.commits.values()
+        commits.requested() for commits in dict.fromkeys(filter(None, map(bank.commits, paths)))
     )
     found = {path: _reason(bank, path, tier, reviews=reviews) for path, tier in tiers.items()}
     return {path: why for path, why in found.items() if why}, limits

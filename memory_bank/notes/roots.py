@@ -69,6 +69,11 @@ class NoteRoot:
         self._history = history
 
     @property
+    def history(self) -> FileHistory | None:
+        """The history of its files; None if they have none."""
+        return self._history
+
+    @property
     def folder(self) -> Path:
         """The folder, resolved."""
         return self._folder

@@ -10,7 +10,7 @@ from memory_bank.bank.bank import Bank
 from memory_bank.bank.revisions.files import work_tree_of
 from memory_bank.bank.revisions.revisions import bank_at
 from memory_bank.base.errors import BadInput, Conflict, Hint
-from memory_bank.git import objects, path_changes
+from memory_bank.git import objects
 from memory_bank.shared.engine import (
     Head,
     Identity,
@@ -137,9 +137,9 @@ def _check_follows(identity: Identity, known: KnownBank, commit: str, *, force: 
     """Raise BadInput unless a commit comes after the published one."""
     if force or known.commit in {"", commit}:
         return
-    if path_changes.is_ancestor(identity.tree, known.commit, commit):
+    if objects.is_ancestor(identity.tree, known.commit, commit):
         return
-    if path_changes.is_ancestor(identity.tree, commit, known.commit):
+    if objects.is_ancestor(identity.tree, commit, known.commit):
         raise BadInput(
             f"{identity.repo}: the later commit {known.commit[:12]} is published already",
             Hint.FORCE_PUBLISH,
@@ -166,7 +166,7 @@ def _difference(
         repo=identity.repo,
         bank=identity.bank,
         commit=commit,
-        committed=path_changes.commit_time(identity.tree, commit),
+        committed=objects.time_of(identity.tree, commit),
         published=time.time(),
         web=identity.web,
         notes=len(found.notes),

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
 from typing import NamedTuple, Self
 
 from memory_bank.bank.bank import Bank
+from memory_bank.bank.note_files import open_history
 from memory_bank.base.dates import iso_of
+from memory_bank.base.errors import StorageFailed
 from memory_bank.code import parsing
 from memory_bank.code.changes import Compared, SymbolChanges
 from memory_bank.code.code_at import CitedPlace, CodeAt
 from memory_bank.code.code_words import Named
 from memory_bank.code.database import ParseCache
 from memory_bank.code.work_tree import work_tree_of
-from memory_bank.git import history, objects, path_changes
-from memory_bank.git.path_changes import SECONDS
+from memory_bank.git import objects
+from memory_bank.git.history import SECONDS
 from memory_bank.git.repository import shared_folder
 from memory_bank.trust.citations import Cited, link_to
 from memory_bank.trust.named_changes import NamedChanges
@@ -61,13 +62,18 @@ class CodeComparison:
         self.code = CodeAt(self._tree, self._cache, max_bytes=bank.settings.code.max_file_bytes)
         self._head = head
         self._names = NamedChanges(self.code)
-        self._changes = SymbolChanges(self.code, head, end=end)
-        self._versions = NoteVersions(self.code, head, self._below(), seconds=seconds)
+        self._history = open_history(self._tree)
+        at = self._history.at(head, again=True, seconds=seconds)
+        if at is None:
+            self._history.close()
+            raise StorageFailed(
+                f"git can't list the commits within {seconds:g} seconds", "try `git log` there"
+            )
+        self._at = at
+        self._changes = SymbolChanges(self.code, at, end=end)
+        self._versions = NoteVersions(self.code, at)
         self._verified: dict[tuple[str, str], tuple[Since, str]] = {}
-        self._ancestors: dict[tuple[str, str], bool] = {}
         self._compared: dict[tuple[str, CitedPlace], Compared] = {}
-        self._times: dict[str, float] = {}
-        self._ends = _shallow_ends(self._tree)
 
     def __enter__(self) -> Self:
         """Return the comparison itself."""
@@ -76,23 +82,22 @@ class CodeComparison:
     def __exit__(self, *_: object) -> None:
         """Close the cache."""
         self._cache.close()
+        self._history.close()
 
     def judge(self, found: Sequence[Cited], notes: Bank, base: str = "") -> list[Judged]:
         """Compare citations in some notes; with a base, only those of what changed since then.
 
         Raises StorageFailed if git can't list the commits of the notes in time.
         """
-        later: frozenset[str] | None = None
         if base:
-            later = path_changes.commits_between(self._tree, base, self._head)
             found = self._touched(found, base)
         files = {one.note: self.file(notes, one.note) for one in found}
         self._versions.prefetch([file for file in files.values() if file])
         placed = [(one, self._since(one, files[one.note], notes)) for one in found]
         bases = [
-            (one, since, since.commit if later is None or since.commit in later else base)
+            (one, since, since.commit if not base or self._at.after(since.commit, base) else base)
             for one, since in placed
-            if since.commit or later is None
+            if since.commit or not base
         ]
         self._load((one.place, commit) for one, _, commit in bases if commit)
         return [
@@ -116,7 +121,7 @@ class CodeComparison:
                 continue
             file = self.file(notes, note)
             created = self._versions.created(file) if file else ""
-            if created and not path_changes.touched(self._tree, created, self._head, paths):
+            if created and not self._touched_since(created, paths):
                 result.add(note)
         return result
 
@@ -128,14 +133,14 @@ class CodeComparison:
         if compared.state in {*STALE, *MOVED, TOUCHED} and compared.before is not None:
             places, lost = (compared.before, compared.place), self._losing(judged.named)
             commits = [
-                StaleCommit(commit.id, iso_of(commit.time), commit.author, commit.subject)
+                StaleCommit(commit.id, iso_of(commit.made), commit.author, commit.subject)
                 for commit in self._changes.commits(judged.base, *places, lost=lost)
             ]
             if self._changes.end != self._head and self._is_uncommitted(*places):
                 commits.insert(0, StaleCommit(UNCOMMITTED, "", "", _UNCOMMITTED_SUBJECT))
             if compared.place not in {None, compared.before} and compared.place is not None:
                 fix = link_to(self._bank, self._tree, one, compared.place)
-        remark = SHALLOW if since.commit in self._ends and not since.remark else since.remark
+        remark = SHALLOW if since.commit in self._at.ends and not since.remark else since.remark
         return Citation(
             path=one.note,
             line=one.line,
@@ -154,9 +159,7 @@ class CodeComparison:
         """Return when the commit was made with which a citation is compared."""
         if judged.base == judged.since.commit:
             return iso_of(judged.since.time) if judged.since.time else ""
-        if judged.base not in self._times:
-            self._times[judged.base] = path_changes.commit_time(self._tree, judged.base)
-        return iso_of(self._times[judged.base])
+        return iso_of(self._made(judged.base))
 
     def state(self, one: Cited, commit: str) -> str:
         """Return what became of the cited code since a commit: see `stale_report.Citation`."""
@@ -227,7 +230,7 @@ class CodeComparison:
         """Return the commit that was checked out when a tool wrote this version of a note."""
         with self._bank.lock:
             head = self._bank.logs.updates.head(one.etag)
-        when = path_changes.commit_time(self._tree, head) if head else 0.0
+        when = self._made(head) if head else 0.0
         return Since(head, when) if when else Since("")
 
     def _confirmed(self, value: str, file: str) -> tuple[Since, str]:
@@ -236,7 +239,7 @@ class CodeComparison:
         if key not in self._verified:
             if self._is_before(value, self._head):
                 commit = objects.commit_of(self._tree, value)
-                found = Since(commit, path_changes.commit_time(self._tree, commit)), ""
+                found = Since(commit, self._made(commit)), ""
             else:
                 written = self._versions.verified(file, value) if file else Since("")
                 found = written, _DROPPED.format(value[:12])
@@ -244,10 +247,17 @@ class CodeComparison:
         return self._verified[key]
 
     def _is_before(self, commit: str, other: str) -> bool:
-        key = commit, other
-        if key not in self._ancestors:
-            self._ancestors[key] = path_changes.is_ancestor(self._tree, commit, other)
-        return self._ancestors[key]
+        found = self._at.commit(commit)
+        return found is not None and self._at.before(found.id, other)
+
+    def _made(self, commit: str) -> float:
+        """Return when a commit was made; 0 if git can't say."""
+        found = self._at.commit(commit)
+        return float(found.made) if found else objects.time_of(self._tree, commit)
+
+    def _touched_since(self, commit: str, paths: Iterable[str]) -> bool:
+        """Tell whether a commit after another one changed a file at or below some paths."""
+        return any(self._at.after(one.commit.id, commit) for one in self._at.below(*paths))
 
     def _touched(self, found: Sequence[Cited], base: str) -> list[Cited]:
         """Return the citations of files and symbols that a range may have changed."""
@@ -290,21 +300,6 @@ class CodeComparison:
         places = [before, *([after] if after else [])]
         states = [self._changes.compare(self._head, one).state for one in places]
         return any(state in {*STALE, *MOVED} for state in states)
-
-    def _below(self) -> list[str]:
-        """Return the paths of notes below the work tree."""
-        layout = self._bank.layout
-        found = [layout.root]
-        if layout.prefix:
-            found += [layout.project / path for path in self._bank.settings.memory.include]
-        inside = (path for path in found if path.is_relative_to(self._tree))
-        return [path.relative_to(self._tree).as_posix() for path in inside]
-
-
-def _shallow_ends(tree: Path) -> frozenset[str]:
-    """Return the commits of a shallow clone whose parents are missing."""
-    found = history.extent(tree) if objects.is_shallow(tree) else None
-    return frozenset() if found is None else found.ends
 
 
 def _slashes(path: str) -> list[int]:

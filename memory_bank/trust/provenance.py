@@ -109,7 +109,7 @@ def log(bank: Bank, name: str, limit: int = 50) -> NoteLog:
         limits = trust.refresh(bank, [path])
         note = NoteTrust(bank, path)
         lines = None if removed else note.lines()
-        changed = path in note.commits.blobs if removed and note.commits else not note.clean
+        changed = bool(note.commits.blob(path)) if removed and note.commits else not note.clean
         new = note.uncommitted() if changed else None
         touched = _touched(note, min(limit, _MOST_VERSIONS))
         commits = tuple(
@@ -160,7 +160,7 @@ def _named(bank: Bank, name: str) -> tuple[str, bool]:
             trust.refresh(bank, [path])
             commits = bank.commits(path)
             forms = (path, f"{path}.md") if commits else ()
-            found = next((one for one in forms if commits and commits.of(one)), None)
+            found = next((one for one in forms if commits and commits.changes(one)), None)
         if found is None:
             raise
         return found, True

@@ -11,7 +11,7 @@ from memory_bank.bank.open_index import View
 from memory_bank.base.errors import BadInput
 from memory_bank.code.code_at import NOW
 from memory_bank.code.work_tree import work_tree_of
-from memory_bank.git import objects, path_changes
+from memory_bank.git import objects
 from memory_bank.search.manifest import document_rows
 from memory_bank.trust.citations import cited
 from memory_bank.trust.comparison import SHALLOW, CodeComparison
@@ -81,7 +81,7 @@ def _ends(tree: Path, range_: str | None) -> tuple[str, str]:
     last = last.removeprefix(".") if dots else ""
     base = objects.commit_of(tree, first or "HEAD")
     head = objects.commit_of(tree, last or "HEAD")
-    common = path_changes.merge_base(tree, base, head)
+    common = objects.merge_base(tree, base, head)
     if not common:
         what = "git fetch --unshallow" if objects.is_shallow(tree) else "name related commits"
         raise BadInput(f"{first or 'HEAD'} and {last or 'HEAD'} have no common commit", what)

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from memory_bank.bank.bank import Bank
+from memory_bank.bank.note_files import open_history
 from memory_bank.bank.open_index import View
 from memory_bank.base import sqlite
 from memory_bank.base.dates import iso_of
 from memory_bank.base.errors import Busy, IndexDamaged, MemoryBankError, StorageFailed
 from memory_bank.code import parsing
-from memory_bank.git import path_changes, repository
+from memory_bank.git import objects, repository
 from memory_bank.search.manifest import document_rows
 from memory_bank.search.manifest.document_rows import DocumentRow
 
@@ -135,10 +136,19 @@ class StaleCache(sqlite.OpenedCache):
     def _changed(self, before: str, head: str) -> Collection[str] | None:
         """Return the files that differ from the commit before; None if all notes may."""
         version, _, old = before.partition(" ")
-        if version != parsing.VERSION or not path_changes.is_ancestor(self._tree, old, head):
+        if version != parsing.VERSION or not old:
             return None
-        found = path_changes.changed(self._tree, old, head)
-        return None if found is None or len(found) > _MOST_CHANGED else frozenset(found)
+        history = open_history(self._tree)
+        with closing(history):
+            at = history.at(head, seconds=_SECONDS)
+            if at is None or not at.before(old, head):
+                return None
+            different: Collection[str] | None = at.difference(old)
+        if different is None:
+            different = objects.differing(self._tree, old, head)
+        if different is None or len(different) > _MOST_CHANGED:
+            return None
+        return frozenset(different)
 
 
 def _key(head: str) -> str:

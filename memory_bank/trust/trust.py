@@ -15,8 +15,8 @@ from memory_bank.bank import open_index
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import MemoryBankError
 from memory_bank.git import authorship, objects, repository
+from memory_bank.git.commits import Change, Commit
 from memory_bank.git.file_commits import FileCommits
-from memory_bank.git.history_rows import FileChange, FileCommit
 from memory_bank.git.process import LIMIT
 from memory_bank.search.boosts import AGENT, HUMAN, REVIEWED, TIERS, UNCOMMITTED, UNKNOWN
 from memory_bank.search.engine import Hit
@@ -70,7 +70,7 @@ class NoteTrust:
         self._data: bytes | None = None
         self._edited = edited
         self.commits: FileCommits | None = bank.commits(path)
-        self.changes: tuple[FileChange, ...] = self.commits.of(path) if self.commits else ()
+        self.changes: tuple[Change, ...] = self.commits.changes(path) if self.commits else ()
         self._writes: Sequence[tuple[float, str]] | None = None
 
     @property
@@ -83,29 +83,29 @@ class NoteTrust:
     @property
     def clean(self) -> bool:
         """Whether the file has the bytes that HEAD has."""
-        head = self.commits.blobs.get(self.path, "") if self.commits else ""
+        head = self.commits.blob(self.path) if self.commits else ""
         like = bytes.fromhex(head)
         return bool(head) and repository.blob(self.data, like) == like
 
-    def origin(self, commit: FileCommit) -> LineOrigin:
+    def origin(self, commit: Commit) -> LineOrigin:
         """Return the origin of the lines of a commit."""
         assert self.commits is not None  # noqa: S101  (it has the commit)
         if commit.id in self.commits.ends:
-            return LineOrigin(UNKNOWN, commit.id, time=commit.time)
+            return LineOrigin(UNKNOWN, commit.id, time=commit.written)
         agent = _agent(commit) or self._recorded(commit)
-        request, _ = self.commits.mainline.commits.get(commit.id, (0, ""))
-        merged = commit.id in self.commits.mainline.commits
-        reviewers = tuple(name for name in _reviewers(commit) if name) if merged else ()
+        brought = self.commits.brought(commit.id)
+        request = brought[0] if brought else 0
+        reviewers = tuple(name for name in _reviewers(commit) if name) if brought else ()
         reviewed = bool(request) or bool(reviewers)
         tier = REVIEWED if reviewed else AGENT if agent else HUMAN
         return LineOrigin(
-            tier, commit.id, commit.author, commit.mail, agent, commit.time, commit.subject,
+            tier, commit.id, commit.author, commit.mail, agent, commit.written, commit.subject,
             request or None, reviewed, reviewers,
         )  # fmt: skip
 
     def uncommitted(self) -> LineOrigin:
         """Return the origin of lines that are not committed."""
-        last = max((change.commit.committed for change in self.changes), default=0)
+        last = max((change.commit.made for change in self.changes), default=0)
         names = [agent for when, agent in self._written() if int(when) >= last]
         return LineOrigin(UNCOMMITTED, agent=", ".join(dict.fromkeys(names)))
 
@@ -117,7 +117,7 @@ class NoteTrust:
         `clean` says whether the file has the bytes of HEAD, if that is known; `known` are tiers of
         commits without the private record, to which those of this note's commits are added.
         """
-        if self.commits is None or self.path not in self.commits.blobs:
+        if self.commits is None or not self.commits.blob(self.path):
             return frozenset([UNKNOWN if self.commits and not self._known else UNCOMMITTED])
         found = set()
         recorded = known is None or bool(self._written())
@@ -135,7 +135,7 @@ class NoteTrust:
     def lines(self, seconds: float = LIMIT) -> list[LineOrigin] | None:
         """Return the origin of each line of the file; None if git can't say in time."""
         count = len(_lines(self.data))
-        if self.commits is None or self.path not in self.commits.blobs:
+        if self.commits is None or not self.commits.blob(self.path):
             nothing = (
                 LineOrigin(UNKNOWN) if self.commits and not self._known else self.uncommitted()
             )
@@ -175,7 +175,7 @@ class NoteTrust:
         if tree is None:
             return None
         try:
-            found = objects.blobs(tree, [self.commits.blobs[self.path]], _MOST_BYTES)
+            found = objects.blobs(tree, [self.commits.blob(self.path)], _MOST_BYTES)
             return next((data for _, data in found), None)
         except MemoryBankError:
             return None
@@ -195,14 +195,14 @@ class NoteTrust:
             self._writes = self._bank.edits.times(known) if known else ()
         return self._writes
 
-    def _recorded(self, commit: FileCommit) -> str:
+    def _recorded(self, commit: Commit) -> str:
         """Return the agents that wrote on this machine what a commit has: after the one before."""
         mine = next((at for at, one in enumerate(self.changes) if one.commit.id == commit.id), -1)
         if mine < 0 or not self._written():
             return ""
         before = self.changes[mine + 1 :]
-        start = max((one.commit.committed for one in before), default=0)
-        end = max(commit.time, commit.committed)
+        start = max((one.commit.made for one in before), default=0)
+        end = max(commit.written, commit.made)
         return ", ".join(
             dict.fromkeys(agent for when, agent in self._written() if start <= int(when) <= end)
         )
@@ -213,6 +213,7 @@ def refresh(bank: Bank, paths: Iterable[str], seconds: float = LIMIT) -> tuple[s
     histories = dict.fromkeys(filter(None, map(bank.commits, paths)))
     for one in histories:
         one.refresh(again=seconds >= LIMIT, seconds=seconds)
+        one.refresh_requests()
     return tuple(dict.fromkeys(text for one in histories for text in one.limits))
 
 
@@ -320,13 +321,13 @@ def tier_of(
         return UNKNOWN, None, False  # gone meanwhile
 
 
-def _agent(commit: FileCommit) -> str:
+def _agent(commit: Commit) -> str:
     people = [(commit.mail, commit.author), *((one.mail, one.name) for one in commit.co_authors)]
     names = [authorship.named(mail, name) for mail, name in people]
     return ", ".join(dict.fromkeys(filter(None, names)))
 
 
-def _reviewers(commit: FileCommit) -> list[str]:
+def _reviewers(commit: Commit) -> list[str]:
     """Return who reviewed a commit by its trailers: no author of it, and no agent."""
     authors = {commit.mail.casefold(), *(one.mail.casefold() for one in commit.co_authors)}
     return [

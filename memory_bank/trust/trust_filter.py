@@ -6,6 +6,7 @@ are then compared, where these commits have several tiers.
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
@@ -13,7 +14,7 @@ from typing import NamedTuple
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.open_index import View
 from memory_bank.base.errors import MemoryBankError
-from memory_bank.git.file_commits import Kept
+from memory_bank.git.file_commits import FileCommits
 from memory_bank.search import boosts
 from memory_bank.search.boosts import TIERS, UNKNOWN
 from memory_bank.search.engine import SearchResult
@@ -26,6 +27,8 @@ from memory_bank.trust.trust import NoteTrust
 
 SECONDS = 1.0
 """Most seconds for the lines of hits; the others have the tier of their least trusted commit."""
+
+_TIERS = "tiers"
 
 _WIDER = 4
 """Factor of the results that are looked at, of which some may not meet the conditions."""
@@ -123,18 +126,27 @@ def _possible(bank: Bank, view: View) -> Mapping[int, _Possible]:
     histories = dict.fromkeys(filter(None, (bank.commits(row.key) for row in rows)))
     state = "\n".join([*(one.key for one in histories), bank.edits.state()])
     cache = next(iter(histories), None)
-    kept = cache.kept() if cache is not None else Kept()
+    kept_state, kept = _kept(cache)
     edited, of_commits = bank.edits.names(), dict[str, str]()
     found, new = {}, {}
     for row in rows:
-        had = kept.files.get(row.key)
-        if had is None or had[0] != row.hash or kept.state != state:
+        had = kept.get(row.key)
+        if had is None or had[0] != row.hash or kept_state != state:
             had = _looked_at(bank, row, had, edited, of_commits)
         new[row.key] = had
         found[row.number] = _Possible(row.key, frozenset(had[3].split()))
-    if cache is not None and (new != kept.files or kept.state != state):
-        cache.keep(Kept(state, new))
+    if cache is not None and (new != kept or kept_state != state):
+        cache.keep(_TIERS, json.dumps([state, new]))
     return found
+
+
+def _kept(cache: FileCommits | None) -> tuple[str, dict[str, list[str]]]:
+    """Return what was found last, by path, and of which state of commits and logs."""
+    try:
+        state, files = json.loads(cache.kept(_TIERS) if cache is not None else "")
+        return str(state), dict(files)
+    except (ValueError, TypeError, MemoryBankError):
+        return "", {}
 
 
 def _looked_at(
@@ -150,7 +162,7 @@ def _looked_at(
     """
     try:
         note = NoteTrust(bank, row.key, edited, row.known_as)
-        blob = note.commits.blobs.get(row.key, "") if note.commits else ""
+        blob = note.commits.blob(row.key) if note.commits else ""
         same = had[2] == "clean" if had and list(had[:2]) == [row.hash, blob] else note.clean
         found = note.possible(clean=same, known=of_commits)
     except MemoryBankError:

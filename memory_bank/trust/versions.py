@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from memory_bank.base.errors import MemoryBankError, StorageFailed
+from memory_bank.base.errors import MemoryBankError
 from memory_bank.code.code_at import CodeAt
-from memory_bank.git import path_changes
-from memory_bank.git.path_changes import SECONDS, PathChange
+from memory_bank.git.commits import Change, CommitsAt
+from memory_bank.git.history import merge_changes
 from memory_bank.trust.citations import VERIFIED
 
 _MOST_VERSIONS = 200
@@ -43,18 +43,12 @@ class Since(NamedTuple):
 class NoteVersions:
     """Reads the versions of notes from git, up to a commit."""
 
-    def __init__(
-        self, code: CodeAt, head: str, below: Sequence[str], *, seconds: float = SECONDS
-    ) -> None:
-        """Read the history of the notes at or below some paths of the work tree.
-
-        Its methods raise StorageFailed if git can't list it within so many seconds.
-        """
-        self._seconds = seconds
+    def __init__(self, code: CodeAt, at: CommitsAt) -> None:
+        """Read the history of the notes up to a commit."""
         self._code = code
-        self._head = head
-        self._below = below
-        self._steps: dict[str, list[tuple[int, PathChange]]] | None = None
+        self._at = at
+        self._head = at.head
+        self._steps: dict[str, list[Change]] = {}
         self._parts: dict[str, ComparedParts | None] = {}
         self._now: dict[str, tuple[bytes, ComparedParts | None]] = {}
 
@@ -99,7 +93,7 @@ class NoteVersions:
         for step in self._history(file):
             before = self.parts(step.old, step.before)
             if before is None or before.verified != value:
-                return Since(step.commit.id, step.commit.time)
+                return Since(step.commit.id, step.commit.made)
         return Since("")
 
     def parts(self, file: str, blob: str) -> ComparedParts | None:
@@ -119,44 +113,28 @@ class NoteVersions:
                 return self._by_merge(file, key, wanted)
             oldest = step.commit
             if _part(self.parts(step.old, step.before), key) != after:
-                return Since(oldest.id, oldest.time)
+                return Since(oldest.id, oldest.made)
         if oldest is None:
             return self._by_merge(file, key, wanted)
-        return Since(oldest.id, oldest.time, "older commits of the note were not read")
+        return Since(oldest.id, oldest.made, "older commits of the note were not read")
 
     def _by_merge(
         self, file: str, key: tuple[tuple[str, ...], int] | None, wanted: str | None
     ) -> Since:
         """Return the merge that made a section what it is."""
-        for step in path_changes.merge_steps(self._code.tree, self._head, [file]):
+        for step in merge_changes(self._code.tree, self._at, [file]):
             if _part(self.parts(file, step.after), key) == wanted:
                 before = _part(self.parts(file, step.before), key)
                 if before != wanted:
-                    return Since(step.commit.id, step.commit.time)
+                    return Since(step.commit.id, step.commit.made)
         return Since(self._head, 0.0, "the commit that wrote it was not found")
 
-    def _history(self, file: str) -> Iterator[PathChange]:
-        """Yield the changes of a note, the newest first, under its former names, too."""
-        if self._steps is None:
-            found = path_changes.steps(
-                self._code.tree, self._head, self._below, renames=True, seconds=self._seconds
-            )
-            if found is None:
-                raise StorageFailed(
-                    f"git can't list the commits of the notes within {self._seconds:g} seconds",
-                    "try `git log` there",
-                )
-            self._steps = {}
-            for number, step in enumerate(found):
-                self._steps.setdefault(step.path, []).append((number, step))
-        name, last = file, -1
-        for _ in range(_MOST_VERSIONS):
-            following = [one for one in self._steps.get(name, ()) if one[0] > last]
-            if not following:
-                return
-            last, step = following[0]
-            yield step
-            name = step.old
+    def _history(self, file: str) -> Sequence[Change]:
+        """Return the changes of a note, the newest first, under its former names, too."""
+        if file not in self._steps:
+            found = [one for one in self._at.changes(file) if not one.merged]
+            self._steps[file] = found[:_MOST_VERSIONS]
+        return self._steps[file]
 
 
 def _part(parts: ComparedParts | None, key: tuple[tuple[str, ...], int] | None) -> str | None:

@@ -31,8 +31,8 @@ from tree_sitter import Language, Parser
 from memory_bank.base.documents import Document
 from memory_bank.code import parsing
 from memory_bank.code.codebase import Codebase, open_codebase
+from memory_bank.code.commits import CodeHistory
 from memory_bank.code.search import LANES
-from memory_bank.git.history_rows import Commits
 from tests.benchmarks.bare_static import BareStatic
 
 _BATCH = 256
@@ -75,9 +75,9 @@ def fresh(root: Path) -> Iterator[Codebase]:
 
 def ours(code: Codebase) -> dict[str, Seconds]:
     """Index everything; return what each part took."""
-    commits = Commits(code.root, code.shared / "commits.db")
+    commits = CodeHistory(code.root)
     code.shared.mkdir(parents=True, exist_ok=True)
-    found = {"commits": taken(lambda: commits.history(code.settings.code.max_commit_files))}
+    found = {"commits": taken(lambda: commits.counted(code.settings.code.max_commit_files))}
     found["symbol table"] = taken(code.refresh)
     for lane in LANES:
         found[f"index of {lane}"] = taken(lambda lane=lane: code.catch_up([lane], seconds=0))  # type: ignore[misc]

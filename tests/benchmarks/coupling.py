@@ -18,20 +18,21 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from memory_bank.bank.note_files import open_history
 from memory_bank.code import parsing
+from memory_bank.code.commits import CountedCommits, counted
 from memory_bank.code.coupled import LOW, RISKS, Coupled, Coupling
 from memory_bank.code.imports import Imports
 from memory_bank.code.records import Import
 from memory_bank.code.similarity import Likeness, words_of
-from memory_bank.git import history
-from memory_bank.git.history import CommitRow, History, history_of
+from memory_bank.git import repository as git_repository
+from memory_bank.git.commits import PathPair
 
 DEVELOPMENT = ("flask", "express", "ripgrep", "gson", "axios", "memory-bank")
 """Repositories on which the constants were chosen."""
 MAX_FILES = 50
 FIRST = 5
 _MOST = 20_000
-_BLOCK = 500
 _MAX_BYTES = 1_000_000
 
 
@@ -39,7 +40,7 @@ class Repository(NamedTuple):
     """A repository as it was before the commits that are held out."""
 
     name: str
-    history: History
+    history: CountedCommits
     texts: Mapping[str, str]
     files: frozenset[str]
     imports: Mapping[str, frozenset[str]]
@@ -61,18 +62,20 @@ Graded = Callable[[str], Sequence[Coupled]]
 
 def repository(name: str, tree: Path) -> Repository:
     """Read a repository; raise ValueError if it can't be measured."""
-    extent = history.extent(tree)
-    listed = history.listed(tree, extent, _MOST) if extent else None
-    if extent is None or listed is None or extent.ends or len(listed.commits) < 50:
+    head = git_repository.head(tree)
+    at = open_history(tree).at(head or "", seconds=600)
+    listed = at.outlines(_MOST) if at else []
+    if at is None or at.ends or len(listed) < 50:
         raise ValueError("it is no repository with its whole history")
-    cut = len(listed.commits) // 5
-    rows = list(_rows(tree, listed.commits))
-    before = listed.commits[cut][0]
+    cut = len(listed) // 5
+    changes = at.file_changes(1 << 40)
+    rows = [(one.when, one.size, one.subject, changes.get(one.n, ())) for one in listed]
+    before = listed[cut].id
     texts = dict(_texts(tree, before))
     files = frozenset(_paths(tree, before))
     return Repository(
         name,
-        history_of(rows[cut:], MAX_FILES),
+        counted(rows[cut:], MAX_FILES, count=len(rows) - cut),
         texts,
         files,
         Imports(files, lambda path: texts.get(path, "")).graph(_imports(texts)),
@@ -111,7 +114,7 @@ def coupling(
     """Rank by the fused score, or without a part of it."""
     words = {path: words_of(path, text) for path, text in repository.texts.items()}
     return Coupling(
-        repository.history if history else History(),
+        repository.history if history else CountedCommits(),
         repository.files,
         imports=repository.imports if imports else {},
         likeness=Likeness(words) if likeness else None,
@@ -167,25 +170,14 @@ def table(repositories: Sequence[Repository]) -> str:
     return "\n".join(lines)
 
 
-def _rows(tree: Path, commits: Sequence[tuple[str, int]]) -> Iterator[CommitRow]:
-    for start in range(0, len(commits), _BLOCK):
-        block = commits[start : start + _BLOCK]
-        found = history.changes(tree, [commit for commit, _ in block], exact=False)
-        if found is None:
-            raise ValueError("git could not list its changes in time")
-        for commit, when in block:
-            text = found.get(commit, "")
-            size = sum(1 for _ in history.parsed(text))
-            yield CommitRow(when, size, text.encode("utf-8", "surrogateescape"))
-
-
-def _held_out(rows: Sequence[CommitRow]) -> Iterator[frozenset[str]]:
+def _held_out(
+    rows: Sequence[tuple[int, int, str, Sequence[PathPair]]],
+) -> Iterator[frozenset[str]]:
     """Yield the files of commits, oldest first, under their names before all of these."""
     former: dict[str, str] = {}
-    for row in reversed(rows):
-        changes = list(history.parsed((row.changes or b"").decode("utf-8", "surrogateescape")))
-        yield frozenset(former.get(one.old, one.old) for one in changes)
-        former |= {one.path: former.get(one.old, one.old) for one in changes if one.status == "R"}
+    for *_, changes in reversed(rows):
+        yield frozenset(former.get(old or path, old or path) for old, path in changes)
+        former |= {path: former.get(old, old) for old, path in changes if old}
 
 
 def _paths(tree: Path, commit: str) -> list[str]:

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memory_bank.code.commits import CountedCommit, CountedCommits
 from memory_bank.code.coupled import (
     FREQUENCY_WEIGHT,
     HALF_LIFE,
@@ -12,15 +13,17 @@ from memory_bank.code.coupled import (
     Coupled,
     Coupling,
 )
-from memory_bank.git.history import Commit, History
 
 FILES = ("a", "b", "c", "d")
 
 
-def history(*commits: str) -> History:
+def history(*commits: str) -> CountedCommits:
     """Return a history, newest first, of commits whose files are letters."""
-    found = [Commit(age, 1000 - age, len(files), tuple(files)) for age, files in enumerate(commits)]
-    return History(found, count=len(found))
+    found = [
+        CountedCommit(age, 1000 - age, len(files), tuple(files))
+        for age, files in enumerate(commits)
+    ]
+    return CountedCommits(found, count=len(found))
 
 
 def coupled(found: list[Coupled], file: str) -> Coupled:
@@ -76,7 +79,7 @@ def test_the_type_says_what_speaks_for_it(
 
 
 def test_a_file_without_history_has_its_imports() -> None:
-    (found,) = Coupling(History(), FILES, imports={"a": {"b"}}).of("a")
+    (found,) = Coupling(CountedCommits(), FILES, imports={"a": {"b"}}).of("a")
     assert (found.confidence, found.support, found.last_changed, found.risk) == (0.0, 0, 0, "Low")
     assert 0 < found.fused_score < 1
 

@@ -10,6 +10,7 @@ from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.base.errors import BadInput, NoRepository, SymbolNotFound
 from memory_bank.code.codebase import Codebase, open_codebase
 from memory_bank.code.explain_symbol import explain_symbol
+from memory_bank.git.history import History
 from tests.cited_shop import make_shop
 from tests.git.history_builder import run
 from tests.shop import FILES, write
@@ -125,11 +126,14 @@ def test_what_a_limit_leaves_out_is_said(code: Codebase, shop_bank: Bank) -> Non
     assert "1 more notes of the file are left out" in found.notices
 
 
-def test_without_a_readable_history_the_rest_is_explained(code: Codebase, shop_bank: Bank) -> None:
-    (code.shared / "commits.db").mkdir(parents=True)
+def test_without_a_readable_history_the_rest_is_explained(
+    code: Codebase, shop_bank: Bank, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(History, "at", lambda *_, **__: None)
     found = explain_symbol(code, "Order.place", shop_bank)
-    assert (found.coupled, found.commits) == ((), ())
-    assert "commits.db" in found.notices[0]
+    assert found.commits == ()
+    assert {one.support for one in found.coupled} == {0}
+    assert "no history is used" in found.notices[0]
     assert [one.path for one in found.notes] == ["refs.md"]
 
 

@@ -10,8 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory_bank.git import authorship, history_rows
+from memory_bank.git import authorship
 from memory_bank.git.file_commits import FileCommits
+from memory_bank.git.history import History
+from memory_bank.git.log import clean
 from tests.git import history_builder
 from tests.git.history_builder import Made
 
@@ -34,18 +36,24 @@ def root(tmp_path: Path, git: Git) -> Path:
     return root
 
 
-def read(root: Path, **more: str) -> FileCommits:
-    found = FileCommits(root / "notes", lambda: root.parent / "cache.db", **more)
+def opened(root: Path, cache: str = "cache.db", **more: str) -> FileCommits:
+    return FileCommits(root / "notes", History(root, file=root.parent / cache), **more)
+
+
+def read(root: Path, cache: str = "cache.db", **more: str) -> FileCommits:
+    found = opened(root, cache, **more)
     found.refresh()
+    found.refresh_requests()
     return found
 
 
 def subjects(found: FileCommits, path: str) -> list[str]:
-    return [change.commit.subject for change in found.of(path)]
+    return [change.commit.subject for change in found.changes(path)]
 
 
 def request(found: FileCommits, commit: str) -> int | None:
-    return found.mainline.commits.get(commit, (None, ""))[0]
+    brought = found.brought(commit)
+    return brought[0] if brought else None
 
 
 def test_renames_merges_and_pull_requests(root: Path, git: Git) -> None:
@@ -67,13 +75,14 @@ def test_renames_merges_and_pull_requests(root: Path, git: Git) -> None:
         "Add z (#9)", "Move (#6)", "Merge pull request #5 from x/y", "Start",
     ]  # fmt: skip
     assert [request(found, one) for one in (spoof, moved, side, squash)] == [7, 7, 0, 9]
-    assert found.of("b.md")[1].commit.co_authors == (("Claude", "noreply@anthropic.com"),)
-    assert found.of("b.md")[0].commit.id == squash
-    assert found.of("gone.md") == ()
-    again = FileCommits(root / "notes", lambda: root.parent / "cache.db")
+    assert found.changes("b.md")[1].commit.co_authors == (("Claude", "noreply@anthropic.com"),)
+    assert found.changes("b.md")[0].commit.id == squash
+    assert found.changes("gone.md") == ()
+    again = opened(root)
     assert not again.refresh()
-    assert again.of("b.md") == found.of("b.md")
-    assert again.mainline == found.mainline
+    again.refresh_requests()
+    assert again.changes("b.md") == found.changes("b.md")
+    assert [request(again, one) for one in (spoof, moved, side, squash)] == [7, 7, 0, 9]
     lines = authorship.lines(root, squash, "notes/b.md")
     assert lines is not None
     assert lines[3:] == [spoof, squash]
@@ -89,8 +98,8 @@ def test_a_merge_that_changes_a_file_itself_is_one_of_its_commits(root: Path, gi
     merge = commit(git, root, "Merge it", a="x\n2\nevil\n4\ny\n")
     found = read(root)
     assert subjects(found, "a.md")[0] == "Merge it"
-    assert len(found.of("a.md")[0].commit.parents) == 2
-    assert found.of("a.md")[0].commit.id == merge
+    assert len(found.changes("a.md")[0].commit.parents) == 2
+    assert found.changes("a.md")[0].commit.id == merge
 
 
 def test_no_text_of_a_commit_passes_for_another(root: Path, git: Git) -> None:
@@ -99,7 +108,7 @@ def test_no_text_of_a_commit_passes_for_another(root: Path, git: Git) -> None:
         " a line of text\nthat goes on for long enough\nto be no block of trailers\n"
     )
     commit(git, root, message, "--author", "Eve\x1e\x1b[2J <e@x>", a="one\n")
-    (change,) = read(root).of("a.md")
+    (change,) = read(root).changes("a.md")
     assert change.commit.reviewers == change.commit.co_authors == ()
     assert change.commit.author.isprintable()
     assert change.commit.subject.isprintable()
@@ -116,8 +125,8 @@ def test_authors_that_are_no_utf8_and_odd_names(root: Path, git: Git) -> None:
     )
     subprocess.run(["git", "-C", str(root), "fast-import", "--quiet"], input=stream, check=True)
     found = read(root)
-    assert found.of("a.md")[0].commit.author == "\ufffd\ufffd"
-    assert len(found.of("a.md")) == 2
+    assert found.changes("a.md")[0].commit.author == "\ufffd\ufffd"
+    assert len(found.changes("a.md")) == 2
 
 
 @pytest.mark.parametrize("kind", ["none", "empty", "shallow", "no git"])
@@ -125,23 +134,23 @@ def test_what_git_can_not_say_is_no_error(
     root: Path, git: Git, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if kind == "none":
-        assert read(root.parent).of("a.md") == ()
+        none = FileCommits(root.parent, None)
+        assert (none.refresh(), none.changes("a.md"), none.known) == (False, (), True)
         return
     if kind == "empty":
-        assert (read(root).of("a.md"), read(root).known) == ((), True)
+        assert (read(root).changes("a.md"), read(root).known) == ((), True)
         return
     commit(git, root, "One", a="1")
     commit(git, root, "Two", a="2")
     if kind == "no git":
         monkeypatch.setenv("PATH", "")
-        assert read(root).of("a.md") == ()
+        assert read(root).changes("a.md") == ()
         return
     clone = root.parent / "clone"
     git(root, "clone", "-q", "--depth", "1", root.as_uri(), str(clone))
-    found = FileCommits(clone / "notes", lambda: root.parent / "other.db")
-    found.refresh()
+    found = read(clone, "other.db")
     assert subjects(found, "a.md") == ["Two"]
-    assert {change.commit.id for change in found.of("a.md")} == found.ends
+    assert {change.commit.id for change in found.changes("a.md")} == found.ends
     assert "shallow clone" in found.limits[0]
 
 
@@ -160,15 +169,17 @@ def test_read_in_steps_equals_read_at_once(
         made.append(Made(texts, parents=list(dict.fromkeys(parents))))
     root = history_builder.make(tmp_path_factory.mktemp("steps").resolve() / "r", made)
     top = history_builder.run(root, "rev-parse", "HEAD").strip()
-    steps = FileCommits(root / "notes", lambda: root.parent / "steps.db")
+    steps = opened(root, "steps.db")
     for one in history_builder.run(root, "rev-list", "--topo-order", "--reverse", top).split():
         history_builder.run(root, "update-ref", "refs/heads/main", one)
         steps.refresh()
-    once = FileCommits(root / "notes", lambda: root.parent / "once.db")
-    once.refresh()
+        steps.refresh_requests()
+    once = read(root, "once.db")
     for name in "abc":
-        assert set(steps.of(name)) == set(once.of(name))
-    assert steps.mainline == once.mainline
+        assert steps.changes(name) == once.changes(name)
+        assert steps.of(name) == once.of(name)
+    for one in history_builder.run(root, "rev-list", top).split():
+        assert steps.brought(one) == once.brought(one)
 
 
 @pytest.mark.parametrize(
@@ -278,7 +289,7 @@ def test_co_authors_are_named_in_any_paragraph_and_reviewers_in_the_last(
         "\n\nAn end that a forge added.\n\nSee merge request a/b!3\n"
     )
     commit(git, root, message, a="one\n")
-    (change,) = read(root).of("a.md")
+    (change,) = read(root).changes("a.md")
     assert change.commit.co_authors == (("Claude", "noreply@anthropic.com"),)
     assert change.commit.reviewers == ()
 
@@ -298,4 +309,4 @@ def test_a_damaged_cache_is_read_again(root: Path, git: Git) -> None:
     read(root)
     (root.parent / "cache.db").write_bytes(b"no database")
     assert subjects(read(root), "a.md") == ["One"]
-    assert history_rows.clean("a\nb\u202e") == "a b"
+    assert clean("a\nb\u202e") == "a b"

@@ -3,13 +3,16 @@ from __future__ import annotations
 import gc
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from memory_bank.base.documents import Committed
 from memory_bank.git import history, process, repository
+from memory_bank.git.file_commits import FileCommits
+from memory_bank.git.history import History
 from tests.code import hostile
 
 Git = Callable[..., str]
@@ -21,18 +24,34 @@ def heard(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(process.TimeoutState, "timed_out", False)
 
 
+def dates(project: Path, bank: Path) -> dict[str, Committed]:
+    """Return when the files of a bank were committed."""
+    commits = FileCommits(bank, History(project))
+    commits.refresh()
+    found = {path: commits.of(path) for path in commits.paths}
+    commits.close()
+    return {path: one for path, one in found.items() if one is not None}
+
+
+def moved(project: Path, paths: Sequence[str]) -> dict[str, str]:
+    """Return the new names of files that were moved and exist."""
+    commits = FileCommits(project, History(project))
+    commits.refresh()
+    found = commits.moved(paths, lambda path: os.path.lexists(project / path))
+    commits.close()
+    return found
+
+
 def ask_everything(project: Path) -> bool:
     """Ask all that can be asked; return whether all was answered."""
     answers = (
         repository.head(project),
         repository.root_commit(project),
-        repository.history(project, project / ".memories"),
+        dates(project, project / ".memories"),
         repository.files(project, ["*.log"]),
         repository.ignores(project, project / ".memories/sessions/a.md"),
         repository.trackable(project, [project / ".memories/facts/bm25.md"]),
-        repository.moved(project, ["src/index.py"]) == {},
-        history.extent(project),
-        history.changes(project, [repository.head(project) or "none"], exact=False),
+        moved(project, ["src/index.py"]) == {},
     )
     return all(answers)
 
@@ -87,7 +106,7 @@ def test_first_commits_follow_renames_and_know_odd_names(
     git(project, "commit", "-q", "-m", "Move")
     found = {
         path: datetime.fromtimestamp(found.first, UTC).date().isoformat()
-        for path, found in (repository.history(project, bank) or {}).items()
+        for path, found in dates(project, bank).items()
     }
     for name in ("with space.md", 'quo"te.md', "-dash.md", ":colon.md", "R100", "deep/ünï 2.md"):
         assert found[name] == "2026-01-01", name
@@ -113,7 +132,7 @@ def test_a_note_was_changed_last_when_its_bytes_were(
             (bank / "gone.md").unlink()
         git(project, "add", "-A")
         git(project, "commit", "-q", "-m", change)
-    found = repository.history(project, bank) or {}
+    found = dates(project, bank)
     months = {
         path: tuple(datetime.fromtimestamp(when, UTC).month for when in known[:2])
         for path, known in found.items()
@@ -132,7 +151,7 @@ def test_a_bank_whose_name_is_magic_to_git_is_a_plain_name(project: Path, git: G
     (bank / "a.md").write_text("x")
     git(project, "--literal-pathspecs", "add", "-A")
     git(project, "commit", "-q", "-m", "Add")
-    assert set(repository.history(project, bank) or {}) == {"a.md"}
+    assert set(dates(project, bank)) == {"a.md"}
 
 
 def test_asking_changes_nothing(project: Path, git: Git) -> None:
@@ -145,7 +164,7 @@ def test_asking_changes_nothing(project: Path, git: Git) -> None:
     before = state()
     repository.head(project)
     repository.root_commit(project)
-    repository.history(project, project / ".memories")
+    dates(project, project / ".memories")
     assert state() == before
 
 
@@ -158,7 +177,7 @@ def test_a_commit_in_a_year_that_no_calendar_has_dates_nothing(project: Path, gi
     raw.write_text(f"tree {tree}\nauthor {who}\ncommitter {who}\n\nLate\n")
     commit = git(project, "hash-object", "-t", "commit", "-w", str(raw)).strip()
     git(project, "update-ref", "HEAD", commit)
-    assert repository.history(project, project / ".memories") == {}
+    assert dates(project, project / ".memories") == {}
 
 
 @pytest.mark.skipif(os.name == "nt", reason="the trap is a shell script")
@@ -227,18 +246,17 @@ def test_missing_blobs_are_not_fetched(
     git(clone, "config", "--add", "remote.origin.promisor", "true")
     if old:
         monkeypatch.delitem(process._ALLOWED, "GIT_NO_LAZY_FETCH")
-    found = repository.history(clone, clone / ".memories")
-    assert found is not None
+    found = dates(clone, clone / ".memories")
     assert {"facts/bm25.md", "facts/moved.md"} <= set(found)
     gone = [".memories/facts/old.md", ".memories/facts/whole.md"]
     (clone / ".memories/facts").mkdir(parents=True)
     (clone / ".memories/facts/same.md").touch()
-    assert repository.moved(clone, gone) == {gone[1]: ".memories/facts/same.md"}
+    assert moved(clone, gone) == {gone[1]: ".memories/facts/same.md"}
     assert not (tmp_path / "sprung").exists()
-    monkeypatch.setattr(repository, "_PARTIAL", "nothing")
-    repository.history(clone, clone / ".memories")  # where nobody says that blobs are missing
-    repository.moved(clone, gone)
-    history.changes(clone, git(clone, "rev-list", "HEAD").split(), exact=False)
+    unsaid = history._Extent(partial=False, shallow="", replaced="")
+    monkeypatch.setattr(history, "_extent", lambda _: unsaid)
+    assert dates(clone, clone / ".memories") == found  # where nobody says that blobs are missing
+    moved(clone, gone)
     assert not (tmp_path / "sprung").exists()
 
 
@@ -247,8 +265,8 @@ def test_a_clone_without_blobs_still_knows_when_notes_came(
 ) -> None:
     clone = blobless(project, tmp_path, git)
     packs = sorted((clone / ".git/objects").rglob("*"))
-    found = repository.history(clone, clone / ".memories")
-    assert set(found or {}) >= {"facts/bm25.md", "facts/moved.md"}
+    found = dates(clone, clone / ".memories")
+    assert set(found) >= {"facts/bm25.md", "facts/moved.md"}
     assert sorted((clone / ".git/objects").rglob("*")) == packs, "nothing was fetched"
 
 
@@ -272,7 +290,7 @@ def test_what_was_moved_is_followed_to_its_name_in_the_work_tree(
     git(project, "mv", "staged.txt", "now.txt")
     names = ["a é", "b", "to/a", "staged", "deleted", "x", "changed", "never"]
     odd = ["", ".", "../x", "/x", "*", ":(glob)*", "--all", "-", "x\0y", "x" * 5000, "y/" * 300]
-    assert repository.moved(project, [*(f"{name}.txt" for name in names), *odd]) == {
+    assert moved(project, [*(f"{name}.txt" for name in names), *odd]) == {
         "a é.txt": "last.txt",
         "b.txt": "c.txt",
         "to/a.txt": "last.txt",
@@ -280,8 +298,7 @@ def test_what_was_moved_is_followed_to_its_name_in_the_work_tree(
         "x.txt": "back.txt",
         "changed.txt": "new name.txt",
     }
-    assert repository.moved(project, []) == {}
-    assert repository.moved(tmp_path, ["a"]) == {}
+    assert moved(project, []) == {}
 
 
 def test_many_paths_and_many_commits_are_asked_for_at_once(project: Path, git: Git) -> None:
@@ -295,7 +312,7 @@ def test_many_paths_and_many_commits_are_asked_for_at_once(project: Path, git: G
         if number % 2:
             git(project, "add", "-A")
             git(project, "commit", "-q", "-m", "Move")
-    found = repository.moved(project, [f"{number}.txt" for number in range(250)])
+    found = moved(project, [f"{number}.txt" for number in range(250)])
     assert found == {f"{number}.txt": f"to/{number}.txt" for number in range(250)}
 
 
@@ -334,7 +351,7 @@ def test_without_git_there_is_no_answer(project: Path, monkeypatch: pytest.Monke
     monkeypatch.setenv("PATH", "")
     assert repository.head(project) is None
     assert repository.root_commit(project) is None
-    assert repository.history(project, project / ".memories") is None
+    assert dates(project, project / ".memories") == {}
     assert repository.problem(project) == "git is not installed"
 
 
@@ -389,6 +406,7 @@ def test_pipes_are_closed_if_git_ends_as_the_time_limit_does(
     ended.write_text("#!/bin/sh\nsleep 3 &\n")
     ended.chmod(0o755)
     monkeypatch.setenv("PATH", str(ended.parent), prepend=os.pathsep)
+    gc.collect()  # what tests before left open
     open_files = len(os.listdir("/proc/self/fd")) if Path("/proc/self/fd").exists() else 0
     assert process.run(project, "log", given=given, seconds=0.3) is None
     gc.collect()  # an open pipe would be a warning here, and an error

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from memory_bank.bank import note_files
 from memory_bank.bank.bank import Bank, Conditions
 from memory_bank.bank.revisions import files, revision_cache
 from memory_bank.bank.revisions.copies import (
@@ -28,7 +29,7 @@ from memory_bank.base.filenames import QUERIES, SETTINGS
 from memory_bank.base.paths import Layout
 from memory_bank.base.settings import Settings
 from memory_bank.git import objects, process, repository
-from memory_bank.git.history import CommitHistory
+from memory_bank.git.file_commits import FileCommits
 from memory_bank.git.objects import Revision
 from memory_bank.git.repository import tree_folder
 
@@ -78,7 +79,7 @@ def bank_at(
         layout.root.mkdir(parents=True, exist_ok=True)
         files.update(tree, wanted, commit, settings.memory.max_note_bytes)
         settings = _settings(bank, layout.root, otherwise)  # they name their file now
-        roots = _roots(layout, files, revision, settings)
+        roots = _roots(tree, layout, files, revision, settings)
         conditions = Conditions(progress=bank.progress)
         with Bank(layout, settings, conditions=conditions, roots=roots) as copy:
             copy.revision, copy.edits_of = revision, bank
@@ -152,7 +153,7 @@ def _fill(copy: Bank, others: list[Path]) -> None:
 
 
 def _roots(
-    place: CopyLayout, files: CopiedFiles, revision: Revision, settings: Settings
+    tree: Path, place: CopyLayout, files: CopiedFiles, revision: Revision, settings: Settings
 ) -> CopiedRoots:
     """Return the folders of notes of a copy."""
     prefix, origin = place.prefix, place.origin
@@ -170,15 +171,14 @@ def _roots(
 
         return RevisionListing(own(listing), own(files.refused), revision.when)
 
-    history = CommitHistory(
-        origin.root, lambda: place.index / "commits.db", (".",), revision.commit
-    )
+    branch = settings.memory.default_branch
+    shared = note_files.open_history(tree)
+    history = FileCommits(origin.root, shared, branch=branch, commit=revision.commit)
     root = CopiedRoot(place.root, part(bank=True), history)
     paths = settings.memory.include
     if not (prefix and paths):
         return CopiedRoots(root, prefix)
-    cache = place.index / "commits-included.db"
-    outside = CommitHistory(origin.project, lambda: cache, paths, revision.commit)
+    outside = FileCommits(origin.project, shared, paths, branch=branch, commit=revision.commit)
     others = CopiedIncludes(place.project, paths, part(bank=False), outside, prefix.rstrip("/"))
     return CopiedRoots(root, prefix, others)
 

@@ -94,7 +94,7 @@ def _add_other_state(run: Removal) -> None:
         run.left(str(layout.state(former)), why)
     tree = repository.worktree(layout.root)
     code = shared_folder(tree) if tree else None
-    if code is not None and code.is_dir():
+    if code is not None and (code / "parses.db").exists():
         why = "the index of the project's code may have what its files had: delete it if so"
         run.left(str(code), why)
 

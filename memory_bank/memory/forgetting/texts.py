@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from memory_bank.bank import hook_log
+from memory_bank.bank.note_files import open_history
 from memory_bank.bank.revisions import revision_cache
 from memory_bank.base import sqlite
 from memory_bank.base.errors import BadInput, IndexDamaged, MemoryBankError, NoteExists
@@ -15,6 +16,7 @@ from memory_bank.base.filenames import PREPARED_CONTEXT
 from memory_bank.base.paths import INDEX
 from memory_bank.base.removed_text import RemovedText
 from memory_bank.base.setting_sections import OBSERVATION_TYPES
+from memory_bank.git import repository
 from memory_bank.memory.forgetting.forgotten import REBUILT, RENAMED, REPLACED, Removal
 from memory_bank.memory.move_and_merge import rename
 from memory_bank.notes import removal, schema
@@ -291,8 +293,11 @@ def _empty_index(run: Removal) -> None:
             run.found(str(folder), "leftover", 1)
         else:
             _remove_folder(run, folder)
-    if not run.dry_run:
-        run.bank.empty_index()
+    if run.dry_run:
+        return
+    run.bank.empty_index()
+    if tree := repository.worktree(layout.root):
+        open_history(tree).discard()
 
 
 def _remove_copies(run: Removal) -> None:

@@ -22,6 +22,7 @@ from memory_bank.base.errors import MemoryBankError
 from memory_bank.base.paths import Layout
 from memory_bank.base.settings import Settings
 from memory_bank.git import process, repository
+from memory_bank.git.file_commits import FileCommits
 from memory_bank.notes.characters import decode
 from memory_bank.notes.parsing import NoteText
 from memory_bank.notes.store import Store
@@ -209,8 +210,10 @@ class RuleContext:
         def there(path: str) -> bool:
             return layout.project_has(posixpath.relpath(path, project))
 
-        moves = repository.moved(tree, paths, there, layout.commit).items()
-        found = {paths[old]: posixpath.relpath(new, home) for old, new in moves}
+        root = self.roots.included if folder == origin.project else self.roots.bank
+        commits = (root or self.roots.bank).history
+        moves = commits.moved(paths, there) if isinstance(commits, FileCommits) else {}
+        found = {paths[old]: posixpath.relpath(new, home) for old, new in moves.items()}
         return {old: new for old, new in found.items() if not new.startswith("../")}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ import pytest
 
 from memory_bank.bank.bank import Bank
 from memory_bank.base.dates import in_name
-from memory_bank.git import process, repository
+from memory_bank.git import history, process
 from memory_bank.memory.maintenance import compare
 from memory_bank.search.manifest import document_rows
 
@@ -142,14 +142,12 @@ def test_git_is_asked_once_for_many_notes(
     _ = bank.id
     monkeypatch.setattr(process.subprocess, "Popen", counting)
     bank.catch_up()
-    assert len(calls) == 4, (
-        "where HEAD is, whether blobs are missing, what was committed, what is there"
-    )
+    assert len(calls) == 2, "what was committed, and what is there"
     for number in range(20):
         write(root, f"new{number}.md")
     calls.clear()
     bank.catch_up()
-    assert len(calls) == 1, "where HEAD is"
+    assert not calls, "HEAD is where it was"
 
 
 def test_a_repository_without_a_commit_or_git_is_no_problem(
@@ -259,13 +257,18 @@ def test_a_git_that_fails_at_the_history_is_asked_again_by_a_sync_only(
 ) -> None:
     write(root, "a.md")
     commit("2026-01-01")
-    asks: list[Path] = []
-    monkeypatch.setattr(repository, "history", lambda tree, *_: asks.append(tree))
+    asks: list[object] = []
+
+    def fail(output: object) -> Iterator[object]:
+        asks.append(output)
+        raise process.GitFailed
+
+    monkeypatch.setattr(history, "records", fail)
     bank = opening(root)
     for number in range(3):
         write(root, f"new{number}.md")
         bank.catch_up()
-    assert len(asks) == 1
+    assert len(asks) == 2, "with all renames, and with those of the same bytes"
     monkeypatch.undo()
     assert days(bank)["a.md"] == ("2026-01-01", "2026-01-01")
 

@@ -1,0 +1,220 @@
+"""The commits that count for the code, with the newest names of the files that each changed."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+from blake3 import blake3
+
+from memory_bank.bank.note_files import open_history
+from memory_bank.base.filenames import is_utf8
+from memory_bank.git import repository
+from memory_bank.git.commits import CommitsAt, PathPair
+
+MOST = 20_000
+"""Number of commits, the newest, that are used."""
+
+_SECONDS = 20.0
+"""Time after which the rest of the history is left to the next call."""
+
+_UNREAD = (
+    "git can't say yet what all commits changed, since objects are missing or it takes long:"
+    " no history is used"
+)
+
+
+class CountedCommit(NamedTuple):
+    """A commit that counts."""
+
+    age: int
+    """Number of newer commits, also of those that don't count."""
+    when: int
+    """Seconds since the epoch."""
+    size: int
+    """Number of files that it changed, also of those that have no name here."""
+    files: tuple[str, ...]
+    """Newest names of the files that it changed, below the work tree."""
+    subject: str = ""
+    """The first line of its message."""
+
+
+class CountedCommits:
+    """The commits that count, the newest first."""
+
+    def __init__(
+        self,
+        commits: Sequence[CountedCommit] = (),
+        *,
+        count: int = 0,
+        renamed: Mapping[str, str] | None = None,
+        notes: tuple[str, ...] = (),
+    ) -> None:
+        self.commits = tuple(commits)
+        self.count = count
+        """Number of all commits, without merges."""
+        self.renamed: Mapping[str, str] = renamed or {}
+        """The newest names of files by their former ones, which other files may have now."""
+        self.notes = notes
+        """What is left out, and why."""
+        self._of: dict[str, list[CountedCommit]] = defaultdict(list)
+        for commit in self.commits:
+            for file in commit.files:
+                self._of[file].append(commit)
+
+    def of(self, path: str) -> Sequence[CountedCommit]:
+        """Return the commits of a file, the newest first."""
+        return self._of.get(path, ())
+
+
+class CodeHistory:
+    """Reads the commits of a work tree that count, again if HEAD changed."""
+
+    def __init__(self, tree: Path) -> None:
+        """Open nothing yet."""
+        self._tree = tree
+        self._history = open_history(tree)
+        self._last: tuple[tuple[str, int], CountedCommits] | None = None
+
+    def counted(self, max_files: int) -> CountedCommits:
+        """Return the commits up to HEAD; what is not known yet is read first.
+
+        Commits that change more than `max_files` files don't count, except for their renames.
+        Raises Busy or StorageFailed if the database can't be used.
+        """
+        head = repository.checked_out(self._tree)
+        if not head:
+            problem = repository.problem(self._tree) or "there are no commits yet"
+            return CountedCommits(notes=(problem,))
+        at = self._history.at(head, seconds=_SECONDS)
+        if at is None:
+            problem = repository.problem(self._tree)
+            return CountedCommits(notes=(f"{problem}: no history is used" if problem else _UNREAD,))
+        key = at.key, max_files
+        if self._last is None or self._last[0] != key:
+            self._last = key, _counted(at, max_files)
+        return self._last[1]
+
+    def close(self) -> None:
+        """Close the database."""
+        self._last = None
+        self._history.close()
+
+
+def _counted(at: CommitsAt, max_files: int) -> CountedCommits:
+    """Return the commits of a history that count."""
+    listed = at.outlines(MOST + 1)
+    whole = [one for one in listed[:MOST] if one.id not in at.ends]
+    count = len(whole)
+    partial = "this is a partial clone: renames are followed only of files with the same bytes"
+    said = {
+        f"only the newest {count:,} commits are used": len(listed) > MOST,
+        f"this is a shallow clone of {count:,} commit{'s' * (count != 1)}": bool(at.ends),
+        partial: at.partial,
+    }
+    notes = tuple(note for note, applies in said.items() if applies)
+    changes = at.file_changes(max_files)
+    return counted(
+        ((one.when, one.size, one.subject, changes.get(one.n, ())) for one in whole),
+        max_files, count=count, notes=notes,
+    )  # fmt: skip
+
+
+def counted(
+    rows: Iterable[tuple[int, int, str, Sequence[PathPair]]],
+    max_files: int,
+    *,
+    count: int,
+    notes: tuple[str, ...] = (),
+) -> CountedCommits:
+    """Return the commits that count; more than `max_files` files don't.
+
+    `rows` are their times, sizes, subjects and changes, the newest first. A path in a commit means
+    the file that has its name now: the renames of newer commits apply, those of larger commits too.
+    A path whose former file was replaced by a renamed one keeps its own name for older commits.
+    Names that are not UTF-8 are left out.
+    """
+    names: dict[str, str] = {}
+    renamed: dict[str, str] = {}
+    commits = []
+    for age, (when, size, subject, changes) in enumerate(rows):
+        if 0 < size <= max_files:
+            files = dict.fromkeys(names.get(path, path) for _, path in changes)
+            commits.append(CountedCommit(age, when, size, tuple(filter(is_utf8, files)), subject))
+        renames = [(old, path) for old, path in changes if old]
+        found = {old: names.get(path, path) for old, path in renames}
+        for _, path in renames:
+            names.pop(path, None)
+        names |= found
+        renamed = found | renamed
+    return CountedCommits(commits, count=count, renamed=renamed, notes=notes)
+
+
+MOST_SUBJECTS = 100
+"""Number of commits of a file, the newest, whose subjects are used."""
+
+
+class Subjects(Protocol):
+    """What the commits of files say."""
+
+    @property
+    def generation(self) -> object:
+        """What differs when the subjects may have changed."""
+
+    def of(self, path: str) -> Sequence[str]:
+        """Return the subjects of a file's commits, the newest first."""
+
+    def hash(self, path: str) -> str:
+        """Return digits that change with the subjects of a file; empty if it has none."""
+
+
+class NoSubjects:
+    """No commits say anything."""
+
+    generation: object = None
+
+    def of(self, path: str) -> Sequence[str]:  # noqa: ARG002
+        """Return none."""
+        return ()
+
+    def hash(self, path: str) -> str:  # noqa: ARG002
+        """Return none."""
+        return ""
+
+
+class CommitSubjects:
+    """The subjects of the commits that count."""
+
+    def __init__(self, read: Callable[[], CountedCommits]) -> None:
+        """Read the commits when their subjects are asked for."""
+        self._read = read
+        self._commits = CountedCommits()
+        self._hashes: dict[str, str] = {}
+
+    @property
+    def generation(self) -> object:
+        """The commits, read again if HEAD changed."""
+        found = self._read()
+        if found is not self._commits:
+            self._commits, self._hashes = found, {}
+        return found
+
+    def of(self, path: str) -> Sequence[str]:
+        """Return the subjects of a file's commits, the newest first, each once."""
+        return subjects_of(self._commits, path)
+
+    def hash(self, path: str) -> str:
+        """Return digits that change with the subjects of a file; empty if it has none."""
+        if path not in self._hashes:
+            text = "\n".join(self.of(path))
+            self._hashes[path] = blake3(text.encode()).hexdigest()[:16] if text else ""
+        return self._hashes[path]
+
+
+def subjects_of(commits: CountedCommits, path: str) -> tuple[str, ...]:
+    """Return the subjects of a file's newest commits, the newest first, each once."""
+    return tuple(
+        dict.fromkeys(one.subject for one in commits.of(path)[:MOST_SUBJECTS] if one.subject)
+    )

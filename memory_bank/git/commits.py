@@ -1,0 +1,460 @@
+"""The commits that lead to one commit, as the database of the history has them."""
+
+from __future__ import annotations
+
+import json
+import re
+from bisect import bisect_left
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cached_property
+from sqlite3 import Connection
+from typing import Any, NamedTuple, Protocol
+
+from memory_bank.base.errors import IndexDamaged
+from memory_bank.git.log import Person
+
+_COLUMNS = (
+    "c.n, c.id, c.parents, c.written, c.made, w.name, w.mail, c.subject, c.body, c.people,"
+    " c.request, c.rank"
+)
+
+_CHANGES = (
+    f"SELECT {_COLUMNS}, ch.status, o.path, p.path, ch.before, ch.after FROM {{}}"
+    " JOIN commits c ON c.n = ch.commit_n JOIN people w ON w.n = c.who"
+    " LEFT JOIN paths o ON o.n = ch.old WHERE {} ORDER BY c.rank DESC, c.id"
+)
+
+_OF_PATH = _CHANGES.format(
+    "changes ch JOIN paths p ON p.n = ch.path",
+    "ch.path = (SELECT n FROM paths WHERE path = ?1)"
+    " OR ch.old = (SELECT n FROM paths WHERE path = ?1)",
+)
+
+_NAMED = "SELECT n FROM paths WHERE path = ?1 OR (path > ?2 AND path < ?3)"
+
+_BELOW = _CHANGES.format(
+    "changes ch JOIN paths p ON p.n = ch.path", f"ch.path IN ({_NAMED}) OR ch.old IN ({_NAMED})"
+)
+
+_EVERY = _CHANGES.format("changes ch JOIN paths p ON p.n = ch.path", "1")
+
+_OF_COMMIT = _CHANGES.format("changes ch JOIN paths p ON p.n = ch.path", "c.id = ?")
+
+_COMMITS = (
+    f"SELECT {_COLUMNS} FROM commits c JOIN people w ON w.n = c.who WHERE {{}}"
+    " ORDER BY c.rank DESC, c.id"
+)
+
+_START = re.compile(r"[0-9a-f]{7,64}")
+
+_MOST_CHAIN = 5000
+"""Number of commits in a row that are looked at for a merge."""
+
+
+class Commit(NamedTuple):
+    """A commit, with texts of strangers; they have no control characters and no secrets."""
+
+    id: str
+    parents: tuple[str, ...]
+    written: int
+    """When its author wrote it, in seconds since the epoch."""
+    made: int
+    """When it was made or rebased, in seconds since the epoch."""
+    author: str
+    mail: str
+    subject: str
+    body: str
+    """The message without the subject."""
+    co_authors: tuple[Person, ...]
+    """Of all lines `Co-authored-by`: forges and hooks add paragraphs below them, and a line that
+    names an agent only lowers trust."""
+    reviewers: tuple[Person, ...]
+    """Of the trailers `Reviewed-by`, as git parses them: in the last paragraph only."""
+    request: int
+    """Number of the pull request that its message names; 0 for none."""
+
+
+class Change(NamedTuple):
+    """What a commit did to a file."""
+
+    commit: Commit
+    status: str
+    """A letter of git: A, M, D, R or T; one for each parent of a merge, if it differs from all."""
+    old: str
+    """Its path before; the same, unless it was renamed."""
+    path: str
+    before: str
+    """The id of its blob in the first parent; empty if there is none."""
+    after: str
+    """Empty if it was removed."""
+
+    @property
+    def merged(self) -> bool:
+        """Whether a merge made it."""
+        return len(self.status) > 1
+
+
+class CommitOutline(NamedTuple):
+    """A commit that is no merge."""
+
+    n: int
+    """Its number in the database."""
+    id: str
+    when: int
+    """When it was made, in seconds since the epoch."""
+    size: int
+    """Number of files that it changed."""
+    subject: str
+
+
+PathPair = tuple[str, str]
+"""The former path of a file, empty unless it was renamed, and its path."""
+
+
+class CommitNode(NamedTuple):
+    """A commit of the graph."""
+
+    id: bytes
+    parents: tuple[int, ...]
+    rank: int
+    """Its time in seconds, or a second after its parent's: parents come first."""
+
+
+def ancestors(graph: Mapping[int, CommitNode], start: int) -> set[int]:
+    """Return a commit and those before it."""
+    found, waiting = {start}, [start]
+    while waiting:
+        for one in graph[waiting.pop()].parents:
+            if one not in found:
+                found.add(one)
+                waiting.append(one)
+    return found
+
+
+def leaves(graph: Mapping[int, CommitNode]) -> Iterator[str]:
+    """Yield the known commits that are before no other known one."""
+    inner = {parent for node in graph.values() for parent in node.parents}
+    return (node.id.hex() for n, node in graph.items() if n not in inner)
+
+
+class CommitRows(Protocol):
+    """The database of the history."""
+
+    def opened(self) -> Connection:
+        """Return the connection."""
+
+    def rows(self, sql: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+        """Run a query."""
+
+    def graph(self) -> Mapping[int, CommitNode]:
+        """Return all commits, parents first, by their numbers."""
+
+    def renewed(self, head: str, *, damaged: bool) -> CommitsAt:
+        """Read again what leads to a commit, as the database was removed."""
+
+
+class CommitsAt:
+    """The commits that lead to one commit, itself among them, and what they changed.
+
+    Its methods raise Busy or StorageFailed if the database can't be read. Paths are below the work
+    tree; what is not UTF-8 in them has surrogates.
+    """
+
+    def __init__(
+        self,
+        history: CommitRows,
+        head: str,
+        last: int,
+        others: Collection[int],
+        *,
+        ends: frozenset[str] = frozenset(),
+        partial: bool = False,
+    ) -> None:
+        """Look at the commits up to the number `last` but for some `others`."""
+        self._history = history
+        self.head = head
+        self._base = history.opened()
+        self._reached = last, others
+        self.ends = ends
+        """The commits of a shallow clone whose parents are missing: they seem to have added every
+        file."""
+        self.partial = partial
+        """Whether blobs may be missing, so that only renames of files with the same bytes are
+        known."""
+        self._commits: dict[int, Commit] = {}
+        self._before: dict[int, set[int]] = {}
+
+    @property
+    def key(self) -> str:
+        """A text that differs if other commits or changes are known."""
+        return " ".join([self.head, *["partial"][: self.partial], *sorted(self.ends)])
+
+    def commits(self, *, since: float = 0, worded: int = 0) -> Iterator[Commit]:
+        """Yield the commits, the newest first.
+
+        `since` leaves out those made before a time, and `worded` those whose body has fewer words;
+        lines such as `Signed-off-by` don't count.
+        """
+        where = _COMMITS.format("c.made >= ? AND c.words >= ?")
+        return (self._commit(row) for row in self._rows(where, (int(since), worded)))
+
+    def commit(self, name: str) -> Commit | None:
+        """Return the commit of an id, or of the only one that starts so; None if there is none."""
+        if not _START.fullmatch(name):
+            return None
+        low = bytes.fromhex(name[: len(name) // 2 * 2])
+        rows = self._rows(_COMMITS.format("c.id >= ? AND c.id < ?"), (low, low + b"\xff" * 32))
+        found = [row for row in rows if row[1].hex().startswith(name)]
+        return self._commit(found[0]) if len(found) == 1 else None
+
+    def changes(self, path: str, folder: str = "") -> tuple[Change, ...]:
+        """Return the changes of a file, the newest first; renames are followed to older names.
+
+        A file that was moved out of `folder` was removed.
+        """
+        found: list[Change] = []
+        name, since = path, _FIRST
+        while True:
+            renamed = ""
+            for place, one in self._changes(_OF_PATH, (_bytes(name),)):
+                if place <= since:
+                    continue
+                change = one
+                if not found and change.path != name and not _is_below(change.path, folder):
+                    change = change._replace(status="D", path=name, after="")
+                if change.path != name or (change.status == "D" and found):
+                    return tuple(found)  # an older file that had this name
+                found.append(change)
+                if change.status == "R":
+                    renamed, since = change.old, place
+                    break
+            if not renamed:
+                return tuple(found)
+            name = renamed
+
+    def below(
+        self, *paths: str, since: float = 0, merges: bool = True, renames: bool = True
+    ) -> Iterator[Change]:
+        """Yield the changes of all files at or below some paths, the newest first.
+
+        A file that was moved from there elsewhere was removed; without `renames`, a moved one was
+        removed and another added. An empty path is the work tree. `since` leaves out changes
+        written before a time.
+        """
+        if "" in paths:
+            asked: list[tuple[str, tuple[bytes, ...]]] = [(_EVERY, ())]
+        else:
+            each = dict.fromkeys(map(_bytes, paths))
+            asked = [(_BELOW, (path, path + b"/", path + b"0")) for path in each]
+        found = {}
+        for sql, values in asked:
+            for place, change in self._changes(sql, values):
+                if change.commit.written >= since and (merges or not change.merged):
+                    found[place, change.path] = change
+        for (_, path), change in sorted(found.items(), key=lambda one: one[0]):
+            inside = any(_is_below(path, one) for one in paths)
+            if inside and (renames or change.status != "R"):
+                yield change
+                continue
+            if inside:
+                yield change._replace(status="A", old=path, before="")
+            if any(_is_below(change.old, one) for one in paths):
+                yield change._replace(status="D", path=change.old, after="")
+
+    def of(self, commit: str) -> tuple[Change, ...]:
+        """Return what a commit changed, given by its full id."""
+        return tuple(one for _, one in self._changes(_OF_COMMIT, (bytes.fromhex(commit),)))
+
+    def outlines(self, most: int) -> list[CommitOutline]:
+        """Return at most so many commits that are no merges, the newest first."""
+        sql = (
+            "SELECT n, id, made, size, subject FROM commits WHERE length(parents) <= length(id)"
+            " ORDER BY rank DESC, id"
+        )
+        rows = self._rows(sql, ())[:most]
+        return [CommitOutline(row[0], row[1].hex(), *row[2:]) for row in rows]
+
+    def file_changes(self, max_files: int) -> Mapping[int, Sequence[PathPair]]:
+        """Return the changes of commits by their numbers; of larger ones the renames only."""
+        sql = (
+            "SELECT ch.commit_n, o.path, p.path FROM changes ch JOIN commits c ON c.n = ch.commit_n"
+            " JOIN paths p ON p.n = ch.path LEFT JOIN paths o ON o.n = ch.old"
+            " WHERE c.size <= ? OR ch.old IS NOT NULL ORDER BY p.path"
+        )
+        found: dict[int, list[PathPair]] = {}
+        for n, old, path in self._query(sql, (max_files,)):
+            one = "" if old is None else _path(old), _path(path)
+            found.setdefault(n, []).append(one)
+        return found
+
+    def before(self, commit: str, other: str) -> bool:
+        """Tell whether a commit is another one, or before it; False if one is unknown."""
+        one, two = self._numbers.get(commit), self._numbers.get(other)
+        if one is None or two is None:
+            return False
+        if one == two or self.head == other:
+            return True
+        if _place(self._graph[one]) < _place(self._graph[two]):
+            return False  # it is newer
+        narrow = bisect_left(self._narrows, _place(self._graph[two]))
+        if narrow < len(self._narrows) and self._narrows[narrow] <= _place(self._graph[one]):
+            return True
+        if two not in self._before:
+            self._before[two] = ancestors(self._graph, two)
+        return one in self._before[two]
+
+    def after(self, commit: str, base: str) -> bool:
+        """Tell whether one of these commits is not also before another one, and not that one."""
+        return commit in self._numbers and not self.before(commit, base)
+
+    def difference(self, base: str) -> dict[str, Change] | None:
+        """Return how files differ from those of an older commit, by path; renames are not sought.
+
+        None if a merge is between them, so that only git can say.
+        """
+        span = self.chain(base)
+        if span is None:
+            return None
+        found: dict[str, Change] = {}
+        for commit in reversed(span):
+            for one in self.of(commit):
+                if one.status == "R":
+                    _join(found, one._replace(status="D", path=one.old, after=""))
+                    _join(found, one._replace(status="A", old=one.path, before=""))
+                else:
+                    _join(found, one)
+        return {
+            path: one for path, one in found.items() if one.before != one.after or one.status == "T"
+        }
+
+    def renamed(self, path: str) -> str:
+        """Return the new name of a file whose last removal was a rename; empty if it was none.
+
+        A file that was removed in a merge is not found.
+        """
+        rows = (one for _, one in self._changes(_OF_PATH, (_bytes(path),)) if not one.merged)
+        gone = next((one for one in rows if one.path != path or one.status == "D"), None)
+        return gone.path if gone is not None and gone.path != path else ""
+
+    def chain(self, base: str) -> list[str] | None:
+        """Return the commits after an older one, the newest first; None if one is a merge."""
+        found: list[str] = []
+        commit = self.head
+        for _ in range(_MOST_CHAIN):
+            if commit == base:
+                return found
+            row = self._query("SELECT parents FROM commits WHERE id = ?", (bytes.fromhex(commit),))
+            parents = row[0][0] if row else b""
+            if len(parents) != len(commit) // 2:
+                return None
+            found.append(commit)
+            commit = parents.hex()
+        return None
+
+    def _rows(self, sql: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
+        """Return rows of commits that are reached."""
+        found = self._query(sql, values)
+        last, others = self._reached
+        return [row for row in found if row[0] <= last and row[0] not in others]
+
+    def _query(self, sql: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
+        damaged = False
+        try:
+            if self._history.opened() is self._base:
+                return self._history.rows(sql, values)
+        except IndexDamaged:
+            damaged = True
+        self._take(self._history.renewed(self.head, damaged=damaged))
+        return self._history.rows(sql, values)
+
+    def _take(self, other: CommitsAt) -> None:
+        """Use the database that took the place of the one before: numbers may be others."""
+        self._base, self._reached = other._base, other._reached
+        self._commits.clear()
+        self._before.clear()
+        for name in ("_graph", "_numbers", "_narrows"):
+            self.__dict__.pop(name, None)
+
+    def _changes(self, sql: str, values: Sequence[object]) -> Iterator[tuple[_Place, Change]]:
+        for row in self._rows(sql, values):
+            status, old, path, before, after = row[_WIDTH:]
+            name = _path(path)
+            yield (-row[_WIDTH - 1], row[1]), Change(
+                self._commit(row), status, name if old is None else _path(old), name, before.hex(),
+                after.hex(),
+            )  # fmt: skip
+
+    def _commit(self, row: Sequence[Any]) -> Commit:
+        if row[0] not in self._commits:
+            n, commit, parents, written, made, name, mail, subject, body, people, request = row[:11]
+            step = len(commit)
+            ids = (parents[at : at + step].hex() for at in range(0, len(parents), step))
+            authors, reviewers = json.loads(people) if people else ((), ())
+            self._commits[n] = Commit(
+                commit.hex(), tuple(ids), written, made, name, mail, subject, body,
+                tuple(Person(*one) for one in authors), tuple(Person(*one) for one in reviewers),
+                request,
+            )  # fmt: skip
+        return self._commits[row[0]]
+
+    @cached_property
+    def _graph(self) -> Mapping[int, CommitNode]:
+        """The commits that are reached, by their numbers."""
+        last, others = self._reached
+        every = self._history.graph()
+        return {n: node for n, node in every.items() if n <= last and n not in others}
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        return {node.id.hex(): n for n, node in self._graph.items()}
+
+    @cached_property
+    def _narrows(self) -> list[_Place]:
+        """The places of commits that are after all older ones and before all newer ones."""
+        found: list[_Place] = []
+        waiting: set[int] = set()
+        for n in sorted(self._graph, key=lambda n: _place(self._graph[n])):
+            waiting.discard(n)
+            node = self._graph[n]
+            if not waiting:
+                found.append(_place(node))
+            if not node.parents:
+                break  # newer than commits that it does not come from
+            waiting.update(node.parents)
+        return found
+
+
+_Place = tuple[int, bytes]
+"""What commits are sorted by, the newest first: less its rank, and its id."""
+
+_FIRST: _Place = (-(1 << 62), b"")
+
+_WIDTH = _COLUMNS.count(",") + 1
+
+
+def _place(node: CommitNode) -> _Place:
+    return -node.rank, node.id
+
+
+def _join(found: dict[str, Change], one: Change) -> None:
+    """Add a newer change of a file to the older ones."""
+    had = found.get(one.path)
+    before = one.before if had is None else had.before
+    status = "A" if not before else "D" if not one.after else "T" if one.status == "T" else "M"
+    found[one.path] = one._replace(status=status, before=before)
+
+
+def _bytes(path: str) -> bytes:
+    """Return a path as git has it; one that no file can have if it can't be encoded."""
+    try:
+        return path.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return b"\0"
+
+
+def _path(path: bytes) -> str:
+    return path.decode("utf-8", "surrogateescape")
+
+
+def _is_below(path: str, folder: str) -> bool:
+    return not folder or path == folder or path.startswith(f"{folder}/")

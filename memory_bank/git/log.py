@@ -1,0 +1,158 @@
+"""What `git log` prints: its format, and the commits read from it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from memory_bank.git import authorship
+from memory_bank.git.process import GitFailed
+
+_MOST_WORD = 50_000_000
+"""Bytes of a message or a path above which the history is not read."""
+
+_UNIT, _RECORD = "\x1f", b"\x1e"
+
+FORMAT = (
+    "--format=%x1e%H%x00%P%x00%at%x00%ct%x00%an%x00%ae%x00%s%x00"
+    "%(trailers:key=Reviewed-by,valueonly,unfold,separator=%x1f)%x00%b%x00"
+)
+
+_FIELDS = 9
+"""Number of fields of a commit in git's output, before its files."""
+
+_LONGEST = 300
+"""Characters of a name, an address or a subject that are kept."""
+
+_LONGEST_BODY = 20_000
+
+_MOST_TRAILERS = 50
+
+LAST_SECOND = 253_402_300_799
+"""Last second of the year 9999."""
+
+_CO_AUTHOR = re.compile(r"^[ \t]*co-authored-by[ \t]*:(.+)$", re.IGNORECASE | re.MULTILINE)
+
+_FORMAL = re.compile(
+    r"^[ \t]*([\w-]+-by|change-id|git-svn-id)[ \t]*:.*$", re.IGNORECASE | re.MULTILINE
+)
+"""Lines of a message that say nothing of the change."""
+
+
+class Person(NamedTuple):
+    """A person whom a line at the end of a commit's message names."""
+
+    name: str
+    mail: str
+
+
+RawChange = tuple[str, bytes | None, bytes, bytes, bytes]
+"""Status, old path if it is another, path, blobs before and after."""
+
+
+class CommitRecord(NamedTuple):
+    """A commit as git prints it."""
+
+    id: bytes
+    parents: tuple[bytes, ...]
+    written: int
+    made: int
+    author: str
+    mail: str
+    subject: str
+    body: str
+    words: int
+    """Number of words in the body, but for lines such as `Signed-off-by`."""
+    people: str
+    """Co-authors and reviewers, in JSON; empty if there are none."""
+    request: int
+    changes: Sequence[RawChange]
+
+
+def _words(output: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield what NULs separate in git's output."""
+    rest = b""
+    for part in output:
+        *whole, rest = (rest + part).split(b"\0")
+        yield from whole
+        if len(rest) > _MOST_WORD:
+            raise GitFailed
+    if rest:
+        yield rest
+
+
+def records(output: Iterable[bytes]) -> Iterator[CommitRecord]:
+    """Yield the commits of a log; raise GitFailed after the last one that is whole.
+
+    A record starts with the separator of records where a status could stand: no path or message
+    can pass for one, since they contain no NUL, and the count of fields is fixed.
+    """
+    fields: list[bytes] = []
+    changes: list[RawChange] = []
+    words = _words(output)
+    for word in words:
+        start = word.lstrip(b"\n")
+        if start.startswith(_RECORD):
+            if fields:
+                yield _record(fields, changes)
+            fields = [start[1:], *(next(words, b"") for _ in range(_FIELDS - 1))]
+            changes = []
+        elif start.startswith(b":"):
+            parents = len(start) - len(start.lstrip(b":"))
+            about = start[parents:].decode("ascii", "replace").split()
+            status = about[-1]
+            old = new = next(words, b"")
+            if status[0] in "RC" and status[1:].isdigit():
+                new, status = next(words, b""), status[0]
+            ids = about[parents + 1 : -1]
+            changes.append(
+                (status, old if old != new else None, new, _blob(ids[0]), _blob(ids[-1]))
+            )
+    if fields:
+        yield _record(fields, changes)
+
+
+def _blob(text: str) -> bytes:
+    return bytes.fromhex(text) if text.strip("0") else b""
+
+
+def _record(fields: Sequence[bytes], changes: Sequence[RawChange]) -> CommitRecord:
+    texts = [one.decode("utf-8", "replace") for one in fields]
+    commit, parents, written, made, author, mail, subject, reviewers, body = texts
+    people = [_people(_CO_AUTHOR.findall(body)), _people(reviewers.split(_UNIT))]
+    return CommitRecord(
+        bytes.fromhex(commit), tuple(map(bytes.fromhex, parents.split())), _second(written),
+        _second(made), clean(author), clean(mail), clean(subject), _lines(body),
+        len(_FORMAL.sub("", body[:_LONGEST_BODY]).split()),
+        json.dumps(people) if any(people) else "",
+        authorship.number(subject, body, merge=" " in parents), changes,
+    )  # fmt: skip
+
+
+def _people(lines: Iterable[str]) -> list[Person]:
+    found = []
+    for line in [line for line in lines if line.strip()][:_MOST_TRAILERS]:
+        name, _, rest = line.partition("<")
+        found.append(Person(clean(name), clean(rest.partition(">")[0])))
+    return found
+
+
+def clean(text: str) -> str:
+    """Return a text on one line without control characters."""
+    return "".join(char if char.isprintable() else " " for char in text[:_LONGEST]).strip()
+
+
+def _lines(text: str) -> str:
+    """Return a text of lines without other control characters."""
+    kept = text[:_LONGEST_BODY].replace("\r\n", "\n").replace("\t", " ").strip()
+    return (
+        kept
+        if kept.isprintable()
+        else "".join(char if char.isprintable() or char == "\n" else " " for char in kept)
+    )
+
+
+def _second(text: str) -> int:
+    return min(int(text), LAST_SECOND) if text.isdigit() else 0
