@@ -23,9 +23,6 @@ NOW, STAGED = "worktree", "staged"
 FOLDER = "folder"
 """Stands for the id of a folder."""
 
-_LINE = 300
-"""Bytes that git says of one file, besides its path."""
-
 _MOST_LISTED = 50_000_000
 
 _SECONDS = 20.0
@@ -56,12 +53,17 @@ class CodeAt:
         self.tree = tree
         self.max_bytes = max_bytes
         self._cache = cache
+        self._objects = objects.ObjectReader(tree)
         self._work_tree = WorkTree(tree, max_bytes=max_bytes)
         self._ids: dict[tuple[str, str], str] = {}
         self._data: dict[str, bytes | None] = {}
         self._parsed: dict[Key, ParsedFile] = {}
         self._paths: dict[str, frozenset[str]] = {}
         self._by_name: dict[str, dict[str, list[str]]] = {}
+
+    def close(self) -> None:
+        """End git; using it again starts it again."""
+        self._objects.close()
 
     def ids(self, wanted: Iterable[tuple[str, str]]) -> Mapping[tuple[str, str], str]:
         """Return the ids of the blobs of files, given as commit and path.
@@ -116,7 +118,7 @@ class CodeAt:
         wanted = [one for one in dict.fromkeys(blobs) if one not in self._data]
         self._data.update(dict.fromkeys(wanted))
         if wanted:
-            self._data.update(objects.blobs(self.tree, wanted, self.max_bytes))
+            self._data.update(self._objects.blobs(wanted, self.max_bytes))
 
     def data(self, blob: str) -> bytes | None:
         """Return the content of a blob; None if it is too large or missing."""
@@ -260,18 +262,13 @@ class CodeAt:
         return found.data.replace(b"\r\n", b"\n")
 
     def _ids_of(self, wanted: list[tuple[str, str]]) -> dict[tuple[str, str], str]:
-        if not wanted:
+        names = [f"{'' if commit == STAGED else commit}:{path}" for commit, path in wanted]
+        try:
+            found = zip(wanted, self._objects.look(names), strict=True)
+            return {
+                one: name if kind == "blob" else FOLDER
+                for one, (kind, name, _) in found
+                if kind in {"blob", "tree"}
+            }
+        except MemoryBankError:
             return {}
-        names = (("" if commit == STAGED else commit, path) for commit, path in wanted)
-        given = "".join(f"{commit}:{path}\n" for commit, path in names)
-        data = given.encode("utf-8", "surrogateescape")
-        words = ("cat-file", "--batch-check=%(objecttype) %(objectname)", "--buffer")
-        most = len(data) + len(wanted) * _LINE
-        found = read(self.tree, *words, most=most, given=data, seconds=_SECONDS)
-        lines = (found or b"").decode("utf-8", "surrogateescape").split("\n")
-        ids = {}
-        for one, line in zip(wanted, lines, strict=False):
-            kind, _, name = line.partition(" ")
-            if kind in {"blob", "tree"} and not line.endswith(" missing"):
-                ids[one] = name if kind == "blob" else FOLDER
-        return ids

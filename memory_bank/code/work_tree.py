@@ -173,7 +173,7 @@ def work_tree_of(folder: Path) -> Path:
             f"{folder} is in no git work tree: there is no code to read",
             "run this in a clone of a repository; notes need none",
         )
-    if problem := repository.problem(tree):
+    if not repository.can_be_read(tree) and (problem := repository.problem(tree)):
         raise NoRepository(problem, "the notes are not affected")
     return tree
 

@@ -9,14 +9,17 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from io import BufferedReader, BytesIO
 from pathlib import Path
-from typing import NamedTuple
+from subprocess import Popen
+from typing import BinaryIO, NamedTuple, Self
 
 from memory_bank.base.errors import BadInput, StorageFailed
 from memory_bank.base.filenames import is_utf8
 from memory_bank.git import repository
-from memory_bank.git.process import LIMIT, read
+from memory_bank.git.process import LIMIT, end, kill, read, started
 
 STAGED = "staged"
 """The revision that is the git index: what the next commit would have. A branch of that name is
@@ -193,67 +196,182 @@ def staged_entries(tree: Path, below: str = "") -> dict[str, Blob]:
     return {path: blob for path, (_, blob) in files.items()}
 
 
-def named(tree: Path, names: Iterable[str]) -> dict[str, str]:
-    """Return the blobs that names such as `COMMIT:path` mean; those that mean none are left out.
+class ObjectReader:
+    """Reads objects by one process of git, which runs until it is closed.
 
-    A name with a line break is left out. Raises BadInput as `sizes_of`.
+    Its methods raise BadInput or StorageFailed if git can't read an object, as in a partial clone.
     """
-    wanted = [one for one in dict.fromkeys(names) if "\n" not in one and is_utf8(one)]
-    if not wanted:
-        return {}
-    check = ("cat-file", "--batch-check=%(objectname) %(objecttype)", "--buffer")
-    most = sum(map(len, wanted)) * 4 + len(wanted) * _ROOM
-    given = "".join(f"{one}\n" for one in wanted).encode()
-    found = read(tree, *check, most=most, given=given, seconds=_BLOB_SECONDS)
-    if found is None:
-        raise _failed(tree, "git can't read the files of a revision")
-    lines = (line.split(b" ") for line in found.split(b"\n"))
-    return {
-        name: line[0].decode()
-        for name, line in zip(wanted, lines, strict=False)
-        if line[1:] == [b"blob"]
-    }
+
+    def __init__(self, tree: Path) -> None:
+        """Read the repository of a work tree; nothing is started yet."""
+        self._tree = tree
+        self._process: Popen[bytes] | None = None
+        self._old = False
+        """Whether git is older than 2.36, and is started for each request."""
+
+    def __enter__(self) -> Self:
+        """Return the reader itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End git."""
+        self.close()
+
+    def close(self) -> None:
+        """End git; the next request starts it again."""
+        if self._process is not None:
+            with suppress(OSError):
+                self._process.stdin.close()  # type: ignore[union-attr]  # it is a pipe
+            end(self._process)
+        self._process = None
+
+    def look(self, names: Sequence[str]) -> list[tuple[str, str, int]]:
+        """Return the kinds, ids and sizes of objects by names such as `COMMIT:path`.
+
+        The kind is empty for one that is missing. No name has a line break.
+        """
+        found = []
+        with self._asked("info", names) as output:
+            for _ in names:
+                words = self._line(output).split()
+                known = len(words) == _WORDS and words[1] in _KINDS and words[2].isdigit()
+                kind, size = (words[1].decode(), int(words[2])) if known else ("", 0)
+                found.append((kind, words[0].decode() if known else "", size))
+        return found
+
+    def named(self, names: Iterable[str]) -> dict[str, str]:
+        """Return the blobs that names such as `COMMIT:path` mean; others are left out."""
+        wanted = [one for one in dict.fromkeys(names) if "\n" not in one and is_utf8(one)]
+        looked = zip(wanted, self.look(wanted), strict=True)
+        return {name: one for name, (kind, one, _) in looked if kind == "blob"}
+
+    def sizes_of(self, ids: Iterable[str]) -> dict[str, int]:
+        """Return the bytes of some blobs; those that are missing, or no blobs, are left out."""
+        wanted = list(dict.fromkeys(ids))
+        return {one: size for kind, one, size in self.look(wanted) if kind == "blob"}
+
+    def blobs(self, ids: Iterable[str], max_bytes: int) -> Iterator[tuple[str, bytes]]:
+        """Yield the content of some blobs, each once, except larger and missing ones."""
+        yield from self.sized_blobs(self.sizes_of(ids), max_bytes)
+
+    def sized_blobs(self, sizes: dict[str, int], max_bytes: int) -> Iterator[tuple[str, bytes]]:
+        """Yield the content of blobs whose sizes are known, as `blobs` does."""
+        some: list[str] = []
+        total = 0
+        for one, size in sizes.items():
+            if size > max_bytes:
+                continue
+            if some and total + size > _AT_ONCE:
+                yield from self._contents(some)
+                some, total = [], 0
+            some.append(one)
+            total += size
+        if some:
+            yield from self._contents(some)
+
+    def _contents(self, ids: Sequence[str]) -> list[tuple[str, bytes]]:
+        found = []
+        with self._asked("contents", ids) as output:
+            for one in ids:
+                words = self._line(output).split()
+                if words[1:2] == [b"blob"]:  # else it was removed meanwhile
+                    size = int(words[2])
+                    found.append((one, output.read(size + 1)[:size]))
+        return found
+
+    def _line(self, output: BinaryIO) -> bytes:
+        line = output.readline()
+        if not line:
+            self.close()
+            raise _failed(self._tree, "git can't read the files of a revision")
+        return line
+
+    @contextmanager
+    def _asked(self, command: str, names: Sequence[str]) -> Iterator[BinaryIO]:
+        """Yield the output that has the answers to a command for some names."""
+        from threading import Thread, Timer  # start-up: few commands need them
+
+        lines = [f"{command} {name}\n".encode("utf-8", _SURROGATES) for name in names]
+        if not names or self._old:
+            yield BytesIO(self._once(command, names) if names else b"")
+            return
+        if self._process is None:
+            words = ("cat-file", f"--batch-command={_ABOUT}", "--buffer")
+            self._process = started(self._tree, words, given=True)
+        running = self._process
+        if running is None:
+            raise _failed(self._tree, "git can't read the files of a revision")
+        assert isinstance(running.stdout, BufferedReader)  # noqa: S101  (a pipe)
+        late = Timer(_BLOB_SECONDS, kill, [running])
+        late.daemon = True
+        late.start()
+        feeder = Thread(target=_write, args=(running, [*lines, b"flush\n"]), daemon=True)
+        feeder.start()
+        try:
+            if not running.stdout.peek(1) and running.wait() == _NO_OPTION:
+                self.close()
+                self._old = True
+                yield BytesIO(self._once(command, names))
+            else:
+                yield running.stdout
+        except BaseException:
+            self.close()  # what it still says is of this request
+            raise
+        finally:
+            late.cancel()
+            feeder.join(1)
+
+    def _once(self, command: str, names: Sequence[str]) -> bytes:
+        """Return the answers of a git that is started for them."""
+        how = f"--batch-check={_ABOUT}" if command == "info" else "--batch"
+        given = "".join(f"{one}\n" for one in names).encode("utf-8", _SURROGATES)
+        most = _AT_ONCE * 2 + len(given) * 4 + len(names) * _ROOM
+        words = ("cat-file", how, "--buffer")
+        found = read(self._tree, *words, most=most, given=given, seconds=_BLOB_SECONDS)
+        if found is None:
+            raise _failed(self._tree, "git can't read the files of a revision")
+        return found
+
+
+_ABOUT = "%(objectname) %(objecttype) %(objectsize)"
+
+_WORDS = 3
+
+_KINDS = frozenset({b"blob", b"tree", b"commit", b"tag"})
+
+_NO_OPTION = 129
+"""Exit code of a git that doesn't know an option."""
+
+
+def _write(process: Popen[bytes], lines: Sequence[bytes]) -> None:
+    """Write to git; it may have ended before it read all."""
+    with suppress(OSError, ValueError):
+        process.stdin.writelines(lines)  # type: ignore[union-attr]  # it is a pipe
+        process.stdin.flush()  # type: ignore[union-attr]
+
+
+def named(tree: Path, names: Iterable[str]) -> dict[str, str]:
+    """Return the blobs that names mean, as `ObjectReader.named` does."""
+    with ObjectReader(tree) as reader:
+        return reader.named(names)
 
 
 def sizes_of(tree: Path, ids: Iterable[str]) -> dict[str, int]:
-    """Return the bytes of some blobs; those that are missing, or no blobs, are left out.
-
-    Raises BadInput if git can't say, as in a partial clone whose blobs are missing.
-    """
-    wanted = list(dict.fromkeys(ids))
-    if not wanted:
-        return {}
-    given = "".join(f"{one}\n" for one in wanted).encode()
-    check = ("cat-file", "--batch-check=%(objectname) %(objecttype) %(objectsize)", "--buffer")
-    found = read(tree, *check, most=len(wanted) * _ROOM, given=given, seconds=_BLOB_SECONDS)
-    if found is None:
-        raise _failed(tree, "git can't read the files of a revision")
-    lines = (line.split() for line in found.decode("ascii", "replace").splitlines())
-    return {line[0]: int(line[2]) for line in lines if line[1:2] == ["blob"]}
+    """Return the bytes of some blobs, as `ObjectReader.sizes_of` does."""
+    with ObjectReader(tree) as reader:
+        return reader.sizes_of(ids)
 
 
 def blobs(tree: Path, ids: Iterable[str], max_bytes: int) -> Iterator[tuple[str, bytes]]:
-    """Yield the content of some blobs by their ids, each once, except larger and missing ones.
-
-    Raises BadInput as `sizes_of`.
-    """
-    yield from sized_blobs(tree, sizes_of(tree, ids), max_bytes)
+    """Yield the content of some blobs, as `ObjectReader.blobs` does."""
+    with ObjectReader(tree) as reader:
+        yield from reader.blobs(ids, max_bytes)
 
 
 def sized_blobs(tree: Path, sizes: dict[str, int], max_bytes: int) -> Iterator[tuple[str, bytes]]:
     """Yield the content of blobs whose sizes are known, as `blobs` does."""
-    some: list[str] = []
-    total = 0
-    for one, size in sizes.items():
-        if size > max_bytes:
-            continue
-        if some and total + size > _AT_ONCE:
-            yield from _contents(tree, some, total)
-            some, total = [], 0
-        some.append(one)
-        total += size
-    if some:
-        yield from _contents(tree, some, total)
+    with ObjectReader(tree) as reader:
+        yield from reader.sized_blobs(sizes, max_bytes)
 
 
 def is_safe(path: str) -> bool:
@@ -274,31 +392,6 @@ def is_safe(path: str) -> bool:
         if part.translate(_IGNORED).split(":")[0].rstrip(". ").casefold() in _GIT_FOLDERS:
             return False
     return True
-
-
-def is_shallow(tree: Path) -> bool:
-    """Tell whether a repository is a shallow clone, whose older commits are missing."""
-    found = read(tree, "rev-parse", "--is-shallow-repository", most=_ROOM)
-    return found is not None and found.strip() == b"true"
-
-
-def _contents(tree: Path, ids: list[str], total: int) -> Iterator[tuple[str, bytes]]:
-    given = "".join(f"{one}\n" for one in ids).encode()
-    most = total + len(ids) * _ROOM
-    words = ("cat-file", "--batch", "--buffer")
-    found = read(tree, *words, most=most, given=given, seconds=_BLOB_SECONDS)
-    if found is None:
-        raise _failed(tree, "git can't read the files of a revision")
-    place = 0
-    for one in ids:
-        end = found.find(b"\n", place)
-        header = found[place:end].split()
-        if header[1:2] != [b"blob"]:  # removed meanwhile
-            place = end + 1
-            continue
-        size = int(header[2])
-        yield one, found[end + 1 : end + 1 + size]
-        place = end + 1 + size + 1
 
 
 def _entries(listed: bytes, below: str) -> Iterator[tuple[str, str]]:
@@ -350,6 +443,6 @@ def _failed(tree: Path, what: str) -> BadInput | StorageFailed:
 
 
 def _what_next(tree: Path) -> str:
-    if is_shallow(tree):
+    if repository.is_shallow(tree):
         return "name a commit, tag or branch; this is a shallow clone: `git fetch --unshallow`"
     return "name a commit, tag or branch: `git log --oneline` lists commits"

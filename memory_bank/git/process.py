@@ -65,7 +65,7 @@ def run(tree: Path, *words: str, given: str = "", seconds: float = 0.0) -> str |
     Bytes that are not UTF-8 become surrogates. A command with its own time limit in `seconds` may
     exceed it: later ones still run.
     """
-    process = _started(tree, words, given=bool(given))
+    process = started(tree, words, given=bool(given))
     if process is None:
         return None
     try:
@@ -74,7 +74,7 @@ def run(tree: Path, *words: str, given: str = "", seconds: float = 0.0) -> str |
         TimeoutState.timed_out = not seconds
         return None
     finally:
-        _end(process)
+        end(process)
         if process.stdin is not None:
             with suppress(OSError):  # git ended before it read all
                 process.stdin.close()
@@ -125,11 +125,11 @@ def parts(
     """
     from threading import Thread, Timer  # start-up: few commands need them
 
-    process = _started(tree, words, given=bool(given), variables=variables)
+    process = started(tree, words, given=bool(given), variables=variables)
     if process is None:
         raise GitFailed
     assert process.stdout is not None  # noqa: S101  (a pipe was asked for)
-    late = Timer(seconds, _kill, [process])
+    late = Timer(seconds, kill, [process])
     late.daemon = True
     late.start()
     feeder = Thread(target=_feed, args=(process, given), daemon=True)
@@ -141,7 +141,7 @@ def parts(
         process.wait()  # killed by the timer, if it hangs
     finally:
         late.cancel()
-        _end(process)
+        end(process)
         feeder.join(_KILL_SECONDS)
     if process.returncode != 0:
         raise GitFailed
@@ -155,7 +155,7 @@ def merged(folder: Path, files: Sequence[Path], labels: Sequence[str], size: int
     """
     named = [word for label in labels for word in ("-L", label)]
     words = ("merge-file", "--stdout", "--quiet", f"--marker-size={size}", *named, "--")
-    process = _started(folder, (*words, *map(str, files)), given=False)
+    process = started(folder, (*words, *map(str, files)), given=False)
     if process is None:
         return None
     try:
@@ -163,7 +163,7 @@ def merged(folder: Path, files: Sequence[Path], labels: Sequence[str], size: int
     except subprocess.TimeoutExpired:
         return None
     finally:
-        _end(process)
+        end(process)
     return found if process.returncode <= _MOST_CONFLICTS else None
 
 
@@ -177,7 +177,7 @@ def program() -> str | None:
     return None
 
 
-def _started(
+def started(
     tree: Path,
     words: Sequence[str],
     *,
@@ -222,11 +222,11 @@ def _environment() -> dict[str, str]:
     return {**kept, **_ALLOWED}
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
+def end(process: subprocess.Popen[bytes]) -> None:
     """Kill git with its children, if it still runs, and close its output, also if it has ended."""
     running = process.poll() is None
     if running:
-        _kill(process)
+        kill(process)
     if process.stdout is not None:
         process.stdout.close()
     if running:
@@ -234,7 +234,8 @@ def _end(process: subprocess.Popen[bytes]) -> None:
             process.wait(_KILL_SECONDS)
 
 
-def _kill(process: subprocess.Popen[bytes]) -> None:
+def kill(process: subprocess.Popen[bytes]) -> None:
+    """Kill git with its children."""
     if os.name == "nt":
         process.kill()
         return

@@ -50,6 +50,17 @@ def problem(folder: Path) -> str:
     return f"git can't read the repository {tree}: try `git status` there"
 
 
+def can_be_read(tree: Path) -> bool:
+    """Tell whether git is there, and the commit that is checked out is known without it."""
+    return process.program() is not None and bool(_commit_in_files(tree)[1])
+
+
+def is_shallow(tree: Path) -> bool:
+    """Tell whether a repository is a shallow clone, whose older commits are missing."""
+    common = common_folder(tree)
+    return common is not None and (common / "shallow").is_file()
+
+
 def root_commit(tree: Path) -> str | None:
     """Return the first commit of a repository: the same in all its clones and work trees.
 
@@ -298,19 +309,38 @@ def checked_out(tree: Path) -> str:
 def branch_and_commit(tree: Path) -> tuple[str, str]:
     """Return the text of HEAD, which names the branch, and the id of its commit; empty for none.
 
-    Git is asked for a branch that has no file of its own, such as one that was packed.
+    Git is only asked for a branch whose id stands in no file.
     """
+    text, commit = _commit_in_files(tree)
+    return text, commit or head(tree) or ""
+
+
+def _commit_in_files(tree: Path) -> tuple[str, str]:
+    """Return the text of HEAD, and the id of its commit if it stands in a file."""
     folder = git_folder(tree)
     text = _read(folder / "HEAD") if folder is not None else ""
     if _ID.fullmatch(text):
         return text, text
     ref = _REF.fullmatch(text)
-    if folder is not None and ref is not None and ".." not in ref[1]:
-        common = _read(folder / "commondir")
-        found = _read((folder / common if common else folder) / ref[1])
-        if _ID.fullmatch(found):
-            return text, found
-    return text, head(tree) or ""
+    if folder is None or ref is None or ".." in ref[1]:
+        return text, ""
+    common = _read(folder / "commondir")
+    shared = folder / common if common else folder
+    found = _read(shared / ref[1])
+    return text, found if _ID.fullmatch(found) else _packed(shared, ref[1])
+
+
+def _packed(folder: Path, ref: str) -> str:
+    """Return the id of a branch that was packed with others; empty if it was not."""
+    try:
+        with (folder / "packed-refs").open(encoding="utf-8", errors="replace") as opened:
+            for line in opened:
+                commit, _, name = line.rstrip("\n").partition(" ")
+                if name == ref and _ID.fullmatch(commit):
+                    return commit
+    except OSError:
+        pass
+    return ""
 
 
 def _read(file: Path) -> str:

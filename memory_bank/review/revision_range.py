@@ -10,7 +10,7 @@ from memory_bank.bank.bank import Bank
 from memory_bank.bank.open_index import View
 from memory_bank.base.errors import BadInput, MemoryBankError, NoRepository
 from memory_bank.git import authorship, process, repository
-from memory_bank.git.objects import commit_of, is_shallow, merge_base
+from memory_bank.git.objects import commit_of, merge_base
 from memory_bank.review.report import Side
 from memory_bank.search.manifest import document_rows, graph, link_rows
 from memory_bank.search.manifest.document_rows import Version
@@ -100,7 +100,7 @@ def _merge_base(tree: Path, one: Side, other: Side) -> Side:
     """Return the commit from which two commits have grown apart."""
     found = merge_base(tree, str(one.commit), str(other.commit))
     if not found:
-        shallow = is_shallow(tree)
+        shallow = repository.is_shallow(tree)
         raise BadInput(
             f"{one.name} and {other.name} have no common commit"
             + (" in this shallow clone" if shallow else ""),

@@ -10,7 +10,7 @@ from memory_bank.bank.bank import Bank
 from memory_bank.bank.revisions.files import work_tree_of
 from memory_bank.bank.revisions.revisions import bank_at
 from memory_bank.base.errors import BadInput, Conflict, Hint
-from memory_bank.git import objects
+from memory_bank.git import objects, repository
 from memory_bank.shared.engine import (
     Head,
     Identity,
@@ -144,7 +144,7 @@ def _check_follows(identity: Identity, known: KnownBank, commit: str, *, force: 
             f"{identity.repo}: the later commit {known.commit[:12]} is published already",
             Hint.FORCE_PUBLISH,
         )
-    shallow = objects.is_shallow(identity.tree)
+    shallow = repository.is_shallow(identity.tree)
     hint = "this is a shallow clone: `git fetch --unshallow`" if shallow else Hint.FORCE_PUBLISH
     raise BadInput(
         f"{identity.repo}: {commit[:12]} does not follow the published commit {known.commit[:12]}",

@@ -81,6 +81,7 @@ class CodeComparison:
 
     def __exit__(self, *_: object) -> None:
         """Close the cache."""
+        self.code.close()
         self._cache.close()
         self._history.close()
 

@@ -11,7 +11,7 @@ from memory_bank.bank.open_index import View
 from memory_bank.base.errors import BadInput
 from memory_bank.code.code_at import NOW
 from memory_bank.code.work_tree import work_tree_of
-from memory_bank.git import objects
+from memory_bank.git import objects, repository
 from memory_bank.search.manifest import document_rows
 from memory_bank.trust.citations import cited
 from memory_bank.trust.comparison import SHALLOW, CodeComparison
@@ -41,8 +41,8 @@ def stale(
     base, head = _ends(tree, range_)
     ends = Ends(base, head, NOW if worktree else head)
     citations = citations_of(bank, ends, notes or bank, names)
-    shallow = objects.is_shallow(tree)
-    return StaleReport(citations, base, head, worktree, (SHALLOW,) if shallow else ())
+    shallow = (SHALLOW,) if repository.is_shallow(tree) else ()
+    return StaleReport(citations, base, head, worktree, shallow)
 
 
 class Ends(NamedTuple):
@@ -76,13 +76,13 @@ def _live(view: View, keys: Collection[str]) -> set[int]:
 def _ends(tree: Path, range_: str | None) -> tuple[str, str]:
     """Return the commits of a range: where both ends part, and the later end."""
     if not range_:
-        return "", objects.commit_of(tree, "HEAD")
+        return "", repository.checked_out(tree) or objects.commit_of(tree, "HEAD")
     first, dots, last = range_.partition("..")
     last = last.removeprefix(".") if dots else ""
     base = objects.commit_of(tree, first or "HEAD")
     head = objects.commit_of(tree, last or "HEAD")
     common = objects.merge_base(tree, base, head)
     if not common:
-        what = "git fetch --unshallow" if objects.is_shallow(tree) else "name related commits"
+        what = "git fetch --unshallow" if repository.is_shallow(tree) else "name related commits"
         raise BadInput(f"{first or 'HEAD'} and {last or 'HEAD'} have no common commit", what)
     return common, head

@@ -20,6 +20,7 @@ def test_a_file_is_found_by_the_end_of_its_path_if_only_one_has_it(tmp_path: Pat
         name: code.file_named("HEAD", name)
         for name in ("lib/run.py", "jobs/run.py", "run.py", "bs/run.py", "README.md", "top.py")
     }
+    code.close()
     assert found == {
         "lib/run.py": "lib/run.py",
         "jobs/run.py": "src/jobs/run.py",
