@@ -29,6 +29,16 @@ _OURS = r"(?:memory[-_]bank|\bmb)(?:\.exe)?[\"']*\s+hook\s+(?:{names})\b"
 
 _MARK = "// Written by memory-bank"
 
+_BUNDLE = "bundle"
+"""The scope of hooks that are generated into a project for everybody who clones it."""
+
+_IF_THERE = f"command -v {program_files.PROGRAM} >/dev/null 2>&1"
+
+_MISSING = (
+    "This project keeps its memory in .memories/ as Markdown. The program memory-bank, which finds"
+    " in it, is not installed here: tell the user to install the Python package that has it."
+)
+
 _COMMAND = 'const COMMAND = ["memory-bank"]'
 
 Path_ = tuple[str | int, ...]
@@ -120,18 +130,30 @@ def uninstall(bank: Bank | None, client: str, *, scope: str = "user") -> HookCha
     """
     one = program.hook_client(client)
     file = _file(one, bank, scope)
-    before = after = program_files.text(file, Hint.EDIT_HOOKS_BY_HAND)
+    before = program_files.text(file, Hint.EDIT_HOOKS_BY_HAND)
     if before is None:
         return HookChange(one, scope, file, None, None)
     with program_files.explained(file, Hint.EDIT_HOOKS_BY_HAND):
         if one.plugin:
             _check_plugin(file, before)
             return HookChange(one, scope, file, before, None)
-        for handler in reversed(_handlers(one, before)):
-            after = _without(one, after or "", handler)
-        if after != before and one.editor.value_at(after or "", ()) == {**one.top}:
-            after = None
-    return HookChange(one, scope, file, before, after if after and after.strip() else None)
+        after = without(one, before)
+    return HookChange(one, scope, file, before, after)
+
+
+def bundled(one: HookClient, text: str) -> str:
+    """Return a file's text with hooks that do nothing where this program is not installed."""
+    return _with_hooks(one, text, _BUNDLE)
+
+
+def without(one: HookClient, before: str | None) -> str | None:
+    """Return a file's text without our hooks; None if nothing else is left in it."""
+    after = before
+    for handler in reversed(_handlers(one, before or "")):
+        after = _without(one, after or "", handler)
+    if after != before and one.editor.value_at(after or "", ()) == {**one.top}:
+        return None
+    return after if after and after.strip() else None
 
 
 def write(change: HookChange) -> None:
@@ -172,13 +194,28 @@ def _file(one: HookClient, bank: Bank | None, scope: str) -> Path:
     return file
 
 
-def _command(one: HookClient, event: str, scope: str) -> str:
+def _command(one: HookClient, event: str, scope: str, key: str) -> str:
     """Return the command of an event: with this machine's path, or one for all of a project."""
+    if scope == _BUNDLE:
+        return _guarded(one, event, key)
     words = [program_files.PROGRAM] if scope == "project" else program_files.program()
     quoted = " ".join(f'"{word}"' if " " in word else word for word in words)
     if os.name != "nt":
         quoted = shlex.join(words)
     return f"{quoted} hook {one.name} {event}"
+
+
+def _guarded(one: HookClient, event: str, key: str) -> str:
+    """Return a command that starts an installed program, and else says how to get it, once."""
+    module = clients.find(one.name, clients.HOOKS)
+    run = f"{program_files.PROGRAM} hook {one.name} {event}"
+    said = module.answer(event, "start", _MISSING) if module.EVENTS[event] == "start" else None
+    told = f"echo '{json.dumps(said)}'" if said else ""
+    if key == "powershell":
+        there = f"Get-Command {program_files.PROGRAM} -ErrorAction SilentlyContinue"
+        return f"if ({there}) {{ {run} }} else {{ {told} }}; exit 0"
+    absent = f"{{ {told}; exit 0; }}" if told else "exit 0"
+    return f"{_IF_THERE} || {absent}; {run} || exit 0"
 
 
 def _with_hooks(one: HookClient, text: str, scope: str) -> str:
@@ -193,18 +230,18 @@ def _with_hooks(one: HookClient, text: str, scope: str) -> str:
             text = one.editor.set_value(text, (key,), value)
     known = {handler.event: handler for handler in _handlers(one, text)}
     for event in one.events:
-        command = _command(one, event, scope)
+        commands = {key: _command(one, event, scope, key) for key in one.command_keys}
         if event in known:
-            for key in one.command_keys:
+            for key, command in commands.items():
                 text = one.editor.set_value(text, (*known[event].path, key), command)
         else:
-            text = _added(one, text, event, command)
+            text = _added(one, text, event, commands)
     return text
 
 
-def _added(one: HookClient, text: str, event: str, command: str) -> str:
+def _added(one: HookClient, text: str, event: str, commands: Mapping[str, str]) -> str:
     limits = {key: one.short.get(event, value) for key, value in one.timeouts.items()}
-    entry: dict[str, object] = {**one.extra, **dict.fromkeys(one.command_keys, command), **limits}
+    entry: dict[str, object] = {**one.extra, **commands, **limits}
     if one.form == "groups":
         entry = {_HOOKS: [entry]}
     there = one.editor.value_at(text, (_HOOKS, event))
@@ -305,6 +342,8 @@ def _place(one: HookClient, scope: str, file: Path) -> HookPlace:
         with program_files.explained(file, Hint.EDIT_HOOKS_BY_HAND):
             handlers = _handlers(one, text)
         ours, command = bool(handlers), handlers[0].command if handlers else ""
+        if command.startswith(_IF_THERE):
+            command = f"{program_files.PROGRAM} hook "
         events = tuple(dict.fromkeys(handler.event for handler in handlers))
         words = _words(command)
     off = one.off and not one.plugin and one.editor.value_at(text, (one.off,)) is True

@@ -6,6 +6,8 @@ from __future__ import annotations
 # ruff: noqa: E501
 
 COMMANDS: dict[str, tuple[str, str, str]] = {
+    "agents": ("frontends.cli.commands.agents", "Agents", "Let a team's agents use the memory after a clone"),
+    "agents bundle": ("frontends.cli.commands.agents", "", "Write what lets a team's agents use the memory after a clone"),
     "append": ("frontends.cli.commands.append", "Write", "Add text at the end of a note"),
     "archive": ("frontends.cli.commands.archive", "Organise", "Exclude notes from results without deleting them"),
     "ask": ("frontends.cli.commands.ask", "Code", "Search notes, docs, code and tests with one question"),
