@@ -1,24 +1,20 @@
-"""The overview of a bank: counts, what is new, decisions, and notes by folder, type and tag."""
+"""The overview of a bank: counts, what is new, and notes by folder, type and tag."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from memory_bank.bank import open_index
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.open_index import View
-from memory_bank.base.dates import iso_of
 from memory_bank.memory import recent_changes
 from memory_bank.memory.links import count_problems
 from memory_bank.memory.recent_changes import ChangedKeys, Lately
 from memory_bank.memory.show import ListedNote, listed
-from memory_bank.notes.decision_records import ENDED
-from memory_bank.notes.names import name_of
-from memory_bank.search.manifest import document_rows, entries, filters, graph
-from memory_bank.search.manifest.document_rows import DocumentRow
+from memory_bank.search.manifest import document_rows, entries, filters
 from memory_bank.search.manifest.entries import NOTES, EntryConditions, session_id_of
 from memory_bank.search.manifest.filters import Condition
 from memory_bank.search.query import conditions
@@ -27,10 +23,6 @@ from memory_bank.sessions.listing import count_sessions
 from memory_bank.sessions.observation_rows import Rows, place_of
 from memory_bank.sessions.state import project_of
 from memory_bank.trust import trust
-from memory_bank.trust.stale_cache import stale_hits
-from memory_bank.trust.trust import LineOrigin, NoteTrust
-
-DECISION = "decision"
 
 
 class RecentRow(NamedTuple):
@@ -50,27 +42,8 @@ class RecentRow(NamedTuple):
     """Of an observation or a session; else empty."""
 
 
-class DecisionRow(NamedTuple):
-    """A decision, who made it, and whether it still holds."""
-
-    path: str
-    title: str
-    created_at: str
-    author: str
-    """Who committed it first; empty if it is not committed."""
-    agent: str
-    """The agent that had a part in that, if it is known."""
-    trust: str
-    """reviewed, human, agent, uncommitted or unknown; empty outside git."""
-    stale: str | None
-    """Why it is stale; empty if it holds: it was confirmed, or the code that it cites was compared
-    and is as it was. None if neither is known."""
-    superseded_by: str
-    """Path of its successor; empty if it has none."""
-
-
 class Overview(NamedTuple):
-    """How much a bank has, what is new, and the latest decisions."""
+    """How much a bank has of sessions and notes, and what is new in it."""
 
     observations: int
     sessions: int
@@ -83,59 +56,65 @@ class Overview(NamedTuple):
     saved_tokens: int
     """The work without the reading, as far as that is a saving."""
     recent: tuple[RecentRow, ...]
-    decisions: tuple[DecisionRow, ...]
+
+
+def overview(bank: Bank, recent: int = 12) -> Overview:
+    """Return how much a bank has, and its newest observations, sessions and notes."""
+    compress_now(bank)
+    own = project_of(bank)
+    total = count_sessions(bank)
+
+    def read(view: View) -> Overview:
+        work = entries.work(view.manifest)
+        rows = _recent(view, own, entries.listed(view.manifest, EntryConditions(), recent))
+        return Overview(
+            observations=work.observations,
+            sessions=total,
+            notes=entries.count(view.manifest, NOTES),
+            read_tokens=work.read,
+            work_tokens=work.work,
+            saved_tokens=max(0, work.work - work.read),
+            recent=tuple(rows),
+        )
+
+    return bank.answer(read)
+
+
+class Home(NamedTuple):
+    """How many notes a bank has, by tag and type, and which changed lately."""
+
+    notes: int
+    """Without those of sessions, and without archived ones."""
+    tags: dict[str, int]
+    """The most used first, as the types."""
+    types: dict[str, int]
     lately: Lately
     problem: str | None
 
 
 class _Read(NamedTuple):
-    work: entries.Work
     notes: int
-    recent: tuple[RecentRow, ...]
-    decisions: Sequence[DocumentRow]
+    tags: dict[str, int]
+    types: dict[str, int]
     changed: ChangedKeys
 
 
-def overview(
-    bank: Bank,
-    recent: int = 12,
-    decisions: int = 5,
-    days: float = 7,
-    changes: int = 10,
-    now: float | None = None,
-) -> Overview:
-    """Return how much a bank has, its newest entries, its latest decisions and changes.
-
-    The changes are those of `lately`, in the last `days` before `now`, by default the present.
-    """
-    compress_now(bank)
-    own = project_of(bank)
-    total = count_sessions(bank)
+def home(bank: Bank, days: float = 7, changes: int = 100, now: float | None = None) -> Home:
+    """Return the notes by tag and type, and those that changed in the last `days` before `now`."""
 
     def read(view: View) -> _Read:
-        manifest = view.manifest
-        wanted = EntryConditions(kinds=frozenset([NOTES]), types=(DECISION,))
-        latest = [one.document for one in entries.listed(manifest, wanted, decisions)]
-        by_number = document_rows.documents(manifest, latest)
         return _Read(
-            entries.work(manifest),
-            entries.count(manifest, NOTES),
-            tuple(_recent(view, own, entries.listed(manifest, EntryConditions(), recent))),
-            [by_number[number] for number in latest if number in by_number],
+            entries.count(view.manifest, NOTES),
+            document_rows.counts(view.manifest, "tag"),
+            document_rows.counts(view.manifest, "type"),
             recent_changes.changed_keys(view, days, now),
         )
 
     with bank.lock:
         found = bank.answer(read)
-        paths = ["", *(one.key for one in found.decisions)]
-        limits = trust.refresh(bank, paths, trust.BADGE_SECONDS)
-        shown = _decisions(bank, found.decisions)
-        changed = recent_changes.with_commits(bank, found.changed, changes, limits)
-    work = found.work
-    return Overview(
-        work.observations, total, found.notes, work.read, work.work, max(0, work.work - work.read),
-        found.recent, shown, changed, bank.problem or None,
-    )  # fmt: skip
+        limits = trust.refresh(bank, [""], trust.BADGE_SECONDS)
+        lately = recent_changes.with_commits(bank, found.changed, changes, limits)
+    return Home(found.notes, found.tags, found.types, lately, bank.problem or None)
 
 
 def _recent(view: View, own: str, listed: Sequence[entries.Entry]) -> list[RecentRow]:
@@ -161,54 +140,6 @@ def _recent(view: View, own: str, listed: Sequence[entries.Entry]) -> list[Recen
             )
         )
     return found
-
-
-def _decisions(bank: Bank, found: Sequence[DocumentRow]) -> tuple[DecisionRow, ...]:
-    paths = [one.key for one in found]
-    tiers = trust.of_notes(bank, paths, trust.BADGE_SECONDS)
-    stale, successors = bank.read(lambda view: _standing(bank, view, found))
-    made = []
-    for one, tier in zip(found, tiers, strict=True):
-        origin = first_origin(NoteTrust(bank, one.key))
-        made.append(
-            DecisionRow(
-                path=one.key,
-                title=one.title or name_of(one.key),
-                created_at=iso_of(one.created),
-                author=origin.author,
-                agent=origin.agent or str((one.data.get("source_agent")) or ""),
-                trust=tier,
-                stale=_ended(one) or (None if stale is None else stale.get(one.number)),
-                superseded_by=successors.get(one.number, ""),
-            )
-        )
-    return tuple(made)
-
-
-def _ended(row: DocumentRow) -> str:
-    """Return why a decision does not hold by its own status; empty if that is not said."""
-    status = str(row.data.get("status", ""))
-    return f"its status is {status}" if status in ENDED else ""
-
-
-def first_origin(note: NoteTrust) -> LineOrigin:
-    """Return who wrote a note first: its oldest commit, else what is not committed."""
-    return note.origin(note.changes[-1].commit) if note.changes else note.uncommitted()
-
-
-def _standing(
-    bank: Bank, view: View, found: Sequence[DocumentRow]
-) -> tuple[dict[int, str] | None, dict[int, str]]:
-    """Return why notes are stale, None if not known, and the successors of those that have one."""
-    numbers = [one.number for one in found]
-    judge = stale_hits(bank, view)
-    stale: dict[int, str] | None = None
-    if judge is not None:
-        rows = document_rows.passages_of(view.manifest, numbers)
-        stale = {number: "" for number, one in judge.notes(numbers).items() if one.holds}
-        stale |= {rows[row]: reason for row, reason in judge(rows).items()}
-    successors = graph.superseded(view.manifest, numbers)
-    return stale, {number: path for number, (_, path) in successors.items()}
 
 
 PAGE = 50
@@ -267,6 +198,17 @@ def browse(
             types=document_rows.counts(view.manifest, "type"),
             tags=dict(list(document_rows.counts(view.manifest, "tag").items())[:_MOST_TAGS]),
         )
+
+    return bank.read(ask)
+
+
+def rows_of(bank: Bank, paths: Collection[str]) -> tuple[ListedNote, ...]:
+    """Return the notes at some paths, as `browse` does; those that are not indexed are left out."""
+
+    def ask(view: View) -> tuple[ListedNote, ...]:
+        numbers = document_rows.numbers_of(view.manifest, paths)
+        rows = document_rows.documents(view.manifest, numbers).values()
+        return tuple(listed(open_index.note_of(row)) for row in rows)
 
     return bank.read(ask)
 

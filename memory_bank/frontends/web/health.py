@@ -1,4 +1,4 @@
-"""What the rules find in a bank, looked for in the background: pages never wait for it."""
+"""What needs attention in a bank, looked for in the background: pages never wait for it."""
 
 from __future__ import annotations
 
@@ -10,12 +10,16 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from memory_bank.base.errors import MemoryBankError, exhausted
+from memory_bank.base.errors import BadInput, MemoryBankError, NoRepository, exhausted
 from memory_bank.frontends.serving.serving_background import Background
 from memory_bank.frontends.serving.shared_bank import SharedBank
+from memory_bank.frontends.web.graph.note_graph import NOTE, NoteGraph, whole_graph
 from memory_bank.review import lint
+from memory_bank.review.rules.base import rules
+from memory_bank.trust import stale
 
 if TYPE_CHECKING:
+    from memory_bank.bank.bank import Bank
     from memory_bank.bank.findings import Finding
 
 
@@ -25,19 +29,102 @@ _SHARE = 10
 _OLD = 600.0
 """Seconds after which they run again even if no note has changed: code changes, too."""
 
+_HUBS = 6
+
 _log = logging.getLogger(__name__)
 
 
+class RuleFindings(NamedTuple):
+    """The findings of one rule."""
+
+    rule: str
+    summary: str
+    findings: tuple[Finding, ...]
+
+
+class CountedNote(NamedTuple):
+    """A note with a number: of later commits of what it cites, or of notes that link to it."""
+
+    path: str
+    title: str
+    number: int
+    targets: tuple[str, ...] = ()
+
+
 class Checked(NamedTuple):
-    """The findings in a bank, and when they were made."""
+    """What was found in a bank, and when."""
 
     findings: tuple[Finding, ...]
     """The most severe first."""
-    counts: Mapping[str, int]
-    """By severity."""
+    stale: tuple[CountedNote, ...]
+    """The notes whose cited code changed after them, those with most commits first."""
+    hubs: tuple[CountedNote, ...]
+    """The notes to which most others link."""
+    titles: Mapping[str, str]
+    """Of the notes with findings, by path."""
     made_at: str
     problem: str
-    """Why there are none; empty if the rules have run."""
+    """Why there is nothing; empty if the rules have run."""
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """The number of findings by severity."""
+        return Counter(one.severity for one in self.findings)
+
+    @property
+    def rules(self) -> tuple[RuleFindings, ...]:
+        """The findings by rule, in the order of their first ones."""
+        summaries = {name: one.summary for name, one in rules().items()}
+        found: dict[str, list[Finding]] = {}
+        for one in self.findings:
+            found.setdefault(one.rule, []).append(one)
+        return tuple(
+            RuleFindings(name, summaries.get(name, name), tuple(some))
+            for name, some in found.items()
+        )
+
+    @property
+    def rows(self) -> tuple[RuleFindings, ...]:
+        """The rules with findings that are more than remarks."""
+        return tuple(one for one in self.rules if one.findings[0].severity != "info")
+
+
+def check(bank: Bank, made_at: str) -> Checked:
+    """Run the rules, and count the commits of cited code and the links to notes."""
+    found = lint.lint(bank)
+    try:
+        report = stale.stale(bank).stale
+    except (NoRepository, BadInput):
+        report = ()
+    graph = whole_graph(bank)
+    titles = {node.id: node.label for node in graph.nodes if node.kind == NOTE}
+    later: dict[str, set[str]] = {}
+    targets: dict[str, dict[str, None]] = {}
+    for one in report:
+        later.setdefault(one.path, set()).update(commit.id for commit in one.commits)
+        targets.setdefault(one.path, {})[one.target] = None
+    checked = [
+        CountedNote(path, titles.get(path, path), len(some), tuple(targets[path]))
+        for path, some in later.items()
+    ]
+    return Checked(
+        findings=found,
+        stale=tuple(sorted(checked, key=lambda one: (-one.number, one.path))),
+        hubs=tuple(_hubs(graph)),
+        titles={one.path: titles[one.path] for one in found if one.path in titles},
+        made_at=made_at,
+        problem="",
+    )
+
+
+def _hubs(graph: NoteGraph) -> list[CountedNote]:
+    found = []
+    for place, node in enumerate(graph.nodes):
+        if node.kind == NOTE and not node.hidden:
+            into = {edge.source for edge in graph.near[place] if edge.target == place}
+            found.append(CountedNote(node.id, node.label, len(into - {place})))
+    found.sort(key=lambda one: (-one.number, one.path))
+    return [one for one in found[:_HUBS] if one.number > 1]
 
 
 class RuleRuns:
@@ -68,12 +155,12 @@ class RuleRuns:
 
     def _run(self) -> None:
         began = time.monotonic()
-        found: tuple[Finding, ...] = ()
-        problem = ""
+        made, problem = None, ""
+        at = datetime.now(UTC).isoformat(timespec="seconds")
         try:
             self._shared.bank()  # opened first: two that make the index would disturb each other
             with self._shared.another(embeds=False) as bank:
-                found = lint.lint(bank)
+                made = check(bank, at)
         except MemoryBankError as error:
             problem = error.message
         except Exception as error:  # noqa: BLE001  (the outermost frame of a thread)
@@ -84,9 +171,7 @@ class RuleRuns:
                 problem = "the rules failed by an error of the server, which is logged there"
         now = time.monotonic()
         with self._lock:
-            counts = Counter[str](one.severity for one in found)
-            made = datetime.now(UTC).isoformat(timespec="seconds")
-            self._checked = Checked(found, counts, made, problem)
+            self._checked = made or Checked((), (), (), {}, at, problem)
             self._runs = False
             self._next = now + (now - began) * _SHARE
             self._until = now + _OLD

@@ -21,11 +21,8 @@ from markdown_it.utils import OptionsDict
 from markupsafe import Markup, escape
 
 from memory_bank.base.rendering import visible
-from memory_bank.frontends.web.templating import quoted
+from memory_bank.frontends.web.templating import quoted, url_of
 from memory_bank.memory.note_view import Goals, LinkedPlace
-
-_PAGES = frozenset({"history", "standing", "edit"})
-"""Pages of a note: another note in a folder of its name may have such a name, too."""
 
 _SCHEMES = frozenset({"http", "https", "mailto"})
 
@@ -64,12 +61,6 @@ def place_of(goal: LinkedPlace) -> str:
 def namers_of(goal: LinkedPlace) -> str:
     """Return the address of the list of notes that name a file, a symbol or a ghost."""
     return f"/notes?cites={quote(goal.name.encode('utf-8', 'surrogateescape'), safe='')}"
-
-
-def url_of(path: str) -> str:
-    """Return the part of an address that names a note: its path, as a rule without `.md`."""
-    short = path.removesuffix(".md")
-    return path if short.rpartition("/")[2] in _PAGES else short
 
 
 def is_allowed(url: str) -> bool:
@@ -137,6 +128,9 @@ _BLOCK_ID = re.compile(r"(?:^|(?<=\s))\^([\w-]+)[ \t]*\Z")
 
 _TASK = re.compile(r"\[([ xX])\](?=\s)")
 
+_RELATION = re.compile(r"([A-Za-z][\w-]*):: *")
+"""The start of `extends:: [[note]]`."""
+
 _NEWLINE = re.compile(r"\r\n?")
 
 Env = MutableMapping[str, Any]
@@ -158,24 +152,22 @@ class Rendered(NamedTuple):
     too_long: bool = False
 
 
-def render(text: str, goals: Goals, *, title: str = "", line: int = 1) -> Rendered:
+def render(text: str, goals: Goals, *, title: str = "") -> Rendered:
     """Return a Markdown text as HTML.
 
-    `line` is the line of the file where it starts. A first heading that says `title` is left out:
-    the page has it.
+    A first heading that says `title` is left out: the page has it.
     """
     source = visible(_NEWLINE.sub("\n", text))
     marks = _marks(source)
     if len(source) > _LONGEST or marks > _MOST_MARKS:
         return Rendered(Markup('<pre tabindex="0">{}</pre>').format(source), (), too_long=True)
-    env: dict[str, Any] = {"goals": goals, "line": line}
+    env: dict[str, Any] = {"goals": goals}
     parser = _parser()
     tokens = parser.parse(source, env)
     without = _without_title(tokens, title)
-    headed = without is tokens and bool(tokens) and tokens[0].type == "heading_open"
-    headings = _headings(without, headed=headed)
+    headings = _headings(without)
     html = Markup(parser.renderer.render(without, parser.options, env))  # noqa: S704  (it is escaped)
-    return Rendered(html if headed else _below(line) + html, headings)
+    return Rendered(html, headings)
 
 
 @cache
@@ -215,7 +207,7 @@ def _limited(state: StateCore) -> None:
 
 
 def _adjusted(state: StateCore) -> None:
-    """Make tasks and block ids of the texts that mean them."""
+    """Make tasks, relations and block ids of the texts that mean them."""
     for number, token in enumerate(state.tokens):
         if token.type != "inline" or not token.children:
             continue
@@ -225,6 +217,9 @@ def _adjusted(state: StateCore) -> None:
             first.content = first.content[found.end() :]
             token.children.insert(0, Token("task", "", 0, meta={"done": found[1] != " "}))
             state.tokens[number - 2].attrJoin("class", "task")
+        if first.type == "text" and (found := _RELATION.match(first.content)):
+            first.content = first.content[found.end() :]
+            token.children.insert(0, Token("relation", "", 0, content=found[1]))
         if last.type == "text" and (found := _BLOCK_ID.search(last.content)):
             last.content = last.content[: found.start()]
             token.children.append(Token("block_id", "", 0, content=found[1]))
@@ -237,11 +232,8 @@ def _without_title(tokens: list[Token], title: str) -> list[Token]:
     return tokens[3:] if same else tokens
 
 
-def _headings(tokens: Sequence[Token], *, headed: bool) -> tuple[ContentsHeading, ...]:
-    """Give each heading its anchor, its level below the page's title, and its section's line.
-
-    The first section starts with the text, also if blank lines stand before its heading.
-    """
+def _headings(tokens: Sequence[Token]) -> tuple[ContentsHeading, ...]:
+    """Give each heading its anchor, and its level below the page's title."""
     found: list[ContentsHeading] = []
     used: dict[str, int] = {}
     last = 1
@@ -255,9 +247,8 @@ def _headings(tokens: Sequence[Token], *, headed: bool) -> tuple[ContentsHeading
         last = level = max(2, min(int(token.tag[1]), last + 1))
         token.tag = f"h{level}"
         token.attrSet("id", anchor)
-        line = token.map[0] if token.map and not (headed and number == 0) else 0
         close = tokens[number + 2]
-        close.tag, close.meta = token.tag, {"line": line, "anchor": anchor}
+        close.tag, close.meta = token.tag, {"anchor": anchor}
         found.append(ContentsHeading(level, text, anchor))
     return tuple(found)
 
@@ -275,15 +266,9 @@ def _plain(inline: Token) -> str:
     return "".join(words).strip()
 
 
-def _below(line: int) -> Markup:
-    """Return the place below the heading on a line, where it is said who wrote the section."""
-    return Markup('<div class="from" id="from-{}"></div>\n').format(line)
-
-
-def _heading_close(token: Token, env: Env) -> Markup:
+def _heading_close(token: Token, _: Env) -> Markup:
     link = Markup(' <a class="anchor" href="#{}" aria-label="Link to this section">#</a></{}>\n')
-    href = quote(token.meta["anchor"])
-    return link.format(href, token.tag) + _below(env["line"] + token.meta["line"])
+    return link.format(quote(token.meta["anchor"]), token.tag)
 
 
 def _image(token: Token, env: Env) -> Markup:
@@ -297,6 +282,11 @@ def _task(token: Token, _: Env) -> Markup:
     sign, words = ("☑", "done:") if token.meta["done"] else ("☐", "to do:")
     shown = Markup('<span aria-hidden="true">{}</span><span class="hidden-text">{}</span>')
     return shown.format(sign, words)
+
+
+def _relation(token: Token, _: Env) -> Markup:
+    words = token.content.replace("_", " ")
+    return Markup('<em class="typed">{}</em> ').format(words[:1].upper() + words[1:])
 
 
 _TABLE = Markup('<div class="scroll" role="region" aria-label="Table" tabindex="0"><table>\n')
@@ -314,6 +304,7 @@ _RULES: Mapping[str, Callable[[Token, Env], Markup]] = {
     "wikilink": lambda one, env: wikilink(one.content, env["goals"]),
     "image": _image,
     "task": _task,
+    "relation": _relation,
     "block_id": lambda one, _: _BLOCK.format(one.content),
     "code_block": lambda one, _: _CODE.format(one.content),
     "fence": lambda one, _: _CODE.format(one.content),

@@ -15,13 +15,16 @@ from starlette.routing import Route
 
 from memory_bank.base import plugins
 from memory_bank.base.errors import Hint, MemoryBankError
+from memory_bank.base.rendering import count
 from memory_bank.frontends.http.path_redaction import PathRedaction
 from memory_bank.frontends.serving.serving_background import Background
 from memory_bank.frontends.serving.shared_bank import SharedBank
 from memory_bank.frontends.web import access, templating
 from memory_bank.frontends.web.export.folder import StaticFiles
 from memory_bank.frontends.web.health import RuleRuns
+from memory_bank.git import repository
 from memory_bank.memory import overview
+from memory_bank.search.manifest import entries
 from memory_bank.sessions import state
 
 if TYPE_CHECKING:
@@ -84,7 +87,7 @@ class Site:
         """
         try:
             with suppress(MemoryBankError):  # without a bank: requests try again
-                overview.overview(self.shared.bank())
+                overview.home(self.shared.bank())
         finally:
             self.background.start()
         self.health.latest()
@@ -135,6 +138,7 @@ class Site:
             "write": self.write,
             "exported": self.exported,
             "csrf": access.token(self.secret, browser) if self.write else "",
+            "foot": await to_thread.run_sync(self._foot) if not _is_part(request) else (),
             **values,
         }
         text = await to_thread.run_sync(self._rendered, template, found)
@@ -150,6 +154,24 @@ class Site:
 
     def _rendered(self, template: str, values: dict[str, Any]) -> str:
         return self._templates.get_template(template).render(project=self._project, **values)
+
+    def _foot(self) -> tuple[str, ...]:
+        """Return what the foot of a page says of the bank; nothing without one."""
+        if self.exported:
+            return ()
+        try:
+            bank = self.shared.bank()
+            notes = bank.read(lambda view: entries.count(view.manifest, entries.NOTES))
+            tree = repository.worktree(bank.layout.project)
+            said = [f"{count(notes, 'note')} in {bank.layout.root.name}"]
+            if tree is not None:
+                head, commit = repository.branch_and_commit(tree)
+                branch = head.removeprefix("ref: refs/heads/")
+                at = f"{branch} at {commit[:7]}" if branch != commit else f"at {commit[:7]}"
+                said += [at] if commit else []
+        except MemoryBankError:
+            return ()
+        return tuple(said)
 
     @property
     def _project(self) -> str:

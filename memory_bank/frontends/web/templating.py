@@ -2,26 +2,39 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Any
+from functools import partial
+from typing import Any, Protocol
 from urllib.parse import quote
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from memory_bank.base.rendering import count, visible
+from memory_bank.search.snippets import without_links
 
-_UNITS = (("minute", 60), ("hour", 3600), ("day", 86400))
+_MARKS = re.compile(r"^\s*(?:[#>*+-]+\s+)+|[`*]{1,3}|\]\]|\[\[", re.MULTILINE)
 
-_DATED = 30 * 86400
-"""Age in seconds from which a date is shown instead."""
+_FIELD = re.compile(r"(?:^|\s)[-*]?\s*[A-Za-z][\w-]*::\s*\[[^\]]*\]")
+"""A relation in the words around a link, such as `extends:: [target]`."""
+
+_TARGET = re.compile(r"\[[^\]]*\]\W{0,2}$|\[[^\]]*\]")
+
+_SHORTEST = 12
+"""Characters of a text around a link that says something."""
+
+_PAGES = frozenset({"history", "standing", "edit"})
+"""Pages of a note: another note in a folder of its name may have such a name, too."""
+
+_MINUTE, _HOUR, _DAY = 60, 3600, 86400
 
 
 def environment(static: Callable[[str], str], *, dated: bool = False) -> Environment:
     """Return the environment of all templates; `static` gives the URL of a static file.
 
-    With `dated`, ages are dates, for pages that are read at another time.
+    With `dated`, days have their year, for pages that are read at another time.
     """
     made = Environment(
         loader=PackageLoader("memory_bank.frontends.web"),
@@ -34,31 +47,55 @@ def environment(static: Callable[[str], str], *, dated: bool = False) -> Environ
     )
     made.globals["static"] = static
     made.filters |= {
-        "age": date if dated else age,
+        "short": partial(short, dated=dated),
+        "day_name": partial(day_name, dated=dated),
+        "lasted": lasted,
         "day": day,
         "number": number,
         "counted": count,
         "path": quoted,
+        "note_url": note_url,
+        "plain": plain,
+        "around": around,
     }
     return made
 
 
-def age(when: str, now: datetime | None = None) -> str:
-    """Return how long ago an ISO time was: `5 minutes ago`; a date if it was a month or more."""
+def short(when: str, now: datetime | None = None, *, dated: bool = False) -> str:
+    """Return an ISO time as a day, `22 Nov`, with its year unless that is this year."""
     moment = _moment(when)
     if moment is None:
         return when
-    seconds = ((now or datetime.now(UTC)) - moment).total_seconds()
-    if not 0 <= seconds < _DATED:
-        return moment.date().isoformat()
-    units = [(name, int(seconds // size)) for name, size in _UNITS if seconds >= size]
-    return f"{count(units[-1][1], units[-1][0])} ago" if units else "just now"
+    this = (now or datetime.now(UTC)).year == moment.year and not dated
+    return f"{moment.day} {moment:%b}" if this else f"{moment.day} {moment:%b %Y}"
 
 
-def date(when: str) -> str:
-    """Return the date of an ISO time."""
+def day_name(when: str, now: datetime | None = None, *, dated: bool = False) -> str:
+    """Return the day of an ISO time in UTC: `Today`, `Yesterday`, `22 Nov`."""
     moment = _moment(when)
-    return moment.astimezone(UTC).date().isoformat() if moment else when
+    if moment is None or dated:
+        return short(when, now, dated=dated)
+    ago = ((now or datetime.now(UTC)).date() - moment.date()).days
+    return {0: "Today", 1: "Yesterday"}.get(ago, "") or short(when, now)
+
+
+class _Lasting(Protocol):
+    started_at: str
+    ended_at: str | None
+
+
+def lasted(one: _Lasting) -> str:
+    """Return how long a session lasted: `49 min`, `2 h 30 min`; empty if that is not known."""
+    start, end = _moment(one.started_at), _moment(one.ended_at or "")
+    if start is None or end is None or end < start:
+        return ""
+    seconds = int((end - start).total_seconds())
+    days, hours, minutes = seconds // _DAY, seconds % _DAY // _HOUR, seconds % _HOUR // _MINUTE
+    if days:
+        return count(days, "day")
+    if hours:
+        return f"{hours} h {minutes} min" if minutes else f"{hours} h"
+    return f"{max(minutes, 1)} min"
 
 
 def day(when: str) -> str:
@@ -72,6 +109,28 @@ def number(value: int) -> str:
     return f"{value:,}"
 
 
+def note_url(path: str) -> str:
+    """Return the address of a note's page."""
+    return f"/notes/{quoted(url_of(path))}"
+
+
+def url_of(path: str) -> str:
+    """Return the part of an address that names a note: its path, as a rule without `.md`."""
+    short_name = path.removesuffix(".md")
+    return path if short_name.rpartition("/")[2] in _PAGES else short_name
+
+
+def plain(text: str) -> str:
+    """Return a line of Markdown without its marks, with the words of its links."""
+    return " ".join(_MARKS.sub("", without_links(text)).split())
+
+
+def around(context: str) -> str:
+    """Return the words around a link, without the link: `… and a lock, see …`."""
+    text = plain(_TARGET.sub("…", _FIELD.sub(" ", context)))
+    return text if len(text) > _SHORTEST else ""
+
+
 def quoted(name: str) -> str:
     """Return the name of a note, a file or an id as a part of a URL; slashes stay."""
     return quote(name.encode("utf-8", "surrogateescape"), safe="/")
@@ -82,7 +141,7 @@ def _moment(when: str) -> datetime | None:
         found = datetime.fromisoformat(when)
     except ValueError:
         return None
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
+    return (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
 
 
 def _shown(value: Any) -> Any:  # noqa: ANN401  (whatever a template shows)

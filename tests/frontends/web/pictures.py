@@ -1,9 +1,10 @@
-"""Take the pictures of docs/dashboard.md: each page at two widths and in both themes.
+"""Take the pictures of the dashboard: each page at two widths and in both themes.
 
     python -m tests.frontends.web.pictures [PAGE …]
 
 The example is a shop: decisions of people and of an agent, one that was replaced, code that changed
-since. Its dates are relative to now.
+since. Its dates are relative to now. The font is Inter, wherever the pictures are taken (Debian:
+`apt-get install fonts-inter fonts-dejavu-core`).
 """
 
 from __future__ import annotations
@@ -27,18 +28,25 @@ from tests.session_builder import observation, session, write
 FOLDER = Path(__file__).parents[3] / "docs/pictures"
 PAGES = {
     "home": "/",
+    "palette": "/#palette",
+    "notes": "/notes",
     "search": "/search?q=why+are+amounts+integers",
     "note": "/notes/decisions/cents",
     "history": "/notes/decisions/cents/history",
-    "graph": "/graph?note=decisions%2Fcents.md&depth=2",
+    "graph": "/graph",
     "sessions": "/sessions",
     "session": "/sessions/s-0412",
     "review": "/review?range=HEAD~1..HEAD",
+    "new": "/new?title=The+gateway+answers+504+under+load",
+    "edit": "/notes/decisions/cents/edit",
+    "none": "/search?q=how+is+the+app+translated&kind=notes",
+    "error": "/notes/decisions/centz",
 }
-LOOKS = {"wide-light": (1120, 800, "light"), "wide-dark": (1120, 800, "dark")} | {
+LOOKS = {"wide-light": (1280, 800, "light"), "wide-dark": (1280, 800, "dark")} | {
     "phone-light": (390, 780, "light"),
     "phone-dark": (390, 780, "dark"),
 }
+FONT = ":root { --sans: Inter, sans-serif; --mono: 'DejaVu Sans Mono', monospace; }"
 MOST_BYTES = 60_000
 _COLOURS = (64, 32, 16)
 """Numbers of colours; the next one if a picture is too large with the one before."""
@@ -180,7 +188,7 @@ def take(folder: Path, names: list[str]) -> None:
         project = build(place / "shop")
         kinds = ("CONFIG", "STATE", "DATA", "CACHE")
         env = {**os.environ, **{f"XDG_{kind}_HOME": str(place / kind) for kind in kinds}}
-        words = ["-m", "memory_bank", "serve", "web", "--http", "127.0.0.1:0"]
+        words = ["-m", "memory_bank", "serve", "web", "--write", "--http", "127.0.0.1:0"]
         server = stack.enter_context(
             subprocess.Popen(
                 [sys.executable, *words], cwd=project, stdout=subprocess.PIPE, text=True, env=env
@@ -195,15 +203,14 @@ def take(folder: Path, names: list[str]) -> None:
         browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
         for look, (width, height, theme) in LOOKS.items():
             page: Any = browser.new_page(
-                viewport={"width": width, "height": height}, color_scheme=theme
+                viewport={"width": width, "height": height}, color_scheme=theme, bypass_csp=True
             )
             page.goto(entrance)
+            page.wait_for_selector("text=commit since")  # it is counted in the background
             for name in names:
                 page.goto(url + PAGES[name])
-                page.wait_for_timeout(2500 if name in {"home", "graph", "review", "note"} else 500)
-                if look == "wide-light":
-                    page.reload()  # what is made in the background is there then
-                    page.wait_for_timeout(1500)
+                page.add_style_tag(content=FONT)
+                page.wait_for_timeout(2500 if name in {"graph", "review"} else 700)
                 file = folder / f"{name}-{look}.png"
                 page.screenshot(path=file)
                 _shrink(file)

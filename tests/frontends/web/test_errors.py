@@ -61,7 +61,7 @@ def test_an_error_says_what_where_and_what_next(client: TestClient) -> None:
     answer = client.get("/known")
     assert answer.status_code == 404
     assert "there is no note &lt;b&gt; in …/bank" in answer.text
-    assert "<code>/known</code>" in answer.text
+    assert '<span class="path">/known</span>' in answer.text
     assert "search for it, or follow a link from the start page" in answer.text
 
 

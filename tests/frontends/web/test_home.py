@@ -33,49 +33,32 @@ def checked(client: httpx2.Client, path: str) -> str:
     return text
 
 
-def test_the_cards_tell_how_much_there_is(busy: Path, serve: Serve, look: Look) -> None:
-    page = look(serve(cwd=busy).url)
-    cards = [one.inner_text().split("\n") for one in page.locator(".figure").all()]
-    found = {label: value for label, value, *_ in (list(filter(None, card)) for card in cards)}
-    assert list(found) == ["Total Observations", "Sessions", "Notes", "Tokens Saved"]
-    assert (found["Total Observations"], found["Sessions"], found["Notes"]) == ("1", "1", "3")
-    assert 4000 < int(found["Tokens Saved"].replace(",", "")) < 5000
-
-
-def test_what_is_recent_is_a_table_that_leads_to_the_pages(
-    busy: Path, serve: Serve, look: Look
+def test_what_changed_is_by_day_and_commit(
+    project: Path, git: Callable[..., str], dashboard: httpx2.Client
 ) -> None:
-    page = look(serve(cwd=busy).url)
-    assert page.locator("th").all_inner_texts() == ["ID", "Type", "Title", "Project", "Time"]
-    links = {
-        one.inner_text(): one.get_attribute("href")
-        for one in page.locator("td[data-name=Title] a").all()
-    }
-    assert links["Fix login"] == "/sessions/s1#obs-000000000001"
-    assert links["Work on s1"] == "/sessions/s1"
-    assert links["Tantivy over Whoosh"] == "/notes/decisions/tantivy.md"
+    for number in range(4):
+        (project / f".memories/facts/f{number}.md").write_text(f"# Fact {number}\n\nIt is so.\n")
+    git(project, "add", "-A")
+    git(project, "commit", "-qm", "Write four facts")
+    page = dashboard.get("/").text
+    assert "4 notes in one commit" in page
+    assert page.count("Write four facts") == 1
+    assert "<h3>Today</h3>" in page
 
 
-def test_who_has_never_seen_the_project_finds_why_who_and_whether_it_holds(
-    serve: Serve, look: Look, project: Path, git: Callable[..., str]
+def test_notes_to_check_are_counted_with_the_commits_of_their_code(
+    project: Path, git: Callable[..., str], dashboard: httpx2.Client
 ) -> None:
     (project / "src/index.py").write_text("def build_index(notes):\n    return 1\n")
     git(project, "commit", "-qam", "Change the index")
-    page = look(serve().url)
-    decisions = page.get_by_role("region", name="Latest decisions")
-    new, old = (one.inner_text() for one in decisions.locator("li").all())
-    assert "Tantivy over Whoosh" in new
-    assert "human" in new
-    assert "by Test" in new
-    assert "src/index.py changed since" in new
-    assert "replaced by decisions/tantivy.md" in " ".join(old.split())
-    assert page.get_by_role("searchbox", name="What do you want to know").count() == 1
+    page = re.sub(r"<[^>]+>", "", checked(dashboard, "/"))
+    assert "1 note cites code that changed after it" in page
+    assert "1 commit since" in page
 
 
 def test_a_question_goes_to_the_search(unchanged: Dashboard, look: Look) -> None:
     page = look(unchanged.url)
-    page.keyboard.press("/")
-    page.keyboard.type("why tantivy?")
+    page.get_by_role("searchbox").first.fill("why tantivy?")
     page.keyboard.press("Enter")
     page.wait_for_url("**/search?q=why+tantivy%3F")
 
@@ -86,13 +69,11 @@ def test_health_is_looked_for_in_the_background(serve: Serve, look: Look, projec
     )
     served = serve()
     page = look(served.url)
-    card = page.get_by_role("region", name="Health")
-    card.get_by_role("link", name="See the findings").wait_for()
-    assert "1 warning" in card.inner_text() or "1 error" in card.inner_text()
-    card.get_by_role("link", name="See the findings").click()
+    page.get_by_role("link", name="all findings").wait_for()
+    assert "Bad" in page.locator("#attention").inner_text()
+    page.get_by_role("link", name="all findings").click()
     page.wait_for_url("**/health")
-    assert "facts/bad.md:3" in page.locator("main").inner_text()
-    assert page.get_by_role("link", name="See the findings").count() == 0
+    assert "line 3" in page.locator("main").inner_text()
 
 
 def test_a_change_of_the_files_is_there_with_the_next_page(
@@ -101,8 +82,8 @@ def test_a_change_of_the_files_is_there_with_the_next_page(
     assert "Brand new" not in dashboard.get("/").text
     (project / ".memories/facts/new.md").write_text("# Brand new\n\nWords.\n")
     page = dashboard.get("/").text
-    assert page.count("Brand new") == 2
-    assert "uncommitted" in page
+    assert page.count(">Brand new<") == 1
+    assert "not committed" in page
 
 
 def test_an_empty_bank_gets_a_page(serve: Serve, folder: Path) -> None:
@@ -110,7 +91,7 @@ def test_an_empty_bank_gets_a_page(serve: Serve, folder: Path) -> None:
     with serve(cwd=folder).client() as client:
         page = client.get("/")
     assert page.status_code == 200
-    assert "There are no notes yet" in page.text
+    assert "knows nothing yet" in page.text
 
 
 @pytest.fixture(scope="module")

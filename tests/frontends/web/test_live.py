@@ -192,7 +192,7 @@ def test_a_page_shows_what_changed_without_a_reload(
     write(project / ".memories", session("s1", observation(1, "One", created_at=datetime.now(UTC))))
     page.get_by_text("Added by an editor").wait_for()
     page.get_by_text("Updated just now").wait_for()
-    sessions.get_by_role("link", name="Work on s1").wait_for()
+    sessions.locator("#sessions").get_by_role("link", name="Work on s1").wait_for()
     assert page.evaluate("window.same")
     assert page.locator("#live").get_attribute("aria-live") == "polite"
 
@@ -209,10 +209,10 @@ def test_nothing_that_was_typed_is_lost(serve: Serve, look: Look, project: Path)
         store_observation(bank, "s1", title="Two")
     page.get_by_text("shown when your form is done").wait_for()
     assert form.get_by_label("Path").input_value() == "facts/one"
-    assert page.get_by_role("heading", name="Two").count() == 0
+    assert page.locator(".events .name", has_text="Two").count() == 0
     form.get_by_label("Path").fill("")
     form.get_by_label("Path").blur()
-    page.get_by_role("heading", name="Two").wait_for()
+    page.locator(".events .name", has_text="Two").wait_for()
     assert form.get_by_label("Path").is_visible()
 
 

@@ -48,7 +48,7 @@ def test_a_dashboard_that_reads_has_no_forms(dashboard: httpx2.Client, note: Pat
 
 def test_the_text_is_edited(writable: httpx2.Client, note: Path) -> None:
     assert f'href="{URL}/edit"' in writable.get(URL).text
-    form = fields(writable.get(f"{URL}/edit").text)
+    form = fields(writable.get(f"{URL}/edit?source=1").text)
     assert form["text"] == note.read_text()
     form["text"] = "# BM25\r\n\r\nNew <b> text.\r\n"
     saved = writable.post(f"{URL}/edit", data=form)
@@ -61,7 +61,7 @@ def test_the_text_is_edited(writable: httpx2.Client, note: Path) -> None:
 
 def test_only_a_form_of_the_page_writes(writable: httpx2.Client, note: Path) -> None:
     before = note.read_bytes()
-    form = fields(writable.get(f"{URL}/edit").text)
+    form = fields(writable.get(f"{URL}/edit?source=1").text)
     without = {key: value for key, value in form.items() if key != "csrf_token"}
     for word in ("edit", "archive", "restore", "confirm", "promote"):
         assert writable.post(f"{URL}/{word}", data=without).status_code == 403, word
@@ -72,7 +72,7 @@ def test_only_a_form_of_the_page_writes(writable: httpx2.Client, note: Path) -> 
 
 
 def test_a_conflict_shows_both_texts(writable: httpx2.Client, note: Path) -> None:
-    form = fields(writable.get(f"{URL}/edit").text)
+    form = fields(writable.get(f"{URL}/edit?source=1").text)
     note.write_text("# BM25\n\nWritten by another.\n")
     form["text"] = "# BM25\n\nWritten by me </textarea><script>alert(1)</script>\n"
     answer = writable.post(f"{URL}/edit", data=form)
@@ -99,7 +99,7 @@ def test_a_conflict_shows_both_texts(writable: httpx2.Client, note: Path) -> Non
 )
 def test_a_refused_text_is_kept(writable: httpx2.Client, note: Path, text: str, said: str) -> None:
     before = note.read_bytes()
-    form = fields(writable.get(f"{URL}/edit").text)
+    form = fields(writable.get(f"{URL}/edit?source=1").text)
     answer = writable.post(f"{URL}/edit", data={**form, "text": text})
     assert answer.status_code in {400, 422}
     assert said in answer.text
@@ -109,7 +109,7 @@ def test_a_refused_text_is_kept(writable: httpx2.Client, note: Path, text: str, 
 
 
 def test_a_note_that_is_gone_can_be_written_anew(writable: httpx2.Client, note: Path) -> None:
-    form = fields(writable.get(f"{URL}/edit").text)
+    form = fields(writable.get(f"{URL}/edit?source=1").text)
     note.unlink()
     answer = writable.post(f"{URL}/edit", data={**form, "text": "# BM25\n\nMine.\n"})
     assert answer.status_code == 404
@@ -123,7 +123,7 @@ def test_a_note_that_is_gone_can_be_written_anew(writable: httpx2.Client, note: 
 def test_any_text_survives_the_form(writable: httpx2.Client, note: Path) -> None:
     text = "\n\n# BM25\n\n" + "\n".join(one.replace("\0", "") for one in PAYLOADS) + "\n\ttab \n\n"
     note.write_text(text)
-    form = fields(writable.get(f"{URL}/edit").text)
+    form = fields(writable.get(f"{URL}/edit?source=1").text)
     assert form["text"] == text
     assert writable.post(f"{URL}/edit", data=form).status_code == 303
     assert note.read_text() == text
@@ -131,12 +131,12 @@ def test_any_text_survives_the_form(writable: httpx2.Client, note: Path) -> None
 
 def test_a_note_is_archived_and_restored(writable: httpx2.Client, note: Path) -> None:
     before = note.read_bytes()
-    form = fields(writable.get(URL).text)
+    form = fields(writable.get(f"{URL}?full=1").text)
     done = writable.post(f"{URL}/archive", data=form)
     assert done.headers["location"] == f"{URL}?done=archive"
     page = writable.get(done.headers["location"]).text
     assert "Archived. It is kept" in page
-    assert "This note is archived." in page
+    assert "This note is archived:" in page
     stale = writable.post(f"{URL}/restore", data=form)
     assert stale.status_code == 409, "the note is no longer as the page showed it"
     writable.post(f"{URL}/restore", data=fields(page))
@@ -144,14 +144,14 @@ def test_a_note_is_archived_and_restored(writable: httpx2.Client, note: Path) ->
 
 
 def test_a_note_is_confirmed(writable: httpx2.Client, project: Path, note: Path, git: Git) -> None:
-    assert "/confirm" not in writable.get(URL).text, "it cites nothing"
+    assert "/confirm" not in writable.get(f"{URL}?full=1").text, "it cites nothing"
     note.write_text("---\nfile_refs: [src/index.py]\n---\n# BM25\n")
-    done = writable.post(f"{URL}/confirm", data=fields(writable.get(URL).text))
+    done = writable.post(f"{URL}/confirm", data=fields(writable.get(f"{URL}?full=1").text))
     assert done.headers["location"] == f"{URL}?done=confirm"
     assert git(project, "rev-parse", "HEAD").strip() in note.read_text()
-    assert "Last confirmed" in writable.get(f"{URL}?full=1").text
+    assert "Confirmed as right" in writable.get(f"{URL}?full=1").text
     (project / "src/index.py").write_text("changed\n")
-    warned = writable.post(f"{URL}/confirm", data=fields(writable.get(URL).text))
+    warned = writable.post(f"{URL}/confirm", data=fields(writable.get(f"{URL}?full=1").text))
     assert warned.status_code == 200
     assert "uncommitted changes of src/index.py are not confirmed" in warned.text
 
@@ -169,7 +169,7 @@ def test_an_observation_becomes_a_note(bank: Bank, project: Path, writable: http
     assert "This note was made of the observation." in made
     assert "Retry &lt;b&gt;three&lt;/b&gt; times" in made
     again = writable.get(url).text
-    assert "is the note <a href=" in again
+    assert "is the note <a class=" in again
     assert "Make a note of it" not in again
 
 
@@ -177,8 +177,8 @@ def test_a_person_edits_with_the_keyboard(serve: Serve, look: Look, note: Path) 
     page = look(serve("--write").url + URL)
     page.get_by_role("link", name="Edit").focus()
     page.keyboard.press("Enter")
-    page.wait_for_selector("textarea")
-    assert page.evaluate("document.activeElement.id") == "text"
+    page.wait_for_selector("#text")
+    page.locator("#text").focus()
     note.write_text("# BM25\n\nTheirs.\n")
     page.keyboard.press("Control+End")
     page.keyboard.type("Mine.")
@@ -190,3 +190,45 @@ def test_a_person_edits_with_the_keyboard(serve: Serve, look: Look, note: Path) 
     page.keyboard.press("Control+Enter")
     page.wait_for_selector("text=Saved.")
     assert note.read_text().endswith("Mine.")
+
+
+def test_the_fields_are_edited_and_all_else_stays(writable: httpx2.Client, note: Path) -> None:
+    note.write_bytes(
+        b"---\r\n# ours\r\ntype:   fact\r\ntags: [a,  b]\r\n---\r\n\r\n"
+        b"# BM25 ranks\r\n\r\nOne line,\r\nand another one.\r\n\r\n* a\r\n* b\r\n"
+    )
+    page = writable.get(f"{URL}/edit").text
+    form = fields(page)
+    assert form["text"] == "One line, and another one.\n\n* a\n* b\n"
+    assert re.search(r'<textarea class="title"[^>]*>BM25 ranks</textarea>', page)
+    given = {**form, "title": "BM25 ranks", "type": "fact", "tags": "a, b", "files": ""}
+    before = note.read_bytes()
+    assert writable.post(f"{URL}/edit", data=given).status_code == 303
+    assert note.read_bytes() == before
+    form = fields(writable.get(f"{URL}/edit").text)
+    changed = {"title": "BM25 orders", "tags": "a", "text": form["text"].replace("another", "a")}
+    assert writable.post(f"{URL}/edit", data={**given, **form, **changed}).status_code == 303
+    assert note.read_bytes() == (
+        before.replace(b"BM25 ranks", b"BM25 orders")
+        .replace(b"another", b"a")
+        .replace(b"[a,  b]", b"[a]")
+    )
+
+
+def test_a_new_note_is_written_and_says_what_is_known(
+    writable: httpx2.Client, project: Path
+) -> None:
+    form = fields(writable.get("/new?title=Flock+is+released").text)
+    given = {**form, "title": "Flock is released", "type": "fact", "tags": "locks", "files": ""}
+    near = writable.post("/new/known", data={**given, "title": "Tantivy over Whoosh", "text": ""})
+    assert "/notes/decisions/tantivy" in near.text
+    assert writable.post("/new", data={**given, "title": "", "text": " "}).status_code == 400
+    look = writable.post("/new", data={**given, "look": "1", "title": "Tantivy over Whoosh"})
+    assert "/notes/decisions/tantivy" in look.text
+    made = writable.post("/new", data={**given, "text": "When a process <b>dies</b>.\r\n"})
+    assert made.headers["location"] == "/notes/facts/flock-is-released?done=created"
+    text = (project / ".memories/facts/flock-is-released.md").read_text()
+    assert text.endswith("# Flock is released\n\nWhen a process <b>dies</b>.\n")
+    assert "tags: [locks]" in text or "- locks" in text
+    again = writable.post("/new", data={**given, "text": "When a process <b>dies</b>.\n"})
+    assert again.headers["location"].endswith("?done=known")

@@ -63,7 +63,6 @@ def test_a_note_has_its_text_with_links(cache: Path, dashboard: httpx2.Client) -
     assert re.search(r'href="/notes/facts/bm25"[^>]*>BM25</a>', page)
     assert re.search(r'class="cited" href="/code/src/index.py"', page)
     assert dashboard.get("/code/src/index.py").status_code == 200
-    assert 'href="/notes?cites=src%2Findex.py"' in page
     assert dashboard.get("/graph?note=decisions/cache.md").status_code == 200
     assert 'href="/graph?note=decisions%2Fcache.md"' in page
     assert re.search(
@@ -74,7 +73,7 @@ def test_a_note_has_its_text_with_links(cache: Path, dashboard: httpx2.Client) -
     assert "done:" in page
     assert '<div class="scroll"' in page
     assert 'rel="noreferrer noopener"' in page
-    assert 'href="/notes?tag=speed"' in page
+    assert "cache, speed" in page
     assert "src/cache.py" in page
 
 
@@ -86,10 +85,9 @@ def test_the_page_says_who_wrote_it_and_what_changed(cache: Path, dashboard: htt
         words = " ".join(re.sub(r"<[^>]+>", "", page).split())
         assert "Written by Test on " in words
         assert ", reviewed in #12." in words
-        assert "Last changed by Test with Claude on " in words
-        assert "1 of its 2 citations of code has changed since" in words
+        assert "Changed by Test with Claude on " in words
+        assert "src/cache.py changed after " in words
         assert "Double the cache" in words
-        assert "badge-agent" in page
     plain = dashboard.get("/notes/decisions/cache").text
     assert 'hx-get="/notes/decisions/cache/standing"' in plain
     assert 'href="/notes/decisions/cache?full=1"' in plain
@@ -97,9 +95,9 @@ def test_the_page_says_who_wrote_it_and_what_changed(cache: Path, dashboard: htt
 
 def test_backlinks_are_shown_with_their_words(dashboard: httpx2.Client) -> None:
     page = dashboard.get("/notes/facts/bm25").text
-    part = page.split('aria-label="Linked from"')[1].split("</section>")[0]
+    part = page.split("Linked from 1</h2>")[1].split("</section>")[0]
     assert "/notes/decisions/tantivy" in part
-    assert "[" in part, "the words around the link"
+    assert "comes for free" in part, "the words around the link"
 
 
 def test_the_history_shows_words(cache: Path, dashboard: httpx2.Client) -> None:
@@ -120,24 +118,24 @@ def test_what_a_note_supersedes_and_its_state_are_said(
         "---\nsupersedes: '[[old]]'\nverified_commit: abcdefabcdef\n---\n# New\n\nNew.\n"
     )
     old = dashboard.get("/notes/old?full=1").text
-    assert "This note is archived." in old
-    assert re.search(r'Superseded by</strong> <a href="/notes/new">New</a>', old)
+    assert "This note is archived:" in old
+    assert re.search(r'Replaced by <a [^>]*href="/notes/new">New</a>', old)
     new = dashboard.get("/notes/new?full=1").text
     assert "which this repository does not have" in new
     assert "Not committed yet" in new
-    assert 'aria-label="Supersedes"' in new
+    assert "<h2>Replaces</h2>" in new
 
 
 def test_notes_are_browsed(cache: Path, dashboard: httpx2.Client) -> None:
     every = dashboard.get("/notes").text
-    assert "4 notes" in every
+    assert "4 notes," in dashboard.get("/notes?order=new").text
     assert 'href="/notes?folder=decisions"' in every
     some = dashboard.get("/notes?folder=decisions&tag=speed").text
     assert "1 note," in some
     assert "/notes/decisions/cache" in some
     assert "No note is like that." in dashboard.get("/notes?type=nothing").text
     named = dashboard.get("/notes?cites=src/cache.py").text
-    assert "Notes that name <code>src/cache.py</code>" in named
+    assert ">src/cache.py</code>" in named
     assert "1 note," in named
 
 
@@ -146,7 +144,7 @@ def test_a_note_that_does_not_exist_says_what_next(dashboard: httpx2.Client) -> 
         answer = dashboard.get(url)
         assert answer.status_code == 404, url
         assert "there is no note" in answer.text
-        assert "What next" in answer.text
+        assert "Next:" in answer.text
 
 
 def test_a_note_may_have_the_name_of_a_page(project: Path, dashboard: httpx2.Client) -> None:
@@ -201,7 +199,7 @@ def test_hostile_text_runs_nowhere(project: Path, git: Git, serve: Serve, look: 
                     assert bad not in text, (url, bad)
             assert "javascript:" not in "".join(re.findall(r'(?:href|src)="[^"]*"', text)), url
     page = look(served.url + "/notes/hostile/n0")
-    page.wait_for_selector("text=Written by")
+    page.wait_for_selector("text=Written by", state="attached")
     page.goto(served.url + "/notes/hostile/n32/history")
 
 
@@ -210,13 +208,15 @@ def test_a_note_in_a_browser(cache: Path, serve: Serve, look: Look, width: int, 
     wide = "| " + " | ".join(f"column{n}" for n in range(30)) + " |\n|" + "---|" * 30 + "\n"
     cache.write_text(cache.read_text() + f"\n{wide}\n\n    {'code' * 100}\n\n{'word' * 100}\n")
     page = look(f"{serve().url}/notes/decisions/cache", width=width, theme=theme)
-    page.wait_for_selector("text=Written by")
+    page.wait_for_selector("text=Written by", state="attached")
+    assert page.evaluate("document.querySelector('.prose').getBoundingClientRect().top") < 230
     assert page.title().startswith("Use a cache · "), "a part that is loaded does not rename it"
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    assert page.locator("#from-10 .badge").count() == 1, "below the heading of its section"
+    assert page.locator("#sections li").count() == 3, "who wrote which section, below the text"
     levels = page.evaluate("[...document.querySelectorAll('h1,h2,h3,h4')].map(h => +h.tagName[1])")
     assert levels[0] == 1
     assert all(after <= before + 1 for before, after in pairwise(levels))
+    page.locator(".standing > summary").click()
     page.get_by_role("link", name="2 commits").click()
     page.wait_for_selector("h1:has-text('History')")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
@@ -237,19 +237,20 @@ def test_a_text_from_right_to_left_stands_so(project: Path, serve: Serve, look: 
     assert page.evaluate(starts) == [True, True, False]
 
 
-def test_similar_notes_are_shown(project: Path, dashboard: httpx2.Client) -> None:
+def test_notes_that_are_close_are_shown(project: Path, dashboard: httpx2.Client) -> None:
     words = "A worker tries a failed job five times, with jitter, then parks it."
-    (project / ".memories/facts/one.md").write_text(f"# Retries\n\n{words}\n")
-    (project / ".memories/facts/two.md").write_text(f"# Tries & pauses\n\n{words}\n")
-    page = dashboard.get("/notes/facts/one").text
-    assert '<a class="hit-title" href="/notes/facts/two">Tries &amp; pauses</a>' in page
-    assert "% of the words" in page
-    assert "Similar notes" not in dashboard.get("/notes/facts/bm25").text
+    (project / ".memories/facts/one.md").write_text(f"# Retries of a job\n\n{words}\n")
+    (project / ".memories/facts/two.md").write_text(f"# Tries of a job & pauses\n\n{words}\n")
+    assert 'hx-get="/new/known?note=facts%2Fone.md"' in dashboard.get("/notes/facts/one").text
+    page = dashboard.get("/new/known", params={"note": "facts/one.md"}).text
+    assert 'href="/notes/facts/two">Tries of a job &amp; pauses</a>' in page
+    assert "facts/one" not in page
 
 
 def test_without_javascript_a_link_shows_it_all(cache: Path, serve: Serve, look: Look) -> None:
     page = look(f"{serve().url}/notes/decisions/cache", java_script_enabled=False)
-    page.get_by_role("link", name="Show who wrote it").click()
+    page.locator(".standing > summary").click()
+    page.get_by_role("link", name="Who wrote it").click()
     assert page.locator("text=Double the cache").count() == 1
     assert page.locator("text=Who wrote which section").count() == 1
 

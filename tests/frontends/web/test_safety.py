@@ -153,7 +153,7 @@ def test_without_its_token_a_dashboard_of_this_machine_shows_nothing(serve: Serv
     with served.stranger() as client:
         answer = client.get("/")
         assert answer.status_code == 403
-        assert "<code>memory-bank serve web</code> printed" in answer.text
+        assert "<code>mb serve web</code> printed" in answer.text
         assert "set-cookie" not in answer.headers
         assert all(client.get(url).status_code == 200 for url in statics(answer.text))
         with served.client() as mine:

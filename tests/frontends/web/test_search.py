@@ -55,18 +55,18 @@ def searched(client: httpx2.Client, **fields: Any) -> str:
 
 
 def titles(page: str) -> list[str]:
-    found = re.findall(r'class="hit-title"[^>]*>(.*?)</a>', page, re.DOTALL)
+    found = re.findall(r"<[^>]*data-hit>(.*?)</(?:a|span)>", page, re.DOTALL)
     return [re.sub(r"<[^>]*>", "", one).strip() for one in found]
 
 
 def links(page: str) -> list[str]:
-    return re.findall(r'class="hit-title" href="([^"]*)"', page)
+    return re.findall(r'href="([^"]*)" data-hit', page)
 
 
-def chip(page: str, name: str) -> str:
-    """Return a chip as it is written."""
-    found = re.search(rf'<a class="chip" id="{name}".*?</a>', page, re.DOTALL)
-    assert found, name
+def choice(page: str, condition: str) -> str:
+    """Return the link of a condition as it is written."""
+    found = re.search(rf'<a class="count" [^>]*title="{condition}">.*?</a>', page, re.DOTALL)
+    assert found, condition
     return found[0]
 
 
@@ -77,65 +77,57 @@ def test_each_kind_is_found_with_its_place(client: httpx2.Client) -> None:
     assert "/code/src/index.py#L1" in places
     assert "/code/docs/guide.md#L3" in places
     assert "/code/tests/test_index.py#L1" in places
-    assert '<span class="path">decisions/tantivy.md:8</span>' in page
-    assert re.search(r"<title>tantivy index · Search · project</title>", page)
+    assert "<title>tantivy index · Search · project</title>" in page
 
 
-def test_a_hit_tells_why_it_was_found_and_how_far_to_trust_it(client: httpx2.Client) -> None:
+def test_a_hit_tells_why_it_was_found(client: httpx2.Client) -> None:
     page = searched(client, q=QUESTION, kind="notes")
-    first = page.split('<li class="hit">')[1]
-    assert titles(first)[0] in {"Tantivy over Whoosh", "Whoosh as the keyword index"}
-    assert '<span class="kind">decision</span>' in first
+    assert titles(page)[0] in {"Tantivy over Whoosh", "Whoosh as the keyword index"}
     assert "<mark>Tantivy</mark>" in page
-    assert "<mark>Whoosh</mark>" in first
-    assert "badge-human" in first
-    assert re.search(r'aria-label="Likelihood \d+ %, by words \d+ %', first)
-    assert re.search(r'<rect class="words" x="0.0" width="\d+\.\d"', first)
-    assert re.search(r"Likelihood that it answers: 0\.\d\d", first)
-    assert "keyword: its words" in first
-    assert "2026-01-10" in page
-    assert 'Replaced by <a href="/notes/decisions/tantivy">' in page
+    assert "<mark>Whoosh</mark>" in page
+    best = page.split('<article class="best here">')[1].split("</article>")[0]
+    assert re.search(r"likelihood that it answers</span><span class=\"n\">\d+ %", best)
+    assert re.search(r"<span>words</span><span class=\"n\">\d+ %", best)
+    assert "keyword: its words" in best
+    assert "10 Jan" in page
+    assert re.search(r'replaced by <a [^>]*href="/notes/decisions/tantivy"', page)
+    assert "badge" not in page
 
 
 def test_weaker_matches_stand_apart(client: httpx2.Client) -> None:
     page = searched(client, q="damps long whoosh gateways entirely unrelated", kind="notes")
-    before, _, weaker = page.partition('<h2 id="weaker">Weaker matches</h2>')
+    before, _, weaker = page.partition('<p class="rest">weaker matches</p>')
 
-    def likelihoods(part: str) -> list[float]:
-        return [float(one) for one in re.findall(r"Likelihood that it answers: (\S+)<", part)]
+    def likelihoods(part: str) -> list[int]:
+        found = re.findall(r'that it answers</span><span class="n">(\d+) %', part)
+        return [int(one) for one in found]
 
     assert weaker
-    assert all(one < 0.2 for one in likelihoods(weaker))
-    assert all(one >= 0.2 for one in likelihoods(before))
+    assert all(one <= 20 for one in likelihoods(weaker))
+    assert all(one >= 20 for one in likelihoods(before))
     assert len(likelihoods(page)) == len(titles(page)) > 0
 
 
-def test_a_chip_is_the_condition_that_one_can_type(client: httpx2.Client) -> None:
-    page = searched(client, q="whoosh")
-    on = chip(page, "on-type-decision")
+def test_a_choice_is_the_condition_that_one_can_type(client: httpx2.Client) -> None:
+    on = choice(searched(client, q="whoosh"), "type:decision")
     assert 'href="/search?q=whoosh+type%3Adecision"' in on
     assert "aria-current" not in on
     page = searched(client, q="whoosh type:decision")
     assert set(titles(page)) == {"Tantivy over Whoosh", "Whoosh as the keyword index"}
-    on = chip(page, "on-type-decision")
+    on = choice(page, "type:decision")
     assert 'href="/search?q=whoosh"' in on
     assert 'aria-current="true"' in on
-    assert "✓" in on
     assert "remove it" in on
     page = searched(client, q="whoosh tag:architecture -type:fact in:decisions")
     assert titles(page) == ["Tantivy over Whoosh"]
-    assert 'href="/search?q=whoosh+tag%3Aarchitecture+-type%3Afact"' in chip(page, "other-2")
+    assert 'href="/search?q=whoosh+tag%3Aarchitecture+-type%3Afact"' in page
 
 
 def test_counts_are_of_the_hits_or_of_the_bank(client: httpx2.Client) -> None:
-    number = r'<span class="count">(\d+)</span>'
-    page = searched(client, q="")
-    assert re.findall(number, chip(page, "on-tag-search")) == ["2"]
-    assert "Numbers count all notes." in page
+    assert '<span class="n">2</span>' in choice(searched(client, q=""), "tag:search")
     page = searched(client, q="maintained")
-    assert "Numbers count the hits shown." in page
-    assert re.findall(number, chip(page, "on-tag-search")) == ["1"]
-    assert re.findall(number, chip(page, "on-trust-human")) == ["1"]
+    assert "Topics in these answers" in page
+    assert '<span class="n">1</span>' in choice(page, "tag:search")
 
 
 def test_kinds_and_dates_are_chosen_without_javascript(client: httpx2.Client) -> None:
@@ -176,7 +168,7 @@ def test_mistakes_in_a_query_are_told_and_it_stays(client: httpx2.Client) -> Non
 
 def test_nothing_asked_and_nothing_found_say_what_to_do(client: httpx2.Client) -> None:
     assert "Ask in your own words" in searched(client)
-    assert "remove a condition" in searched(client, q="zebra type:decision")
+    assert "Nothing here answers this" in searched(client, q="zebra type:decision")
     assert titles(searched(client, q="since:2026-01-01 type:decision")) == ["Tantivy over Whoosh"]
 
 
@@ -193,9 +185,9 @@ def test_without_a_repository_notes_alone_are_searched(serve: Serve, tmp_path: P
     with serve(cwd=tmp_path / "alone").client() as client:
         page = searched(client, q="whoosh")
         assert titles(page) == ["Whoosh"]
-        assert 'id="on-kind-' not in page
-        assert 'id="on-trust-' not in page
-        assert "notice" not in page.split('id="found"')[1]
+        assert "kind=" not in page
+        assert "trust:" not in page
+        assert "remark" not in page.split('id="found"')[1]
         (notes / "a.md").unlink()
         assert "There are no notes yet" in searched(client, q="whoosh")
 
@@ -236,10 +228,10 @@ def test_hits_come_as_one_types(shop: Dashboard, client: httpx2.Client, look: Lo
     page = look(f"{shop.url}/search")
     assert focused(page) == "q"
     page.keyboard.type("whoosh maint", delay=10)
-    page.locator(".hit-title").first.wait_for()
+    page.locator("#found [data-hit]").first.wait_for()
     page.wait_for_url(re.compile(r"/search\?q=whoosh(\+|%20)maint$"))
     assert "Tantivy over Whoosh" in page.locator("#found").inner_text()
-    assert re.search(r"\d hit", page.locator("#said").inner_text())
+    assert re.search(r"\d answer", page.locator("#said").inner_text())
     assert page.title() == "whoosh maint · Search · project"
     assert page.evaluate("document.activeElement.value") == "whoosh maint"
 
@@ -248,8 +240,7 @@ def test_the_keyboard_leads_from_the_query_to_the_note(shop: Dashboard, look: Lo
     page = look(f"{shop.url}/search?q=whoosh&kind=notes")
     page.keyboard.press("ArrowDown")
     assert focused(page) != "q", "a search from another page leaves the focus on the page"
-    page.keyboard.press("/")
-    assert focused(page) == "q"
+    page.locator("#q").focus()
     page.keyboard.press("ArrowDown")
     first = focused(page)
     page.keyboard.press("j")
@@ -274,22 +265,18 @@ def test_the_keyboard_leads_from_the_query_to_the_note(shop: Dashboard, look: Lo
     page.wait_for_url("**/notes/decisions/*")
 
 
-def test_a_chip_changes_the_query_and_going_back_undoes_it(shop: Dashboard, look: Look) -> None:
+def test_a_choice_changes_the_query_and_going_back_undoes_it(shop: Dashboard, look: Look) -> None:
     page = look(f"{shop.url}/search?q=bm25+whoosh&kind=notes")
-    page.locator("#on-type-decision").click()
-    page.locator("#on-type-decision[aria-current]").wait_for()
+    page.locator("[title='type:decision']").click()
+    page.locator("[title='type:decision'][aria-current]").wait_for()
     assert page.locator("#q").input_value() == "bm25 whoosh type:decision"
     assert page.url.endswith("/search?q=bm25+whoosh+type%3Adecision&kind=notes")
-    assert page.evaluate("document.activeElement.id") == "on-type-decision"
-    page.locator("#on-kind-docs").click()
-    page.locator("#on-kind-docs[aria-current]").wait_for()
-    assert page.locator("#kept input").count() == 2
+    page.get_by_role("link", name="Documents").click()
+    page.wait_for_url("**kind=docs")
     page.go_back()
-    page.locator("#on-kind-docs:not([aria-current])").wait_for()
     page.go_back()
-    page.locator("#on-type-decision:not([aria-current])").wait_for()
+    page.locator("[title='type:decision']:not([aria-current])").wait_for()
     assert page.locator("#q").input_value() == "bm25 whoosh"
-    assert page.locator("header").count() == 1
 
 
 def test_the_page_fits_any_width(project: Path, serve: Serve, look: Look) -> None:
@@ -301,5 +288,4 @@ def test_the_page_fits_any_width(project: Path, serve: Serve, look: Look) -> Non
     for width, theme in LOOKS:
         page = look(f"{served.url}/search?q=whoosh+{long}&kind=notes", width=width, theme=theme)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
-        assert page.locator(".hit").count() > 0
-        assert page.locator("#filters").get_attribute("open") == ("" if width > 900 else None)
+        assert page.locator("[data-hit]").count() > 0

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import Blocking, Look, Serve
+from .conftest import Look, Serve
 
 Git = Callable[..., str]
 CLAUDE = "Co-authored-by: Claude <noreply@anthropic.com>"
@@ -47,37 +47,34 @@ def shop(project: Path, git: Git) -> Path:
     return project
 
 
-def words(page: Blocking, name: str) -> str:
-    return " ".join(page.get_by_role("region", name=name).inner_text().split())
-
-
 @pytest.mark.parametrize("width", [1280, 390])
 def test_a_stranger_asks_and_learns_why_who_and_whether_it_holds(
     shop: Path, serve: Serve, look: Look, width: int
 ) -> None:
     page = look(serve(cwd=shop).url, width=width)
-    page.get_by_role("searchbox").click()
+    page.get_by_role("searchbox").first.click()
     page.keyboard.type(QUESTION)
-    page.get_by_role("button", name="Search", exact=True).click()
+    page.keyboard.press("Enter")
     page.get_by_role("link", name="Amounts of money are kept in cents").first.click()
     page.wait_for_url("**/notes/decisions/cents*")
     assert "Floats lost a cent in every tenth order" in page.locator("main").inner_text()
+    page.locator(".standing > summary").click()
     page.get_by_text("Written by").first.wait_for()
-    said = words(page, "Who wrote it, and whether it still holds")
+    said = " ".join(page.locator("#standing").inner_text().split())
     assert "Written by Test with Claude on " in said
     assert "reviewed in #7" in said
-    assert "src/prices.py#total changed since" in said
+    assert "src/prices.py#total changed after" in said
     assert "Add shipping to the total" in said, "what changed it"
     page.get_by_role("link", name="1 commit").click()
-    page.get_by_role("heading", name="Keep amounts in cents").wait_for()
+    page.get_by_text("Keep amounts in cents").first.wait_for()
 
 
 def test_a_stranger_learns_that_a_decision_was_replaced(
     shop: Path, serve: Serve, look: Look
 ) -> None:
     page = look(serve(cwd=shop).url)
-    decisions = page.get_by_role("region", name="Latest decisions")
-    decisions.get_by_role("link", name="All amounts are euros").click()
-    page.get_by_text("Superseded by").wait_for()
+    page.get_by_text("notes in one commit").first.click()
+    page.get_by_role("link", name="All amounts are euros").first.click()
+    page.get_by_text("Replaced by").wait_for()
     page.get_by_role("link", name="Each amount has a currency").first.click()
     assert "Shops outside the euro joined" in page.locator("main").inner_text()

@@ -13,24 +13,24 @@ STYLE = (importlib.resources.files("memory_bank.frontends.web") / "static/style.
 COLOURS = {
     name: (light, dark)
     for name, light, dark in re.findall(
-        r"--([a-z-]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\);", STYLE
+        r"--([a-z-]+): light-dark\((#[0-9a-f]{6,8}), (#[0-9a-f]{6,8})\);", STYLE
     )
 }
-BACKS = ("page", "surface", "sunken")
+BACKS = ("paper", "raised", "wash")
 TEXTS = [
-    *((front, back) for front in ("text", "soft", "link") for back in BACKS),
-    *((one, f"{one}-back") for one in ("good", "info", "agent", "warn", "bad")),
+    *((front, back) for front in ("ink", "soft", "faint", "accent") for back in BACKS),
+    *((one, "paper") for one in ("warn", "bad", "add")),
+    ("ink", "add-wash"),
+    ("ink", "del-wash"),
+    ("soft", "del-wash"),
+    ("ink", "mark"),
+    ("ink", "accent-wash"),
     ("on-accent", "accent"),
-    ("text", "mark"),
 ]
 """A text needs 4.5 to 1."""
-EDGES = [
-    *((front, back) for front in ("edge", "focus") for back in BACKS),
-    ("focus", "info-back"),
-    ("info", "surface"),
-]
+EDGES = [("edge", "paper"), ("edge", "raised"), ("accent", "paper"), ("warn-dot", "paper")]
 """The edge of a field, and the mark of what has the focus, need 3 to 1."""
-DECORATION = {"line"}
+DECORATION = {"line", "shade", "veil"}
 """Nothing must be told by it."""
 
 
@@ -68,5 +68,5 @@ def test_every_colour_is_checked_and_used() -> None:
 
 
 def test_no_colour_stands_outside_the_list() -> None:
-    rules = STYLE.split("--gap:", 1)[1]
+    rules = STYLE.split("--s1:", 1)[1]
     assert not re.findall(r"#[0-9a-fA-F]{3,8}\b|rgba?\(|hsla?\(", rules)

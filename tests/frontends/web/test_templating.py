@@ -34,18 +34,25 @@ def test_a_name_that_no_page_gave_is_an_error() -> None:
 @pytest.mark.parametrize(
     ("when", "text"),
     [
-        ("2026-11-23T11:59:50Z", "just now"),
-        ("2026-11-23T11:59:00Z", "1 minute ago"),
-        ("2026-11-23T09:00:00Z", "3 hours ago"),
-        ("2026-11-21T12:00:00+00:00", "2 days ago"),
-        ("2026-10-24T12:00:00Z", "2026-10-24"),
-        ("2026-12-24T12:00:00Z", "2026-12-24"),
-        ("2026-11-22", "1 day ago"),
+        ("2026-11-23T11:59:50Z", "Today"),
+        ("2026-11-22T23:00:00Z", "Yesterday"),
+        ("2026-11-21T12:00:00+00:00", "21 Nov"),
+        ("2025-12-24", "24 Dec 2025"),
         ("soon", "soon"),
     ],
 )
-def test_a_time_is_shown_by_its_age(when: str, text: str) -> None:
-    assert templating.age(when, NOW) == text
+def test_a_day_has_its_name(when: str, text: str) -> None:
+    assert templating.day_name(when, NOW) == text
+
+
+def test_a_page_for_later_readers_has_whole_dates() -> None:
+    assert templating.day_name("2026-11-23T11:59:50Z", NOW, dated=True) == "23 Nov 2026"
+
+
+def test_the_words_around_a_link_stand_without_it() -> None:
+    assert templating.around("A rename is atomic. extends:: [facts/lock]") == "A rename is atomic."
+    assert templating.around("extends:: [facts/lock]") == ""
+    assert templating.plain("see `a`, [[facts/b|the other]] and **c**") == "see a, the other and c"
 
 
 def test_no_template_marks_a_text_as_safe() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -20,10 +19,9 @@ from memory_bank.base.errors import NoRepository
 from memory_bank.base.rendering import document, visible
 from memory_bank.frontends.serving.shared_bank import SharedBank
 from memory_bank.frontends.web.export.exporting import Export, Words
-from memory_bank.frontends.web.health import Checked, RuleRuns
+from memory_bank.frontends.web.health import Checked, RuleRuns, check
 from memory_bank.frontends.web.site import Exported, Site
 from memory_bank.frontends.web.templating import quoted
-from memory_bank.review import lint
 
 if TYPE_CHECKING:
     from memory_bank.bank.bank import Bank
@@ -34,7 +32,7 @@ SEARCH = "/search"
 
 _SEARCH_TITLE = "Search"
 
-_SEARCH_PLACE = 20
+_SEARCH_PLACE = None
 
 
 class ExportedBank(SharedBank):
@@ -61,9 +59,7 @@ class CheckedOnce(RuleRuns):
 
     def __init__(self, site: Site, made_at: str) -> None:
         super().__init__(site.shared, site.background)
-        found = lint.lint(site.shared.bank())
-        counts = Counter[str](one.severity for one in found)
-        self._once = Checked(found, counts, made_at, "")
+        self._once = check(site.shared.bank(), made_at)
 
     def latest(self) -> Checked:
         """Return what the rules found."""

@@ -113,6 +113,8 @@ def part(bank: Bank, wanted: WantedGraph) -> GraphPart:
     centre = _centre(bank, graph, wanted)
     kept = _kept(graph, wanted, centre)
     if wanted.whole or centre is None:
+        linked = {at for at in kept if any(place in kept for place in _beside(graph, at))}
+        kept = linked or kept  # a picture of far away dots says nothing
         order = sorted(kept, key=lambda place: (-graph.degrees[place], graph.nodes[place].id))
         chosen = order[:MOST]
     else:

@@ -77,6 +77,23 @@ def choices(bank: Bank) -> GraphChoices:
     return GraphChoices(_frequent(types), _frequent(tags))
 
 
+def alone(bank: Bank) -> int:
+    """Return the number of notes without a link to or from another note."""
+    graph = note_graph.whole_graph(bank)
+    linked = {
+        place
+        for edges in graph.near
+        for edge in edges
+        if graph.nodes[edge.source].kind == graph.nodes[edge.target].kind == NOTE
+        for place in (edge.source, edge.target)
+        if edge.source != edge.target
+    }
+    return sum(
+        node.kind == NOTE and not node.hidden and at not in linked
+        for at, node in enumerate(graph.nodes)
+    )
+
+
 def details(bank: Bank, name: str) -> NodeDetails:
     """Return a node by its id; raise NoteNotFound."""
     graph = note_graph.whole_graph(bank)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
-from urllib.parse import quote, urlencode
+from urllib.parse import urlencode
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -14,15 +14,18 @@ from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadInput
 from memory_bank.base.rendering import visible
 from memory_bank.frontends.web.graph import note_graph, picture
-from memory_bank.frontends.web.graph.note_graph import KINDS, WantedGraph
+from memory_bank.frontends.web.graph.note_graph import NOTE, WantedGraph
 from memory_bank.frontends.web.graph.picture import Picture
 from memory_bank.frontends.web.site import Site, number_in
+from memory_bank.frontends.web.templating import note_url
 
 TITLE = "Graph"
 
 PLACE = 30
 
 PATH = "/graph"
+
+_WHOLE = WantedGraph(whole=True, kinds=(NOTE,))
 
 _LISTED = 300
 """Nodes in the list beside the picture; the search above it finds the others."""
@@ -32,10 +35,11 @@ def routes(site: Site) -> Sequence[Route]:
     """Return the routes of the page, of its data, of one node, and of names to choose from."""
 
     async def graph(request: Request) -> Response:
-        wanted = WantedGraph(whole=True) if site.exported else _wanted(request)
+        wanted = _WHOLE if site.exported else _wanted(request)
+        if not wanted.note:
+            wanted = wanted._replace(whole=True)
         values = await site.ask(_values, wanted)
-        template = "graph_static.html" if site.exported else "graph.html"
-        return await site.page(request, template, values, title=TITLE)
+        return await site.page(request, "graph.html", values, title=TITLE)
 
     async def data(request: Request) -> Response:
         found = await site.ask(picture.picture, _wanted(request))
@@ -44,13 +48,26 @@ def routes(site: Site) -> Sequence[Route]:
     async def node(request: Request) -> Response:
         name = request.query_params.get("id", "")
         found = await site.ask(picture.details, name)
-        values = {"details": found, "walk": _walk(WantedGraph()), "note_url": note_url}
-        return await site.page(request, "graph_node.html", values, title=found.node.label)
+        values = {
+            "details": found,
+            "url": _url(_WHOLE._replace(whole=False)),
+            "note_url": note_url,
+            "alone": 0,
+        }
+        return await site.page(request, "graph_node_page.html", values, title=found.node.label)
 
     async def names(request: Request) -> Response:
         text = request.query_params.get("q", "")
         found = await site.ask(note_graph.names, text)
-        rows = [{"id": one.id, "label": visible(one.label), "kind": one.kind} for one in found]
+        rows = [
+            {
+                "id": one.id,
+                "label": visible(one.label),
+                "kind": one.kind,
+                "url": note_url(one.id) if one.kind == NOTE else "",
+            }
+            for one in found
+        ]
         return JSONResponse(rows)
 
     return [
@@ -63,12 +80,7 @@ def routes(site: Site) -> Sequence[Route]:
 
 def static_paths(_: Site) -> Sequence[str]:
     """Return the addresses that a static site has: of the whole graph, and its data."""
-    return [PATH, f"{PATH}/data?{_query(WantedGraph(whole=True))}"]
-
-
-def note_url(name: str) -> str:
-    """Return the URL of a note's page, by its path."""
-    return "/notes/" + _quoted(name.removesuffix(".md"), "/")
+    return [PATH, f"{PATH}/data?{_query(_WHOLE)}"]
 
 
 def _values(bank: Bank, wanted: WantedGraph) -> dict[str, Any]:
@@ -81,9 +93,9 @@ def _values(bank: Bank, wanted: WantedGraph) -> dict[str, Any]:
         "listed": list(zip(part.nodes, part.degrees, strict=True))[:_LISTED],
         "details": details,
         "choices": picture.choices(bank),
-        "kinds": KINDS,
+        "alone": picture.alone(bank),
         "data": f"{PATH}/data?{query}",
-        "walk": _walk(wanted),
+        "url": _url(wanted),
         "note_url": note_url,
     }
 
@@ -122,7 +134,7 @@ def _wanted(request: Request) -> WantedGraph:
         note=asked.get("note", "").strip(),
         depth=steps,
         whole=asked.get("whole") == "1",
-        kinds=tuple(dict.fromkeys(asked.getlist("kind"))) or KINDS,
+        kinds=tuple(dict.fromkeys([NOTE, *filter(None, asked.getlist("kind"))])),
         types=tuple(filter(None, asked.getlist("type"))),
         tags=tuple(filter(None, asked.getlist("tag"))),
         archived=asked.get("archived") == "1",
@@ -135,19 +147,15 @@ def _query(wanted: WantedGraph) -> str:
     pairs = [("note", wanted.note)] if wanted.note else []
     pairs += [("depth", str(wanted.depth))] if wanted.depth != plain.depth else []
     pairs += [("whole", "1")] if wanted.whole else []
-    pairs += [("kind", one) for one in wanted.kinds if wanted.kinds != plain.kinds]
+    pairs += [("kind", one) for one in wanted.kinds if one != NOTE]
     pairs += [("type", one) for one in wanted.types]
     pairs += [("tag", one) for one in wanted.tags]
     pairs += [("archived", "1")] if wanted.archived else []
     return urlencode(pairs, errors="surrogateescape")
 
 
-def _walk(wanted: WantedGraph) -> Any:  # noqa: ANN401  (a function for the template)
-    def url(name: str) -> str:
-        return f"{PATH}?{_query(wanted._replace(note=name, whole=False))}"
+def _url(wanted: WantedGraph) -> Any:  # noqa: ANN401  (a function for the template)
+    def url(**changes: Any) -> str:  # noqa: ANN401  (fields of WantedGraph)
+        return f"{PATH}?{_query(wanted._replace(**changes))}"
 
     return url
-
-
-def _quoted(name: str, safe: str = "") -> str:
-    return quote(name.encode("utf-8", "surrogateescape"), safe=safe)

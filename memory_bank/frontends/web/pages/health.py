@@ -16,22 +16,15 @@ PLACE = None
 
 PATH = "/health"
 
-_MOST = 200
-
 
 def routes(site: Site) -> Sequence[Route]:
-    """Return the routes of the findings, and of their number alone."""
+    """Return the route of the findings."""
 
     async def health(request: Request) -> Response:
-        values = {"health": site.health.latest(), "most": _MOST}
+        values = {"health": site.health.latest()}
         return await site.page(request, "health.html", values, title=TITLE)
 
-    async def summary(request: Request) -> Response:
-        values = {"health": site.health.latest()}
-        # no title: a browser would give it to the page that loads this part
-        return await site.page(request, "health_summary.html", values)
-
-    return [Route(PATH, health), Route(f"{PATH}/summary", summary)]
+    return [Route(PATH, health)]
 
 
 def static_paths(_: Site) -> Sequence[str]:

@@ -1,16 +1,24 @@
-"""The start page: where to ask, how much there is, what is new, and what needs attention."""
+"""The start page: where to ask, what needs attention, what changed, and where to begin."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Any, NamedTuple
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from memory_bank.bank.bank import Bank
+from memory_bank.bank.note_files import SESSION
+from memory_bank.base.errors import MemoryBankError
 from memory_bank.frontends.web.export import exporting
 from memory_bank.frontends.web.site import Site
+from memory_bank.frontends.web.templating import day_name, plain
 from memory_bank.memory import overview
+from memory_bank.memory.recent_changes import ChangedLately
+from memory_bank.search import snippets
 
 TITLE = "Home"
 
@@ -18,17 +26,32 @@ PLACE = 10
 
 PATH = "/"
 
+_ROWS = 12
+"""Rows of changes; notes of one commit are one row."""
+
+_TOPICS = 12
+
+_FEW = 2
+"""Notes of one commit that are shown one by one."""
+
+_SENTENCE = 140
+
+
+class ChangedDay(NamedTuple):
+    """The changes of one day, by commit."""
+
+    name: str
+    clock: bool
+    """Whether times say more than the day does."""
+    groups: tuple[tuple[ChangedLately, ...], ...]
+
 
 def routes(site: Site) -> Sequence[Route]:
     """Return the route of the start page."""
 
     async def home(request: Request) -> Response:
-        now = site.exported.committed if site.exported else None
-        found = await site.ask(overview.overview, now=now)
-        if site.exported:
-            found = found._replace(lately=exporting.committed(found.lately))
-        values = {"overview": found, "health": site.health.latest()}
-        return await site.page(request, "home.html", values)
+        values = await site.ask(_values, site)
+        return await site.page(request, "home.html", values | {"health": site.health.latest()})
 
     return [Route(PATH, home)]
 
@@ -36,3 +59,61 @@ def routes(site: Site) -> Sequence[Route]:
 def static_paths(_: Site) -> Sequence[str]:
     """Return the addresses that a static site has of it."""
     return [PATH]
+
+
+def _values(bank: Bank, site: Site) -> dict[str, Any]:
+    now = site.exported.committed if site.exported else None
+    found = overview.home(bank, now=now)
+    lately = exporting.committed(found.lately) if site.exported else found.lately
+    days, shown = _days(lately.changes, dated=bool(site.exported))
+    some = [one for day in days for group in day.groups if len(group) <= _FEW for one in group]
+    return {
+        "notes": found.notes,
+        "folder": bank.layout.root.name,
+        "lately": lately,
+        "days": days,
+        "shown": shown,
+        "texts": {one.path: _sentence(bank, one) for one in some},
+        "tags": dict(list(found.tags.items())[:_TOPICS]),
+        "types": {name: number for name, number in found.types.items() if name and name != SESSION},
+        "problem": found.problem,
+    }
+
+
+def _days(found: Sequence[ChangedLately], *, dated: bool) -> tuple[list[ChangedDay], int]:
+    """Return the changes by day and commit, as many as a page shows, and their number."""
+    days: list[ChangedDay] = []
+    rows = shown = 0
+    for day, some in groupby(found, key=lambda one: one.changed_at[:10]):
+        groups = []
+        for group in _groups(some):
+            size = 1 if len(group) > _FEW else len(group)
+            if rows + size > _ROWS:
+                break
+            rows, shown = rows + size, shown + len(group)
+            groups.append(group)
+        if not groups:
+            break
+        name = day_name(day, dated=dated)
+        days.append(ChangedDay(name, name in {"Today", "Yesterday"}, tuple(groups)))
+    return days, shown
+
+
+def _groups(found: Iterator[ChangedLately]) -> Iterator[tuple[ChangedLately, ...]]:
+    """Yield the changes of each commit; those that are not committed stand together."""
+
+    def commit(one: ChangedLately) -> tuple[object, ...]:
+        return (one.changed_at, one.author, one.subject) if one.committed else ()
+
+    for _, some in groupby(found, key=commit):
+        yield tuple(some)
+
+
+def _sentence(bank: Bank, one: ChangedLately) -> str:
+    """Return how a note begins; empty if it can't be read."""
+    try:
+        note = bank.store.read(one.path)
+    except MemoryBankError:
+        return ""
+    start = note.text[note.body_start :][:4000]
+    return plain(snippets.snippet(snippets.without_links(start), "", _SENTENCE).text)

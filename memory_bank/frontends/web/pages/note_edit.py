@@ -1,7 +1,8 @@
-"""Change a note: its text, whether it is archived or confirmed, and what is made of a session."""
+"""Write and change notes: text, status, and what is made of a session."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import quote
@@ -19,17 +20,37 @@ from memory_bank.base.errors import (
     UnreadableNote,
 )
 from memory_bank.frontends.web.errors import status_of
-from memory_bank.frontends.web.note_html import url_of
+from memory_bank.frontends.web.note_fields import NoteFields, fields_of, items, rewritten
 from memory_bank.frontends.web.site import HINTS, Site
-from memory_bank.memory import confirm, create, edit, note_view, show
+from memory_bank.frontends.web.templating import plain, url_of
+from memory_bank.memory import ask_hits, confirm, create, edit, note_view, show
 from memory_bank.memory.edit import Difference
+from memory_bank.memory.remember import CREATED, Remembered, remember
+from memory_bank.notes.schema import KNOWN_TYPES
 from memory_bank.review.formats.word_diff import spans_of
+from memory_bank.search.snippets import snippet
 
 TITLE = "Edit"
 
 PLACE = None
 
 PATH = "/notes"
+
+NEW = "/new"
+
+_WORDS = re.compile(r"[^\W_]+")
+
+_MOST_WORDS = 60
+"""Words of a text for which notes are searched while somebody writes."""
+
+_MOST_KNOWN = 5
+
+_SNIPPET = 110
+
+_START = 2000
+"""Characters of a note for which others are searched."""
+
+_TITLE = 300
 
 
 class _Done(NamedTuple):
@@ -39,18 +60,67 @@ class _Done(NamedTuple):
     warning: str | None = None
 
 
-def routes(site: Site) -> Sequence[Route]:  # noqa: ARG001  (as every page has it)
-    """Return no routes: a dashboard that only reads has no forms."""
-    return []
+def routes(site: Site) -> Sequence[Route]:
+    """Return the route of the notes that are close to another."""
+
+    async def known(request: Request) -> Response:
+        given = request.query_params
+        found = await site.ask(_close, given.get("note", ""))
+        values = {"known": found[:3], "texts": False, "nothing": "Nothing else is."}
+        return await site.page(request, "known.html", values)
+
+    return [Route(f"{NEW}/known", known)]
 
 
 def write_routes(site: Site) -> Sequence[Route]:
-    """Return the routes of the form of a note, and of its buttons."""
+    """Return the routes of the forms of a new note and of a note, and of its buttons."""
+    buttons = [
+        Route(f"{PATH}/{{name:path}}/{word}", _button(site, action, word), methods=["POST"])
+        for word, action in _ACTIONS.items()
+    ]
+    return [*_new_routes(site), *_edit_routes(site), *buttons]
 
+
+def _new_routes(site: Site) -> list[Route]:
+    async def new(request: Request) -> Response:
+        given = request.query_params
+        fields = NoteFields(title=given.get("title", "")[:_TITLE], type=given.get("type", ""))
+        return await _new_form(site, request, fields)
+
+    async def known(request: Request) -> Response:
+        fields = NoteFields.sent(request.state.form)
+        text = f"{fields.title} {fields.text}"
+        nothing = "Nothing close to it is known." if text.strip() else "Write first."
+        found = await site.ask(_known, text, request.query_params.get("besides", ""))
+        values = {"known": found, "texts": True, "nothing": nothing}
+        return await site.page(request, "known.html", values)
+
+    async def add(request: Request) -> Response:
+        fields = NoteFields.sent(request.state.form)
+        if request.state.form.get("look"):
+            found = await site.ask(_known, f"{fields.title} {fields.text}", "")
+            more = {"known": found, "texts": True, "nothing": "Nothing close to it is known."}
+            return await _new_form(site, request, fields, more)
+        try:
+            done = await site.ask(_remembered, fields)
+        except MemoryBankError as error:
+            said = {"problem": site.hide(error.message), "hint": site.hide(error.hint_in(HINTS))}
+            return await _new_form(site, request, fields, said, status_of(error))
+        word = "created" if done.action == CREATED else "known"
+        return await _answer(site, request, _Done(done.path, done.warning), word)
+
+    return [
+        Route(NEW, new),
+        Route(NEW, add, methods=["POST"]),
+        Route(f"{NEW}/known", known, methods=["POST"]),
+    ]
+
+
+def _edit_routes(site: Site) -> list[Route]:
     async def form(request: Request) -> Response:
         name = request.path_params["name"]
         try:
-            values = await site.ask(_form, name)
+            values = await site.ask(_form, name, source="source" in request.query_params)
         except NoteNotFound:
             # a note may have the name "edit"
             note = await site.ask(note_view.find, f"{name}/edit")
@@ -60,29 +130,73 @@ def write_routes(site: Site) -> Sequence[Route]:
         return await site.page(request, "note_edit.html", values, title=TITLE)
 
     async def save(request: Request) -> Response:
-        name = request.path_params["name"]
-        given = request.state.form
-        text = given.get("text", "").replace("\r\n", "\n").replace("\r", "\n")
+        name, given = request.path_params["name"], request.state.form
         try:
-            if given.get("create"):
-                await site.ask(create.create, name, text)
-                return _back(_Done(name), "created")
-            etag = _etag(given)
-            done = await site.ask(edit.rewrite, name, text, if_match=etag)
-            return await _answer(site, request, _Done(done.path, done.warning), "saved")
+            done = await site.ask(_saved, name, given)
+            return await _answer(site, request, done, "created" if given.get("create") else "saved")
         except MemoryBankError as error:
-            values = await _refused(site, name, text, given.get("etag", ""), error)
+            values = await _refused(site, name, given, error)
             status = status_of(error)
             return await site.page(request, "note_edit.html", values, title=TITLE, status=status)
 
     return [
         Route(f"{PATH}/{{name:path}}/edit", form),
         Route(f"{PATH}/{{name:path}}/edit", save, methods=["POST"]),
-        *(
-            Route(f"{PATH}/{{name:path}}/{word}", _button(site, action, word), methods=["POST"])
-            for word, action in _ACTIONS.items()
-        ),
     ]
+
+
+class KnownNote(NamedTuple):
+    """A note that is close to a text."""
+
+    path: str
+    title: str
+    text: str
+
+
+def _known(bank: Bank, text: str, besides: str) -> list[KnownNote]:
+    """Return the notes that probably say what a text is about, without counting an access."""
+    words = " ".join(_WORDS.findall(text)[:_MOST_WORDS])
+    if not words:
+        return []
+    found = ask_hits.ask_hits(bank, None, words, _MOST_KNOWN + 1, ("notes",))
+    return [
+        KnownNote(
+            one.path,
+            "".join(piece.text for piece in one.title),
+            snippet(plain("".join(piece.text for piece in one.snippet)), "", _SNIPPET).text,
+        )
+        for one in found.hits
+        if one.path != besides and one.origin is None
+    ][:_MOST_KNOWN]
+
+
+def _close(bank: Bank, name: str) -> list[KnownNote]:
+    """Return the notes that are close to a note; raise NoteNotFound."""
+    note = bank.store.read(bank.find(name))
+    return _known(bank, f"{note.title} {note.text[note.body_start :][:_START]}", note.path)
+
+
+def _remembered(bank: Bank, fields: NoteFields) -> Remembered:
+    if not fields.title and not fields.text.strip():
+        raise BadInput("there is neither a title nor a text", "say it in one sentence")
+    return remember(
+        bank,
+        fields.content,
+        type=fields.type,
+        tags=items(fields.tags),
+        file_refs=items(fields.files),
+    )
+
+
+async def _new_form(
+    site: Site,
+    request: Request,
+    fields: NoteFields,
+    more: dict[str, Any] | None = None,
+    status: int = 200,
+) -> Response:
+    values = _values("", "", "") | fields._asdict() | {"new": True, **(more or {})}
+    return await site.page(request, "note_edit.html", values, title="New note", status=status)
 
 
 def _button(
@@ -109,40 +223,67 @@ def _back(done: _Done, word: str) -> Response:
     return RedirectResponse(f"{PATH}/{quote(url_of(done.path))}?done={word}", 303)
 
 
-def _form(bank: Bank, name: str) -> dict[str, Any]:
+def _form(bank: Bank, name: str, *, source: bool = False) -> dict[str, Any]:
     note = show.show(bank, edit.check_writable(bank, name))
     if not note.writable:
         raise UnreadableNote(f"{note.path}: {note.faults[0].reason}", "convert the file to UTF-8")
-    return _values(note.path, note.content, note.etag)
+    fields = None if source else fields_of(note.content)
+    if fields is None:
+        return _values(note.path, note.content, note.etag) | {"source": True}
+    return _values(note.path, "", note.etag) | fields._asdict()
 
 
 def _values(path: str, text: str, etag: str) -> dict[str, Any]:
     return {
+        **NoteFields(text=text.replace("\r\n", "\n").replace("\r", "\n"))._asdict(),
         "path": path,
         "url": url_of(path),
-        "text": text.replace("\r\n", "\n").replace("\r", "\n"),
         "etag": etag,
         "problem": "",
         "hint": "",
         "conflict": None,
         "gone": False,
+        "new": False,
+        "source": False,
+        "types": KNOWN_TYPES[:-1],
         "words": spans_of,
     }
 
 
+def _saved(bank: Bank, name: str, form: dict[str, str]) -> _Done:
+    """Write what a form says: the whole text of the file, or the fields of a note."""
+    fields = NoteFields.sent(form)
+    if form.get("create"):
+        text, tags = fields.text if form.get("source") else fields.content, items(fields.tags)
+        create.create(bank, name, text, tags=tags, type=fields.type)
+        return _Done(name)
+    done = edit.rewrite(bank, name, _text(bank, name, form), if_match=_etag(form))
+    return _Done(done.path, done.warning)
+
+
+def _text(bank: Bank, name: str, form: dict[str, str]) -> str:
+    """Return the text of the file that a form would make of a note."""
+    fields = NoteFields.sent(form)
+    if form.get("source") or "title" not in form:
+        return fields.text
+    return rewritten(show.show(bank, edit.check_writable(bank, name)).content, fields)
+
+
 async def _refused(
-    site: Site, name: str, text: str, etag: str, error: MemoryBankError
+    site: Site, name: str, form: dict[str, str], error: MemoryBankError
 ) -> dict[str, Any]:
     """Return the form with the text as it was sent, and why it was not saved."""
-    values = _values(name, text, etag)
+    values = _values(name, "", form.get("etag", "")) | NoteFields.sent(form)._asdict()
+    values["source"] = bool(form.get("source")) or "title" not in form
     values |= {"problem": site.hide(error.message), "hint": site.hide(error.hint_in(HINTS))}
     if isinstance(error, NoteNotFound):
         return values | {"gone": True}
     if not isinstance(error, Conflict):
         return values
     try:
+        text = await site.ask(_text, name, form)
         found: Difference = await site.ask(edit.difference, name, text)
-    except (NoteNotFound, BadInput):
+    except (NoteNotFound, BadInput, UnreadableNote):
         return values
     return values | {"conflict": found, "etag": found.etag}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode
 
 from starlette.requests import Request
@@ -12,15 +12,17 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from memory_bank.bank.bank import Bank
+from memory_bank.bank.note_files import SESSION
 from memory_bank.base.errors import NoteNotFound
-from memory_bank.frontends.web.note_html import namers_of, place_of, render, url_of
+from memory_bank.frontends.web.graph.note_graph import NOTE, whole_graph
+from memory_bank.frontends.web.note_html import namers_of, place_of, render
 from memory_bank.frontends.web.site import Site, number_in
-from memory_bank.frontends.web.templating import quoted
-from memory_bank.memory import alike, note_view, overview
-from memory_bank.memory.alike import Alike
+from memory_bank.frontends.web.templating import quoted, url_of
+from memory_bank.memory import note_view, overview
 from memory_bank.memory.note_view import PAGE as COMMITS
 from memory_bank.memory.note_view import NoteView
 from memory_bank.memory.overview import PAGE as NOTES
+from memory_bank.memory.show import ListedNote
 from memory_bank.review.formats.word_diff import spans_of
 from memory_bank.trust import note_status
 from memory_bank.trust.note_status import Standing
@@ -36,12 +38,22 @@ _FILTERS = ("folder", "type", "tag", "cites")
 _DONE = {
     "saved": "Saved.",
     "created": "Saved as a new note.",
+    "known": "The same was known already: this note has it, with your topics added.",
     "archive": "Archived. It is kept, and search leaves it out.",
     "restore": "Restored: it counts again.",
     "confirm": "Confirmed: it is right for the code of the current commit.",
     "promote": "This note was made of the observation.",
 }
 """What is said after a change."""
+
+_RELATIONS = frozenset(
+    {"extends", "supersedes", "contradicts", "depends_on", "implements", "tests", "refactors"}
+)
+"""Types of links that read as a sentence: one note extends another."""
+
+_TOPICS = 12
+
+_IN_TOPIC = 8
 
 _MOST_PAGES = 1_000_000
 
@@ -59,7 +71,6 @@ def routes(site: Site) -> Sequence[Route]:
         name = request.path_params["name"]
         full = "full" in request.query_params or bool(site.exported)
         values = await site.ask(_note, name, full=full)
-        values["similar"] = () if site.exported else await site.ask(_similar, values["view"])
         values["done"] = _DONE.get(request.query_params.get("done", ""), "")
         return await site.page(request, "note.html", values, title=values["view"].note.title)
 
@@ -96,6 +107,7 @@ def static_paths(site: Site) -> Iterator[str]:
     every = overview.browse(site.shared.bank(), archived=True, limit=_MOST_NOTES).notes
     yield PATH
     yield f"{PATH}?archived=1"
+    yield f"{PATH}?order=new"
     for note in every:
         yield f"{PATH}/{quoted(url_of(note.path))}"
         yield f"{PATH}/{quoted(url_of(note.path))}/history"
@@ -112,10 +124,20 @@ def _from(request: Request) -> int:
     return number_in(request.query_params.get("from", ""), 0, _MOST_PAGES)
 
 
+class Topic(NamedTuple):
+    """A tag with its most linked notes."""
+
+    name: str
+    """Empty for notes without a tag."""
+    total: int
+    notes: tuple[ListedNote, ...]
+
+
 def _list(bank: Bank, request: Request, *, alone: bool) -> dict[str, Any]:
     """Return the values of the list; with `alone`, a filter replaces the others."""
     chosen = {name: request.query_params.get(name, "") for name in _FILTERS}
     archived = request.query_params.get("archived") == "1"
+    order = request.query_params.get("order", "")
     found = overview.browse(
         bank,
         folder=chosen["folder"],
@@ -128,36 +150,80 @@ def _list(bank: Bank, request: Request, *, alone: bool) -> dict[str, Any]:
 
     def url(**changes: str | int) -> str:
         """Return the address of the page with other filters, from its start."""
-        kept = {} if alone and "from" not in changes else {**chosen, "archived": int(archived)}
+        now = {**chosen, "archived": int(archived), "order": order}
+        kept = {} if alone and "from" not in changes else now
         wanted = {**kept, **changes}
         query = urlencode({key: value for key, value in wanted.items() if value}, errors="replace")
         return f"{PATH}?{query}" if query else PATH
 
-    return {"found": found, "chosen": chosen, "archived": archived, "url": url, "step": NOTES}
+    by_topic = not (order or archived or any(chosen.values()))
+    return {
+        "found": found,
+        "topics": _topics(bank) if by_topic and found.notes else (),
+        "all": sum(found.types.values()),
+        "types": {name: number for name, number in found.types.items() if name},
+        "folder": bank.layout.root.name,
+        "chosen": chosen,
+        "archived": archived,
+        "order": order,
+        "url": url,
+        "step": NOTES,
+    }
+
+
+def _topics(bank: Bank) -> list[Topic]:
+    """Return the most used tags with their most linked notes, each note once."""
+    graph = whole_graph(bank)
+    degrees = {
+        node.id: degree
+        for node, degree in zip(graph.nodes, graph.degrees, strict=True)
+        if node.kind == NOTE and not node.hidden and node.type != SESSION
+    }
+    by_tag: dict[str, list[str]] = {}
+    for node in graph.nodes:
+        if node.id in degrees:
+            for tag in node.tags or ("",):
+                by_tag.setdefault(tag, []).append(node.id)
+    order = sorted(by_tag, key=lambda tag: (not tag, -len(by_tag[tag]), tag))
+    shown: dict[str, list[str]] = {}
+    seen: set[str] = set()
+    for tag in order[:_TOPICS] + ([""] if "" in order[_TOPICS:] else []):
+        free = [path for path in by_tag[tag] if path not in seen]
+        shown[tag] = sorted(free, key=lambda path: (-degrees[path], path))[:_IN_TOPIC]
+        seen.update(shown[tag])
+    rows = {one.path: one for one in overview.rows_of(bank, seen)}
+    return [
+        Topic(tag, len(by_tag[tag]), tuple(rows[path] for path in paths if path in rows))
+        for tag, paths in shown.items()
+        if paths
+    ]
 
 
 def _note(bank: Bank, name: str, *, full: bool = False) -> dict[str, Any]:
     view = note_view.view(bank, name)
-    text = render(view.note.body, view.goals, title=view.note.title, line=view.body_line)
+    text = render(view.note.body, view.goals, title=view.note.title)
     standing = _stands(bank, view) if full else None
     url = url_of(view.note.path)
     return {
         "view": view,
         "text": text,
         "standing": standing,
+        "standing_alone": False,
         "place_of": place_of,
         "namers_of": namers_of,
+        "relations": _RELATIONS,
         "url": url,
     }
 
 
-def _similar(bank: Bank, view: NoteView) -> tuple[Alike, ...]:
-    return alike.others_like(bank, view.note.path, view.note.body)
-
-
 def _standing(bank: Bank, name: str) -> dict[str, Any]:
     view = note_view.view(bank, name)
-    return {"view": view, "standing": _stands(bank, view), "url": url_of(view.note.path)}
+    return {
+        "view": view,
+        "standing": _stands(bank, view),
+        "standing_alone": True,
+        "url": url_of(view.note.path),
+    }
 
 
 def _stands(bank: Bank, view: NoteView) -> Standing:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter, OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlencode
@@ -16,16 +16,21 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from memory_bank.base.errors import BadInput
+from memory_bank.base.rendering import count
 from memory_bank.frontends.serving.serving_background import Background
 from memory_bank.frontends.serving.shared_bank import SharedBank
 from memory_bank.frontends.web.site import HINTS, Site
+from memory_bank.frontends.web.templating import plain
 from memory_bank.review import review, revision_range
 from memory_bank.review.formats.markdown import OWN_LISTS
 from memory_bank.review.formats.word_diff import spans_of
 from memory_bank.review.report import Side
+from memory_bank.search.manifest.document_rows import all_documents
 
 if TYPE_CHECKING:
-    from memory_bank.review.report import Review
+    from memory_bank.bank.bank import Bank
+    from memory_bank.notes.compare.note_change import NoteChange
+    from memory_bank.review.report import Review, ReviewFinding, StaleCitation
 
 
 _AT_ONCE = 2
@@ -125,7 +130,7 @@ PATH = "/review"
 
 _STAGED, _WORKTREE = "staged", "worktree"
 
-_MOST = {"rows": 100, "notes": 150, "claims": 80, "items": 30}
+_MOST = {"rows": 100, "notes": 150, "claims": 80, "items": 30, "open": 20, "shown": 20}
 """What a page shows of each list; it says what was left out."""
 
 
@@ -148,15 +153,23 @@ def routes(site: Site) -> Sequence[Route]:
         try:
             values["sides"] = await reviews.sides(_range(given))
             if "full" in given:
-                values["report"] = _report(await reviews.of(_range(given)))
+                values["report"] = await site.ask(_report, await reviews.of(_range(given)))
         except BadInput as error:
             what, hint = site.hide(error.message), site.hide(error.hint_in(HINTS))
             values["refused"], status = {"what": what, "next": hint}, 400
         return await site.page(request, "review.html", values, title=TITLE, status=status)
 
     async def report(request: Request) -> Response:
-        found = await reviews.of(_range(request.query_params))
-        values = {"report": _report(found)}
+        given = request.query_params
+        found = await reviews.of(_range(given))
+        values = {
+            "report": await site.ask(_report, found),
+            "range": given.get("range", "").strip(),
+            "of": given.get("of", ""),
+            "branches": await site.ask(revision_range.branches),
+            "sides": (found.base, found.head),
+            "refused": None,
+        }
         return await site.page(request, "review_part.html", values, title=TITLE)
 
     return [Route(PATH, review), Route(f"{PATH}/report", report)]
@@ -167,17 +180,95 @@ def _range(given: QueryParams) -> Range:
     return Range(given.get("range", "").strip(), of == _STAGED, of == _WORKTREE)
 
 
-def _report(found: Review) -> dict[str, Any]:
+def _report(bank: Bank, found: Review) -> dict[str, Any]:
     """Return what the template shows of a review."""
     others = [one for one in found.findings if one.rule not in OWN_LISTS]
+    kinds = {kind: [one for one in found.changes if one.kind == kind] for kind in _KINDS}
+    checks = (
+        ("Broken links", len(found.broken_backlinks)),
+        ("Links to nothing", len(found.ghosts_made)),
+        ("Orphans made", len(found.orphans_made)),
+        ("Nearly the same text", len(found.similar)),
+        ("Cite code of this change", len(_stale(found))),
+    )
+    known = {one.key: one.title for one in bank.read(lambda view: all_documents(view.manifest))}
+    titles = known | {one.path: one.title for one in found.changes if one.title}
     return {
         "review": found,
-        "kinds": Counter(change.kind for change in found.changes),
-        "severities": Counter(one.severity for one in found.findings if one.new),
-        "new": [one for one in others if one.new],
+        "verdict": _verdict(found),
+        "said": _said(found, kinds),
+        "checks": checks,
+        "rules": _by_rule(found, [one for one in others if one.new]),
         "old": [one for one in others if not one.new],
-        "present": {one.path for one in found.changes if one.kind != "removed"},
-        "gone": {one.path for one in found.changes if one.kind == "removed"},
+        "stale": _stale(found),
+        "edited": [*kinds["changed"], *kinds["renamed"]],
+        "added": kinds["added"],
+        "removed": kinds["removed"],
+        "gone": {one.path for one in kinds["removed"]},
+        "titles": titles,
+        "first": _first,
         "words": spans_of,
         "most": _MOST,
     }
+
+
+_KINDS = ("added", "changed", "renamed", "removed")
+
+
+class _RuleFindings(NamedTuple):
+    summary: str
+    severity: str
+    findings: tuple[ReviewFinding, ...]
+
+
+def _by_rule(found: Review, findings: Sequence[ReviewFinding]) -> list[_RuleFindings]:
+    rules = {one.name: one.summary for one in found.rules}
+    by: dict[str, list[ReviewFinding]] = {}
+    for one in findings:
+        by.setdefault(one.rule, []).append(one)
+    return [
+        _RuleFindings(rules.get(name, name), some[0].severity, tuple(some))
+        for name, some in by.items()
+    ]
+
+
+def _stale(found: Review) -> list[StaleCitation]:
+    """Return the first stale citation of each note."""
+    return list({one.path: one for one in reversed(found.stale)}.values())[::-1]
+
+
+def _verdict(found: Review) -> str:
+    new = Counter(one.severity for one in found.findings if one.new)
+    check = len(_stale(found))
+    if not found.changes and not found.findings:
+        return "Nothing changed"
+    if new["error"]:
+        return f"{count(new['error'], 'error')} to mend"
+    broken = new["warning"] - sum(one.rule == "stale-citation" for one in found.findings if one.new)
+    if broken > 0:
+        return f"{count(broken, 'warning')} to look at"
+    return f"Nothing breaks, {count(check, 'note')} to check" if check else "Nothing breaks"
+
+
+def _said(found: Review, kinds: Mapping[str, Sequence[NoteChange]]) -> str:
+    words = {"added": "new", "changed": "changed", "renamed": "renamed", "removed": "removed"}
+    parts = [f"{len(some):,} {words[kind]}" for kind, some in kinds.items() if some]
+    said = [f"Of the notes, {', '.join(parts)}." if parts else "No note says anything new."]
+    if not found.broken_backlinks and not found.orphans_made and found.changes:
+        said.append("No link breaks, and no note loses its last link.")
+    if found.stale:
+        said.append("Notes to check cite code that this change edits.")
+    return " ".join(said)
+
+
+def _first(change: NoteChange) -> str:
+    """Return the first sentence that a change has, for its folded row."""
+    for section in change.sections:
+        for claim in section.claims:
+            text = "".join(one.text for one in spans_of(claim) if one.kind != "delete")
+            if len(line := plain(text)) > _TITLE and not line.startswith(change.title):
+                return line[:_LINE]
+    return change.remark or ""
+
+
+_TITLE, _LINE = 12, 160

@@ -22,7 +22,7 @@ from memory_bank.memory.ask_hits import AskHit, FoundHits
 
 TITLE = "Search"
 
-PLACE = 20
+PLACE = None
 
 PATH = "/search"
 

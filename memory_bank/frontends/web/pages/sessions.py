@@ -14,7 +14,7 @@ from memory_bank.base.errors import MemoryBankError
 from memory_bank.frontends.web import errors
 from memory_bank.frontends.web.site import HINTS, Site, number_in
 from memory_bank.frontends.web.templating import quoted
-from memory_bank.memory import confirm
+from memory_bank.memory import confirm, overview
 from memory_bank.sessions import days, listing
 
 if TYPE_CHECKING:
@@ -48,7 +48,9 @@ def routes(site: Site) -> Sequence[Route]:
             limit=_PAGE,
             offset=(page - 1) * _PAGE,
         )
-        values = {"found": found, "chosen": chosen, "unnamed": _UNNAMED, **_pages(found, chosen)}
+        totals = await site.ask(overview.overview)
+        values = {"totals": totals, "found": found, "chosen": chosen, "unnamed": _UNNAMED}
+        values |= _pages(found, chosen)
         return await site.page(request, "sessions.html", values, title=TITLE)
 
     async def session(request: Request) -> Response:
@@ -112,7 +114,7 @@ def _number(given: str | None) -> int:
 
 
 def _pages(found: SessionTimeline, chosen: Mapping[str, str]) -> dict[str, Any]:
-    """Return the addresses of the next pages, and the first and last number on this one."""
+    """Return the addresses of the pages before and after this one."""
     here = found.offset // _PAGE + 1
 
     def url(page: int) -> str:
@@ -120,9 +122,4 @@ def _pages(found: SessionTimeline, chosen: Mapping[str, str]) -> dict[str, Any]:
         return f"{PATH}?{urlencode({**kept, 'page': page})}"
 
     more = found.offset + found.count < found.total
-    return {
-        "newer": url(here - 1) if here > 1 else "",
-        "older": url(here + 1) if more else "",
-        "first": found.offset + 1,
-        "last": found.offset + found.count,
-    }
+    return {"newer": url(here - 1) if here > 1 else "", "older": url(here + 1) if more else ""}

@@ -6,23 +6,18 @@ import { EdgeLineProgram, EdgeRectangleProgram, Graph, Sigma } from "./vendor/si
 
 const MANY = 3000; // links that are not drawn while the picture moves
 const LONGEST = 40; // characters of a name in the picture
-const REST = "rest";
-const COLOURS = 8; // clusters beyond have the same again: each has its name where it is
 const FONT = "system-ui, sans-serif";
-
-export const colourOf = (cluster) => (cluster < 0 ? REST : cluster % COLOURS);
 
 // The colours of the theme: custom properties are read where an element uses them.
 function coloursOf(element) {
   const probe = document.createElement("span");
   element.append(probe);
   const colour = (name) => {
-    probe.className = `graph-colour-${name}`;
+    probe.style.color = `var(--${name})`;
     return getComputedStyle(probe).color;
   };
-  const found = { clusters: {} };
-  for (const name of ["text", "surface", "line", "edge", "focus"]) found[name] = colour(name);
-  for (const name of [0, 1, 2, 3, 4, 5, 6, 7, REST]) found.clusters[name] = colour(name);
+  const names = ["ink", "soft", "faint", "line", "edge", "accent", "raised"];
+  const found = Object.fromEntries(names.map((name) => [name, colour(name)]));
   probe.remove();
   return found;
 }
@@ -47,7 +42,7 @@ export class Picture {
     this.labels = []; // where labels are: for tests
     this.nameBoxes = []; // where names of clusters are
     this.names = document.createElement("div");
-    this.names.className = "graph-names";
+    this.names.className = "map-names";
     this.names.setAttribute("aria-hidden", "true");
     this.calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
   }
@@ -82,7 +77,6 @@ export class Picture {
         label: node.archived ? `${node.label} (archived)` : node.label,
         type: node.kind,
         number,
-        colour: colourOf(node.cluster),
         size: Math.min(least + Math.sqrt(node.degree) * step, most) + (node.id === data.centre ? 3 : 0),
       });
     }
@@ -118,10 +112,10 @@ export class Picture {
   shownNode(id, node) {
     const colours = this.colours;
     if (this.marked && !this.marked.has(id)) return { ...node, color: colours.line, label: "", zIndex: 0 };
-    const special = id === this.chosen || id === this.data.centre;
+    const special = id === (this.chosen || this.data.centre);
     return {
       ...node,
-      color: colours.clusters[node.colour],
+      color: special ? colours.accent : this.marked ? colours.ink : colours.soft,
       forceLabel: special || (this.marked !== null && this.marked.size <= 30),
       zIndex: special ? 2 : 1,
     };
@@ -135,7 +129,7 @@ export class Picture {
     return {
       ...edge,
       hidden: Boolean(dimmed && !few),
-      color: near ? this.colours.text : few && !dimmed ? this.colours.edge : this.colours.line,
+      color: near ? this.colours.accent : few && !dimmed ? this.colours.edge : this.colours.line,
       size: near ? 1.6 : edge.kind === "tag" ? 0.6 : 1,
       zIndex: near ? 1 : 0,
     };
@@ -152,7 +146,7 @@ export class Picture {
       const box = sides.find((side) => this.labels.every((other) => !covers(side, other))) ?? (special(one) && sides[0]);
       if (!box) continue;
       this.labels.push(box);
-      this.write(one.context, box);
+      this.write(one.context, box, special(one));
     }
   }
 
@@ -169,12 +163,12 @@ export class Picture {
     return inside.length ? inside : [box(Math.max(2, Math.min(node.x + away, most - wide)))];
   }
 
-  write(context, box) {
-    context.font = `13px ${FONT}`;
+  write(context, box, special = false) {
+    context.font = `${special ? 600 : 400} 13px ${FONT}`;
     context.lineJoin = "round";
     context.lineWidth = 4;
-    context.strokeStyle = this.colours.surface;
-    context.fillStyle = this.colours.text;
+    context.strokeStyle = this.colours.raised;
+    context.fillStyle = special ? this.colours.accent : this.colours.soft;
     context.strokeText(box.text, box.left, box.bottom - 5);
     context.fillText(box.text, box.left, box.bottom - 5);
   }
@@ -182,7 +176,7 @@ export class Picture {
   drawHover(context, node) {
     context.beginPath();
     context.lineWidth = 3;
-    context.strokeStyle = this.colours.focus;
+    context.strokeStyle = this.colours.accent;
     context.arc(node.x, node.y, node.size + 3, 0, Math.PI * 2);
     context.stroke();
     const { label } = this.graph.getNodeAttributes(node.key);
@@ -199,8 +193,8 @@ export class Picture {
       this.events.clear();
       this.choose("");
     });
-    this.sigma.on("enterNode", () => this.element.classList.add("graph-pointed"));
-    this.sigma.on("leaveNode", () => this.element.classList.remove("graph-pointed"));
+    this.sigma.on("enterNode", () => this.element.classList.add("pointed"));
+    this.sigma.on("leaveNode", () => this.element.classList.remove("pointed"));
     this.sigma.on("afterRender", () => {
       this.placeNames();
       this.drawLabels();
@@ -250,15 +244,19 @@ export class Picture {
   // Write the clusters' names where most of their nodes are.
   nameClusters() {
     this.middles = [];
-    if (this.data.nodes.length < 40) return;
+    if (this.data.nodes.length < 25) return;
+    const known = new Set();
     for (const cluster of this.data.clusters) {
       const inside = this.data.nodes.filter((node) => node.cluster === cluster.number);
-      const middle = (key) => inside.map((node) => node[key]).sort((a, b) => a - b)[inside.length >> 1];
+      const sorted = (key) => inside.map((node) => node[key]).sort((a, b) => a - b);
+      const name = cluster.name.split(", ")[0];
+      if (known.has(name) || name.startsWith("around ")) continue;
+      known.add(name);
       const text = document.createElement("span");
-      text.className = `graph-colour-${colourOf(cluster.number)}`;
-      text.textContent = cluster.name;
+      text.textContent = name;
       this.names.append(text);
-      this.middles.push({ text, place: { x: middle("x"), y: middle("y") } });
+      // above the cluster: its names are below
+      this.middles.push({ text, place: { x: sorted("x")[inside.length >> 1], y: sorted("y").at(-1) } });
     }
     for (const one of this.middles) one.half = [one.text.offsetWidth / 2, one.text.offsetHeight / 2];
     this.placeNames();
@@ -269,7 +267,8 @@ export class Picture {
     const placed = [];
     this.nameBoxes = [];
     for (const { text, place, half } of this.middles ?? []) {
-      const { x, y } = this.sigma.graphToViewport(place);
+      const at = this.sigma.graphToViewport(place);
+      const [x, y] = [Math.max(half[0], at.x), Math.max(half[1], at.y - half[1] - 10)];
       const free = placed.every(
         (one) => Math.abs(one.x - x) > one.half[0] + half[0] || Math.abs(one.y - y) > one.half[1] + half[1],
       );

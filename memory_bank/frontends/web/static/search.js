@@ -4,13 +4,9 @@
 (() => {
   const field = document.getElementById("q");
   const said = document.getElementById("said");
-  const filters = document.getElementById("filters");
   if (!field || !said) return;
 
   const hits = () => [...document.querySelectorAll("#found [data-hit]")];
-
-  // On a narrow screen, the hits come first.
-  if (filters && matchMedia("(max-width: 60rem)").matches) filters.open = false;
 
   function walk(event, step) {
     const all = hits();
@@ -36,6 +32,7 @@
     else if (event.key === "Escape" && !inField) {
       event.preventDefault();
       field.focus();
+      field.setSelectionRange(field.value.length, field.value.length);
     }
   });
 

@@ -1,0 +1,188 @@
+"""The text of a note as a form shows it, and what a changed form makes of the file.
+
+Soft line breaks of a paragraph are shown as spaces: a text and what is shown of it have the same
+length. So what was not edited is taken from the file, byte for byte, also in an edited paragraph.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from difflib import SequenceMatcher
+from functools import cache
+from typing import NamedTuple
+
+from markdown_it import MarkdownIt
+
+from memory_bank.notes import front_matter
+from memory_bank.notes.schema import key_of, read_meta
+
+_NEWLINE = re.compile(r"\r\n?")
+
+_TITLE = re.compile(r"\A(\ufeff?\s*#[ \t]+)([^\n]*?)([ \t]*#*[ \t]*(?:\n|\Z))")
+
+_BLANK = re.compile(r"\A\ufeff?(?:[ \t]*\n)*")
+
+_STAYS = re.compile(r"::|(?:  |\\|\s\^[\w-]+)$|^[ \t]")
+"""In a line that is not joined: a relation, a hard break or a block id at its end, an indent."""
+
+_WORD = re.compile(r"\s|[^\s]+")
+
+_MOST_WORDS = 4000
+"""Words between the first and the last edit that are compared."""
+
+
+class NoteFields(NamedTuple):
+    """The fields of the form of a note."""
+
+    title: str = ""
+    text: str = ""
+    type: str = ""
+    tags: str = ""
+    """Separated by commas, as the files."""
+    files: str = ""
+
+    @classmethod
+    def sent(cls, form: Mapping[str, str]) -> NoteFields:
+        """Return the fields that a browser sent."""
+        given = {name: _NEWLINE.sub("\n", form.get(name, "")) for name in cls._fields}
+        given["title"] = " ".join(given["title"].split())
+        return cls(**given | {name: given[name].strip() for name in ("type", "tags", "files")})
+
+    @property
+    def content(self) -> str:
+        """The text of a new note, without front matter."""
+        return f"# {self.title}\n\n{self.text}".strip() + "\n" if self.title else self.text
+
+
+def items(text: str) -> list[str]:
+    """Return what commas separate."""
+    return [one.strip() for one in text.split(",") if one.strip()]
+
+
+def fields_of(content: str) -> NoteFields | None:
+    """Return the fields of a note; None if its front matter can't be edited key by key."""
+    found = _read(_NEWLINE.sub("\n", content))
+    return found.fields if found else None
+
+
+def rewritten(content: str, given: NoteFields) -> str:
+    r"""Return the text of a note with changed fields, with `\n` as line ends.
+
+    Raises UnreadableNote if its front matter can't be edited.
+    """
+    text = _NEWLINE.sub("\n", content)
+    found = _read(text)
+    if found is None:
+        raise front_matter.not_rewritten("its front matter can't be read", 1)
+    was, head, body = found.fields, found.head, found.body
+    if given.title != was.title and given.title and found.heading:
+        head = head[: found.heading[0]] + given.title + head[found.heading[1] :]
+    elif given.title != was.title and given.title and not found.title_key:
+        head = f"{head}# {given.title}\n\n"
+    text = head + merged(body, given.text)
+    changes: dict[str, object] = {}
+    for name, value in (("type", given.type), ("tags", given.tags), ("file_refs", given.files)):
+        if value != {"type": was.type, "tags": was.tags, "file_refs": was.files}[name]:
+            changes[key_of(found.raw, name)] = (value if name == "type" else items(value)) or None
+    if found.title_key and given.title != was.title:
+        changes[found.title_key] = given.title or None
+    return front_matter.set_keys(text, changes) if changes else text
+
+
+class _Read(NamedTuple):
+    """A note in parts: `head` and `body` joined are its text."""
+
+    fields: NoteFields
+    raw: Mapping[str, object]
+    head: str
+    body: str
+    heading: tuple[int, int] | None
+    """Where the words of the first heading stand in the head."""
+    title_key: str
+
+
+def _read(text: str) -> _Read | None:
+    parts = front_matter.split(text)
+    raw, faults = front_matter.metadata(parts)
+    meta, more = read_meta(raw)
+    if faults or more:
+        return None
+    start = len(text) - len(parts.body)
+    key = key_of(raw, "title") if meta.title else ""
+    found = _TITLE.match(parts.body)
+    heading = None
+    if found and not key and found[2].strip():
+        heading = (start + found.start(2), start + found.end(2))
+        start += found.end()
+    blank = _BLANK.match(text[start:])
+    start += blank.end() if blank else 0
+    title = meta.title or (text[slice(*heading)] if heading else "")
+    tags = ", ".join(meta.tags)
+    files = ", ".join(meta.file_refs)
+    fields = NoteFields(title, shown(text[start:]), meta.type, tags, files)
+    return _Read(fields, raw, text[:start], text[start:], heading, key)
+
+
+def shown(text: str) -> str:
+    """Return a text with the lines of each of its paragraphs joined; its length is the same."""
+    lines = text.split("\n")
+    ends = ["\n"] * (len(lines) - 1) + [""]
+    for token in _parser().parse(text):
+        if token.type != "paragraph_open" or token.level or not token.map:
+            continue
+        first, last = token.map
+        if any(_STAYS.search(line) for line in lines[first:last]):
+            continue
+        ends[first : last - 1] = [" "] * (last - 1 - first)
+    return "".join(line + end for line, end in zip(lines, ends, strict=True))
+
+
+@cache
+def _parser() -> MarkdownIt:
+    made = MarkdownIt("commonmark").enable("table")
+    made.core.ruler.disable("inline")
+    return made
+
+
+def merged(text: str, edited: str) -> str:
+    """Return a text with what was edited in what is shown of it; the rest stays as it is.
+
+    What is shown of the answer is what was edited. If a line break would now mean something else,
+    the edited part has the line breaks of the form.
+    """
+    before = shown(text)
+    start = _common(before, edited)
+    end = _common(before[start:][::-1], edited[start:][::-1])
+    for found in (_by_words(text, before, edited, start, end), _by_place(text, edited, start, end)):
+        if shown(found) == edited:
+            return found
+    return edited
+
+
+def _common(one: str, other: str) -> int:
+    """Return how many characters two texts begin with alike."""
+    size = min(len(one), len(other))
+    return next((at for at in range(size) if one[at] != other[at]), size)
+
+
+def _by_place(text: str, edited: str, start: int, end: int) -> str:
+    return text[:start] + edited[start : len(edited) - end] + text[len(text) - end :]
+
+
+def _by_words(text: str, before: str, edited: str, start: int, end: int) -> str:
+    old = _WORD.findall(before[start : len(before) - end])
+    new = _WORD.findall(edited[start : len(edited) - end])
+    if max(len(old), len(new)) > _MOST_WORDS:
+        return _by_place(text, edited, start, end)
+    made, at = [], start
+    places = []
+    for word in old:
+        places.append(at)
+        at += len(word)
+    for kind, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if kind == "equal":
+            made.append(text[places[a] : places[b - 1] + len(old[b - 1])])
+        else:
+            made.append("".join(new[c:d]))
+    return text[:start] + "".join(made) + text[len(text) - end :]
