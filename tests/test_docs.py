@@ -29,7 +29,7 @@ _SETTING = re.compile(rf"`((?:{'|'.join(settings.sections())})\.[a-z_]+)`")
 _HEADING = re.compile(r"^#{1,6} +(.+?) *$", re.MULTILINE)
 
 # Pages whose Python is run, one example after the other in one bank.
-PYTHON = ("README.md", "docs/python.md")
+PYTHON = ("docs/python.md",)
 
 
 def pages() -> list[object]:

@@ -1,4 +1,4 @@
-"""The tutorial, and what the README takes from it, is run in a fresh project and compared.
+"""The tutorial is run in a fresh project and compared.
 
 A console block has a command after `$ `, which may go on over lines, then what it prints. `…` stands
 for any text. With UPDATE_TRANSCRIPTS=1, outputs of the tutorial that differ are written anew.
@@ -20,7 +20,7 @@ from tests.command_lines import SHELL, typed
 from tests.transcripts.test_transcripts import VARYING
 
 ROOT = Path(__file__).parents[1]
-TUTORIAL, README = ROOT / "docs" / "tutorial.md", ROOT / "README.md"
+TUTORIAL = ROOT / "docs" / "tutorial.md"
 
 _FENCE = re.compile(r"^```(bash|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _DATED = re.compile(r"\S+ (?:remember|rm) ")
@@ -117,24 +117,3 @@ def test_the_tutorial_prints_what_it_shows(
     if update:
         TUTORIAL.write_text(page, encoding="utf-8")
     assert not wrong, "\n\n".join(wrong)
-
-
-def test_the_readme_shows_what_the_tutorial_prints(
-    typing: Type, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    tutorial = list(shown(TUTORIAL.read_text(encoding="utf-8")))
-    first, *_ = tutorial
-    made = [one for one in tutorial if "# Retries" in one.command or "dashboard" in one.command]
-    page = README.read_text(encoding="utf-8")
-    ten = page[page.index("## Ten commands") : page.index("## From Python")]
-    typing(first.command)
-    monkeypatch.chdir(tmp_path / "shop")
-    for number, (command, output) in enumerate(shown(ten)):
-        found = typing(command)
-        assert output is not None
-        assert re.fullmatch(pattern(output), plain(found), re.DOTALL), (
-            f"$ {command}{output}\n--- but it prints\n{found}"
-        )
-        if number == 1:  # the README leaves out how the other two notes are made
-            for one in made[:2]:
-                typing(one.command)

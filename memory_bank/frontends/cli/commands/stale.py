@@ -35,7 +35,7 @@ _STYLES = {"gone": "bad", "changed": "warn", "moved": "warn", "renamed": "warn"}
     what the note names in it changed. Code that was only moved or renamed is not stale: the link to
     write is shown. The layout, the comments and the place of code don't count. It asks git, and
     writes nothing. With BASE..HEAD, only citations of what these commits change. A stale citation
-    is a warning: the exit code is 1 with --fail-on warning. See docs/staleness.md.
+    is a warning: the exit code is 1 with --fail-on warning. See docs/trust.md.
     """,
     examples=(
         ("memory-bank stale", "all notes, as of the last commit"),
