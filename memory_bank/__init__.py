@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from memory_bank.memory.create import Item, create, remember_many
     from memory_bank.memory.edit import append, edit, set_status, update
     from memory_bank.memory.forgetting.forget import forget
-    from memory_bank.memory.imports import import_notes
+    from memory_bank.memory.import_notes import import_notes
     from memory_bank.memory.links import ghosts, links_of, path_between, related
     from memory_bank.memory.move_and_merge import merge, rename
     from memory_bank.memory.overview import stats
@@ -89,7 +89,7 @@ _HOMES = {
         "update",
     ),
     "memory.forgetting.forget": ("forget",),
-    "memory.imports": ("import_notes",),
+    "memory.import_notes": ("import_notes",),
     "memory.links": (
         "ghosts",
         "links_of",

@@ -16,7 +16,7 @@ from memory_bank.base.errors import BadSetting, NoteExists, NoteNotFound, NoteRe
 from memory_bank.base.settings import user_file
 from memory_bank.memory.create import create
 from memory_bank.memory.edit import append, edit, set_status, update
-from memory_bank.memory.imports import import_notes
+from memory_bank.memory.import_notes import import_notes
 from memory_bank.memory.links import links_of
 from memory_bank.memory.maintenance import ChangedPaths, compare, follow
 from memory_bank.memory.move_and_merge import merge, rename

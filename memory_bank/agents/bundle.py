@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from memory_bank.agents import clients, hook_install, install, program
-from memory_bank.agents.program import HookClient, McpClient
+from memory_bank.agents import client_files, clients, hook_install, install
+from memory_bank.agents.client_files import HookClient, McpClient
 from memory_bank.bank import program_files
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.program_files import PROGRAM, FileEdit
@@ -110,7 +110,7 @@ def generated() -> dict[str, str]:
         ".mcp.json": {"mcpServers": {PROGRAM: _SERVER}},
     }
     texts = {name: f"{json.dumps(one, indent=2)}\n" for name, one in documents.items()}
-    claude = hook_install.bundled(program.hook_client("claude-code"), "")
+    claude = hook_install.bundled(client_files.hook_client("claude-code"), "")
     return {
         **{f"{PLUGIN}/{name}": text for name, text in texts.items()},
         f"{PLUGIN}/hooks/hooks.json": f"{claude.rstrip()}\n",
@@ -133,7 +133,11 @@ def _shared(bank: Bank, name: str, parts: tuple[str, ...], *, remove: bool) -> I
     """Yield the changes of a program's own files of the project."""
     texts: dict[Path, list[str | None]] = {}
     for part in parts:
-        one = program.hook_client(name) if part == clients.HOOKS else program.mcp_client(name)
+        one = (
+            client_files.hook_client(name)
+            if part == clients.HOOKS
+            else client_files.mcp_client(name)
+        )
         file = program_files.in_project(bank.layout.project, one.project_file)
         states = texts.setdefault(file, [program_files.text(file)])
         with program_files.explained(file):

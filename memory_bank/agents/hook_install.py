@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from memory_bank.agents import clients, program
+from memory_bank.agents import client_files, clients
+from memory_bank.agents.client_files import HookClient
 from memory_bank.agents.clients import SCOPES
-from memory_bank.agents.program import HookClient
 from memory_bank.bank import program_files
 from memory_bank.bank.bank import Bank
 from memory_bank.base.dates import iso_of
@@ -108,7 +108,7 @@ def install(bank: Bank | None, client: str, *, scope: str = "user") -> HookChang
     Hooks in the user's own file hold for all projects, and do nothing in one without a bank. Raises
     BadInput when the client can't read the file.
     """
-    one = program.hook_client(client)
+    one = client_files.hook_client(client)
     file = _file(one, bank, scope)
     before = program_files.text(file, Hint.EDIT_HOOKS_BY_HAND)
     with program_files.explained(file, Hint.EDIT_HOOKS_BY_HAND):
@@ -128,7 +128,7 @@ def uninstall(bank: Bank | None, client: str, *, scope: str = "user") -> HookCha
 
     All else stays. A file in which nothing else is left is removed. Raises BadInput.
     """
-    one = program.hook_client(client)
+    one = client_files.hook_client(client)
     file = _file(one, bank, scope)
     before = program_files.text(file, Hint.EDIT_HOOKS_BY_HAND)
     if before is None:
@@ -165,7 +165,8 @@ def write(change: HookChange) -> None:
 def status(bank: Bank | None, client: str = "") -> HookStatus:
     """Return where a client, or each, has hooks of this program, and the last events of a bank."""
     chosen = [
-        program.hook_client(name) for name in ([client] if client else clients.names(clients.HOOKS))
+        client_files.hook_client(name)
+        for name in ([client] if client else clients.names(clients.HOOKS))
     ]
     places = [place for one in chosen for place in _places(one, bank)]
     received: list[Mapping[str, object]] = []
@@ -185,7 +186,7 @@ def status(bank: Bank | None, client: str = "") -> HookStatus:
 
 def _file(one: HookClient, bank: Bank | None, scope: str) -> Path:
     if scope == "user":
-        return program.user_file(one)
+        return client_files.user_file(one)
     if bank is None or bank.layout.root.name != FOLDER:
         raise BadInput("this bank is not in a project's .memories", Hint.USE_USER_SCOPE)
     file = bank.layout.project / one.project_file

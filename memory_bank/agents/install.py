@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from memory_bank.agents import program
-from memory_bank.agents.program import McpClient
+from memory_bank.agents import client_files
+from memory_bank.agents.client_files import McpClient
 from memory_bank.bank import program_files
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadInput, Hint, MemoryBankError
@@ -84,7 +84,7 @@ def install(
     """
     if not _NAME.fullmatch(name):
         raise BadInput(f"{name!r} can't name a server", "use letters, digits, '-' and '_'")
-    one = program.mcp_client(client)
+    one = client_files.mcp_client(client)
     place = _place(one, scope or _scope(one, bank), bank, name)
     path = (*place.keys, name)
     before = None if blank else program_files.text(place.file)
@@ -117,7 +117,7 @@ def uninstall(
     Keys that a person added to the entry stay. A file in which nothing else is left, and which
     `install` made, is removed. The user's own file needs no bank. Raises BadInput.
     """
-    one = program.mcp_client(client)
+    one = client_files.mcp_client(client)
     place = _place(one, scope or _scope(one, bank), bank, name)
     path = (*place.keys, name)
     before = program_files.text(place.file)
@@ -147,7 +147,7 @@ def write(change: ConfigChange) -> None:
 
 def needs_bank(client: str, scope: str | None) -> bool:
     """Tell whether a client's file of this scope is found from the bank's project."""
-    return (scope or program.mcp_client(client).scope) == "project"
+    return (scope or client_files.mcp_client(client).scope) == "project"
 
 
 def _list(entry: object, key: str) -> list[object]:
@@ -170,7 +170,7 @@ def _scope(one: McpClient, bank: Bank | None) -> str:
 
 def _place(one: McpClient, scope: str, bank: Bank | None, name: str) -> ServerEntry:
     if scope == "user":
-        return ServerEntry(scope, program.user_file(one), (one.key,), name)
+        return ServerEntry(scope, client_files.user_file(one), (one.key,), name)
     if not one.project_file:
         raise BadInput(f"{one.title} reads no file of a project", Hint.USE_USER_SCOPE)
     if bank is None or bank.layout.root.name != FOLDER:
@@ -183,7 +183,7 @@ def _place(one: McpClient, scope: str, bank: Bank | None, name: str) -> ServerEn
 
 def _elsewhere(one: McpClient, bank: Bank | None, chosen: ServerEntry) -> Iterator[ServerEntry]:
     """Yield the other scopes with this server for the bank; unreadable files are skipped."""
-    places = [chosen._replace(scope="user", file=program.user_file(one))]
+    places = [chosen._replace(scope="user", file=client_files.user_file(one))]
     if one.per_project and bank is not None:
         keys = (one.per_project, str(bank.layout.project), one.key)
         places.append(places[0]._replace(scope="local", keys=keys))

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from memory_bank.agents import clients, hook_install, install, program
-from memory_bank.agents.program import Program
+from memory_bank.agents import client_files, clients, hook_install, install
+from memory_bank.agents.client_files import Program
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import MemoryBankError
 
@@ -89,7 +89,7 @@ def _server(bank: Bank | None, name: str) -> tuple[Program, str]:
 
 
 def _found(name: str) -> FoundAgent | None:
-    files = [program.user_file(one) for one in _programs(name)]
+    files = [client_files.user_file(one) for one in _programs(name)]
     home = {Path.home(), Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")}
     folders = [file.parent for file in files if file.parent not in home]
     if not (any(one.is_dir() for one in folders) or shutil.which(_COMMANDS.get(name, name))):

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from memory_bank.bank.backlinks import LinkShown
 from memory_bank.notes.note import Entity
-from memory_bank.search.hits import Reason
+from memory_bank.search.hit_records import Reason
 from memory_bank.search.manifest import filters
 from memory_bank.search.score_calibration import Together
 

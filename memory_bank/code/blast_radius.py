@@ -7,11 +7,11 @@ from typing import NamedTuple
 from memory_bank.bank.bank import Bank
 from memory_bank.code import lookup
 from memory_bank.code.citing_notes import CitingNote, CitingNotes, citing_notes
+from memory_bank.code.code_names import file_of
 from memory_bank.code.codebase import Codebase
 from memory_bank.code.coupling import CoupledFile
 from memory_bank.code.database import SymbolRow
 from memory_bank.code.explain_symbol import LeftOut, coupled_files, coupling_state
-from memory_bank.code.names import file_of
 from memory_bank.code.symbols import CallShown, SymbolShown, callers_shown, symbol_shown
 from memory_bank.code.tests_for import GuardShown, guards_shown
 from memory_bank.search.index.document_changes import Progress

@@ -19,9 +19,9 @@ from memory_bank.bank.open_index import NoteRow, View, note_of
 from memory_bank.bank.sentences import first_sentence, sentence_around
 from memory_bank.base.dates import iso_of
 from memory_bank.code import lookup
+from memory_bank.code.code_names import SYMBOL, symbol_of
 from memory_bank.code.codebase import Codebase
 from memory_bank.code.database import CodeDatabase
-from memory_bank.code.names import SYMBOL, symbol_of
 from memory_bank.notes import names
 from memory_bank.search import snippets
 from memory_bank.search.manifest import document_rows, link_rows

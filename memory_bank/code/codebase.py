@@ -26,12 +26,12 @@ from memory_bank.code.coupled import CoupledFiles, CouplingState
 from memory_bank.code.database import ParseCache
 from memory_bank.code.guards import TestGuards
 from memory_bank.code.imports import ImportTargets
-from memory_bank.code.search import LANES, CodeHit, CodeResult, Lane
+from memory_bank.code.lane_search import LANES, CodeHit, CodeResult, Lane
 from memory_bank.code.similarity import WordTable
 from memory_bank.code.symbol_table import SymbolTable
 from memory_bank.code.work_tree import SUBMODULE, WorkTree, work_tree_of
 from memory_bank.git.repository import shared_folder, tree_folder
-from memory_bank.search.hits import Access
+from memory_bank.search.hit_records import Access
 from memory_bank.search.index.document_changes import SyncReport
 
 if TYPE_CHECKING:
@@ -246,12 +246,12 @@ class Codebase:
         `kind:function`, `language:python`; `under` (a folder), `kinds` and `languages` mean the
         same.
         """
-        from memory_bank.code import search  # start-up: lookups search nothing
+        from memory_bank.code import lane_search  # start-up: lookups search nothing
 
         given = [("in", under)] if under else []
         given += [("kind", ",".join(kinds))] if kinds else []
         given += [("language", ",".join(languages))] if languages else []
-        asked = search.CodeQuery(
+        asked = lane_search.CodeQuery(
             text=text,
             conditions=tuple(given),
             mode=mode or self.settings.search.mode,
@@ -262,9 +262,9 @@ class Codebase:
         with self.lock:
             opened = self._lane(lane)
         # outside of the lock, so that lanes can be searched in parallel
-        found = opened.read(lambda view: search.search(view, asked))
+        found = opened.read(lambda view: lane_search.search(view, asked))
         with self.lock:
-            hits = search.hits_of(self.table, lane, found.hits)
+            hits = lane_search.hits_of(self.table, lane, found.hits)
         return CodeResult(hits, found.mode, found.fallback_reason)
 
     def text(self, hit: CodeHit) -> str:

@@ -13,8 +13,17 @@ from typing import Any, NamedTuple
 from memory_bank.base import sqlite
 from memory_bank.base.errors import Busy, IndexDamaged, StorageFailed
 from memory_bank.base.paths import private_folder
-from memory_bank.code.parse_records import dumped, loaded
-from memory_bank.code.records import SYMBOL, TEST, Intent, Named, ParsedFile, Symbol, ids
+from memory_bank.code.records import (
+    SYMBOL,
+    TEST,
+    Intent,
+    Named,
+    ParsedFile,
+    Symbol,
+    dumped,
+    ids,
+    loaded,
+)
 
 _CODE_TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;

@@ -15,9 +15,16 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, BinaryIO
 
-from memory_bank.code.parse_records import ANSWER, MAX_ANSWER, OUT_OF_MEMORY, READY, REQUEST, dumped
 from memory_bank.code.parsing import TreeWalk, rules_of
-from memory_bank.code.records import ParsedFile
+from memory_bank.code.records import (
+    ANSWER,
+    MAX_ANSWER,
+    OUT_OF_MEMORY,
+    READY,
+    REQUEST,
+    ParsedFile,
+    dumped,
+)
 
 if TYPE_CHECKING:
     from tree_sitter import Parser

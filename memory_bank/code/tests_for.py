@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 from memory_bank.base.errors import SymbolNotFound
 from memory_bank.code import lookup
+from memory_bank.code.code_names import existing_file, file_of
 from memory_bank.code.codebase import Codebase
 from memory_bank.code.database import SymbolRow
 from memory_bank.code.guards import Guard
-from memory_bank.code.names import existing_file, file_of
 
 SCHEMA_VERSION = "1.0"
 

@@ -19,11 +19,11 @@ from memory_bank.bank.open_index import View
 from memory_bank.base.documents import Span
 from memory_bank.base.errors import MemoryBankError
 from memory_bank.notes.roots import Roots
-from memory_bank.search.manifest import document_rows, graph
+from memory_bank.search.manifest import document_graph, document_rows
 from memory_bank.search.manifest.document_rows import DocumentRow
 from memory_bank.search.retrievers.base import Question, Scope
 from memory_bank.search.retrievers.keyword import analyzer
-from memory_bank.search.retrievers.keyword.index import KeywordIndex
+from memory_bank.search.retrievers.keyword.keyword_index import KeywordIndex
 
 
 class _Bound(NamedTuple):
@@ -140,7 +140,7 @@ def amended(view: View, notes: Sequence[DatedNote]) -> dict[int, int]:
         if old is not None and (old not in found or notes[found[old]].created < notes[at].created):
             found[old] = at
     numbers = [note.row.number for note in notes]
-    linked = graph.linked_pairs(view.manifest, numbers) if found else set()
+    linked = document_graph.linked_pairs(view.manifest, numbers) if found else set()
     return {
         old: new
         for old, new in found.items()

@@ -32,15 +32,15 @@ from memory_bank.memory.ask_results import (
     file_of,
 )
 from memory_bank.search import score_calibration, snippets
-from memory_bank.shared.engine import REASONS
+from memory_bank.shared.engines.base import REASONS
 
 if TYPE_CHECKING:
     from memory_bank.bank.bank import Bank
     from memory_bank.bank.hits import RecalledNote
     from memory_bank.code.codebase import Codebase
     from memory_bank.code.coupled import Coupled, Coupling
+    from memory_bank.code.lane_search import CodeHit, CodeResult, Lane
     from memory_bank.code.records import Symbol
-    from memory_bank.code.search import CodeHit, CodeResult, Lane
     from memory_bank.memory.hits import Recalled
     from memory_bank.search.index.document_changes import Progress
 

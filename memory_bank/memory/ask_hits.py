@@ -25,7 +25,7 @@ from memory_bank.memory.ask_results import (
 from memory_bank.memory.recall_scopes import scope_of, scopes_of
 from memory_bank.notes.secrets import secrets
 from memory_bank.search import ranking, snippets
-from memory_bank.search.hits import Reason
+from memory_bank.search.hit_records import Reason
 from memory_bank.search.manifest import filters
 from memory_bank.search.query import WrittenCondition, parse, with_condition, without, written
 from memory_bank.search.times import moment
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from memory_bank.bank.bank import Bank
     from memory_bank.bank.hits import Origin, RecalledNote
     from memory_bank.code.codebase import Codebase
-    from memory_bank.code.search import CodeHit
+    from memory_bank.code.lane_search import CodeHit
 
 
 WORDS, MEANING, LINKS, BOOSTS = "words", "meaning", "links", "boosts"

@@ -17,7 +17,7 @@ from memory_bank.memory.edit import write
 from memory_bank.memory.remember import DEFAULT_TYPE, remember, with_keys
 from memory_bank.notes.names import name_of
 from memory_bank.notes.schema import normalise_tags
-from memory_bank.sessions import note_edit, note_format, note_reading
+from memory_bank.sessions import note_format, note_reading, session_edit
 from memory_bank.sessions.compress import compress_now
 from memory_bank.sessions.note_reading import SUMMARY_TEXTS
 from memory_bank.sessions.note_text import escaped, heading
@@ -146,7 +146,7 @@ def promote(bank: Bank, observation_id: str, *, type: str = "", name: str = "") 
     )
     link = f"[[{name_of(done.path)}]]"
     bank.store.change(
-        place, lambda text: note_edit.set_field(place, text, wanted, PROMOTED_TO, link)
+        place, lambda text: session_edit.set_field(place, text, wanted, PROMOTED_TO, link)
     )
     bank.catch_up()
     return Promoted(SCHEMA_VERSION, wanted, done.path, CREATED, place)
@@ -194,7 +194,7 @@ def _of_summary(one: Summary, session: Session) -> _Draft:
 
 def _promoted_to(bank: Bank, place: str, observation_id: str) -> str:
     """Return the path of the note to which an observation was promoted; empty if there is none."""
-    value = note_edit.field(place, bank.store.read(place).text, observation_id, PROMOTED_TO)
+    value = session_edit.field(place, bank.store.read(place).text, observation_id, PROMOTED_TO)
     found = _LINK.match(value)
     if found is None:
         return ""

@@ -20,7 +20,7 @@ from memory_bank.notes import front_matter, links, parsing
 from memory_bank.notes.compare import note_comparison
 from memory_bank.notes.compare.note_change import NoteChange
 from memory_bank.notes.note import NoteSection
-from memory_bank.search.manifest import document_rows, graph
+from memory_bank.search.manifest import document_graph, document_rows
 from memory_bank.search.manifest import link_rows as link_table
 from memory_bank.search.manifest.entries import OBSERVATION
 from memory_bank.search.manifest.link_rows import LinkRow, incoming, outgoing
@@ -142,7 +142,7 @@ def view(bank: Bank, name: str) -> NoteView:
         titles = document_rows.documents(view.manifest, near)
         pairs = _goals(bank, view, out, {n: one.title for n, one in titles.items()})
         goals = Goals({_key(one): goal for one, goal in pairs if one.kind != _REFERENCE})
-        succeeding = graph.superseded(view.manifest, {row.number, *near})
+        succeeding = document_graph.superseded(view.manifest, {row.number, *near})
         by = succeeding.get(row.number)
         return NoteView(
             note=note,

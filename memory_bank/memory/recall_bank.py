@@ -17,7 +17,7 @@ from memory_bank.memory.hits import SCHEMA_VERSION, Recalled
 from memory_bank.notes.note import Entity
 from memory_bank.search import boosts, snippets
 from memory_bank.search.engine import Hit, SearchResult
-from memory_bank.search.hits import Reason
+from memory_bank.search.hit_records import Reason
 from memory_bank.search.manifest import document_rows, filters
 from memory_bank.search.manifest.document_rows import PassageRow
 from memory_bank.search.notices import lifted, remarks, restricted

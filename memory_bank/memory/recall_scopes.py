@@ -20,7 +20,7 @@ from memory_bank.memory.recall_bank import keys_of, linked_or_found
 from memory_bank.search.query import parse
 from memory_bank.search.ranking import UNLIKELY
 from memory_bank.search.score_calibration import Together, WordCounts, rarities, together, words_of
-from memory_bank.shared import hits
+from memory_bank.shared import shared_hits
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -149,7 +149,7 @@ def _with_shared(bank: Bank, wanted: Wanted, scope: str, progress: Progress | No
     for one in local:
         one.catch_up(progress)
     asked = _Asked(local, wanted)
-    with hits.asking(bank, wanted, asked.keys) as shared:
+    with shared_hits.asking(bank, wanted, asked.keys) as shared:
         counts = shared.counts(asked.words)
         known = rarities(asked.words, [*(_counts(one, asked) for one in local), counts])
         local = local if shared.includes_bank else []

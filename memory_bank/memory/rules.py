@@ -24,7 +24,7 @@ from memory_bank.notes.inline import plain_text
 from memory_bank.notes.note import Note
 from memory_bank.notes.sections import first_sentence
 from memory_bank.search.boosts import REVIEWED, UNCOMMITTED, UNKNOWN
-from memory_bank.search.manifest import document_rows, graph
+from memory_bank.search.manifest import document_graph, document_rows
 from memory_bank.search.manifest.document_rows import DocumentRow
 from memory_bank.trust import trust
 from memory_bank.trust.trust import NoteTrust
@@ -101,7 +101,7 @@ def rules(bank: Bank, seconds: float = LIMIT) -> Rules:
             for one in document_rows.with_field(manifest, *field)
             if _is_current(one) and not bank.roots.is_private(one.key)
         }
-        for old in graph.superseded(manifest, found):
+        for old in document_graph.superseded(manifest, found):
             found.pop(old)
         stems = (
             Counter(_stem(key) for _, key in document_rows.all_keys(manifest)) if found else None

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, cast
 from memory_bank.base.documents import Span
 from memory_bank.memory.differences import Difference, differences, plain
 from memory_bank.notes.compare.claims import claims_of
-from memory_bank.search.manifest import document_rows, graph
+from memory_bank.search.manifest import document_graph, document_rows
 from memory_bank.search.retrievers.base import Question, Scope
 from memory_bank.search.retrievers.keyword.analyzer import STOP_WORDS, identifier_parts, stems
 
 if TYPE_CHECKING:
     from memory_bank.bank.open_index import View
     from memory_bank.search.manifest.document_rows import DocumentRow, PassageRow
-    from memory_bank.search.retrievers.keyword.index import KeywordIndex
+    from memory_bank.search.retrievers.keyword.keyword_index import KeywordIndex
 
 REPEATS = 2.8
 """Least score of a sentence that is said to be repeated."""
@@ -268,7 +268,7 @@ def _notes(
     view: View, numbers: Collection[int], without: Collection[str]
 ) -> dict[int, DocumentRow]:
     """Return the documents that are current and no others."""
-    superseded = graph.superseded(view.manifest, numbers)
+    superseded = document_graph.superseded(view.manifest, numbers)
     return {
         number: row
         for number, row in document_rows.documents(view.manifest, numbers).items()

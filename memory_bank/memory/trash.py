@@ -9,8 +9,8 @@ from memory_bank.bank.bank import Bank
 from memory_bank.base.dates import iso
 from memory_bank.base.errors import UnreadableNote
 from memory_bank.notes import characters, front_matter, names
-from memory_bank.notes.trash import Trashed as Place
-from memory_bank.notes.trash import deleted_at
+from memory_bank.notes.trash_folder import Trashed as Place
+from memory_bank.notes.trash_folder import deleted_at
 from memory_bank.search.times import moment
 
 _SHOWN = 80

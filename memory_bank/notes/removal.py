@@ -19,7 +19,7 @@ from memory_bank.notes.folders import files_in, held, names_in, stat_of
 from memory_bank.notes.identity import etag, slug
 from memory_bank.notes.merging import conflicts
 from memory_bank.notes.merging.conflicts import UNRESOLVED
-from memory_bank.notes.trash import TRASH
+from memory_bank.notes.trash_folder import TRASH
 
 _NOT_OURS = frozenset({".git", ".index"})
 

@@ -22,13 +22,13 @@ from memory_bank.base.errors import (
 from memory_bank.base.filenames import JOURNAL_PREFIX
 from memory_bank.base.locks import locked
 from memory_bank.base.paths import Layout
-from memory_bank.notes import files, names, trash
+from memory_bank.notes import files, names, trash_folder
 from memory_bank.notes.files import FileScan, scan
 from memory_bank.notes.folders import FolderEntry, held, names_in
 from memory_bank.notes.identity import etag
 from memory_bank.notes.merging import conflicts
 from memory_bank.notes.roots import SESSIONS, NoteRoot, Roots
-from memory_bank.notes.trash import TRASH, Trashed, new_version
+from memory_bank.notes.trash_folder import TRASH, Trashed, new_version
 
 if TYPE_CHECKING:
     from memory_bank.notes.journal import JournalEntry
@@ -331,11 +331,11 @@ class Store:
 
     def trashed(self) -> list[Trashed]:
         """List the notes in the trash, the newest first."""
-        return trash.trashed([root.folder for root in self.roots.written()])
+        return trash_folder.trashed([root.folder for root in self.roots.written()])
 
     def chosen(self, path: str, version: str = "") -> Trashed:
         """Return a deleted version of the note of a path: see `trash.chosen`."""
-        return trash.chosen(self.trashed(), path, version)
+        return trash_folder.chosen(self.trashed(), path, version)
 
     def read_trashed(self, note: Trashed) -> bytes:
         """Return the bytes of a deleted note; empty if it is gone."""
@@ -368,7 +368,7 @@ class Store:
 
     def emptied(self, before: datetime | None = None) -> list[Trashed]:
         """List the notes that `empty_trash` deletes."""
-        return trash.emptied([root.folder for root in self.roots.written()], before)
+        return trash_folder.emptied([root.folder for root in self.roots.written()], before)
 
     def empty_trash(self, before: datetime | None = None) -> list[Trashed]:
         """Delete the notes in the trash for good, or those deleted before a time; return them."""
@@ -376,7 +376,7 @@ class Store:
             gone = self.emptied(before)
             for root, version in {(self._root_of(note), note.version) for note in gone}:
                 self.enter(root)
-                trash.remove_version(root.folder, version)
+                trash_folder.remove_version(root.folder, version)
             return gone
 
     def scan(self) -> FileScan:

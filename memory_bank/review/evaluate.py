@@ -17,7 +17,7 @@ from memory_bank.memory.recall import MOST, recall
 from memory_bank.review.golden_queries import golden_queries, unboosted
 from memory_bank.review.targets import Targets, resolve
 from memory_bank.search import measures
-from memory_bank.search.hits import Reason
+from memory_bank.search.hit_records import Reason
 from memory_bank.search.measures import Qrels
 
 if TYPE_CHECKING:

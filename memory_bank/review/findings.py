@@ -13,7 +13,7 @@ from memory_bank.code.code_at import NOW
 from memory_bank.code.code_at import STAGED as STAGED_CODE
 from memory_bank.git import objects, repository
 from memory_bank.memory.same_subject import how
-from memory_bank.review.links import LinkComparison
+from memory_bank.review.link_changes import LinkComparison
 from memory_bank.review.lint import lint
 from memory_bank.review.report import (
     Review,

@@ -11,8 +11,8 @@ from typing import NamedTuple
 from memory_bank.base.errors import StorageFailed
 from memory_bank.git import process
 from memory_bank.notes.merging import note_merge
+from memory_bank.notes.merging.merged_note import Labels
 from memory_bank.notes.merging.note_merge import CannotMerge
-from memory_bank.notes.merging.notes import Labels
 
 
 class Files(NamedTuple):

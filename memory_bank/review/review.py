@@ -28,7 +28,7 @@ from memory_bank.notes.characters import decode
 from memory_bank.notes.compare.note_comparison import MAX_BYTES, compare, without_secrets
 from memory_bank.notes.compare.text_diff import Words
 from memory_bank.review import findings as review_findings
-from memory_bank.review import golden_queries, limits, links
+from memory_bank.review import golden_queries, limits, link_changes
 from memory_bank.review.findings import (
     MOST_OF_RULE,
     limited,
@@ -40,7 +40,7 @@ from memory_bank.review.findings import (
     without_same,
 )
 from memory_bank.review.limits import NOTHING, LeftOut
-from memory_bank.review.links import LinkComparison
+from memory_bank.review.link_changes import LinkComparison
 from memory_bank.review.report import (
     RankFall,
     Review,
@@ -141,12 +141,12 @@ def compared(
         changes=changes,
         findings=(),
         rules=(),
-        ghosts_made=tuple(links.ghosts_made(found, moved(of_rules))),
-        broken_backlinks=tuple(links.broken_backlinks(found)),
-        orphans_made=tuple(links.orphans_made(found)),
+        ghosts_made=tuple(link_changes.ghosts_made(found, moved(of_rules))),
+        broken_backlinks=tuple(link_changes.broken_backlinks(found)),
+        orphans_made=tuple(link_changes.orphans_made(found)),
         similar=without_same(similar, of_rules),
         said_elsewhere=tuple(_said_elsewhere(found, similar)),
-        neighbours=tuple(links.neighbours(found, similar)),
+        neighbours=tuple(link_changes.neighbours(found, similar)),
         stale=tuple(stale_citations(bank, found, base, head)),
         queries=tuple(_falls(found)),
         tokens=TokenChange(

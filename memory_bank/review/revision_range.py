@@ -12,7 +12,7 @@ from memory_bank.base.errors import BadInput, MemoryBankError, NoRepository
 from memory_bank.git import authorship, process, repository
 from memory_bank.git.objects import commit_of, merge_base
 from memory_bank.review.report import Side
-from memory_bank.search.manifest import document_rows, graph, link_rows
+from memory_bank.search.manifest import document_graph, document_rows, link_rows
 from memory_bank.search.manifest.document_rows import Version
 from memory_bank.search.manifest.link_rows import LinkDestination, LinkRow
 
@@ -136,7 +136,7 @@ class BankState:
     @cached_property
     def goals(self) -> dict[str, list[LinkDestination]]:
         """Where the links of each note lead, in their order."""
-        found = self.bank.read(lambda view: link_rows.goals(view.manifest))
+        found = self.bank.read(lambda view: link_rows.destinations(view.manifest))
         return {path: some for path, some in found.items() if path not in self.left_out}
 
     def links(self, paths: Collection[str]) -> dict[str, list[LinkRow]]:
@@ -172,7 +172,7 @@ class BankState:
         numbers = {self.rows[path].number: path for path in paths if path in self.rows}
 
         def asked(view: View) -> dict[int, tuple[int, str]]:
-            return graph.superseded(view.manifest, numbers)
+            return document_graph.superseded(view.manifest, numbers)
 
         found = self.bank.read(asked)
         return {numbers[number]: successor for number, (_, successor) in found.items()}

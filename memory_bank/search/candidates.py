@@ -8,8 +8,8 @@ from types import MappingProxyType
 
 from memory_bank.base.setting_sections import Memory
 from memory_bank.search import boosts
-from memory_bank.search.hits import NEVER, Access, Ranking, Reason
-from memory_bank.search.manifest import document_rows, entries, graph
+from memory_bank.search.hit_records import NEVER, Access, Ranking, Reason
+from memory_bank.search.manifest import document_graph, document_rows, entries
 from memory_bank.search.manifest.manifest import Manifest
 from memory_bank.search.ranking import LEAST, LEAST_SHARE, STRONG, likelihood
 
@@ -83,7 +83,7 @@ def select(
     `parts` maps passages to a part of their document, which is then a candidate of its own.
     `most` is the largest factor besides those of `boosts`.
     """
-    last = limit + (_EXTRA_CANDIDATES if graph.any_supersedes(manifest) else 0)
+    last = limit + (_EXTRA_CANDIDATES if document_graph.any_supersedes(manifest) else 0)
     span = boosts.upper_bound(settings) * most
     if entries.any_observation(manifest):
         span /= _SESSION_FACTOR

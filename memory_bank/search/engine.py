@@ -13,15 +13,15 @@ from memory_bank.base.settings import Settings
 from memory_bank.search import candidates, ranking
 from memory_bank.search.boosts import Ranked, by_ranks
 from memory_bank.search.candidates import Accesses, Candidate, Stale, Trusted
-from memory_bank.search.hits import NEVER, Access, Ranking, Reason
-from memory_bank.search.manifest import document_rows, entries, graph
+from memory_bank.search.hit_records import NEVER, Access, Ranking, Reason
+from memory_bank.search.manifest import document_graph, document_rows, entries
 from memory_bank.search.manifest.document_rows import DocumentRow, PassageRow
 from memory_bank.search.manifest.manifest import Manifest, filled_key
 from memory_bank.search.ranking import Evidence, ExtraMatches, rank
 from memory_bank.search.retrievers import RetrieverSet, in_mode
 from memory_bank.search.retrievers.base import Matches, Question, Retriever, Scale, Scope
 from memory_bank.search.retrievers.keyword.analyzer import weighted_stems
-from memory_bank.search.retrievers.keyword.index import KeywordIndex
+from memory_bank.search.retrievers.keyword.keyword_index import KeywordIndex
 from memory_bank.search.retrievers.vectors import DISABLED
 
 DEPTH = 400
@@ -148,7 +148,7 @@ class Engine:
         words = len(weighted_stems(question.text))
         by_words = "keyword" in results.matches
         candidates.judge(found, ranking, words, by_words=by_words)
-        if graph.any_supersedes(self._manifest):
+        if document_graph.any_supersedes(self._manifest):
             self._rank_superseded(found, results)
             candidates.judge(found, ranking, words, by_words=by_words)
         worded = frozenset[int]()
@@ -213,7 +213,7 @@ class Engine:
         documents = {one.document for one in found}
         candidates.rank_superseded(
             found,
-            graph.superseded(self._manifest, documents),
+            document_graph.superseded(self._manifest, documents),
             frozenset(chain(*by_words)) if by_words else None,
         )
 
@@ -291,7 +291,7 @@ class Engine:
     def _rank(self, results: RetrieverMatches, question: Question, scope: Scope) -> Ranking:
         evidence = self._evidence(results, question, scope)
         found = {number for matches in results.matches.values() for number in matches.documents}
-        context = graph.context(self._manifest, found)
+        context = document_graph.context(self._manifest, found)
         if context.following and evidence.lexical:
             notes = cast("KeywordIndex", self._retrievers.get("notes"))
             evidence = evidence._replace(titled=notes.title_matches(question))

@@ -22,8 +22,8 @@ from operator import neg
 from types import MappingProxyType
 from typing import NamedTuple, TypeVar
 
-from memory_bank.search.hits import Ranking, Reason
-from memory_bank.search.manifest.graph import DocumentRelations
+from memory_bank.search.hit_records import Ranking, Reason
+from memory_bank.search.manifest.document_graph import DocumentRelations
 from memory_bank.search.retrievers.base import Matches, Scale
 
 LEAST, LEAST_SHARE = 0.06, 0.25

@@ -18,9 +18,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from memory_bank.search.retrievers.base import Scale
-from memory_bank.search.retrievers.keyword import query
+from memory_bank.search.retrievers.keyword import keyword_query
 from memory_bank.search.retrievers.keyword.analyzer import grams, weighted_stems
-from memory_bank.search.retrievers.keyword.query import PERFECT_CAP
+from memory_bank.search.retrievers.keyword.keyword_query import PERFECT_CAP
 
 SHARES: Mapping[str, float] = {"symbols": 0.5, "docs": 0.55, "tests": 0.4}
 """Factors of likelihoods by kind; 1 for the others."""
@@ -117,7 +117,7 @@ def rarities(words: Iterable[str], counts: Sequence[WordCounts]) -> dict[str, fl
     total: Counter[str] = Counter()
     for one in counts:
         total.update(one.passages)
-    return {word: query.expected(total[word], size) for word in words}
+    return {word: keyword_query.expected(total[word], size) for word in words}
 
 
 def together(

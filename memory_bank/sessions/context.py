@@ -16,7 +16,7 @@ from memory_bank.base.errors import BadInput, NoteNotFound
 from memory_bank.base.operation import REQUIRED, Param, Tool, operation
 from memory_bank.base.setting_sections import ContextSettings
 from memory_bank.base.text import estimate
-from memory_bank.search.manifest import entries, filters, graph
+from memory_bank.search.manifest import document_graph, entries, filters
 from memory_bank.search.manifest.filters import Condition
 from memory_bank.sessions import note_format, note_reading, shown, told
 from memory_bank.sessions.compress import compress_now
@@ -396,7 +396,7 @@ def _changed(view: View, since: datetime) -> Iterator[ChangedNote]:
         for note in open_index.newest(view.manifest, scope, _MOST_CHANGED * 10)
         if note.type != note_reading.TYPE
     ][:_MOST_CHANGED]
-    old = graph.superseded(view.manifest, [note.number for note in found])
+    old = document_graph.superseded(view.manifest, [note.number for note in found])
     for note in found:
         yield ChangedNote(note.path, note.title, note.number in old)
 

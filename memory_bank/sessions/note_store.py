@@ -9,7 +9,7 @@ from dataclasses import asdict, replace
 
 from memory_bank.base.errors import BadInput, NoteExists, NoteNotFound, SecretFound, UnreadableNote
 from memory_bank.notes.store import Store
-from memory_bank.sessions import note_edit, note_format, note_reading
+from memory_bank.sessions import note_format, note_reading, session_edit
 from memory_bank.sessions.matching import matching, ordered
 from memory_bank.sessions.note_format import paths_of
 from memory_bank.sessions.note_text import one_line
@@ -115,7 +115,7 @@ class NoteStore:
         self.queue.update(found.session_id, **changes)
         if found.path:
             changed = replace(found, **changes)
-            self._change(found.path, lambda text: note_edit.set_state(text, changed))
+            self._change(found.path, lambda text: session_edit.set_state(text, changed))
 
     def store_prompt(self, prompt: Prompt) -> int:
         """Store a prompt and return its number, the next one if it has number 0."""
@@ -281,11 +281,11 @@ class NoteStore:
         path = session.path
 
         def edit(text: str) -> str:
-            text = note_edit.add_prompts(path, text, session.prompts, clean)
+            text = session_edit.add_prompts(path, text, session.prompts, clean)
             if summary is not None:
-                text = note_edit.set_summary(path, text, summary, clean)
-            text = note_edit.add_observations(path, text, new, clean)
-            return note_edit.set_state(text, session)
+                text = session_edit.set_summary(path, text, summary, clean)
+            text = session_edit.add_observations(path, text, new, clean)
+            return session_edit.set_state(text, session)
 
         self._change(path, edit)
 

@@ -11,7 +11,7 @@ from memory_bank.base.errors import BadInput
 from memory_bank.base.plugins import load
 from memory_bank.base.settings import Settings
 from memory_bank.shared.addresses import problem_of
-from memory_bank.shared.engine import IndexInfo, RoleAccess, SharedEngine, open_engine
+from memory_bank.shared.engines.base import IndexInfo, RoleAccess, SharedEngine, open_engine
 
 
 class BankShown(NamedTuple):

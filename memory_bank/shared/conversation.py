@@ -18,7 +18,7 @@ from typing import NamedTuple, TypeVar
 
 from memory_bank.base.errors import BadInput, BadSetting, Busy, MemoryBankError, SharedUnavailable
 from memory_bank.shared.addresses import EMBEDDED
-from memory_bank.shared.engine import UNREACHABLE, SharedEngine, engine_module, open_engine
+from memory_bank.shared.engines.base import UNREACHABLE, SharedEngine, engine_module, open_engine
 
 _STARTING = 30.0
 """Least seconds for a server in a folder, which may have to be started first."""

@@ -20,7 +20,7 @@ from memory_bank.notes.source import READER
 from memory_bank.search.manifest import document_rows, entries, link_rows, writer
 from memory_bank.search.manifest.document_rows import DocumentRow
 from memory_bank.search.retrievers.base import TEXT_VERSION, IndexedPassage
-from memory_bank.shared.engine import Position, PublishedNote, PublishedPassage
+from memory_bank.shared.engines.base import Position, PublishedNote, PublishedPassage
 from memory_bank.shared.word_weights import terms_of
 
 if TYPE_CHECKING:

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.revisions.files import work_tree_of
+from memory_bank.bank.revisions.revision_files import work_tree_of
 from memory_bank.bank.revisions.revisions import bank_at
 from memory_bank.base.errors import BadInput, Conflict, Hint
 from memory_bank.git import objects, repository
-from memory_bank.shared.engine import (
+from memory_bank.shared.engines.base import (
     Head,
     Identity,
     KnownBank,

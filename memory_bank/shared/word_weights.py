@@ -27,8 +27,8 @@ from memory_bank.search.retrievers.keyword.analyzer import (
     stems,
     weighted_stems,
 )
-from memory_bank.search.retrievers.keyword.query import PROXIMITY, SLOP
-from memory_bank.shared.engine import AskedWord, SharedPassage, Where
+from memory_bank.search.retrievers.keyword.keyword_query import PROXIMITY, SLOP
+from memory_bank.shared.engines.base import AskedWord, SharedPassage, Where
 
 _K1, _B = 1.2, 0.75
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank.agents import clients, install, program
+from memory_bank.agents import client_files, clients, install
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.base import filenames
 from memory_bank.base.errors import BadInput, Conflict, StorageFailed
@@ -37,13 +37,13 @@ SCOPES = [
     (name, scope)
     for name in clients.names(clients.SERVERS)
     for scope in clients.SCOPES
-    if scope == "user" or program.mcp_client(name).project_file
+    if scope == "user" or client_files.mcp_client(name).project_file
 ]
 
 
 @pytest.mark.parametrize(("client", "scope"), SCOPES)
 def test_a_new_file_names_the_server_and_goes_again(bank: Bank, client: str, scope: str) -> None:
-    named = not program.mcp_client(client).finds_bank
+    named = not client_files.mcp_client(client).finds_bank
     change = install.install(bank, client, scope=scope, named=named)
     assert not change.place.file.exists()
     install.write(change)
@@ -131,7 +131,7 @@ def test_another_bank_s_server_is_not_replaced(
         install.install(bank, client, scope="user", named=again)
     assert "--name" in hint_of(caught.value)
     install.write(install.install(bank, client, scope="user", named=again, name="notes"))
-    found = servers(program.user_file(program.mcp_client(client)))
+    found = servers(client_files.user_file(client_files.mcp_client(client)))
     assert set(found) == {"memory-bank", "notes"}
 
 
@@ -154,7 +154,7 @@ def test_a_project_that_the_users_own_file_names_goes(
     install.write(change)
     args = [*change.entry["args"], "--read-only"]  # type: ignore[index]
     named = ["--bank", str(tmp_path / "other" / ".memories")]
-    one = program.mcp_client(client)
+    one = client_files.mcp_client(client)
     text = change.place.file.read_text()
     path = (*change.place.keys, "memory-bank", "args")
     change.place.file.write_text(one.editor.set_value(text, path, [*args[:-1], *named, args[-1]]))
@@ -272,7 +272,7 @@ def test_a_name_that_some_program_refuses_is_refused(bank: Bank, name: str) -> N
     ],
 )
 def test_what_is_next_names_the_trust_step(client: str, scope: str, trust: str) -> None:
-    assert trust in program.mcp_client(client).next_step(scope)
+    assert trust in client_files.mcp_client(client).next_step(scope)
 
 
 @pytest.mark.parametrize(
@@ -285,7 +285,7 @@ def test_what_is_next_names_the_trust_step(client: str, scope: str, trust: str) 
     ],
 )
 def test_what_the_client_would_reject_is_refused(bank: Bank, client: str, text: str) -> None:
-    file = bank.layout.project / program.mcp_client(client).project_file
+    file = bank.layout.project / client_files.mcp_client(client).project_file
     file.parent.mkdir(exist_ok=True)
     file.write_text(text, encoding="utf-8")
     with pytest.raises(
@@ -368,7 +368,7 @@ def test_what_a_person_added_to_the_entry_stays(bank: Bank) -> None:
     install.write(removal)
     assert removal.kept == ("env",)
     assert "// mine" in file.read_text()
-    editor = program.mcp_client("cursor").editor
+    editor = client_files.mcp_client("cursor").editor
     assert editor.value_at(file.read_text(), ("mcpServers", "memory-bank")) == {"env": {"A": "1"}}
     assert not install.uninstall(bank, "cursor").changed
     install.write(install.install(bank, "cursor"))

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank.agents import clients, program
+from memory_bank.agents import client_files, clients
 from memory_bank.base.errors import BadInput
 
 ROOT = Path(__file__).parents[2]
@@ -45,12 +45,12 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_the_user_s_own_file(
     home: Path, client: str, platform: str, environ: dict[str, str], file: str
 ) -> None:
-    assert program.user_file(program.mcp_client(client), environ, platform) == home / file
+    assert client_files.user_file(client_files.mcp_client(client), environ, platform) == home / file
 
 
 def test_an_unknown_client_names_the_known_ones() -> None:
     with pytest.raises(BadInput) as caught:
-        program.mcp_client("emacs")
+        client_files.mcp_client("emacs")
     assert "claude-code" in caught.value.hint
 
 
@@ -58,7 +58,7 @@ def test_the_page_says_of_each_client_what_the_table_says() -> None:
     page = (ROOT / "docs" / "mcp.md").read_text(encoding="utf-8")
     rows = {row.split("`")[1]: row for row in page.splitlines() if row.startswith("| `")}
     for name in clients.names(clients.SERVERS):
-        one = program.mcp_client(name)
+        one = client_files.mcp_client(name)
         cells = [cell.strip() for cell in rows[name].strip("|").split("|")]
         assert cells[1] == (f"`{one.project_file}`" if one.project_file else "none")
         assert f"`{one.key}`" == cells[3]

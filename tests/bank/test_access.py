@@ -14,7 +14,7 @@ from memory_bank.memory.move_and_merge import rename
 from memory_bank.memory.recall import recall
 from memory_bank.memory.remember import remember
 from memory_bank.memory.show import show
-from memory_bank.search.hits import Access
+from memory_bank.search.hit_records import Access
 
 
 @pytest.fixture

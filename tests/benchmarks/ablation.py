@@ -15,8 +15,8 @@ from unittest import mock
 
 from memory_bank.search import ranking
 from memory_bank.search.retrievers.base import Matches, Question, Scope
-from memory_bank.search.retrievers.keyword import analyzer, query
-from memory_bank.search.retrievers.keyword.index import KeywordIndex
+from memory_bank.search.retrievers.keyword import analyzer, keyword_query
+from memory_bank.search.retrievers.keyword.keyword_index import KeywordIndex
 from tests.benchmarks import collections
 from tests.benchmarks.finding import product
 
@@ -32,10 +32,10 @@ def _passages_only(index: KeywordIndex, question: Question, limit: int, scope: S
 Swap = tuple[Any, str, object]
 PARTS: dict[str, tuple[Swap, ...]] = {
     "nothing": (),
-    "words side by side": ((query, "PROXIMITY", 0.0),),
+    "words side by side": ((keyword_query, "PROXIMITY", 0.0),),
     "names weigh more": ((analyzer, "NAME_WEIGHT", 1.0),),
     "stop words dropped": ((analyzer, "STOP_WORDS", frozenset()),),
-    "title, identifiers, about": ((query, "FIELDS", {"body": 1.0}),),
+    "title, identifiers, about": ((keyword_query, "FIELDS", {"body": 1.0}),),
     "the whole note": ((KeywordIndex, "find", _passages_only),),
     "length taken back in part": ((ranking, "PASSAGE_B", 0.75),),
     "length taken back in sequences": ((ranking, "SEQUENCE_B", 0.75),),

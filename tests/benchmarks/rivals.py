@@ -21,7 +21,7 @@ from tantivy import Filter, Occur, Query, TextAnalyzerBuilder, Tokenizer
 
 from memory_bank.base import plugins
 from memory_bank.base.settings import Settings
-from memory_bank.search.models.numpy_setup import np
+from memory_bank.search.models.vectors import np
 from memory_bank.search.retrievers.keyword.analyzer import STOP_WORDS
 from tests.benchmarks.collections import Collection
 

@@ -22,7 +22,7 @@ import numpy as np
 
 from memory_bank.bank.bank import open_bank
 from memory_bank.shared import administration
-from memory_bank.shared.engine import (
+from memory_bank.shared.engines.base import (
     Head,
     Position,
     Publication,

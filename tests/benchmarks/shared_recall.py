@@ -25,7 +25,7 @@ import psycopg
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.memory.recall import recall
 from memory_bank.shared import administration
-from memory_bank.shared.engine import (
+from memory_bank.shared.engines.base import (
     Head,
     Position,
     Publication,

@@ -14,8 +14,8 @@ import pytest
 from memory_bank.bank.bank import open_bank
 from memory_bank.base.errors import BadInput, NoRepository
 from memory_bank.code.codebase import Codebase, open_codebase
+from memory_bank.code.lane_search import Lane
 from memory_bank.code.lookup import symbol_named
-from memory_bank.code.search import Lane
 from memory_bank.code.work_tree import TreeScan, WorkTree
 from memory_bank.search.embedders import hashing
 from tests.shop import FILES, write

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from memory_bank.base.errors import StorageFailed
-from memory_bank.code import parse_process, parse_records, parse_worker, parsing, process_memory
+from memory_bank.code import parse_process, parse_worker, parsing, records
 from memory_bank.code.records import ParsedFile
 from tests.code.hostile_code import DEAR, REPEATED, hostile, memory
 
@@ -258,17 +258,17 @@ print("memory_bank.code.parse_process" in sys.modules)
 def test_the_worker_answers_each_request(tmp_path: Path) -> None:
     (tmp_path / "asked").write_bytes(
         b"".join(
-            parse_records.REQUEST.pack(5, 6, len(text)) + b"python" + text
+            records.REQUEST.pack(5, 6, len(text)) + b"python" + text
             for text in (PLAIN, b"", b"def g(): pass")
         )
     )
     with open(tmp_path / "asked", "rb") as asked, open(tmp_path / "answers", "wb") as answers:
         parse_worker.serve(asked, answers)
     data = (tmp_path / "answers").read_bytes()
-    assert data.startswith(parse_records.READY)
+    assert data.startswith(records.READY)
     assert [data.count(f'["{name}", "function"'.encode()) for name in "fg"] == [1, 1]
 
 
 def test_the_memory_of_a_process_is_known() -> None:
-    assert 5_000_000 < process_memory.resident(os.getpid()) < 4_000_000_000
-    assert process_memory.resident(2**30) == 0
+    assert 5_000_000 < parse_process.resident(os.getpid()) < 4_000_000_000
+    assert parse_process.resident(2**30) == 0

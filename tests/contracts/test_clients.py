@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank.agents import clients, program
+from memory_bank.agents import client_files, clients
 from memory_bank.base import plugins
 from memory_bank.base.errors import BadInput
 from tests.frontends.cli.conftest import Run
@@ -32,7 +32,7 @@ def test_it_reads_its_events_and_takes_no_others(client: str) -> None:
         for wrong in ({}, {"session_id": 7, "sessionId": [], "conversation_id": None}):
             assert module.read(event, wrong) is None
     assert module.tokens("/dev/null") == (0, 0)
-    one = program.hook_client(client)
+    one = client_files.hook_client(client)
     assert one.name == client
     assert one.events == tuple(module.EVENTS)
     assert set(one.short) <= set(one.events)
@@ -40,12 +40,12 @@ def test_it_reads_its_events_and_takes_no_others(client: str) -> None:
 
 @pytest.mark.parametrize("client", clients.names(clients.SERVERS))
 def test_its_servers_are_set_up_and_removed(client: str, mb: Run, project: Path) -> None:
-    one = program.mcp_client(client)
+    one = client_files.mcp_client(client)
     assert one.name == client
     assert one.docs.startswith("https://")
     scope = "project" if one.project_file else "user"
     words = ("--client", client, "--scope", scope, "--yes")
-    file = project / one.project_file if one.project_file else program.user_file(one)
+    file = project / one.project_file if one.project_file else client_files.user_file(one)
     assert mb("mcp", "install", *words, "--bank", str(project / ".memories")).code == 0
     assert "serve" in file.read_text()
     assert mb("mcp", "uninstall", *words).code == 0

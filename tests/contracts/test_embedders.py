@@ -13,7 +13,7 @@ from memory_bank.base.errors import EmbedderUnavailable
 from memory_bank.base.settings import Settings
 from memory_bank.search.embedders import http, onnx
 from memory_bank.search.embedders.base import identity
-from memory_bank.search.models.numpy_setup import np
+from memory_bank.search.models.vectors import np
 from tests.search.embedders import fakes
 
 if TYPE_CHECKING:

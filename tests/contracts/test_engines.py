@@ -1,4 +1,4 @@
-"""Every engine of the shared index keeps the contract of shared/engine.py."""
+"""Every engine of the shared index keeps the contract of shared/engines/base.py."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 
 from memory_bank.base import plugins
 from memory_bank.base.errors import Conflict
-from memory_bank.shared.engine import (
+from memory_bank.shared.engines.base import (
     KIND,
     Head,
     Position,

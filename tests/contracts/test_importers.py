@@ -13,8 +13,8 @@ from memory_bank.bank.bank import Bank
 from memory_bank.base import plugins
 from memory_bank.frontends.cli.main import run
 from memory_bank.memory import importers
+from memory_bank.memory.import_notes import PACKAGE, import_notes, kinds, summaries
 from memory_bank.memory.importers.base import ImportedNote, Importer, NotImported
-from memory_bank.memory.imports import PACKAGE, import_notes, kinds, summaries
 from memory_bank.memory.show import show
 
 SAMPLE = Path(__file__).parents[1] / "sample_plugin/sample_plugin"

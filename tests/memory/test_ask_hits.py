@@ -12,7 +12,7 @@ from memory_bank.base.errors import BadInput
 from memory_bank.code.codebase import Codebase, open_codebase
 from memory_bank.memory.ask_choices import Condition
 from memory_bank.memory.ask_hits import ask_hits, dates_of, marked, why, with_date
-from memory_bank.search.hits import Reason
+from memory_bank.search.hit_records import Reason
 from memory_bank.search.query import written
 
 KEY = "AKIA" + "QZ7WLMR4T2VXKD3B"

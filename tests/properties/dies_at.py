@@ -33,7 +33,7 @@ from memory_bank.memory.remember import remember
 from memory_bank.memory.trash import delete, restore
 from memory_bank.review.doctor import doctor
 from memory_bank.search.embedders import hashing
-from memory_bank.search.retrievers.keyword import index
+from memory_bank.search.retrievers.keyword import keyword_index
 from memory_bank.search.retrievers.vectors import reader, vector_index
 
 SETTINGS = {"memory.embedder": "hashing"}
@@ -41,7 +41,7 @@ FILES = ("fsync", "link", "replace", "rename", "unlink", "mkdir", "rmdir", "ftru
 PATHS = ("replace", "rename", "unlink", "mkdir", "rmdir", "write_text", "write_bytes")
 WRAPPED: list[tuple[Any, tuple[str, ...]]] = [
     (os, FILES), (Path, PATHS), (shutil, ("copy2",)),
-    (index.KeywordIndex, ("put", "commit")), (reader, ("_write",)),
+    (keyword_index.KeywordIndex, ("put", "commit")), (reader, ("_write",)),
 ]  # fmt: skip
 STATEMENTS = ("BEGIN", "COMMIT", "PRAGMA journal_mode", "PRAGMA user_version =")
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from memory_bank.notes.merging.body import merge
 from memory_bank.notes.merging.line_merge import merge as merge_lines
 from memory_bank.notes.merging.lines import hunks
+from memory_bank.notes.merging.merged_note import ConflictingChange, Part
 from memory_bank.notes.merging.note_merge import merge as merge_notes
-from memory_bank.notes.merging.notes import ConflictingChange, Part
 
 KINDS = ("text {}.", "- item {}", "| cell {} |", "    code {}", "> quote {}")
 LINES = st.sampled_from(["", "## A", "## B", "### C", "one", "two", "- x", "- y", "```", "| r |"])

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_bank.search.manifest.graph import DocumentRelations
+from memory_bank.search.manifest.document_graph import DocumentRelations
 from memory_bank.search.ranking import ADJACENT, EXPECTED, NOTES, Evidence, rank
 from memory_bank.search.retrievers.base import Match, Matches, Scale
 

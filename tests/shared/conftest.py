@@ -12,7 +12,7 @@ from uuid import uuid4
 
 import pytest
 
-from memory_bank.shared.engine import (
+from memory_bank.shared.engines.base import (
     Head,
     Position,
     Publication,

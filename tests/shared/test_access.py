@@ -8,7 +8,7 @@ import psycopg
 import pytest
 
 from memory_bank.base.errors import BadInput, SharedUnavailable
-from memory_bank.shared.engine import Where
+from memory_bank.shared.engines.base import Where
 from memory_bank.shared.word_weights import number_of
 from tests.shared.conftest import BANK, as_role, database_of, every_row, opened, publish, run_sql
 from tests.shared.test_postgres import BLOG, SHOP, asked, found

@@ -10,7 +10,7 @@ import psycopg
 import pytest
 
 from memory_bank.base.errors import Busy, SharedUnavailable
-from memory_bank.shared.engine import open_engine
+from memory_bank.shared.engines.base import open_engine
 from memory_bank.shared.engines.postgres import connection
 from tests.shared.conftest import BANK, database_of, opened, publish, run_sql
 from tests.shared.test_postgres import SHOP

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from memory_bank.base.errors import BadInput, Conflict, SharedUnavailable
-from memory_bank.shared.engine import AskedWord, Head, Publication, SharedEngine, Where
+from memory_bank.shared.engines.base import AskedWord, Head, Publication, SharedEngine, Where
 from memory_bank.shared.word_weights import asked_words, number_of, question_words
 from tests.shared.conftest import (
     BANK,

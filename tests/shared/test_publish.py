@@ -14,7 +14,7 @@ from memory_bank.base.errors import BadInput, Conflict, SharedUnavailable
 from memory_bank.shared import administration, export
 from memory_bank.shared import publish as publishing
 from memory_bank.shared.addresses import address
-from memory_bank.shared.engine import AskedWord, Where
+from memory_bank.shared.engines.base import AskedWord, Where
 from memory_bank.shared.publish import publish, unpublish
 from memory_bank.shared.word_weights import number_of
 from tests.conftest import run_git as git

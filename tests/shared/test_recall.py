@@ -285,7 +285,7 @@ def test_the_users_own_banks_are_searched_with_the_bank(
 def test_words_that_stand_together_in_the_question_rank_higher_where_they_do(
     index: str, repositories: dict[str, Path]
 ) -> None:
-    from memory_bank.shared.engine import Where
+    from memory_bank.shared.engines.base import Where
     from memory_bank.shared.word_weights import nearness
 
     pairs, rarities = [("advisori", "lock")], {"advisori": 2.0, "lock": 1.0}

@@ -6,7 +6,7 @@ import pytest
 
 from memory_bank.base.errors import BadSetting, SharedUnavailable
 from memory_bank.shared.addresses import is_local, secured, shown
-from memory_bank.shared.engine import open_engine
+from memory_bank.shared.engines.base import open_engine
 
 PASSWORD = "hunter2-geheim"  # noqa: S105
 

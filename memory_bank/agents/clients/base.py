@@ -15,7 +15,7 @@ from memory_bank.agents.payload import message_key
 from memory_bank.sessions.queue_rows import MESSAGE
 
 if TYPE_CHECKING:
-    from memory_bank.agents.program import HookClient, McpClient
+    from memory_bank.agents.client_files import HookClient, McpClient
 
 
 Kind = Literal["start", "prompt", "tool", "subagent", "compact", "stop", "end"]

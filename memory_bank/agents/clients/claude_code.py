@@ -24,7 +24,7 @@ from memory_bank.agents.payload import Payload, digest, identifier, project, tex
 from memory_bank.agents.transcript_lines import Line
 
 if TYPE_CHECKING:
-    from memory_bank.agents.program import HookClient, McpClient
+    from memory_bank.agents.client_files import HookClient, McpClient
 
 NAME = "claude-code"
 
@@ -284,7 +284,7 @@ class _Reading:
 
 def mcp() -> McpClient:
     """Return how servers are added to its configuration."""
-    from memory_bank.agents.program import STRICT, McpClient
+    from memory_bank.agents.client_files import STRICT, McpClient
 
     return McpClient(
         *(NAME, "Claude Code", "https://code.claude.com/docs/en/mcp"),
@@ -298,7 +298,7 @@ def mcp() -> McpClient:
 
 def hooks() -> HookClient:
     """Return how its hooks are set up."""
-    from memory_bank.agents.program import SECONDS, HookClient
+    from memory_bank.agents.client_files import SECONDS, HookClient
 
     return HookClient(
         *(NAME, "Claude Code", "https://code.claude.com/docs/en/hooks"),

@@ -25,7 +25,7 @@ from memory_bank.agents.payload import Payload, digest, identifier, project, tex
 from memory_bank.agents.transcript_lines import Line
 
 if TYPE_CHECKING:
-    from memory_bank.agents.program import HookClient, McpClient
+    from memory_bank.agents.client_files import HookClient, McpClient
 
 NAME = "codex"
 
@@ -427,7 +427,7 @@ class _Reading:
 
 def mcp() -> McpClient:
     """Return how servers are added to its configuration."""
-    from memory_bank.agents.program import McpClient
+    from memory_bank.agents.client_files import McpClient
     from memory_bank.agents.toml_file import TomlFile
 
     return McpClient(
@@ -443,7 +443,7 @@ def mcp() -> McpClient:
 
 def hooks() -> HookClient:
     """Return how its hooks are set up."""
-    from memory_bank.agents.program import SECONDS, HookClient
+    from memory_bank.agents.client_files import SECONDS, HookClient
 
     return HookClient(
         *(NAME, "Codex", "https://developers.openai.com/codex/hooks"),

@@ -19,7 +19,7 @@ from memory_bank.agents.payload import (
 )
 
 if TYPE_CHECKING:
-    from memory_bank.agents.program import HookClient
+    from memory_bank.agents.client_files import HookClient
 
 NAME = "copilot"
 
@@ -107,7 +107,7 @@ def tokens(transcript: str) -> tuple[int, int]:  # noqa: ARG001
 
 def hooks() -> HookClient:
     """Return how its hooks are set up."""
-    from memory_bank.agents.program import SECONDS, HookClient
+    from memory_bank.agents.client_files import SECONDS, HookClient
 
     return HookClient(
         *(NAME, "Copilot CLI"),

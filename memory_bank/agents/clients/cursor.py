@@ -18,7 +18,7 @@ from memory_bank.agents.payload import (
 from memory_bank.sessions.queue_rows import MESSAGE
 
 if TYPE_CHECKING:
-    from memory_bank.agents.program import HookClient, McpClient
+    from memory_bank.agents.client_files import HookClient, McpClient
 
 NAME = "cursor"
 
@@ -111,7 +111,7 @@ def tokens(transcript: str) -> tuple[int, int]:  # noqa: ARG001
 
 def mcp() -> McpClient:
     """Return how servers are added to its configuration."""
-    from memory_bank.agents.program import WORKSPACE, McpClient
+    from memory_bank.agents.client_files import WORKSPACE, McpClient
 
     return McpClient(
         *(NAME, "Cursor", "https://cursor.com/docs/context/mcp"),
@@ -123,7 +123,7 @@ def mcp() -> McpClient:
 
 def hooks() -> HookClient:
     """Return how its hooks are set up."""
-    from memory_bank.agents.program import SECONDS, HookClient
+    from memory_bank.agents.client_files import SECONDS, HookClient
 
     return HookClient(
         *(NAME, "Cursor", "https://cursor.com/docs/agent/hooks"),

@@ -35,7 +35,7 @@ from memory_bank.agents.payload import (
 from memory_bank.agents.transcript_lines import Line
 
 if TYPE_CHECKING:
-    from memory_bank.agents.program import HookClient, McpClient
+    from memory_bank.agents.client_files import HookClient, McpClient
 
 NAME = "gemini"
 
@@ -230,8 +230,8 @@ def _call(call: Line, when: float, cwd: str) -> TranscriptCall:
 
 def mcp() -> McpClient:
     """Return how servers are added to its configuration."""
+    from memory_bank.agents.client_files import McpClient
     from memory_bank.agents.json_file import JsonFile
-    from memory_bank.agents.program import McpClient
 
     return McpClient(
         *(NAME, "Gemini CLI", "https://geminicli.com/docs/tools/mcp-server"),
@@ -244,8 +244,8 @@ def mcp() -> McpClient:
 
 def hooks() -> HookClient:
     """Return how its hooks are set up."""
+    from memory_bank.agents.client_files import SECONDS, HookClient
     from memory_bank.agents.json_file import JsonFile
-    from memory_bank.agents.program import SECONDS, HookClient
 
     return HookClient(
         *(NAME, "Gemini CLI", "https://geminicli.com/docs/hooks"),

@@ -15,7 +15,7 @@ from memory_bank.agents.clients.base import HookEvent, Kind
 from memory_bank.agents.payload import Payload, fields, identifier, project, text
 
 if TYPE_CHECKING:
-    from memory_bank.agents.program import HookClient
+    from memory_bank.agents.client_files import HookClient
 
 NAME = "opencode"
 
@@ -114,7 +114,7 @@ def tokens(transcript: str) -> tuple[int, int]:  # noqa: ARG001
 
 def hooks() -> HookClient:
     """Return how its hooks are set up."""
-    from memory_bank.agents.program import HookClient
+    from memory_bank.agents.client_files import HookClient
 
     return HookClient(
         *(NAME, "OpenCode", "https://opencode.ai/docs/plugins"),

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from memory_bank.agents.program import McpClient
+    from memory_bank.agents.client_files import McpClient
 
 NAME = "vscode"
 
 
 def mcp() -> McpClient:
     """Return how servers are added to its configuration."""
-    from memory_bank.agents.program import WORKSPACE, McpClient
+    from memory_bank.agents.client_files import WORKSPACE, McpClient
 
     return McpClient(
         *(NAME, "VS Code"),

@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from memory_bank.bank.revisions.files import WantedFiles
+from memory_bank.bank.revisions.revision_files import WantedFiles
 from memory_bank.base.documents import Dates, Scan
 from memory_bank.base.errors import NoteReadOnly, StorageFailed
 from memory_bank.base.filenames import StatSignature

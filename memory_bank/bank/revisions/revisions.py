@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 
 from memory_bank.bank import note_files
 from memory_bank.bank.bank import Bank, Conditions
-from memory_bank.bank.revisions import files, revision_cache
+from memory_bank.bank.revisions import revision_cache, revision_files
 from memory_bank.bank.revisions.copies import (
     CopiedFiles,
     CopiedIncludes,
@@ -22,7 +22,7 @@ from memory_bank.bank.revisions.copies import (
     RevisionListing,
     project_in,
 )
-from memory_bank.bank.revisions.files import WantedFiles, bank_files, project_names
+from memory_bank.bank.revisions.revision_files import WantedFiles, bank_files, project_names
 from memory_bank.base import settings
 from memory_bank.base.errors import BadInput, BadSetting, StorageFailed
 from memory_bank.base.filenames import QUERIES, SETTINGS
@@ -94,7 +94,7 @@ def notes_at(bank: Bank, rev: str) -> dict[str, str]:
     """Return the object ids of the notes of a revision by their paths; raise as `bank_at`."""
     place = bank.layout.origin
     revision = revision_of(bank, rev)
-    own = files.bank_files(tree_of(bank), place, revision)
+    own = revision_files.bank_files(tree_of(bank), place, revision)
     wanted, _ = _with_included(bank, revision, own, None)
     others = {f"{place.prefix}{name}" for name in (SETTINGS, QUERIES)}
     return {
@@ -111,13 +111,13 @@ def _with_included(
     tree, place = tree_of(bank), bank.layout.origin
     with _settings_file(tree, place, own) as folder:
         settings = _settings(bank, folder, otherwise)
-    more = files.included_files(tree, place, revision, settings.memory.include)
+    more = revision_files.included_files(tree, place, revision, settings.memory.include)
     return WantedFiles({**more.blobs, **own.blobs}, {**more.refused, **own.refused}), settings
 
 
 def tree_of(bank: Bank) -> Path:
     """Return the work tree of a bank's repository; raise BadInput outside git."""
-    return files.work_tree_of(bank.layout.origin)
+    return revision_files.work_tree_of(bank.layout.origin)
 
 
 def settings_at(place: Layout, rev: str) -> Settings:
@@ -125,8 +125,8 @@ def settings_at(place: Layout, rev: str) -> Settings:
 
     Raises BadInput if there is no such revision.
     """
-    tree = files.work_tree_of(place)
-    wanted = files.bank_files(tree, place, objects.revision_of(tree, rev))
+    tree = revision_files.work_tree_of(place)
+    wanted = revision_files.bank_files(tree, place, objects.revision_of(tree, rev))
     with _settings_file(tree, place, wanted) as folder:
         return settings.load(folder)
 
@@ -215,7 +215,7 @@ def _settings(bank: Bank, folder: Path, otherwise: Settings | None) -> Settings:
 
 
 def _no_notes(tree: Path, bank: Bank, revision: Revision) -> BadInput:
-    first = files.first_commit(tree, bank.layout.origin)
+    first = revision_files.first_commit(tree, bank.layout.origin)
     hint = "its first commit is {first}" if first else "commit its notes"
     what = "is staged" if revision.staged else f"was in it at {revision.asked}"
     known = revision.staged or revision.commit.startswith(revision.asked)
@@ -261,7 +261,7 @@ def checked_out(bank: Bank, rev: str = "HEAD") -> Iterator[Bank]:
     are not embedded. Raises BadInput outside git, or if there is no such revision.
     """
     place = bank.layout.origin
-    tree = files.work_tree_of(place)
+    tree = revision_files.work_tree_of(place)
     if not place.project.is_relative_to(tree):
         raise BadInput(f"{place.root} is not inside its repository", "put it below the work tree")
     revision = objects.revision_of(tree, rev)

@@ -46,7 +46,7 @@ STOPPING = "stopping"
 when the server begins to stop, so that answers without end can end."""
 
 
-class _Reader(h11.Connection):
+class _RequestParser(h11.Connection):
     """An HTTP/1.1 parser that refuses ambiguous requests."""
 
     def __init__(self, most: int) -> None:
@@ -86,7 +86,7 @@ class Connection(H11Protocol):
 
     def __init__(self, *args: Any, **settings: Any) -> None:  # noqa: ANN401  (as uvicorn has it)
         super().__init__(*args, **settings)
-        self.conn = _Reader(self.limits.head_bytes)
+        self.conn = _RequestParser(self.limits.head_bytes)
         self._phase: tuple[str, object] = ("", None)
         self._since = 0.0
 

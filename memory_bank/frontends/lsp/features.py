@@ -6,9 +6,14 @@ from typing import Any
 
 from lsprotocol import types
 
-from memory_bank.frontends.lsp import changes, navigation, source_code
+from memory_bank.frontends.lsp import navigation, source_code, workspace_edits
 from memory_bank.frontends.lsp.buffers import ADD_NOTE, file_at, is_note
-from memory_bank.frontends.lsp.server import CHANGE_SECONDS, LIST_SECONDS, NOTES, NotesServer
+from memory_bank.frontends.lsp.language_server import (
+    CHANGE_SECONDS,
+    LIST_SECONDS,
+    NOTES,
+    NotesServer,
+)
 
 
 def built(named: str | None = None) -> NotesServer:
@@ -118,13 +123,13 @@ def _add_changes(server: NotesServer) -> None:
     @server.feature(types.TEXT_DOCUMENT_PREPARE_RENAME)
     async def prepare(params: types.PrepareRenameParams) -> types.PrepareRenamePlaceholder | None:
         uri = params.text_document.uri
-        return await server.ask(uri, lambda asked: changes.prepare(asked, params), None)
+        return await server.ask(uri, lambda asked: workspace_edits.prepare(asked, params), None)
 
     @server.feature(types.TEXT_DOCUMENT_RENAME, types.RenameOptions(prepare_provider=True))
     async def rename(params: types.RenameParams) -> types.WorkspaceEdit | None:
         uri = params.text_document.uri
         return await server.ask(
-            uri, lambda asked: changes.renamed(asked, params), None, CHANGE_SECONDS
+            uri, lambda asked: workspace_edits.renamed(asked, params), None, CHANGE_SECONDS
         )
 
     @server.feature(
@@ -135,14 +140,14 @@ def _add_changes(server: NotesServer) -> None:
             return None
         uri = params.files[0].old_uri
         return await server.ask(
-            uri, lambda asked: changes.moved(asked, params.files), None, CHANGE_SECONDS
+            uri, lambda asked: workspace_edits.moved(asked, params.files), None, CHANGE_SECONDS
         )
 
     @server.feature(types.WORKSPACE_DID_RENAME_FILES, types.FileOperationRegistrationOptions(NOTES))
     async def did_rename(params: types.RenameFilesParams) -> None:
         if params.files:
             uri = params.files[0].new_uri
-            await server.ask(uri, lambda asked: changes.record(asked, params.files), None)
+            await server.ask(uri, lambda asked: workspace_edits.record(asked, params.files), None)
 
     @server.feature(
         types.TEXT_DOCUMENT_CODE_ACTION,
@@ -154,7 +159,7 @@ def _add_changes(server: NotesServer) -> None:
             return await server.ask_code(
                 uri, lambda asked: source_code.code_actions(asked, params), []
             )
-        return await server.ask(uri, lambda asked: changes.code_actions(asked, params), [])
+        return await server.ask(uri, lambda asked: workspace_edits.code_actions(asked, params), [])
 
 
 def _add_code(server: NotesServer) -> None:

@@ -35,13 +35,17 @@ from lsprotocol.types import (
 )
 
 from memory_bank.base.text import clean, one_line
-from memory_bank.frontends.lsp.banks import Codebases, OpenBank
 from memory_bank.frontends.lsp.buffers import Editor, FileRequest, positions
-from memory_bank.frontends.lsp.editor import link_targets, outline, problems
+from memory_bank.frontends.lsp.editor import destinations, open_texts, problems
 from memory_bank.frontends.lsp.editor.completion import Completion, choices
-from memory_bank.frontends.lsp.editor.link_targets import LinkTarget, Preview
-from memory_bank.frontends.lsp.editor.outline import OutlineHeading
-from memory_bank.frontends.lsp.editor.texts import WrittenLink, file_of, link_at
+from memory_bank.frontends.lsp.editor.destinations import LinkTarget, Preview
+from memory_bank.frontends.lsp.editor.open_texts import (
+    OutlineHeading,
+    WrittenLink,
+    file_of,
+    link_at,
+)
+from memory_bank.frontends.lsp.open_banks import Codebases, OpenBank
 
 if TYPE_CHECKING:
     from memory_bank.code.codebase import Codebase
@@ -125,17 +129,17 @@ def references(asked: FileRequest, params: ReferenceParams) -> list[Location]:
     if note is None:
         return []
     offset = asked.offset(params.position)
-    here = link_targets.part_at(note, offset)
+    here = destinations.part_at(note, offset)
     goal, heading, block = LinkTarget(asked.path), here.heading, here.block
     written = link_at(note, offset)
     if written:
-        goal = link_targets.goals(asked.texts, asked.path, [written.link])[0]
+        goal = destinations.leads_to(asked.texts, asked.path, [written.link])[0]
         heading, block = written.link.heading, written.link.block
     elif not here.known:
         return []
     if not (goal.path or goal.ghost):
         return []
-    found = link_targets.references(asked.texts, goal, heading=heading, block=block)
+    found = destinations.references(asked.texts, goal, heading=heading, block=block)
     places = [asked.location(*place) for place in found]
     if params.context.include_declaration and (place := _place(asked, goal)):
         places.insert(0, place)
@@ -148,7 +152,7 @@ def hover(asked: FileRequest, params: HoverParams) -> Hover | None:
     if found is None:
         return None
     written, goal = found
-    shown = link_targets.preview(asked.texts, goal, written.link)
+    shown = destinations.preview(asked.texts, goal, written.link)
     area = asked.range(written.first, written.last)
     if shown is None:
         if not goal.problem:
@@ -175,7 +179,7 @@ def symbols(
         return []
     documents = asked.editor.capabilities.text_document
     shown = documents.document_symbol if documents else None
-    found = outline.outline(note)
+    found = open_texts.outline(note)
     if shown and shown.hierarchical_document_symbol_support:
         return [_symbol(asked, one) for one in found]
     return _flat(asked, found, "")
@@ -192,7 +196,7 @@ def links(asked: FileRequest, _: DocumentLinkParams) -> list[DocumentLink]:
             target=_target(asked, goal),
             tooltip=one_line(goal.path or Path(goal.file).name),
         )
-        for written, goal in link_targets.written_goals(asked.texts, asked.path, note)
+        for written, goal in destinations.written_goals(asked.texts, asked.path, note)
         if goal.file
     ]
 
@@ -211,7 +215,7 @@ def workspace_symbols(
             container_name=one_line(" > ".join(filter(None, (one.path, one.around)))),
         )
         for bank in opened
-        for one in outline.search(bank.shared.bank(), words)
+        for one in open_texts.search(bank.shared.bank(), words)
     ]
 
 
@@ -220,7 +224,7 @@ def _link(asked: FileRequest, position: Position) -> tuple[WrittenLink, LinkTarg
     written = link_at(note, asked.offset(position)) if note else None
     if written is None:
         return None
-    return written, link_targets.goals(asked.texts, asked.path, [written.link])[0]
+    return written, destinations.leads_to(asked.texts, asked.path, [written.link])[0]
 
 
 def _place(asked: FileRequest, goal: LinkTarget) -> Location | None:

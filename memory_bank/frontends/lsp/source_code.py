@@ -28,7 +28,6 @@ from memory_bank.bank.bank import Bank
 from memory_bank.base.text import one_line
 from memory_bank.code.citing_notes import CitingNote
 from memory_bank.frontends.lsp import navigation
-from memory_bank.frontends.lsp.banks import OpenBank
 from memory_bank.frontends.lsp.buffers import (
     ADD_NOTE,
     SHOW_REFERENCES,
@@ -37,9 +36,10 @@ from memory_bank.frontends.lsp.buffers import (
     Positions,
     positions,
 )
-from memory_bank.frontends.lsp.editor import symbols
-from memory_bank.frontends.lsp.editor.symbols import SymbolContext
-from memory_bank.frontends.lsp.editor.texts import file_of
+from memory_bank.frontends.lsp.editor import symbol_notes
+from memory_bank.frontends.lsp.editor.open_texts import file_of
+from memory_bank.frontends.lsp.editor.symbol_notes import SymbolContext
+from memory_bank.frontends.lsp.open_banks import OpenBank
 from memory_bank.frontends.serving.shared_bank import SharedCode
 
 _UNITS = ((1, 60, "m"), (60, 1440, "h"), (1440, 86_400, "d"), (43_200, 525_600, "mo"))
@@ -57,7 +57,7 @@ class AskedCode:
         self.editor = editor
         self.file = file
         self.bank: Bank | None = opened.shared.bank() if opened else None
-        self.path = symbols.below_tree(shared.code, file)
+        self.path = symbol_notes.below_tree(shared.code, file)
         self.after: list[Callable[[], object]] = []
         """What is left to do after the answer."""
 
@@ -79,16 +79,16 @@ def hover(asked: AskedCode, params: HoverParams, clock: Clock) -> Hover | None:
     if not asked.path or not asked.text:
         return None
     offset = asked.lines.offset(params.position)
-    word, start, end = symbols.word_at(asked.text, offset)
+    word, start, end = symbol_notes.word_at(asked.text, offset)
     line = params.position.line + 1
     with code.lock:
-        one = symbols.pointed(code, asked.path, asked.text, line, word)
+        one = symbol_notes.pointed(code, asked.path, asked.text, line, word)
         if one is None:
             return None
-    cited = symbols.cited(code, asked.bank, one.path)
+    cited = symbol_notes.cited(code, asked.bank, one.path)
     with code.lock:
         coupled = asked.shared.coupled(one.path)
-        found = symbols.context(code, one, cited, coupled)
+        found = symbol_notes.context(code, one, cited, coupled)
     if found.id and clock.due(found.id):
         asked.after.append(lambda: code.count_access([found.id]))
     return Hover(_markup(asked, found), asked.lines.range(start, end))
@@ -96,12 +96,12 @@ def hover(asked: AskedCode, params: HoverParams, clock: Clock) -> Hover | None:
 
 def lenses(asked: AskedCode, _: CodeLensParams) -> list[CodeLens]:
     """Return the number of notes that cite the file, and each of its symbols."""
-    file = symbols.parsed(asked.path, asked.text) if asked.path else None
+    file = symbol_notes.parsed(asked.path, asked.text) if asked.path else None
     if file is None or asked.bank is None:
         return []
     code = asked.shared.code
-    notes = symbols.cited(code, asked.bank, asked.path)
-    cited = symbols.cited_names(code, asked.path, notes)
+    notes = symbol_notes.cited(code, asked.bank, asked.path)
+    cited = symbol_notes.cited_names(code, asked.path, notes)
     places = {one.symbol.qualified: (one.start, one.end) for one in _places(asked)}
     return [
         _lens(asked, asked.bank, asked.lines.range(*places.get(name, (0, 0))), found)
@@ -111,11 +111,11 @@ def lenses(asked: AskedCode, _: CodeLensParams) -> list[CodeLens]:
 
 def code_actions(asked: AskedCode, params: CodeActionParams) -> list[CodeAction]:
     """Return the action that makes a note on the symbol at the cursor."""
-    file = symbols.parsed(asked.path, asked.text) if asked.path else None
+    file = symbol_notes.parsed(asked.path, asked.text) if asked.path else None
     if file is None or asked.bank is None:
         return []
     line = params.range.start.line + 1
-    symbol = next(iter(symbols.around(file, line)), None)
+    symbol = next(iter(symbol_notes.around(file, line)), None)
     if symbol is None:
         return []
     uri = asked.editor.buffers[asked.file].uri
@@ -128,8 +128,8 @@ def add_note(asked: AskedCode, qualified: str) -> str:
     """Make a note on a symbol, and return the URI of its file; empty without a bank."""
     if asked.bank is None or not asked.path:
         return ""
-    path = symbols.below_project(asked.shared.code, asked.bank, asked.path)
-    return asked.editor.uri_of(symbols.create(asked.bank, path, qualified))
+    path = symbol_notes.below_project(asked.shared.code, asked.bank, asked.path)
+    return asked.editor.uri_of(symbol_notes.create(asked.bank, path, qualified))
 
 
 def of_symbol(found: SymbolContext, now: float) -> str:
@@ -190,9 +190,9 @@ def _markup(asked: AskedCode, found: SymbolContext) -> MarkupContent:
     return MarkupContent(MarkupKind.Markdown, text)
 
 
-def _places(asked: AskedCode) -> Sequence[symbols.SymbolPlace]:
-    file = symbols.parsed(asked.path, asked.text)
-    return symbols.places(file, asked.text) if file else ()
+def _places(asked: AskedCode) -> Sequence[symbol_notes.SymbolPlace]:
+    file = symbol_notes.parsed(asked.path, asked.text)
+    return symbol_notes.places(file, asked.text) if file else ()
 
 
 def _lens(asked: AskedCode, bank: Bank, area: Range, found: Sequence[CitingNote]) -> CodeLens:

@@ -25,8 +25,8 @@ from memory_bank.frontends.http.endpoint import (
     token,
 )
 from memory_bank.frontends.http.path_redaction import PathRedaction
+from memory_bank.frontends.mcp.http_sessions import Messages, SessionLimit
 from memory_bank.frontends.mcp.server import MemoryServer
-from memory_bank.frontends.mcp.sessions import Messages, SessionLimit
 
 PATH = "/mcp"
 

@@ -35,7 +35,7 @@ from mcp_types import (
 
 from memory_bank.base.errors import exhausted
 from memory_bank.base.version import __version__
-from memory_bank.frontends.mcp import prompts, resources, roots, stdio_transport
+from memory_bank.frontends.mcp import client_roots, prompts, resources, stdio_transport
 from memory_bank.frontends.mcp.instructions import instructions
 from memory_bank.frontends.mcp.notifications import Changes
 from memory_bank.frontends.mcp.tool import failed
@@ -152,13 +152,13 @@ class MemoryServer(MCPServer[Background]):
         self, ctx: ServerRequestContext[Any, Any], call_next: CallNext
     ) -> HandlerResult:
         """Start background work after the first answer, not before; find the client's folders."""
-        if ctx.method == "initialize" and self.asks_folders and roots.offered(ctx.params):
+        if ctx.method == "initialize" and self.asks_folders and client_roots.offered(ctx.params):
             self.shared.expect_folders()
         answer = await call_next(ctx)
         if ctx.method == "notifications/initialized":
             self.changes.met(ctx.session)
-        if ctx.method in roots.ASKED_AFTER and self.asks_folders:
-            self.shared.take_folders(await roots.folders(ctx.session))
+        if ctx.method in client_roots.ASKED_AFTER and self.asks_folders:
+            self.shared.take_folders(await client_roots.folders(ctx.session))
         ctx.lifespan_context.start()
         return answer
 

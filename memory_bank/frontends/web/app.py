@@ -31,7 +31,7 @@ from memory_bank.frontends.http.endpoint import (
     token,
 )
 from memory_bank.frontends.web import access
-from memory_bank.frontends.web.errors import ErrorPages
+from memory_bank.frontends.web.error_pages import ErrorPages
 from memory_bank.frontends.web.safety import guarded
 from memory_bank.frontends.web.site import Site
 

@@ -9,7 +9,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from memory_bank.frontends.http.connections import Bodies
 from memory_bank.frontends.http.endpoint import LIMITS, Hosts, RequestGuard, Token
 from memory_bank.frontends.web import access
-from memory_bank.frontends.web.errors import ErrorPages
+from memory_bank.frontends.web.error_pages import ErrorPages
 from memory_bank.frontends.web.export.folder import StaticFiles
 from memory_bank.frontends.web.site import Site
 

@@ -20,7 +20,7 @@ from memory_bank.base.errors import (
     StorageFailed,
 )
 from memory_bank.base.filenames import NOTE_SUFFIXES
-from memory_bank.memory.forgetting import forget_report, notes, texts
+from memory_bank.memory.forgetting import forget_report, forgotten_notes, forgotten_texts
 from memory_bank.memory.forgetting.forgotten import (
     NOTE,
     OBSERVATION,
@@ -60,7 +60,7 @@ def forget(bank: Bank, what: str, *, as_text: bool = False, dry_run: bool = Fals
     too short, NoteNotFound for an unknown observation, NoteReadOnly for an included file, Busy.
     """
     bank.settings.check_enabled()
-    texts.check_characters(what)
+    forgotten_texts.check_characters(what)
     if dry_run:
         return _forget(bank, what, as_text=as_text, dry_run=True)
     with alone(bank, _WAIT) as is_alone:
@@ -74,14 +74,14 @@ def _forget(bank: Bank, what: str, *, as_text: bool, dry_run: bool) -> Forgotten
     target = _Target(TEXT, what) if as_text else _target(bank, what)
     run = Removal(bank, target.kind, dry_run)
     if target.kind == TEXT:
-        removed = texts.checked(what)
-        texts.forget_text(run, removed)
-        texts.clean(run)
+        removed = forgotten_texts.checked(what)
+        forgotten_texts.forget_text(run, removed)
+        forgotten_texts.clean(run)
         forget_report.add(run, removed=removed)
         return run.result()
     with _remembered(run, what.strip()) as again:
         paths = _remove(run, target, again=again)
-        texts.clean(run)
+        forgotten_texts.clean(run)
     forget_report.add(run, paths=paths)
     return run.result()
 
@@ -92,14 +92,14 @@ def _remove(run: Removal, target: _Target, *, again: bool) -> list[str]:
     If a killed process had begun `again`, it may be gone.
     """
     if target.kind == SESSION:
-        return notes.forget_session(run, target.name)
+        return forgotten_notes.forget_session(run, target.name)
     if target.kind == OBSERVATION:
-        found = notes.files_of_observation(run, target.name)
+        found = forgotten_notes.files_of_observation(run, target.name)
         if not (found or again):
             raise NoteNotFound("Observation not found", Hint.SEARCH_IDS)
-        return notes.forget_observation(run, target.name, found)
+        return forgotten_notes.forget_observation(run, target.name, found)
     run.bank.roots.check_writable(target.name, moving=True)
-    return notes.remove_files(run, notes.files_of_note(run, target.name))
+    return forgotten_notes.remove_files(run, forgotten_notes.files_of_note(run, target.name))
 
 
 def _target(bank: Bank, what: str) -> _Target:
@@ -113,21 +113,21 @@ def _target(bank: Bank, what: str) -> _Target:
     path = _note(bank, name)
     if not path:
         return _Target(TEXT, what)
-    session = notes.session_of(path, bank.roots.of(path).read(path) or b"")
+    session = forgotten_notes.session_of(path, bank.roots.of(path).read(path) or b"")
     return _Target(SESSION, session.session_id) if session else _Target(NOTE, path)
 
 
 def _is_session(bank: Bank, name: str) -> bool:
     if not name or "\n" in name:
         return False
-    if bank.answer(lambda view: notes.session_ids(view, name)):
+    if bank.answer(lambda view: forgotten_notes.session_ids(view, name)):
         return True
     if name in forgotten_sessions.ids(bank.layout.state(bank.id)):
         return True
     with opened(bank) as store:
         if store.queue.session(name) is not None:
             return True
-    return bool(notes.files_of_session(Removal(bank, SESSION, dry_run=True), name))
+    return bool(forgotten_notes.files_of_session(Removal(bank, SESSION, dry_run=True), name))
 
 
 def _note(bank: Bank, name: str) -> str:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from memory_bank.notes.merging import line_merge, lines
 from memory_bank.notes.merging.lines import code, heading, is_blank, may_part
-from memory_bank.notes.merging.notes import ConflictingChange, Part, conflict, count
+from memory_bank.notes.merging.merged_note import ConflictingChange, Part, conflict, count
 
 
 def is_kept(

@@ -16,7 +16,7 @@ from memory_bank.notes.merging.lines import (
     may_part,
     says_something,
 )
-from memory_bank.notes.merging.notes import Part, conflict
+from memory_bank.notes.merging.merged_note import Part, conflict
 
 _MOST_BLOCKS = 2_000
 """More inserted blocks than that are not compared with each other."""

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
-from memory_bank.notes.merging.notes import ConflictingChange, Part
+from memory_bank.notes.merging.merged_note import ConflictingChange, Part
 
 _MOST_PAIRS = 1_000_000
 """Pairs of lines, in all places between unique lines, that are compared; more would take seconds.

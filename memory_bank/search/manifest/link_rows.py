@@ -217,7 +217,7 @@ class LinkDestination(NamedTuple):
     """Whether it leads to a heading or block."""
 
 
-def goals(manifest: Manifest) -> dict[str, list[LinkDestination]]:
+def destinations(manifest: Manifest) -> dict[str, list[LinkDestination]]:
     """Return where the links of each document lead, in their order; faster than all links."""
     sql = (
         "SELECT source.key, coalesce(goal.key, ''), iif(goal.id, '', links.ghost), links.ambiguous,"

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 from memory_bank.base.errors import EmbedderUnavailable
 from memory_bank.search.models import tokenizer
-from memory_bank.search.models.numpy_setup import np
-from memory_bank.search.models.quantization import unit
 from memory_bank.search.models.tensors import read_tensors
+from memory_bank.search.models.vectors import np, unit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from memory_bank.search.models.types import Vectors
+    from memory_bank.search.embedders.base import Vectors
 
 
 _PIECE = 65_536  # characters; a longer text is split piece by piece

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from memory_bank.base.errors import EmbedderUnavailable
-from memory_bank.search.models.numpy_setup import np
+from memory_bank.search.models.vectors import np
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
-    from memory_bank.search.models.types import Vectors
+    from memory_bank.search.embedders.base import Vectors
 
     Floats = NDArray[np.float32]
     Weights = Mapping[str, NDArray[Any]]

@@ -7,14 +7,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from memory_bank.base.errors import EmbedderUnavailable
-from memory_bank.search.models.numpy_setup import np
+from memory_bank.search.models.vectors import np
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from numpy.typing import NDArray
 
-    from memory_bank.search.models.types import Vectors
+    from memory_bank.search.embedders.base import Vectors
 
 
 _MOST_THREADS = 4  # of small matrices more threads wait longer than they work

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 # ruff: noqa: F401, I001  (numpy is set up before safetensors imports it)
-from memory_bank.search.models import numpy_setup
+from memory_bank.search.models import vectors
 from safetensors import SafetensorError
 from safetensors.numpy import load_file
 

@@ -20,7 +20,7 @@ __all__ = ["MODES", "fingerprint", "load"]
 
 def load(folder: Path, owner: str, settings: Settings) -> Retriever:  # noqa: ARG001
     """Open the index in `folder`."""
-    from memory_bank.search.retrievers.keyword.index import KeywordIndex
+    from memory_bank.search.retrievers.keyword.keyword_index import KeywordIndex
 
     text = "its note's words"
     return KeywordIndex(folder, owner, name="notes", unit="documents", explanation=text)

@@ -1,1 +1,1 @@
-"""Engines of the shared index; `shared/engine.py` is their contract."""
+"""Engines of the shared index; `shared/engines/base.py` is their contract."""

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from memory_bank.bank.revisions import copies
 from memory_bank.bank.revisions.copies import CopiedFiles
-from memory_bank.bank.revisions.files import WantedFiles
+from memory_bank.bank.revisions.revision_files import WantedFiles
 from memory_bank.base.errors import StorageFailed
 from memory_bank.git import objects
 from tests.conftest import run_git as git

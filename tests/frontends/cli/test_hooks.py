@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank.agents import clients, program
+from memory_bank.agents import client_files, clients
 from memory_bank.bank.bank import open_bank
 from memory_bank.sessions.queue import EventQueue
 from memory_bank.sessions.queue_rows import NewSession
@@ -28,7 +28,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def file_of(client: str) -> Path:
-    return program.user_file(program.hook_client(client))
+    return client_files.user_file(client_files.hook_client(client))
 
 
 @pytest.mark.parametrize("client", clients.names(clients.HOOKS))
@@ -36,7 +36,7 @@ def file_of(client: str) -> Path:
 def test_install_and_uninstall_leave_what_was_there(
     mb: Run, project: Path, client: str, scope: str
 ) -> None:
-    one = program.hook_client(client)
+    one = client_files.hook_client(client)
     file = file_of(client) if scope == "user" else project / one.project_file
     options = ("--client", client, "--scope", scope, "--yes")
     assert mb("hooks", "install", *options).code == 0

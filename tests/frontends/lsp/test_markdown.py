@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from memory_bank.frontends.lsp import navigation
-from memory_bank.frontends.lsp.editor.link_targets import Preview
+from memory_bank.frontends.lsp.editor.destinations import Preview
 
 HOSTILE = st.text(st.sampled_from("a `~*_[]()<>!#\\\n\u202e|-=&;{}$+^:/.1"), max_size=40)
 

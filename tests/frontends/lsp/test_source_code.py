@@ -16,7 +16,7 @@ from memory_bank.code.citing_notes import CitingNote
 from memory_bank.code.codebase import open_codebase
 from memory_bank.code.coupled import Coupled
 from memory_bank.frontends.lsp.buffers import Clock
-from memory_bank.frontends.lsp.editor.symbols import SymbolContext
+from memory_bank.frontends.lsp.editor.symbol_notes import SymbolContext
 from memory_bank.frontends.lsp.source_code import ago, of_symbol
 from tests.frontends.lsp.client import Editor, position, uri
 from tests.shop import FILES

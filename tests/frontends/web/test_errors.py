@@ -15,7 +15,7 @@ from memory_bank.base.errors import Hint, MemoryBankError, NoteNotFound, SecretF
 from memory_bank.frontends.http.endpoint import RequestGuard
 from memory_bank.frontends.serving.shared_bank import SharedBank
 from memory_bank.frontends.web.app import application
-from memory_bank.frontends.web.errors import STATUS, status_of
+from memory_bank.frontends.web.error_pages import STATUS, status_of
 from memory_bank.frontends.web.site import Site
 
 KINDS = [

@@ -18,7 +18,7 @@ import pytest
 from memory_bank.bank.bank import open_bank
 from memory_bank.base.errors import BadInput
 from memory_bank.frontends.web.export.exporting import exported
-from memory_bank.frontends.web.export.site import Built, build
+from memory_bank.frontends.web.export.written_site import Built, build
 from tests.conftest import run_git as git
 
 from .conftest import LOOKS, Look

@@ -465,10 +465,10 @@ with open_bank(sys.argv[1]) as bank:
 @pytest.mark.parametrize(
     ("module", "name"),
     [
-        ("memory.forgetting.texts", "_in_file"),
-        ("memory.forgetting.texts", "_in_databases"),
-        ("memory.forgetting.texts", "_empty_index"),
-        ("memory.forgetting.texts", "_scrub"),
+        ("memory.forgetting.forgotten_texts", "_in_file"),
+        ("memory.forgetting.forgotten_texts", "_in_databases"),
+        ("memory.forgetting.forgotten_texts", "_empty_index"),
+        ("memory.forgetting.forgotten_texts", "_scrub"),
         ("notes.files", "replace"),
     ],
 )
@@ -487,11 +487,11 @@ def test_after_a_kill_the_same_call_finishes(
     [
         ("session", "sessions.forgotten_sessions", "add"),
         ("session", "notes.removal", "remove_file"),
-        ("session", "memory.forgetting.texts", "clean"),
+        ("session", "memory.forgetting.forgotten_texts", "clean"),
         ("observation", "notes.removal", "change"),
-        ("observation", "memory.forgetting.texts", "_scrub"),
+        ("observation", "memory.forgetting.forgotten_texts", "_scrub"),
         ("note", "notes.removal", "remove_file"),
-        ("note", "memory.forgetting.texts", "_empty_index"),
+        ("note", "memory.forgetting.forgotten_texts", "_empty_index"),
     ],
 )
 def test_after_a_kill_a_repeated_id_finishes(

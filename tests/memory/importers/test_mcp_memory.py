@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memory_bank.bank.bank import Bank
-from memory_bank.memory.imports import import_notes
+from memory_bank.memory.import_notes import import_notes
 from memory_bank.memory.links import links_of
 from memory_bank.memory.show import show
 

@@ -3,7 +3,7 @@
 from contextlib import nullcontext
 
 from memory_bank.base.errors import Conflict, SharedUnavailable
-from memory_bank.shared.engine import (
+from memory_bank.shared.engines.base import (
     NO_INDEX,
     IndexInfo,
     KnownBank,

@@ -12,13 +12,13 @@ EVENTS = {"begin": "start", "ask": "prompt", "used": "tool", "turn": "stop", "le
 
 
 def mcp():
-    from memory_bank.agents.program import McpClient
+    from memory_bank.agents.client_files import McpClient
 
     return McpClient(NAME, "Owl", "https://owl.example/mcp", "~/.owl/mcp.json", ".owl/mcp.json")
 
 
 def hooks():
-    from memory_bank.agents.program import HookClient
+    from memory_bank.agents.client_files import HookClient
 
     files = "~/.owl/hooks.json", ".owl/hooks.json"
     return HookClient(NAME, "Owl", "https://owl.example/hooks", *files, events=tuple(EVENTS))

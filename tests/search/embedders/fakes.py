@@ -18,7 +18,7 @@ from tokenizers.processors import TemplateProcessing
 from memory_bank.base.paths import user_folder
 from memory_bank.base.settings import Settings
 from memory_bank.search.embedders import hashing
-from memory_bank.search.models.numpy_setup import np
+from memory_bank.search.models.vectors import np
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memory_bank.base.settings import Settings
 from memory_bank.search.embedders import hashing
-from memory_bank.search.models.numpy_setup import np
+from memory_bank.search.models.vectors import np
 
 
 def test_vectors_never_change() -> None:

@@ -14,14 +14,14 @@ import pytest
 from memory_bank.base.errors import BadSetting, EmbedderUnavailable
 from memory_bank.base.settings import Settings
 from memory_bank.search.embedders import http
-from memory_bank.search.models.numpy_setup import np
+from memory_bank.search.models.vectors import np
 from tests.search.embedders import fakes
 from tests.search.embedders.fakes import serving
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from memory_bank.search.models.types import Kind
+    from memory_bank.search.embedders.base import Kind
     from tests.search.embedders.fakes import Handler, Served
 
 KEY = "sk-very-secret"

@@ -12,9 +12,9 @@ from memory_bank.base.settings import Settings
 from memory_bank.frontends.cli.hints import hint_of
 from memory_bank.search.embedders import minilm
 from memory_bank.search.models import encoder
-from memory_bank.search.models.files import Pinned
-from memory_bank.search.models.numpy_setup import np
 from memory_bank.search.models.tensors import read_tensors
+from memory_bank.search.models.vectors import np
+from memory_bank.search.models.weight_files import Pinned
 from tests.search.embedders import fakes
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import pytest
 from memory_bank.base.errors import EmbedderUnavailable
 from memory_bank.base.settings import Settings
 from memory_bank.search.embedders import onnx
-from memory_bank.search.models.numpy_setup import np
+from memory_bank.search.models.vectors import np
 from tests.search.embedders import fakes
 from tests.search.embedders.fakes import TABLE, Shape
 

@@ -13,12 +13,12 @@ from memory_bank.base.errors import EmbedderUnavailable
 from memory_bank.base.settings import Settings
 from memory_bank.search.embedders import static
 from memory_bank.search.models import embedding_table
-from memory_bank.search.models.numpy_setup import np
+from memory_bank.search.models.vectors import np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from memory_bank.search.models.files import Pinned
+    from memory_bank.search.models.weight_files import Pinned
 
 TEXT = "Reconnect the client; see `src/net.py`.\n\n    indented   code\n犬 👍🏽 naïve"
 

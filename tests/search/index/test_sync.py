@@ -18,7 +18,7 @@ from memory_bank.search.embedders.hashing import Hashing
 from memory_bank.search.index import backfill, sync
 from memory_bank.search.manifest import document_rows
 from memory_bank.search.manifest.manifest import PENDING
-from memory_bank.search.retrievers.keyword.index import KeywordIndex
+from memory_bank.search.retrievers.keyword.keyword_index import KeywordIndex
 from memory_bank.search.retrievers.vectors.vector_index import VectorIndex
 
 Opening = Callable[..., Bank]

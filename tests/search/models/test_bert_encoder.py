@@ -9,8 +9,7 @@ import pytest
 
 from memory_bank.base.errors import EmbedderUnavailable
 from memory_bank.search.models import encoder
-from memory_bank.search.models.numpy_setup import np
-from memory_bank.search.models.quantization import encode
+from memory_bank.search.models.vectors import encode, np
 from tests.search.embedders import fakes
 
 if TYPE_CHECKING:

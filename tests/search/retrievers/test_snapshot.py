@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from memory_bank.base.errors import IndexDamaged
-from memory_bank.search.models.quantization import packed, unit
+from memory_bank.search.models.vectors import packed, unit
 from memory_bank.search.retrievers.vectors import reader
 from memory_bank.search.retrievers.vectors.reader import (
     VectorGeneration,

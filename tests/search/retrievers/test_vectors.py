@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from memory_bank.base.errors import EmbedderUnavailable
 from memory_bank.base.settings import Settings
 from memory_bank.search.embedders import hashing
-from memory_bank.search.models.types import Kind
+from memory_bank.search.embedders.base import Kind
 from memory_bank.search.retrievers.base import IndexedPassage, Question, Scope
-from memory_bank.search.retrievers.vectors.index import text_of
+from memory_bank.search.retrievers.vectors.reader import text_of
 from memory_bank.search.retrievers.vectors.vector_index import VectorIndex
 
 

@@ -9,19 +9,19 @@ from memory_bank.base.rendering import count
 from memory_bank.base.screen import FOUND, NOTHING, Call
 
 if TYPE_CHECKING:
-    from memory_bank.memory.imports import Imported, ImportedNote
+    from memory_bank.memory.import_notes import Imported, ImportedNote
 
 
 def _summaries() -> dict[str, str]:
-    from memory_bank.memory import imports
+    from memory_bank.memory import import_notes
 
-    return imports.summaries()
+    return import_notes.summaries()
 
 
 def _kinds(start: str) -> list[str]:
-    from memory_bank.memory import imports
+    from memory_bank.memory import import_notes
 
-    return [kind for kind in imports.kinds() if kind.startswith(start)]
+    return [kind for kind in import_notes.kinds() if kind.startswith(start)]
 
 
 @operation(
@@ -52,10 +52,10 @@ def command(
     dry_run: Annotated[bool, Param("Show what would be done, but write nothing")] = False,
 ) -> int:
     """Import notes from another program."""
-    from memory_bank.memory import imports
+    from memory_bank.memory import import_notes
 
     with call.open() as bank:
-        done = imports.import_notes(bank, kind, path, into=into, dry_run=dry_run)
+        done = import_notes.import_notes(bank, kind, path, into=into, dry_run=dry_run)
     call.answer(done, lambda done: _show(call, done))
     return FOUND if done.notes else NOTHING
 

@@ -128,7 +128,7 @@ def _lsp(
 ) -> int:
     """Serve the notes to an editor (LSP)."""
     from memory_bank.frontends.lsp.features import built
-    from memory_bank.frontends.lsp.server import serve_stdio
+    from memory_bank.frontends.lsp.language_server import serve_stdio
 
     server = built(call.named_bank)
     if sys.stdin.isatty():

@@ -10,8 +10,8 @@ from typing import Literal, NamedTuple
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.open_index import View
 from memory_bank.code.codebase import Codebase
-from memory_bank.frontends.lsp.editor.link_targets import goals, project_files, symbols
-from memory_bank.frontends.lsp.editor.texts import Texts
+from memory_bank.frontends.lsp.editor.destinations import leads_to, project_files, symbols
+from memory_bank.frontends.lsp.editor.open_texts import Texts
 from memory_bank.notes.characters import BREAK
 from memory_bank.notes.names import name_of
 from memory_bank.notes.note import Note, NoteLink
@@ -266,7 +266,7 @@ def _in_link(here: _Here) -> Completions:
     if not mark:
         return _targets(here)
     link = NoteLink(target, "wiki", 1)
-    goal = goals(here.texts, here.path, [link])[0]
+    goal = leads_to(here.texts, here.path, [link])[0]
     note = here.texts.note(goal.path) if goal.path else None
     if note is None and not (goal.file and mark == "#"):
         return Completions()

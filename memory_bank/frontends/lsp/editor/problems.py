@@ -11,8 +11,8 @@ from memory_bank.bank.bank import Bank
 from memory_bank.bank.findings import Finding, Severity
 from memory_bank.bank.open_index import View
 from memory_bank.base.errors import MemoryBankError, NoteNotFound, similar_names
-from memory_bank.frontends.lsp.editor.link_targets import LinkTarget, written_goals
-from memory_bank.frontends.lsp.editor.texts import Texts, WrittenLink
+from memory_bank.frontends.lsp.editor.destinations import LinkTarget, written_goals
+from memory_bank.frontends.lsp.editor.open_texts import Texts, WrittenLink
 from memory_bank.notes.characters import BREAK
 from memory_bank.notes.links import edits
 from memory_bank.notes.merging.conflicts import UNRESOLVED

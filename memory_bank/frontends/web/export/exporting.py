@@ -17,7 +17,7 @@ from memory_bank.notes.characters import decode
 from memory_bank.notes.names import name_of
 from memory_bank.notes.roots import SESSIONS
 from memory_bank.notes.secrets import secrets
-from memory_bank.search.manifest import document_rows, entries, graph
+from memory_bank.search.manifest import document_graph, document_rows, entries
 from memory_bank.search.manifest.document_rows import DocumentRow
 from memory_bank.trust import trust
 
@@ -100,7 +100,7 @@ def words(bank: Bank) -> list[Words]:
 
     def read(view: View) -> list[Words]:
         rows = document_rows.all_documents(view.manifest)
-        replaced = graph.superseded(view.manifest, [row.number for row in rows])
+        replaced = document_graph.superseded(view.manifest, [row.number for row in rows])
         headings: dict[str, list[str]] = {}
         for key, _, path in entries.headings(view.manifest):
             headings.setdefault(key, []).append(path[-1])

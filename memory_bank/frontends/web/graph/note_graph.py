@@ -11,10 +11,10 @@ from memory_bank.bank.backlinks import GHOST, node_of
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadInput, Hint, NoteNotFound
 from memory_bank.base.paths import Layout
-from memory_bank.code.names import SYMBOL
+from memory_bank.code.code_names import SYMBOL
 from memory_bank.notes.names import may_be_file
-from memory_bank.search.manifest import graph
-from memory_bank.search.manifest.graph import GraphRows
+from memory_bank.search.manifest import document_graph
+from memory_bank.search.manifest.document_graph import GraphRows
 
 NOTE, GHOST_KIND, FILE, TAG_KIND = KINDS = ("note", "ghost", "file", "tag")
 """Kinds of nodes: a ghost is what links name without a note or a file; symbols are files."""
@@ -99,7 +99,7 @@ class GraphPart(NamedTuple):
 
 def whole_graph(bank: Bank) -> NoteGraph:
     """Return the whole graph."""
-    rows = bank.answer(lambda view: graph.rows(view.manifest))
+    rows = bank.answer(lambda view: document_graph.rows(view.manifest))
     return _built(rows, bank.layout)
 
 

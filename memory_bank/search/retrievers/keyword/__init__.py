@@ -20,6 +20,6 @@ def fingerprint(settings: Settings) -> str:  # noqa: ARG001  (no setting matters
 
 def load(folder: Path, owner: str, settings: Settings) -> Retriever:  # noqa: ARG001
     """Open the index in `folder`."""
-    from memory_bank.search.retrievers.keyword.index import KeywordIndex
+    from memory_bank.search.retrievers.keyword.keyword_index import KeywordIndex
 
     return KeywordIndex(folder, owner, name="keyword", unit="passages", explanation="its words")

@@ -14,11 +14,9 @@ from blake3 import blake3
 from memory_bank.base import sqlite
 from memory_bank.base.errors import IndexDamaged
 from memory_bank.base.sqlite import chunked
-from memory_bank.search.models.numpy_setup import np
-from memory_bank.search.models.quantization import cosines, packed, unpacked
-from memory_bank.search.retrievers.base import Matches, Scale, Scope
-from memory_bank.search.retrievers.vectors.index import scale_of
-from memory_bank.search.retrievers.vectors.postings import Postings
+from memory_bank.search.models.vectors import cosines, np, packed, unpacked
+from memory_bank.search.retrievers.base import IndexedPassage, Matches, Scale, Scope
+from memory_bank.search.retrievers.keyword.analyzer import without_block_ids
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -353,3 +351,60 @@ class VectorReader:
         best = np.lexsort((rows, -scores))[:limit]
         rows, documents, scores = rows[best], documents[best], scores[best]
         return Matches(rows.tolist(), documents.tolist(), scores.tolist(), scale=scale)
+
+
+class Postings:
+    """Entries in columns sorted by key; 24 bytes for each entry."""
+
+    def __init__(self, entries: Iterable[tuple[int, int, int]]) -> None:
+        """Take entries of key, row and document."""
+        table = np.array(list(entries), np.int64).reshape(-1, 3)
+        table = table[np.argsort(table[:, 0], kind="stable")]
+        self._keys, self._rows, self._notes = (np.ascontiguousarray(part) for part in table.T)
+
+    @classmethod
+    def load(cls, base: Connection) -> Postings:
+        """Read all entries."""
+        return cls(base.execute("SELECT key, row, document FROM entries"))
+
+    def of(
+        self, keys: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """Return the passages with these keys: index of its key, row and document of each."""
+        first = np.searchsorted(self._keys, keys)
+        counts = np.searchsorted(self._keys, keys, "right") - first
+        which = np.repeat(np.arange(len(keys)), counts)
+        # index of the first entry of each key, plus the offset of each entry from it
+        ends = np.cumsum(counts)
+        found = first[which] + np.arange(len(which)) - (ends - counts)[which]
+        return which, self._rows[found], self._notes[found]
+
+
+_PERFECT = 4.0
+"""Standard deviations above the mean that count as a perfect match: few cosines are higher."""
+
+_USUAL_MEAN, _USUAL_DEVIATION, _FEW = 0.09, 0.08, 20
+"""Mean and standard deviation of the cosines of a question with the passages of three banks (both
+embedders differ by .02 at most), and the number of passages as many as which they count."""
+
+
+def scale_of(cosines: NDArray[np.float32]) -> Scale:
+    """Return the mean of a question's cosines with many passages, and that of a perfect match."""
+    count = len(cosines)
+    above = cosines - _USUAL_MEAN
+    shift = float(above.sum()) / (count + _FEW)
+    square = (float((above**2).sum()) + _FEW * _USUAL_DEVIATION**2) / (count + _FEW)
+    deviation = max(square - shift**2, 1e-6) ** 0.5
+    mean = _USUAL_MEAN + shift
+    return Scale(mean, mean + _PERFECT * deviation)
+
+
+def text_of(entry: IndexedPassage) -> str:
+    """Return what is embedded of a passage: its headings and its text; see `TEXT_VERSION`.
+
+    Headings without a letter (numbers, dates) are left out: they cost a small model five points of
+    NDCG. So are block ids.
+    """
+    path = [entry.title, *(heading for heading in entry.headings if heading != entry.title)]
+    headings = " > ".join(part for part in path if any(map(str.isalpha, part)))
+    return f"{headings}\n{without_block_ids(entry.text).strip()}".strip("\n")

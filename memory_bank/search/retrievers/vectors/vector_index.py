@@ -19,10 +19,8 @@ from memory_bank.base import sqlite
 from memory_bank.base.errors import EmbedderUnavailable, Hint, IndexDamaged, StorageFailed
 from memory_bank.base.sqlite import chunked
 from memory_bank.notes.identity import number_of
-from memory_bank.search.embedders.base import Embedder, identity
-from memory_bank.search.models.numpy_setup import np
-from memory_bank.search.models.quantization import packed
-from memory_bank.search.models.types import Kind
+from memory_bank.search.embedders.base import Embedder, Kind, identity
+from memory_bank.search.models.vectors import np, packed
 from memory_bank.search.retrievers.base import (
     TEXT_VERSION,
     IndexedPassage,
@@ -31,10 +29,9 @@ from memory_bank.search.retrievers.base import (
     Scope,
     Unit,
 )
-from memory_bank.search.retrievers.vectors import MODES, reader
-from memory_bank.search.retrievers.vectors.database import VectorDatabase, borrowed
-from memory_bank.search.retrievers.vectors.index import text_of
-from memory_bank.search.retrievers.vectors.reader import VectorReader
+from memory_bank.search.retrievers.vectors import reader
+from memory_bank.search.retrievers.vectors.reader import VectorReader, text_of
+from memory_bank.search.retrievers.vectors.vector_database import VectorDatabase, borrowed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -70,7 +67,7 @@ class VectorIndex:
     """The retriever of the vector index."""
 
     name = "vectors"
-    modes = MODES
+    modes = ("semantic", "hybrid")
     unit: Unit = "passages"
     explanation = "its meaning"
     slow = True

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from memory_bank.base.errors import SharedUnavailable
 from memory_bank.base.plugins import install_hint
 from memory_bank.shared import addresses
-from memory_bank.shared.engine import NOT_INSTALLED
+from memory_bank.shared.engines.base import NOT_INSTALLED
 
 if TYPE_CHECKING:
     from memory_bank.shared.engines.postgres.postgres import Postgres

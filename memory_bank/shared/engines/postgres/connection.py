@@ -17,7 +17,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from memory_bank.base.errors import BadInput, BadSetting, Busy, Conflict, SharedUnavailable
 from memory_bank.shared import addresses
-from memory_bank.shared.engine import NO_INDEX, NOT_INSTALLED, UNREACHABLE
+from memory_bank.shared.engines.base import NO_INDEX, NOT_INSTALLED, UNREACHABLE
 
 Row: TypeAlias = tuple[Any, ...]
 

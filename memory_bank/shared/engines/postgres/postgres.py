@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Self
 
 from memory_bank.base.errors import Hint, SharedUnavailable
-from memory_bank.shared.engine import (
+from memory_bank.shared.engines.base import (
     OTHER_VERSION,
     AskedWord,
     Head,
@@ -21,9 +21,9 @@ from memory_bank.shared.engine import (
     Where,
 )
 from memory_bank.shared.engines.postgres import publishing, searching
-from memory_bank.shared.engines.postgres.administration import Administration
 from memory_bank.shared.engines.postgres.connection import OpenedConnection, guarded, no_index
-from memory_bank.shared.engines.postgres.schema import VERSION
+from memory_bank.shared.engines.postgres.operator import PostgresOperator
+from memory_bank.shared.engines.postgres.tables import VERSION
 
 _EVERYWHERE = Where()
 
@@ -46,9 +46,9 @@ class Postgres:
         self._connection.close()
 
     @property
-    def administration(self) -> Administration:
+    def administration(self) -> PostgresOperator:
         """What its operator does: make, migrate and drop it, and say who may do what."""
-        return Administration(self._connection, self.place)
+        return PostgresOperator(self._connection, self.place)
 
     def info(self) -> IndexInfo:
         """Return what was fixed when the index was made."""

@@ -10,7 +10,7 @@ from pgvector import HalfVector, SparseVector
 from psycopg.types.json import Json
 
 from memory_bank.base.errors import BadInput, Conflict, Hint
-from memory_bank.shared.engine import (
+from memory_bank.shared.engines.base import (
     KnownBank,
     Position,
     Publication,

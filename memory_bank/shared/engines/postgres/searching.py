@@ -7,9 +7,16 @@ from typing import Any, NamedTuple
 
 from pgvector import HalfVector, SparseVector
 
-from memory_bank.shared.engine import AskedWord, Head, Position, SharedMatch, SharedPassage, Where
+from memory_bank.shared.engines.base import (
+    AskedWord,
+    Head,
+    Position,
+    SharedMatch,
+    SharedPassage,
+    Where,
+)
 from memory_bank.shared.engines.postgres.connection import Connection
-from memory_bank.shared.engines.postgres.schema import BITS, MOST_COMPARED
+from memory_bank.shared.engines.postgres.tables import BITS, MOST_COMPARED
 from memory_bank.shared.word_weights import DIMENSIONS
 
 _MOST_CHOSEN = 5000

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import MemoryBankError
-from memory_bank.frontends.lsp.editor import completion, link_targets, outline, problems, rename
-from memory_bank.frontends.lsp.editor.symbols import around, parsed, places, word_at
-from memory_bank.frontends.lsp.editor.texts import Texts, link_at, links_of
+from memory_bank.frontends.lsp.editor import completion, destinations, open_texts, problems, rename
+from memory_bank.frontends.lsp.editor.open_texts import Texts, link_at, links_of
+from memory_bank.frontends.lsp.editor.symbol_notes import around, parsed, places, word_at
 
 PARTS = st.sampled_from(
     [
@@ -47,12 +47,12 @@ def test_any_note_is_answered(
     note = texts.note("t.md")
     if note is not None:
         spans += [(one.first, one.last) for one in links_of(note)]
-        spans += [(one.start, one.end) for one in outline.outline(note)]
-        link_targets.part_at(note, offset)
+        spans += [(one.start, one.end) for one in open_texts.outline(note)]
+        destinations.part_at(note, offset)
         if (written := link_at(note, offset)) is not None:
-            (goal,) = link_targets.goals(texts, "t.md", [written.link])
-            link_targets.preview(texts, goal, written.link)
-            link_targets.references(texts, goal)
+            (goal,) = destinations.leads_to(texts, "t.md", [written.link])
+            destinations.preview(texts, goal, written.link)
+            destinations.references(texts, goal)
         if (what := rename.renameable(texts, "t.md", offset)) is not None:
             spans.append((what.start, what.end))
             try:

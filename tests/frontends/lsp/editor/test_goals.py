@@ -2,16 +2,16 @@ from __future__ import annotations
 
 import pytest
 
-from memory_bank.frontends.lsp.editor.link_targets import (
+from memory_bank.frontends.lsp.editor.destinations import (
     CursorPart,
     LinkTarget,
-    goals,
+    leads_to,
     new_note,
     part_at,
     references,
     section_at,
 )
-from memory_bank.frontends.lsp.editor.texts import Texts, link_at
+from memory_bank.frontends.lsp.editor.open_texts import Texts, link_at
 from memory_bank.notes import parsing
 from tests.frontends.lsp.editor.conftest import Make, cursor
 
@@ -27,7 +27,7 @@ def goal_at(texts: Texts, path: str, offset: int) -> LinkTarget:
     note = texts.read(path)
     written = link_at(note, offset)
     assert written is not None
-    return goals(texts, path, [written.link])[0]
+    return leads_to(texts, path, [written.link])[0]
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from memory_bank.frontends.lsp.editor.outline import OutlineHeading, outline, search
+from memory_bank.frontends.lsp.editor.open_texts import OutlineHeading, outline, search
 from memory_bank.notes import parsing
 from tests.frontends.lsp.editor.conftest import Make
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from memory_bank.frontends.lsp.editor.link_targets import MAX_LINES, Preview, goals, preview
-from memory_bank.frontends.lsp.editor.texts import link_at
+from memory_bank.frontends.lsp.editor.destinations import MAX_LINES, Preview, leads_to, preview
+from memory_bank.frontends.lsp.editor.open_texts import link_at
 from tests.frontends.lsp.editor.conftest import Make
 
 NOTE = "---\ntype: fact\ntags: [search]\n---\n# BM25\n\nIt ranks.\n\n## Words\n\nRare ones.\n\nOne. ^one\n"
@@ -11,7 +11,7 @@ def shown(make: Make, link: str) -> Preview | None:
     texts = make({"facts/bm25.md": NOTE, "long.md": "x\n" * 100, "n.md": "x"}, n=link)
     written = link_at(texts.read("n.md"), 3)
     assert written is not None
-    return preview(texts, goals(texts, "n.md", [written.link])[0], written.link)
+    return preview(texts, leads_to(texts, "n.md", [written.link])[0], written.link)
 
 
 def test_a_note_shows_its_title_and_first_lines(make: Make) -> None:

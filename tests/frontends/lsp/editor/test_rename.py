@@ -8,7 +8,7 @@ import pytest
 
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadInput, BadName, NoteExists, UnreadableNote
-from memory_bank.frontends.lsp.editor.outline import Latest
+from memory_bank.frontends.lsp.editor.open_texts import LastAnswer, Texts
 from memory_bank.frontends.lsp.editor.rename import (
     Renaming,
     moved,
@@ -18,7 +18,6 @@ from memory_bank.frontends.lsp.editor.rename import (
     rename,
     renameable,
 )
-from memory_bank.frontends.lsp.editor.texts import Texts
 from memory_bank.memory import move_and_merge
 from tests.frontends.lsp.editor.conftest import Make, cursor
 
@@ -168,7 +167,7 @@ def test_counts_stay_those_of_a_note_that_moved(make: Make) -> None:
 
 
 def test_only_the_latest_text_of_a_file_is_kept() -> None:
-    kept: Latest[str, str] = Latest(2)
+    kept: LastAnswer[str, str] = LastAnswer(2)
     asked: list[str] = []
 
     def value(file: str, text: str) -> str:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_bank.bank.bank import Bank, note_path
-from memory_bank.frontends.lsp.editor.texts import Texts, links_of
+from memory_bank.frontends.lsp.editor.open_texts import Texts, links_of
 from memory_bank.notes import parsing
 from tests.frontends.lsp.editor.conftest import Make, cursor
 

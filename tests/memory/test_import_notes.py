@@ -11,7 +11,7 @@ import pytest
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadInput, BadName
 from memory_bank.memory.edit import append, set_status
-from memory_bank.memory.imports import Imported, import_notes
+from memory_bank.memory.import_notes import Imported, import_notes
 from memory_bank.memory.move_and_merge import rename
 from memory_bank.memory.remember import remember
 from memory_bank.memory.show import show

@@ -31,7 +31,7 @@ from memory_bank.base.errors import IndexDamaged, StorageFailed, exhausted
 from memory_bank.base.filenames import TEMPORARY_PREFIX
 from memory_bank.search.retrievers.base import IndexedPassage, Matches, Question, Scope, Unit
 from memory_bank.search.retrievers.keyword.analyzer import FIELDS, GRAMS, fields_of, forget
-from memory_bank.search.retrievers.keyword.query import TITLE, KeywordQuery
+from memory_bank.search.retrievers.keyword.keyword_query import TITLE, KeywordQuery
 
 _FILE = "sealed.json"
 

@@ -12,8 +12,8 @@ from typing import NamedTuple
 from memory_bank.base.setting_sections import Memory
 from memory_bank.search import boosts
 from memory_bank.search.candidates import Candidate, judge, rank_superseded
-from memory_bank.search.hits import Ranking, Reason
-from memory_bank.search.manifest.graph import DocumentRelations
+from memory_bank.search.hit_records import Ranking, Reason
+from memory_bank.search.manifest.document_graph import DocumentRelations
 from memory_bank.search.ranking import Evidence, rank
 from memory_bank.search.retrievers.base import Matches, Question, Scale
 from memory_bank.search.retrievers.keyword.analyzer import (
@@ -24,7 +24,13 @@ from memory_bank.search.retrievers.keyword.analyzer import (
 )
 from memory_bank.search.score_calibration import Together, WordCounts
 from memory_bank.shared.conversation import Conversation
-from memory_bank.shared.engine import AskedWord, SharedEngine, SharedMatch, SharedPassage, Where
+from memory_bank.shared.engines.base import (
+    AskedWord,
+    SharedEngine,
+    SharedMatch,
+    SharedPassage,
+    Where,
+)
 from memory_bank.shared.word_weights import USUAL_WORDS, nearness, number_of
 
 _WORDS_DEPTH, _NEAREST_DEPTH = 400, 200

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from memory_bank.base import sqlite
 from memory_bank.base.errors import Busy, IndexDamaged, StorageFailed
 from memory_bank.base.sqlite import chunked
-from memory_bank.search.models.numpy_setup import np
+from memory_bank.search.models.vectors import np
 from memory_bank.search.retrievers.vectors.reader import VectorGeneration, VectorSnapshot
 
 if TYPE_CHECKING:

@@ -31,7 +31,7 @@ from lsprotocol.types import (
 from memory_bank.base.errors import BadInput
 from memory_bank.base.text import one_line
 from memory_bank.frontends.lsp.buffers import FileRequest, file_at
-from memory_bank.frontends.lsp.editor import link_targets, problems, rename
+from memory_bank.frontends.lsp.editor import destinations, problems, rename
 from memory_bank.frontends.lsp.editor.rename import OffsetEdit, Renaming
 
 _MAX_FIXES = 20
@@ -110,9 +110,9 @@ def _new_notes(asked: FileRequest, start: int, end: int) -> list[CodeAction]:
     if note is None or not _can(asked, ResourceOperationKind.Create):
         return []
     found = []
-    for written, goal in link_targets.written_goals(asked.texts, asked.path, note):
+    for written, goal in destinations.written_goals(asked.texts, asked.path, note):
         if written.first <= end and start <= written.last and written.link.kind == "wiki":
-            path = link_targets.new_note(asked.bank, goal)
+            path = destinations.new_note(asked.bank, goal)
             if not path:
                 continue
             title = Path(path).stem

@@ -15,8 +15,8 @@ from memory_bank.bank.bank import Bank
 from memory_bank.bank.open_index import View
 from memory_bank.base.errors import BadName
 from memory_bank.code.records import Symbol
-from memory_bank.frontends.lsp.editor.symbols import MAX_CHARACTERS, parsed
-from memory_bank.frontends.lsp.editor.texts import Texts, WrittenLink, links_of
+from memory_bank.frontends.lsp.editor.open_texts import Texts, WrittenLink, links_of
+from memory_bank.frontends.lsp.editor.symbol_notes import MAX_CHARACTERS, parsed
 from memory_bank.git import repository
 from memory_bank.notes import names, parsing
 from memory_bank.notes.characters import BREAK
@@ -57,7 +57,7 @@ class NoteSpan(NamedTuple):
     end: int
 
 
-def goals(texts: Texts, path: str, links: Sequence[NoteLink]) -> list[LinkTarget]:
+def leads_to(texts: Texts, path: str, links: Sequence[NoteLink]) -> list[LinkTarget]:
     """Return where links of the note at `path` lead."""
     bank = texts.bank
     included = bank.roots.is_included(path)
@@ -73,7 +73,7 @@ def goals(texts: Texts, path: str, links: Sequence[NoteLink]) -> list[LinkTarget
 def written_goals(texts: Texts, path: str, note: Note) -> list[tuple[WrittenLink, LinkTarget]]:
     """Return the written links of a note, each with where it leads."""
     written = links_of(note)
-    return list(zip(written, goals(texts, path, [one.link for one in written]), strict=True))
+    return list(zip(written, leads_to(texts, path, [one.link for one in written]), strict=True))
 
 
 def section_at(note: Note, heading: str) -> NoteSection | None:
@@ -324,7 +324,7 @@ def _of_note(note: Note, link: NoteLink) -> Preview:
         body = BREAK.split(note.text[note.body_start :])
         if note.body.title and body and section_line(body):
             body = body[section_line(body) :]
-    text, more = first_lines(body)
+    text, more = excerpt(body)
     return Preview(
         title=note.title,
         path=note.path,
@@ -345,7 +345,7 @@ def section_line(lines: list[str]) -> int:
     return 0
 
 
-def first_lines(lines: list[str]) -> tuple[str, bool]:
+def excerpt(lines: list[str]) -> tuple[str, bool]:
     """Return the first lines that are not blank, and whether there are more."""
     while lines and not lines[0].strip():
         lines = lines[1:]
@@ -365,7 +365,7 @@ def _of_file(texts: Texts, goal: LinkTarget) -> Preview | None:
     if b"\0" in data:
         return None
     lines = data.decode("utf-8", errors="replace").splitlines()
-    text, more = first_lines(lines[max(0, goal.line - 1) :])
+    text, more = excerpt(lines[max(0, goal.line - 1) :])
     path = file.relative_to(texts.bank.layout.project).as_posix()
     return Preview(title=path, path=path, text=text, language=file.suffix[1:], more=more)
 

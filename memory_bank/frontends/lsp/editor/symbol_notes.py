@@ -18,7 +18,7 @@ from memory_bank.code.coupled import LOW, RISKS, Coupled
 from memory_bank.code.database import SymbolRow, last_part
 from memory_bank.code.guards import CALLS, NAMED
 from memory_bank.code.records import ParsedFile, Symbol
-from memory_bank.frontends.lsp.editor.outline import Latest
+from memory_bank.frontends.lsp.editor.open_texts import LastAnswer
 from memory_bank.memory import create as actions
 from memory_bank.notes import front_matter
 from memory_bank.notes.characters import BREAK
@@ -26,7 +26,7 @@ from memory_bank.notes.identity import DEVICES
 
 _WORD = re.compile(r"[^\W\d]\w*")
 
-_PARSED: Latest[tuple[str, str], ParsedFile] = Latest(64)
+_PARSED: LastAnswer[tuple[str, str], ParsedFile] = LastAnswer(64)
 
 MAX_CHARACTERS = 1_000_000
 """Characters of a file that is parsed in an editor."""

@@ -15,7 +15,7 @@ from memory_bank.notes.roots import NoteRoot
 from memory_bank.search.manifest import document_rows
 from memory_bank.search.manifest.entries import session_id_of
 from memory_bank.search.manifest.link_rows import incoming
-from memory_bank.sessions import forgotten_sessions, note_edit, note_reading
+from memory_bank.sessions import forgotten_sessions, note_reading, session_edit
 from memory_bank.sessions.compress import observation_id
 from memory_bank.sessions.records import Session
 from memory_bank.sessions.state import IndexedNotes, opened
@@ -160,7 +160,7 @@ def forget_observation(run: Removal, wanted: str, found: Sequence[File]) -> list
                     removal.change(
                         file.root.folder,
                         file.path,
-                        lambda text, path=file.path: note_edit.without_observation(  # type: ignore[misc]
+                        lambda text, path=file.path: session_edit.without_observation(  # type: ignore[misc]
                             path, text, wanted
                         ),
                     )

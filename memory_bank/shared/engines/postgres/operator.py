@@ -8,9 +8,9 @@ from typing import LiteralString
 from psycopg import errors, sql
 
 from memory_bank.base.errors import BadInput
-from memory_bank.shared.engine import IndexInfo, RoleAccess
+from memory_bank.shared.engines.base import IndexInfo, RoleAccess
 from memory_bank.shared.engines.postgres.connection import Connection, guarded, identifier
-from memory_bank.shared.engines.postgres.schema import (
+from memory_bank.shared.engines.postgres.tables import (
     MOST_DIMENSIONS,
     READ,
     VERSION,
@@ -31,7 +31,7 @@ _OLDEST = (0, 8)
 _HOW = "the server needs the package of pgvector 0.8 or later"
 
 
-class Administration:
+class PostgresOperator:
     """The operator's part of an engine; raises BadInput for what the role may not do."""
 
     def __init__(self, connection: Connection, place: str) -> None:

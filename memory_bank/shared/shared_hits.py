@@ -20,8 +20,8 @@ from memory_bank.search.retrievers.vectors import DISABLED
 from memory_bank.search.score_calibration import Together, WordCounts
 from memory_bank.shared.addresses import address
 from memory_bank.shared.conversation import Conversation, conversation
-from memory_bank.shared.engine import NOT_CONFIGURED, Where, check_embedder, identity_of
-from memory_bank.shared.search import Meaning, SharedHit, SharedSearch, counts
+from memory_bank.shared.engines.base import NOT_CONFIGURED, Where, check_embedder, identity_of
+from memory_bank.shared.shared_ranking import Meaning, SharedHit, SharedSearch, counts
 from memory_bank.shared.word_weights import ACROSS, TEAM, Translated, meets, translated
 
 if TYPE_CHECKING:
