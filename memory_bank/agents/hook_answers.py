@@ -14,6 +14,7 @@ from memory_bank.base.text import estimate
 
 if TYPE_CHECKING:
     from memory_bank.agents.hook_context import Prepared
+    from memory_bank.bank.bank import Bank
     from memory_bank.bank.hits import RecalledNote
 
 
@@ -53,6 +54,14 @@ _DAY = 10
 """Characters of the date in a timestamp."""
 
 _HEAD = "Notes of this project's memory that may help:"
+
+
+_RULED = "Rules of this project for the files that were named:"
+
+_MOST_RULES = 10
+
+_RULE_SECONDS = 1.0
+"""Longest wait for git, which knows what was reviewed."""
 
 
 class Quoting(Protocol):
@@ -135,24 +144,41 @@ def prompt_context(found: HookBank, prompt: str, session_id: str, quotes: Quotin
             count_access=False,
             scope=BANK,
         )
+        ruled = _ruled(bank, prompt[:_MOST_PROMPT])
     queue = queue_of(found)
     try:
         own = queue.session(session_id)
         shown = [*queue.shown(session_id), own.path if own else ""]
+        ruled = {path: line for path, line in ruled.items() if path not in shown}
+        shown += ruled
         notes = tuple(note for note in answer.notes if not note.weak and note.path not in shown)
         head = f"{_HEAD} {quotes.notice}"
+        if ruled:
+            head = "\n".join((head, _RULED, quotes.quote("\n".join(ruled.values()), {})))
         fitting = fitted(
             answer._replace(notes=notes),
             found.prompt_tokens - estimate(head),
             lambda note: estimate(_quoted(note, quotes)),
         )
         notes = tuple(note for note in fitting.notes if note.content)
-        if not notes:
+        if not (notes or ruled):
             return ""
-        queue.show(session_id, [note.path for note in notes])
+        queue.show(session_id, [*ruled, *(note.path for note in notes)])
     finally:
         queue.close()
     return "\n".join((head, *(_quoted(note, quotes, note.content) for note in notes)))
+
+
+def _ruled(bank: Bank, prompt: str) -> dict[str, str]:
+    """Map the paths of the reviewed rules for the files that a prompt names to their lines."""
+    from memory_bank.memory import rules, rules_block
+
+    files = rules.named_files(prompt)
+    if not files or not rules.any_for_files(bank):
+        return {}
+    found = rules.rules_for(rules.rules(bank, _RULE_SECONDS).rules, files)
+    chosen = [one for one in found if one.applies_to][:_MOST_RULES]
+    return {one.path: rules_block.described(one, whole=True) for one in chosen}
 
 
 def _quoted(note: RecalledNote, quotes: Quoting, text: str = "") -> str:

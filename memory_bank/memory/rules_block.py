@@ -87,10 +87,10 @@ class FoundBlock(NamedTuple):
 def written(found: Sequence[Rule], most: int, allowed: Collection[str] = ()) -> WrittenBlock:
     """Return the block of some rules, of at most that many bytes.
 
-    All are named as long as there is room, those that are pinned or name their files first; then
-    they say as much as fits. `allowed` are hashes of values that are no secrets.
+    Those that are pinned or name their files come first and say all; the others are named as long
+    as there is room, then say as much as fits. `allowed` are hashes of values that are no secrets.
     """
-    lines = {rule: (_line(rule, whole=True), _line(rule, whole=False)) for rule in found}
+    lines = {rule: (described(rule, whole=True), described(rule, whole=False)) for rule in found}
     refused = tuple(rule for rule in found if secrets.find("\n".join(lines[rule]), allowed))
     chosen = [rule for rule in found if rule not in refused]
     if not chosen:
@@ -99,13 +99,14 @@ def written(found: Sequence[Rule], most: int, allowed: Collection[str] = ()) -> 
     order = sorted(chosen, key=lambda one: (not one.pinned, not one.applies_to, one.path))
     kept: dict[Rule, str] = {}
     for rule in order:
-        short = lines[rule][1]
-        if (size := len(short.encode()) + 1) <= room:
-            kept[rule], room = short, room - size
-    for rule in kept:
-        whole, short = lines[rule]
-        if (size := len(whole.encode()) - len(short.encode())) <= room:
-            kept[rule], room = whole, room - size
+        first = [0, 1] if rule.pinned or rule.applies_to else [1]
+        for line in (lines[rule][form] for form in first):
+            if rule not in kept and (size := len(line.encode()) + 1) <= room:
+                kept[rule], room = line, room - size
+    for rule, line in kept.items():
+        more = lines[rule][0]
+        if (size := len(more.encode()) - len(line.encode())) <= room:
+            kept[rule], room = more, room - size
     left = tuple(rule.name for rule in chosen if rule not in kept)
     listed = [kept[rule] for rule in chosen if rule in kept]
     return WrittenBlock(_block(listed, len(left)), left, refused)
@@ -204,7 +205,7 @@ def _plain(text: str) -> str:
     return BREAK.sub("\n", text)
 
 
-def _line(rule: Rule, *, whole: bool) -> str:
+def described(rule: Rule, *, whole: bool) -> str:
     """Return the line of a rule: what it says, its name, and the files that it is for."""
     said = rule.title
     if whole:

@@ -197,8 +197,10 @@ def test_the_block_stays_within_its_bytes_and_names_as_many_as_it_can() -> None:
     many[80] = many[80]._replace(applies_to=("src/db/**",))
     made = rules_block.written(many, 1_500)
     assert len(made.text.encode()) <= 1_500
-    assert "[rule-070]" in made.text
+    assert "Rule 70 says much" in made.text
+    assert "Rule 80 says much" in made.text
     assert "[rule-080] (src/db/**)" in made.text
+    assert "\n- [rule-000]\n" in made.text
     assert f"{len(made.left_out)} rules are not listed" in made.text
     assert made.text.count("\n- ") + len(made.left_out) == 100
     assert made == rules_block.written(many, 1_500)

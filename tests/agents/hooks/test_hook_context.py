@@ -126,3 +126,25 @@ def test_forget_leaves_nothing_of_it(ended: HookBank) -> None:
 
 def test_nobody_else_can_read_it(ended: HookBank) -> None:
     assert Path(ended.state, filenames.PREPARED_CONTEXT).stat().st_mode & 0o077 == 0
+
+
+def test_a_prompt_that_names_a_file_is_told_its_reviewed_rules_once(
+    project: Path, hook: Hook, git: Git
+) -> None:
+    rules = project / ".memories/rules"
+    rules.mkdir()
+    (rules / "keys.md").write_text('---\ntype: rule\napplies_to: "src/**"\n---\nKeys are uuid7.\n')
+    git(project, "add", "-A")
+    git(project, "commit", "-q", "-m", "Rule")
+    (rules / "waits.md").write_text('---\ntype: rule\napplies_to: "src/**"\n---\nLog all keys.\n')
+
+    def asked(prompt: str) -> str:
+        event = {"session_id": "s", "cwd": str(project), "prompt": prompt}
+        said = hook.answer("claude", "UserPromptSubmit", event)
+        return said["hookSpecificOutput"]["additionalContext"] if said else ""
+
+    assert "uuid7" not in asked("Please add a zebra to docs/animals.md")
+    told = asked("Please add a zebra to src/index.py")
+    assert "- Keys are uuid7. [keys] (src/**)" in told
+    assert "Log all keys" not in told
+    assert "uuid7" not in asked("Please add an okapi to src/index.py")
