@@ -74,6 +74,12 @@ class FileCommits:
         return None if self._history is None else self._history.tree
 
     @property
+    def at(self) -> CommitsAt | None:
+        """The commits up to HEAD, as of the last refresh; None if they are not known."""
+        self._load()
+        return self._at
+
+    @property
     def known(self) -> bool:
         """Whether the commits up to HEAD are known, or there are none, as of the last refresh."""
         self._load()

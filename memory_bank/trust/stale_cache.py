@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from contextlib import closing, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.note_files import open_history
 from memory_bank.bank.open_index import View
-from memory_bank.base import sqlite
 from memory_bank.base.dates import iso_of
-from memory_bank.base.errors import Busy, IndexDamaged, MemoryBankError, StorageFailed
+from memory_bank.base.errors import MemoryBankError, StorageFailed
 from memory_bank.code import parsing
 from memory_bank.git import objects, repository
+from memory_bank.git.commits import CommitsAt
+from memory_bank.git.file_commits import FileCommits
 from memory_bank.search.manifest import document_rows
 from memory_bank.search.manifest.document_rows import DocumentRow
 
@@ -23,15 +22,8 @@ if TYPE_CHECKING:
     from memory_bank.trust.comparison import Judged
 
 
-_TABLES = """
-CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE notes (
-    path TEXT PRIMARY KEY, etag TEXT NOT NULL, files TEXT NOT NULL, found TEXT NOT NULL,
-    holds INTEGER NOT NULL
-) WITHOUT ROWID
-"""
-
-_VERSION = 3
+_KEPT = "stale"
+"""Name of what is kept with the commits."""
 
 _MOST_CHANGED = 5_000
 """Number of changed files above which all notes are compared again."""
@@ -61,94 +53,61 @@ class NoteState(NamedTuple):
     """Whether it was confirmed, or cites code that was compared, and all of that is as it was."""
 
 
-class StaleCache(sqlite.OpenedCache):
-    """The stale citations of one bank's notes at one commit; it can be removed at any time."""
+class StaleCache:
+    """The stale citations of one bank's notes at one commit, kept with the commits."""
 
-    def __init__(self, file: Path, tree: Path) -> None:
-        """Keep it in a file; nothing is opened yet."""
-        super().__init__(file, _TABLES, _VERSION)
-        self._tree = tree
-
-    def get(self, head: str, notes: Mapping[str, str]) -> dict[str, NoteState]:
-        """Return what is known at a commit of notes, given as path and etag."""
+    def __init__(self, commits: FileCommits, at: CommitsAt) -> None:
+        """Load what is known, without what the commits since then may have changed."""
+        self._commits = commits
+        self._at = at
+        self._states: dict[str, NoteState] = {}
+        self.late = False
+        """Whether git could not say in time what changed up to the commit."""
         try:
-            with sqlite.guarded(self.file):
-                self._advance(head)
-                sql = "SELECT path, etag, files, found, holds FROM notes WHERE path IN ({})"
-                rows = list(sqlite.chunked(self.opened(), sql, sorted(notes)))
-        except IndexDamaged:
-            with suppress(OSError):
-                sqlite.discard(self.file)
-            return {}
-        except (Busy, StorageFailed):
-            return {}
-        states = {path: state for path, *row in rows if (state := _state(row)) is not None}
-        return {path: state for path, state in states.items() if state.etag == notes[path]}
+            head, self.late, notes = json.loads(commits.kept(_KEPT))
+            self._states = {str(path): _state(row) for path, row in dict(notes).items()}
+        except (MemoryBankError, ValueError, TypeError):
+            head, self.late = "", False
+        if head != _key(at.head):
+            self._advance(head)
 
-    def put(self, head: str, states: Mapping[str, NoteState]) -> None:
-        """Keep what was found at a commit, if the cache is still at it."""
-        rows = [
-            (path, one.etag, json.dumps(one.files), json.dumps(one.found), one.holds)
-            for path, one in states.items()
-        ]
-        with suppress(Busy, IndexDamaged, StorageFailed), sqlite.guarded(self.file):
-            base = self.opened()
-            with sqlite.transaction(base):
-                if self._meta("head") == _key(head):
-                    base.executemany("INSERT OR REPLACE INTO notes VALUES (?, ?, ?, ?, ?)", rows)
+    def get(self, notes: Mapping[str, str]) -> dict[str, NoteState]:
+        """Return what is known of notes, given as path and etag."""
+        found = {path: self._states[path] for path in notes if path in self._states}
+        return {path: state for path, state in found.items() if state.etag == notes[path]}
 
-    def give_up(self, head: str) -> None:
-        """Note that git could not say in time what changed up to a commit."""
-        self._write("late", _key(head))
+    def put(self, states: Mapping[str, NoteState]) -> None:
+        """Keep what was found."""
+        self._states |= states
+        self.save()
 
-    def gave_up(self, head: str) -> bool:
-        """Tell whether git could not say that in time."""
-        with suppress(Busy, IndexDamaged, StorageFailed), sqlite.guarded(self.file):
-            return self._meta("late") == _key(head)
-        return False
+    def save(self) -> None:
+        """Keep what is known."""
+        text = json.dumps([_key(self._at.head), self.late, self._states])
+        self._commits.keep(_KEPT, text)
 
-    def _meta(self, key: str) -> str:
-        row = self.opened().execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
-        return str(row[0]) if row else ""
-
-    def _write(self, key: str, value: str) -> None:
-        with suppress(Busy, IndexDamaged, StorageFailed), sqlite.guarded(self.file):
-            sql = "INSERT OR REPLACE INTO meta VALUES (?, ?)"
-            self.opened().execute(sql, (key, value))
-
-    def _advance(self, head: str) -> None:
+    def _advance(self, before: str) -> None:
         """Remove what another commit may have changed."""
-        before = self._meta("head")
-        if before == _key(head):
-            return
-        changed = self._changed(before, head)
-        base = self.opened()
-        with sqlite.transaction(base):
-            if changed is None:
-                base.execute("DELETE FROM notes")
-            elif changed:
-                changed = {*changed, *map(anywhere, changed)}
-                rows = base.execute("SELECT path, files FROM notes").fetchall()
-                gone = [(path,) for path, files in rows if _depends(files, changed)]
-                base.executemany("DELETE FROM notes WHERE path = ?", gone)
-            base.execute("INSERT OR REPLACE INTO meta VALUES ('head', ?)", (_key(head),))
+        self.late = False
+        changed = self._changed(before)
+        if changed is None:
+            self._states = {}
+        else:
+            changed = {*changed, *map(anywhere, changed)}
+            self._states = {
+                path: one for path, one in self._states.items() if not _depends(one.files, changed)
+            }
+        self.save()
 
-    def _changed(self, before: str, head: str) -> Collection[str] | None:
+    def _changed(self, before: str) -> Collection[str] | None:
         """Return the files that differ from the commit before; None if all notes may."""
         version, _, old = before.partition(" ")
-        if version != parsing.VERSION or not old:
+        if version != parsing.VERSION or not self._at.before(old, self._at.head):
             return None
-        history = open_history(self._tree)
-        with closing(history):
-            at = history.at(head, seconds=_SECONDS)
-            if at is None or not at.before(old, head):
-                return None
-            different: Collection[str] | None = at.difference(old)
-        if different is None:
-            different = objects.differing(self._tree, old, head)
-        if different is None or len(different) > _MOST_CHANGED:
-            return None
-        return frozenset(different)
+        found: Collection[str] | None = self._at.difference(old)
+        if found is None and self._commits.tree is not None:
+            found = objects.differing(self._commits.tree, old, self._at.head)
+        return None if found is None or len(found) > _MOST_CHANGED else frozenset(found)
 
 
 def _key(head: str) -> str:
@@ -160,27 +119,19 @@ def anywhere(path: str) -> str:
     return f"{ANY}/{path.rpartition('/')[2]}"
 
 
-def _depends(files: str, changed: Collection[str]) -> bool:
-    """Tell whether a row depends on a changed file, in its folder or `anywhere`."""
-    for file in json.loads(files):
+def _depends(files: Collection[str], changed: Collection[str]) -> bool:
+    """Tell whether a result depends on a changed file, in its folder or `anywhere`."""
+    for file in files:
         if file == ANY or file in changed or any(one.startswith(f"{file}/") for one in changed):
             return True
     return False
 
 
-def _state(row: Sequence[str]) -> NoteState | None:
-    try:
-        etag, files, found, holds = row
-        lines = tuple(
-            StaleLine(int(line), str(reason), bool(stale))
-            for line, reason, stale in json.loads(found)
-        )
-        return NoteState(str(etag), tuple(map(str, json.loads(files))), lines, bool(holds))
-    except (TypeError, ValueError):
-        return None
+def _state(row: Sequence[Any]) -> NoteState:
+    etag, files, found, holds = row
+    lines = tuple(StaleLine(int(line), str(reason), bool(stale)) for line, reason, stale in found)
+    return NoteState(str(etag), tuple(map(str, files)), lines, bool(holds))
 
-
-_FILE = "stale.db"
 
 _SECONDS = 1.0
 """Time limit of listing the commits of the notes."""
@@ -230,20 +181,26 @@ class StaleHits:
 
     def _states(self, notes: Mapping[str, DocumentRow]) -> dict[str, NoteState]:
         etags = {path: row.hash for path, row in notes.items()}
-        cache = StaleCache(self._bank.layout.index / _FILE, self._tree)
-        try:
-            known = cache.get(self._head, etags)
-            missing = {row.number: row for path, row in notes.items() if path not in known}
-            if missing and not cache.gave_up(self._head):
-                new = self._compared(missing)
-                if new is None:
-                    cache.give_up(self._head)
-                    new = {}
-                cache.put(self._head, new)
-                known |= new
-        finally:
-            cache.close()
+        commits, known = self._bank.commits(""), dict[str, NoteState]()
+        if commits is not None:
+            commits.refresh(seconds=_SECONDS)
+            if commits.at is not None and commits.at.head == self._head:
+                known = self._known(StaleCache(commits, commits.at), etags, notes)
         return {path: known.get(path) or NoteState(etag, (), ()) for path, etag in etags.items()}
+
+    def _known(
+        self, cache: StaleCache, etags: Mapping[str, str], notes: Mapping[str, DocumentRow]
+    ) -> dict[str, NoteState]:
+        """Return what became of the code that notes cite, as far as git can say in time."""
+        known = cache.get(etags)
+        missing = {row.number: row for path, row in notes.items() if path not in known}
+        if not missing or cache.late:
+            return known
+        new = self._compared(missing)
+        if new is None:
+            cache.late = True
+        cache.put(new or {})
+        return known | (new or {})
 
     def _compared(self, notes: Mapping[int, DocumentRow]) -> dict[str, NoteState] | None:
         """Compare the citations of some notes now; None if git can't say in time."""
