@@ -81,9 +81,14 @@ class FileCommits:
 
     @property
     def known(self) -> bool:
-        """Whether the commits up to HEAD are known, or there are none, as of the last refresh."""
+        """Whether the commits up to HEAD are known, as of the last refresh."""
         self._load()
-        return self._empty or (self._at is not None and not self._unread)
+        return self._at is not None and not self._unread
+
+    @property
+    def empty(self) -> bool:
+        """Whether there are no commits, as of the last refresh."""
+        return self._empty or self.tree is None
 
     @property
     def ends(self) -> frozenset[str]:

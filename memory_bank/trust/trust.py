@@ -150,7 +150,7 @@ class NoteTrust:
 
     @property
     def _known(self) -> bool:
-        return self.commits is not None and (self.commits.tree is None or self.commits.known)
+        return self.commits is not None and (self.commits.empty or self.commits.known)
 
     def _at_head(self, seconds: float) -> list[LineOrigin] | None:
         """Return the origin of each line as of HEAD."""

@@ -135,10 +135,10 @@ def test_what_git_can_not_say_is_no_error(
 ) -> None:
     if kind == "none":
         none = FileCommits(root.parent, None)
-        assert (none.refresh(), none.changes("a.md"), none.known) == (False, (), True)
+        assert (none.refresh(), none.changes("a.md"), none.empty) == (False, (), True)
         return
     if kind == "empty":
-        assert (read(root).changes("a.md"), read(root).known) == ((), True)
+        assert (read(root).changes("a.md"), read(root).empty) == ((), True)
         return
     commit(git, root, "One", a="1")
     commit(git, root, "Two", a="2")
