@@ -1,4 +1,4 @@
-"""A problem that a lint rule found, with its place and its fix."""
+"""Problems that a lint rule found, with place and fix; sentences that may repeat or contradict."""
 
 from __future__ import annotations
 
@@ -35,3 +35,33 @@ class Finding(NamedTuple):
     hash: str | None = None
     edits: tuple[Edit, ...] | None = None
     merge_into: str | None = None
+
+
+class Difference(NamedTuple):
+    """What two sentences say differently."""
+
+    kind: str
+    """`number`, `negation`, `opposite` or `name`."""
+    new: str
+    """The words of the new sentence; empty if only the old one denies."""
+    old: str
+    weight: float = 1.0
+    """How sure it is."""
+
+
+class SameSubject(NamedTuple):
+    """A new sentence, and an older one of another note that says the same, or something else."""
+
+    kind: Literal["repeats", "contradicts"]
+    line: int
+    """Of the new sentence."""
+    text: str
+    path: str
+    """The other note."""
+    title: str
+    other_line: int
+    other: str
+    """Its sentence."""
+    differs: tuple[Difference, ...]
+    """Why they may contradict each other."""
+    score: float

@@ -24,8 +24,8 @@ from memory_bank.search.retrievers.base import Question, Scope
 from memory_bank.trust.authors import warnings
 
 if TYPE_CHECKING:
+    from memory_bank.bank.findings import SameSubject
     from memory_bank.memory.remember import Remembered
-    from memory_bank.memory.same_subject import SameSubject
 
 
 SAME_AS = "same_as"

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from memory_bank.bank.findings import Difference
 from memory_bank.search.retrievers.keyword.analyzer import STOP_WORDS, stems
 
 _NUMBERS = {
@@ -83,18 +84,6 @@ _REACH = 4
 """Words between a negation and what it denies."""
 
 _YEARS = re.compile(r"(?:19|20)\d\d")
-
-
-class Difference(NamedTuple):
-    """What two sentences say differently."""
-
-    kind: str
-    """`number`, `negation`, `opposite` or `name`."""
-    new: str
-    """The words of the new sentence; empty if only the old one denies."""
-    old: str
-    weight: float = 1.0
-    """How sure it is."""
 
 
 def differences(new: str, old: str) -> tuple[Difference, ...]:

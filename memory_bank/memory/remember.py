@@ -8,10 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from memory_bank.bank import note_files
 from memory_bank.bank.bank import Bank
+from memory_bank.bank.findings import SameSubject
 from memory_bank.bank.note_files import SESSION
 from memory_bank.bank.open_index import NoteRow
 from memory_bank.base.dates import iso
@@ -26,9 +27,6 @@ from memory_bank.notes.note import Entity
 from memory_bank.notes.schema import check_tags, entity_of, folder_of, key_of, known_type
 from memory_bank.sessions.state import Current, current_session, session_keys
 from memory_bank.trust.authors import record, warnings, writer
-
-if TYPE_CHECKING:
-    from memory_bank.memory.same_subject import SameSubject
 
 SCHEMA_VERSION = "1.0"
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Literal, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
+from memory_bank.bank.findings import SameSubject
 from memory_bank.base.documents import Span
-from memory_bank.memory.differences import Difference, differences, plain
+from memory_bank.memory.differences import differences, plain
 from memory_bank.notes.compare.claims import claims_of
 from memory_bank.search.manifest import document_graph, document_rows
 from memory_bank.search.retrievers.base import Question, Scope
@@ -82,24 +83,6 @@ class Sentence(NamedTuple):
 
     text: str
     line: int
-
-
-class SameSubject(NamedTuple):
-    """A new sentence, and an older one of another note that says the same, or something else."""
-
-    kind: Literal["repeats", "contradicts"]
-    line: int
-    """Of the new sentence."""
-    text: str
-    path: str
-    """The other note."""
-    title: str
-    other_line: int
-    other: str
-    """Its sentence."""
-    differs: tuple[Difference, ...]
-    """Why they may contradict each other."""
-    score: float
 
 
 class _Compared(NamedTuple):

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from memory_bank.bank.findings import Severity
-from memory_bank.memory.same_subject import SameSubject
+from memory_bank.bank.findings import SameSubject, Severity
 from memory_bank.notes.compare.note_change import NoteChange
 
 

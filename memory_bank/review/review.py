@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import cache
 
 from memory_bank.bank.bank import Bank, Conditions, open_bank
+from memory_bank.bank.findings import SameSubject
 from memory_bank.bank.open_index import View
 from memory_bank.base import paths
 from memory_bank.base import settings as config
@@ -17,7 +18,6 @@ from memory_bank.base.settings import Settings, load
 from memory_bank.git import repository
 from memory_bank.memory.alike import similar_notes
 from memory_bank.memory.same_subject import (
-    SameSubject,
     Sentence,
     on_same_subject,
     sentences,

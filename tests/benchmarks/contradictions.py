@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memory_bank.bank.bank import Bank, open_bank
-from memory_bank.memory.same_subject import SameSubject, on_same_subject, sentences
+from memory_bank.bank.findings import SameSubject
+from memory_bank.memory.same_subject import on_same_subject, sentences
 from memory_bank.notes import front_matter
 from memory_bank.search.manifest import document_rows
 from tests.benchmarks import collections, projects

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from hypothesis import strategies as st
 
-from memory_bank.memory.differences import Difference
-from memory_bank.memory.same_subject import SameSubject
+from memory_bank.bank.findings import Difference, SameSubject
 from memory_bank.notes.compare.note_change import (
     ClaimChange,
     KeyChange,
