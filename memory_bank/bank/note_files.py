@@ -20,7 +20,6 @@ from memory_bank.git.history import History
 from memory_bank.notes import files
 from memory_bank.notes.characters import nfc
 from memory_bank.notes.roots import IncludedRoot, NoteRoot, PrivateRoot, Roots
-from memory_bank.notes.secrets import secrets
 
 SESSION = "session"
 """The source of a note that is for the work of one session only."""
@@ -88,11 +87,9 @@ _IN_BANK = "project"
 def roots_of(current: Callable[[], Layout], settings: Settings) -> Roots:
     """Return the roots of a bank's notes; `current` returns its layout, whose index may move."""
     place = current()
-    tree = repository.worktree(place.root)
-    history = open_history(tree) if tree else None
-    commits = FileCommits(place.root, history, branch=settings.memory.default_branch)
+    commits = FileCommits(place.root, open_history, branch=settings.memory.default_branch)
     bank = NoteRoot(place.root, history=commits)
-    others = included(place, settings, history)
+    others = included(place, settings)
     return Roots(bank, place.prefix, others, _private(current, settings))
 
 
@@ -114,24 +111,18 @@ def open_history(tree: Path) -> History:
     return History(tree, _without_secrets)
 
 
-def _history_of(tree: Path | None, known: History | None) -> History | None:
-    """Return the history of a work tree, which may be known."""
-    if tree is None or (known is not None and known.tree == tree):
-        return known if tree else None
-    return open_history(tree)
-
-
 def _without_secrets(texts: Sequence[str]) -> Sequence[str]:
     """Return texts with `[redacted]` in place of secrets."""
+    from memory_bank.notes.secrets import secrets  # start-up: most commits are known
+
     if not secrets.find("\n\n".join(texts)):  # most have none: all at once is quicker
         return texts
-    return [_redacted(text) for text in texts]
-
-
-def _redacted(text: str) -> str:
-    for one in reversed(secrets.find(text)):
-        text = f"{text[: one.start]}[redacted]{text[one.end :]}"
-    return text
+    found = []
+    for text in texts:
+        for one in reversed(secrets.find(text)):
+            text = f"{text[: one.start]}[redacted]{text[one.end :]}"  # noqa: PLW2901
+        found.append(text)
+    return found
 
 
 def private_notes(place: Layout) -> Path:
@@ -139,12 +130,9 @@ def private_notes(place: Layout) -> Path:
     return place.state(bank_id(place)) / NOTES
 
 
-def included(
-    place: Layout, settings: Settings, history: History | None = None
-) -> IncludedRoot | None:
+def included(place: Layout, settings: Settings) -> IncludedRoot | None:
     """Return the files that settings include; None if there are none.
 
-    `history` is that of the bank's repository, which may be another one than the project's.
     A bank that is not in a project includes nothing: all files below it are its notes.
     """
     paths = [posixpath.normpath(path) for path in settings.memory.include]
@@ -159,9 +147,7 @@ def included(
         bank=place.prefix.rstrip("/"),
         origin=f"the setting {_INCLUDE} ({_shown(origin, project)})",
         known=partial(_known, tree, project) if tree else partial(_outside_git, project),
-        history=FileCommits(
-            project, _history_of(tree, history), paths, branch=settings.memory.default_branch
-        ),
+        history=FileCommits(project, open_history, paths, branch=settings.memory.default_branch),
         writable=[Path(path).expanduser().resolve() for path in settings.memory.writable_includes],
         optional=not origin.startswith(str(place.config)),
     )

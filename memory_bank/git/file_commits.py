@@ -43,19 +43,20 @@ class FileCommits:
     def __init__(
         self,
         folder: Path,
-        history: History | None,
+        history: Callable[[Path], History],
         paths: Sequence[str] = (".",),
         *,
         branch: str = "",
         commit: str = "",
     ) -> None:
-        """Read the history of the folder's repository; None outside git.
+        """Read the history of the folder's repository, which `history` opens by its work tree.
 
         `branch` is the branch into which pull requests are merged; if empty, it is found (see
         `authorship.default_branch`). The commits end at `commit`, by default at HEAD.
         """
         self._folder = folder
-        self._history = history
+        self._open = history
+        self._history: History | None = None
         self._paths = tuple(paths)
         self._branch = branch
         self._rev = commit
@@ -67,6 +68,7 @@ class FileCommits:
         """The tip of the default branch; empty if there is none, None if git can't list it."""
         self._requests: dict[str, tuple[int, str] | None] = {}
         self._loaded = False
+        self._look()
 
     @property
     def tree(self) -> Path | None:
@@ -214,6 +216,7 @@ class FileCommits:
 
         If no commit can be read in time, that HEAD is only tried `again`.
         """
+        self._look()
         tree = self.tree
         head = (self._rev or repository.checked_out(tree)) if tree else ""
         self._empty = tree is None or (not head and not repository.problem(tree))
@@ -266,6 +269,15 @@ class FileCommits:
 
     def _key(self, name: str) -> str:
         return json.dumps([name, str(self._folder), self._rev, self._paths])
+
+    def _look(self) -> None:
+        """Find the repository, which may have been made or removed meanwhile."""
+        tree = repository.worktree(self._folder)
+        if tree != self.tree:
+            if self._history is not None:
+                self._history.close()
+            self._history = None if tree is None else self._open(tree)
+            self._at, self._files, self._loaded = None, {}, False
 
     def _load(self) -> None:
         """Take what was read last."""

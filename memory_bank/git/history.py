@@ -32,10 +32,10 @@ CREATE TABLE people (
     n INTEGER PRIMARY KEY, name TEXT NOT NULL, mail TEXT NOT NULL, UNIQUE (name, mail)
 );
 CREATE TABLE commits (
-    n INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE, parents BLOB NOT NULL, rank INTEGER NOT NULL,
-    written INTEGER NOT NULL, made INTEGER NOT NULL, who INTEGER NOT NULL, subject TEXT NOT NULL,
-    body TEXT NOT NULL, words INTEGER NOT NULL, people TEXT NOT NULL, request INTEGER NOT NULL,
-    size INTEGER NOT NULL
+    n INTEGER PRIMARY KEY AUTOINCREMENT, id BLOB NOT NULL UNIQUE, parents BLOB NOT NULL,
+    rank INTEGER NOT NULL, written INTEGER NOT NULL, made INTEGER NOT NULL, who INTEGER NOT NULL,
+    subject TEXT NOT NULL, body TEXT NOT NULL, words INTEGER NOT NULL, people TEXT NOT NULL,
+    request INTEGER NOT NULL, size INTEGER NOT NULL
 );
 CREATE TABLE paths (n INTEGER PRIMARY KEY, path BLOB NOT NULL UNIQUE);
 CREATE TABLE changes (
@@ -56,7 +56,7 @@ CREATE TABLE blames (
 CREATE TABLE derived (n INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, value TEXT NOT NULL)
 """
 
-_VERSION = 1
+_VERSION = 2
 
 SECONDS = process.LIMIT
 """Time after which the rest is left to the next call."""
@@ -68,6 +68,9 @@ _BATCH = 1000
 
 _KEPT_TIPS = 32
 """Number of heads of which is kept what they reach."""
+
+_MOST_OTHERS = 20_000
+"""Number of commits beside those of a head, and as many as it reaches, above which they go."""
 
 _KEPT_TEXTS = 64
 """Number of texts that are kept, of work trees and revisions."""
@@ -425,12 +428,26 @@ class History(sqlite.OpenedCache):
             self._graph = base, last, found
         return self._graph[2]
 
+    def _remove(self, base: Connection, others: Collection[int]) -> None:
+        """Remove commits of other branches, and of histories that were rewritten."""
+        with sqlite.transaction(base):
+            for table in ("tips", "mainline"):
+                base.execute(f"DELETE FROM {table}")
+            base.execute("DELETE FROM meta WHERE key = 'line'")
+            rows = [(one,) for one in others]
+            base.executemany("DELETE FROM changes WHERE commit_n = ?", rows)
+            base.executemany("DELETE FROM commits WHERE n = ?", rows)
+        self._graph = None
+
     def _reach(self, base: Connection, head: bytes) -> None:
         """Keep which commits a head reaches."""
         graph = self.graph()
         (start,) = base.execute("SELECT n FROM commits WHERE id = ?", (head,)).fetchone()
         reached = ancestors(graph, start)
         others = array("I", sorted(graph.keys() - reached))
+        if len(others) > _MOST_OTHERS + len(reached):
+            self._remove(base, others)
+            others = array("I")
         last = max(graph)
         with sqlite.transaction(base):
             base.execute(

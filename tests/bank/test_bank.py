@@ -12,6 +12,7 @@ import pytest
 
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.bank.bank import Bank as Home
+from memory_bank.bank.note_files import open_history
 from memory_bank.base.errors import BadInput, BadSetting, Busy, NoBank, NoteNotFound, StorageFailed
 from memory_bank.base.locks import locked
 from memory_bank.base.paths import private_folder
@@ -20,6 +21,7 @@ from memory_bank.memory.remember import remember
 from memory_bank.memory.show import show
 from memory_bank.search.retrievers import vectors
 from memory_bank.search.retrievers.vectors import vector_index
+from tests.git.history_builder import Made, make, run
 
 Opening = Callable[..., Bank]
 
@@ -261,3 +263,16 @@ def test_an_index_that_a_repository_brings_leads_nowhere(
     (folder / "a.md").write_text("kestrel")
     assert found(opening(folder), "kestrel") == ["a.md"]
     assert [path.name for path in outside.iterdir()] == ["mine.txt"]
+
+
+def test_a_secret_in_a_message_of_a_commit_is_not_kept(tmp_path: Path) -> None:
+    token = "ghp_" + "aB3dE6gH9jK2mN5pQ8sT1vW4xY7zC0fR2uLk"
+    tree = make(tmp_path / "tree", [Made({"a": "1"})])
+    message = f"Rotate\n\nThe old token {token} is void.\n"
+    run(tree, "commit", "-q", "--allow-empty", "-F", "-", given=message.encode())
+    history = open_history(tree)
+    at = history.at(run(tree, "rev-parse", "HEAD").strip())
+    assert at is not None
+    assert next(iter(at.commits())).body == "The old token [redacted] is void."
+    history.close()
+    assert token.encode() not in history.file.read_bytes()

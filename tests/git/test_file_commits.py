@@ -37,7 +37,7 @@ def root(tmp_path: Path, git: Git) -> Path:
 
 
 def opened(root: Path, cache: str = "cache.db", **more: str) -> FileCommits:
-    return FileCommits(root / "notes", History(root, file=root.parent / cache), **more)
+    return FileCommits(root / "notes", lambda tree: History(tree, file=root.parent / cache), **more)
 
 
 def read(root: Path, cache: str = "cache.db", **more: str) -> FileCommits:
@@ -134,7 +134,7 @@ def test_what_git_can_not_say_is_no_error(
     root: Path, git: Git, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if kind == "none":
-        none = FileCommits(root.parent, None)
+        none = FileCommits(root.parent, History)
         assert (none.refresh(), none.changes("a.md"), none.empty) == (False, (), True)
         return
     if kind == "empty":

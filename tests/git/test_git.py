@@ -26,7 +26,7 @@ def heard(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def dates(project: Path, bank: Path) -> dict[str, Committed]:
     """Return when the files of a bank were committed."""
-    commits = FileCommits(bank, History(project))
+    commits = FileCommits(bank, History)
     commits.refresh()
     found = {path: commits.of(path) for path in commits.paths}
     commits.close()
@@ -35,7 +35,7 @@ def dates(project: Path, bank: Path) -> dict[str, Committed]:
 
 def moved(project: Path, paths: Sequence[str]) -> dict[str, str]:
     """Return the new names of files that were moved and exist."""
-    commits = FileCommits(project, History(project))
+    commits = FileCommits(project, History)
     commits.refresh()
     found = commits.moved(paths, lambda path: os.path.lexists(project / path))
     commits.close()

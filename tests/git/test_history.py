@@ -389,6 +389,19 @@ def test_what_no_head_reaches_is_told_apart(tmp_path: Path) -> None:
     assert {one.path for one in every.below("notes")} >= {"notes/new.md"}
 
 
+def test_what_was_rewritten_again_and_again_is_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(git_history, "_MOST_OTHERS", 10)
+    tree = make(tmp_path / "tree", LINEAR)
+    for number in range(20):
+        run(tree, "commit", "-q", "--amend", "--allow-empty", "-m", f"Again {number}")
+        assert len(list(at(tree).commits())) == 12
+    history = History(tree)
+    assert len(history.graph()) < 40
+    history.close()
+
+
 def test_a_repository_that_becomes_whole_is_read_again(tmp_path: Path) -> None:
     tree = make(tmp_path / "tree", LINEAR)
     shallow = clone(tree, "--depth=4")

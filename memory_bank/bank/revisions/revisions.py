@@ -79,7 +79,7 @@ def bank_at(
         layout.root.mkdir(parents=True, exist_ok=True)
         files.update(tree, wanted, commit, settings.memory.max_note_bytes)
         settings = _settings(bank, layout.root, otherwise)  # they name their file now
-        roots = _roots(tree, layout, files, revision, settings)
+        roots = _roots(layout, files, revision, settings)
         conditions = Conditions(progress=bank.progress)
         with Bank(layout, settings, conditions=conditions, roots=roots) as copy:
             copy.revision, copy.edits_of = revision, bank
@@ -153,7 +153,7 @@ def _fill(copy: Bank, others: list[Path]) -> None:
 
 
 def _roots(
-    tree: Path, place: CopyLayout, files: CopiedFiles, revision: Revision, settings: Settings
+    place: CopyLayout, files: CopiedFiles, revision: Revision, settings: Settings
 ) -> CopiedRoots:
     """Return the folders of notes of a copy."""
     prefix, origin = place.prefix, place.origin
@@ -172,7 +172,7 @@ def _roots(
         return RevisionListing(own(listing), own(files.refused), revision.when)
 
     branch = settings.memory.default_branch
-    shared = note_files.open_history(tree)
+    shared = note_files.open_history
     history = FileCommits(origin.root, shared, branch=branch, commit=revision.commit)
     root = CopiedRoot(place.root, part(bank=True), history)
     paths = settings.memory.include
