@@ -181,6 +181,6 @@ def test_its_note_is_where_the_others_are(hook: Hook, state: Path, keep: str) ->
     until(lambda: "gone" not in open_ids(queue))
     queue.close()
     until(lambda: list((hook.project / ".memories/sessions").rglob("*.md")) or notes(state))
-    there = [*(hook.project / ".memories").rglob("*job-of-gone*.md")]
+    there = [*(hook.project / ".memories/sessions").rglob("*.md")]
     assert len(there) == (keep == "project")
     assert len(notes(state)) == (keep == "private")
