@@ -112,11 +112,10 @@ def start_context(
         told = prepared.quoted and quotes.introduced(prepared.quoted)
         return f"{prepared.before}{told}{prepared.after}"
     from memory_bank.bank.bank import open_bank
-    from memory_bank.sessions.context import inject_context
+    from memory_bank.sessions.start import start_text
 
     with open_bank(found.root) as bank:
-        context = inject_context(bank, found.project, session_id, quote=quotes.introduced)
-    return "" if context.empty else context.context
+        return start_text(bank, found.project, session_id, quote=quotes.introduced).text
 
 
 def prompt_context(found: HookBank, prompt: str, session_id: str, quotes: Quoting) -> str:

@@ -45,8 +45,8 @@ class Prepared(NamedTuple):
 def prepare(bank: Bank, quotes: Quoting) -> None:
     """Write what a new session in a bank's project is told; raise MemoryBankError."""
     from memory_bank.base.errors import StorageFailed
-    from memory_bank.sessions.context import inject_context
     from memory_bank.sessions.queue_rows import git_text
+    from memory_bank.sessions.start import start_text
     from memory_bank.sessions.state import git_state, project_of
 
     texts = [""]
@@ -60,8 +60,8 @@ def prepare(bank: Bank, quotes: Quoting) -> None:
     places = [str(one.folder) for one in bank.roots.written()]
     places += [str(bank.layout.project / path) for path in include]
     key = _key(str(root), project, places)  # before: what changes meanwhile makes another key
-    told = inject_context(bank, project, quote=quote)
-    before, _, after = told.context.partition(quotes.introduced(texts[-1]))
+    told = start_text(bank, project, quote=quote)
+    before, _, after = told.text.partition(quotes.introduced(texts[-1]))
     prepared = Prepared(git_text(git_state(root)), before, texts[-1], after)
     kept = key, places, prepared if after else Prepared(prepared.git, "", "", "")
     try:

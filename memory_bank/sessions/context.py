@@ -16,12 +16,14 @@ from memory_bank.base.errors import BadInput, NoteNotFound
 from memory_bank.base.operation import REQUIRED, Param, Tool, operation
 from memory_bank.base.setting_sections import ContextSettings
 from memory_bank.base.text import estimate
-from memory_bank.search.manifest import document_graph, entries, filters
+from memory_bank.search.manifest import document_graph, document_rows, entries, filters
 from memory_bank.search.manifest.filters import Condition
 from memory_bank.sessions import note_format, note_reading, shown, told
 from memory_bank.sessions.compress import compress_now
+from memory_bank.sessions.compression.sentences import covered
 from memory_bank.sessions.records import Observation, ObservationType, Session, check_type
 from memory_bank.sessions.state import last_moment, project_of
+from memory_bank.sessions.summaries import open_steps
 
 REQUEST = "session-request"
 """The type of a row for what came of the requests of a session."""
@@ -91,6 +93,8 @@ class Contents:
     """The newest first."""
     next_steps: str = ""
     """Of the last session."""
+    still_open: str = ""
+    """Next steps of earlier sessions that nobody did since."""
     changed: tuple[ChangedNote, ...] = ()
     """The newest first."""
     explained: bool = True
@@ -99,7 +103,7 @@ class Contents:
     @property
     def empty(self) -> bool:
         """Whether there is nothing to tell."""
-        return not (self.rows or self.next_steps.strip() or self.changed)
+        return not (self.rows or f"{self.next_steps}{self.still_open}".strip() or self.changed)
 
 
 def context_text(contents: Contents, max_tokens: int, quote: Quote) -> str:
@@ -142,8 +146,10 @@ def _shortened(contents: Contents) -> Iterator[Contents]:
     for rows in range(half - 1, 0, -1):
         yield replace(contents, rows=contents.rows[:rows])
     contents = replace(contents, rows=contents.rows[:1])
+    contents = replace(contents, still_open="")
+    yield contents
     for limit in (_STEPS_LIMIT // 2, _STEPS_LIMIT // 4, 0):
-        contents = replace(contents, next_steps=_cut(contents.next_steps, limit))
+        contents = replace(contents, next_steps=cut(contents.next_steps, limit))
         yield contents
     contents = replace(contents, explained=False)
     yield contents
@@ -169,10 +175,12 @@ def _told(contents: Contents) -> Iterator[str]:
     for day, rows in groupby(contents.rows, lambda row: row.created_at.date()):
         yield "\n".join([f"### {day:%Y-%m-%d}", "", _TABLE, *map(_row, rows)])
     if contents.next_steps.strip():
-        yield f"**Next steps of the last session**: {_cut(contents.next_steps, _STEPS_LIMIT)}"
+        yield f"**Next steps of the last session**: {cut(contents.next_steps, _STEPS_LIMIT)}"
+    if contents.still_open.strip():
+        yield f"**Open since earlier sessions**: {cut(contents.still_open, _STEPS_LIMIT)}"
     if contents.changed:
         lines = [
-            f"- {_line(note.path)}: {_cut(note.title, TITLE_LIMIT)}{_mark(note.superseded)}"
+            f"- {_line(note.path)}: {cut(note.title, TITLE_LIMIT)}{_mark(note.superseded)}"
             for note in contents.changed
         ]
         yield "\n".join(["**Notes changed since the last session**:", "", *lines])
@@ -181,7 +189,7 @@ def _told(contents: Contents) -> Iterator[str]:
 def _row(row: ContextRow) -> str:
     work = f"{row.work_tokens:,}" if row.work_tokens else "-"
     mark = _mark(row.superseded)
-    title = _cut(row.title, TITLE_LIMIT - len(mark)).replace("|", r"\|") + mark
+    title = cut(row.title, TITLE_LIMIT - len(mark)).replace("|", r"\|") + mark
     return (
         f"| #{row.id} | {row.created_at:%H:%M} | {row.kind} | {title} |"
         f" ~{row.read_tokens} | {work} |"
@@ -192,7 +200,7 @@ def _mark(superseded: bool) -> str:  # noqa: FBT001  (a field's value)
     return " (superseded)" if superseded else ""
 
 
-def _cut(text: str, limit: int) -> str:
+def cut(text: str, limit: int) -> str:
     """Return a text on one line, with an ellipsis if it is longer than the limit."""
     text = _line(text)
     return text if len(text) <= limit else f"{text[: max(limit - 1, 0)].rstrip()}…"[:limit]
@@ -210,7 +218,10 @@ _MOST_CHANGED = 10
 LEAST_TOKENS = 100
 """Tokens that a context may always have."""
 
-_MANY = 1_000_000
+MANY = 1_000_000
+
+_MOST_OLDER, _STEPS_SESSIONS = 3, 20
+"""Open steps of earlier sessions that are told, and the sessions that are looked at for them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,12 +329,15 @@ def inject_context(
     bank.catch_up()
     with bank.lock:
         found = bank.read(lambda view: _find(bank, view, project, session_id, limits, now))
-    observations = _chosen(found.sessions, limits, now)
+    told_sessions = found.sessions[: limits.session_limit]
+    observations = _chosen(told_sessions, limits, now)
+    next_steps, still_open = _steps(found.sessions, session_id) if told_sessions else ("", "")
     contents = Contents(
         project=project or (found.sessions[0].project if found.sessions else project_of(bank)),
         now=now,
-        rows=tuple(_rows(found, observations, session_id)),
-        next_steps=_next_steps(found.sessions, session_id),
+        rows=tuple(_rows(found, told_sessions, observations, session_id)),
+        next_steps=next_steps,
+        still_open=still_open,
         changed=found.changed,
     )
     text = context_text(contents, limits.max_tokens, quote)
@@ -337,10 +351,17 @@ def inject_context(
     )
 
 
-def _next_steps(sessions: Sequence[Session], session_id: str) -> str:
-    """Return the next steps of the last session before the one that starts."""
-    last = next((one for one in sessions if one.session_id != session_id), None)
-    return last.summary.next_steps if last and last.summary else ""
+def _steps(sessions: Sequence[Session], session_id: str) -> tuple[str, str]:
+    """Return the next steps of the last session before the one that starts, and older open ones."""
+    others = [one for one in sessions if one.session_id != session_id]
+    found = open_steps(others)
+    last = [line for line, one in found if one is others[0]]
+    older = [line for line, one in found if one is not others[0]][:_MOST_OLDER]
+    return _listed(last), _listed(older)
+
+
+def _listed(lines: Sequence[str]) -> str:
+    return lines[0] if len(lines) == 1 else "; ".join(line.rstrip(".") for line in lines)
 
 
 def _limits(settings: ContextSettings, **given: Any) -> ContextSettings:  # noqa: ANN401  (values of settings)
@@ -358,26 +379,35 @@ def _find(
     bank: Bank, view: View, project: str, session_id: str, limits: ContextSettings, now: datetime
 ) -> _Found:
     """Read the last sessions, and list the notes that changed since the last one ended."""
+    most = max(limits.session_limit, _STEPS_SESSIONS) if limits.session_limit else 0
+    read = sessions_of(bank, view, project, limits._replace(session_limit=most), now)
+    paths = [one.path for one in read[: limits.session_limit]]
+    numbers = document_rows.numbers_of(view.manifest, paths)
+    last = next((one for one in read if one.session_id != session_id), None)
+    return _Found(
+        sessions=tuple(read),
+        superseded=frozenset(entries.superseded(view.manifest, numbers)),
+        changed=tuple(_changed(view, last_moment(last))) if last else (),
+    )
+
+
+def sessions_of(
+    bank: Bank, view: View, project: str, limits: ContextSettings, now: datetime
+) -> list[Session]:
+    """Return the sessions of a project, of any if it is empty, the last started first."""
     cutoff = now - timedelta(days=limits.date_range_days)
     wanted = [Condition("type", note_reading.TYPE), Condition("since", cutoff)]
     if project:
         wanted.append(Condition("project", project.strip()))
     scope = filters.scope(view.manifest, wanted, hidden=False)
-    numbers: list[int] = []
     read: list[Session] = []
-    for row in open_index.newest(view.manifest, scope, _MANY):
+    for row in open_index.newest(view.manifest, scope, MANY):
         if len(read) >= limits.session_limit:
             break
         extra = row.rest.get("extra", ())
         if "session_id" in extra and "project" in extra and (one := _read(bank, row)) is not None:
-            numbers.append(row.number)
             read.append(one)
-    last = next((one for one in read if one.session_id != session_id), None)
-    return _Found(
-        sessions=tuple(sorted(read, key=lambda one: one.started_at, reverse=True)),
-        superseded=frozenset(entries.superseded(view.manifest, numbers)),
-        changed=tuple(_changed(view, last_moment(last))) if last else (),
-    )
+    return sorted(read, key=lambda one: one.started_at, reverse=True)
 
 
 def _read(bank: Bank, row: NoteRow) -> Session | None:
@@ -420,9 +450,17 @@ def _chosen(
     ]
 
 
-def _rows(found: _Found, observations: Sequence[Observation], session_id: str) -> list[ContextRow]:
-    """Return a row for each observation and for what came of each other session's requests."""
-    here = {one.session_id: one.git.repository_id if one.git else "" for one in found.sessions}
+def _rows(
+    found: _Found,
+    sessions: Sequence[Session],
+    observations: Sequence[Observation],
+    session_id: str,
+) -> list[ContextRow]:
+    """Return a row for each observation and for what came of each other session's requests.
+
+    A session has a row of its own only for what no observation among the rows tells.
+    """
+    here = {one.session_id: one.git.repository_id if one.git else "" for one in sessions}
     rows = [
         ContextRow(
             one.id,
@@ -435,12 +473,16 @@ def _rows(found: _Found, observations: Sequence[Observation], session_id: str) -
         )
         for one in observations
     ]
-    for session in found.sessions:
+    titles = [row.title for row in rows]
+    for session in sessions:
         said = session.summary
-        told = said and (said.learned or said.completed)
-        if said and told and session.session_id != session_id:
+        if said is None or session.session_id == session_id:
+            continue
+        lines = f"{said.learned}\n{said.completed}".split("\n")
+        untold = [line.removeprefix("- ") for line in lines if line.removeprefix("- ")]
+        untold = [one for one in untold if not (one[:1] == "`" or covered(one, titles, 0.8))]
+        if untold:
             read = estimate(note_format.summary_block(said, here[session.session_id]))
-            rows.append(
-                ContextRow(said.id, session.started_at, REQUEST, told, read, said.discovery_tokens)
-            )
+            work = said.discovery_tokens
+            rows.append(ContextRow(said.id, session.started_at, REQUEST, untold[0], read, work))
     return sorted(rows, key=lambda row: (row.created_at, row.id), reverse=True)

@@ -177,6 +177,26 @@ def _passed(found: Sequence[Observation], failing: Sequence[str]) -> Iterator[st
             yield fact
 
 
+def open_steps(sessions: Sequence[Session]) -> list[tuple[str, Session]]:
+    """Return the next steps of sessions that nobody did since, those of the last session first.
+
+    The sessions are sorted, the last one first. A check that failed counts for the last one only.
+    """
+    kept, done = list[tuple[str, Session]](), list[str]()
+    for number, session in enumerate(sessions):
+        said = session.summary.next_steps if session.summary else ""
+        for line in (line.removeprefix("- ").strip() for line in said.split("\n")):
+            old = covered(line, done) or covered(line, [step for step, _ in kept])
+            if line and not old and not (number and line.startswith("`")):
+                kept.append((line, session))
+        done += [" ".join((one.title, *one.facts)) for one in session.observations if _does(one)]
+    return kept
+
+
+def _does(one: Observation) -> bool:
+    return one.obs_type in _CHANGES and bool(one.files_modified)
+
+
 def _steps(session: Session) -> list[str]:
     """Return what users and agents left to do, and nobody did later."""
     found = session.observations
@@ -193,9 +213,7 @@ def _steps(session: Session) -> list[str]:
         done = [
             " ".join((one.title, *one.facts, *one.files_modified))
             for one in found
-            if one.obs_type in _CHANGES
-            and one.files_modified
-            and one.prompt_number >= number + agents
+            if _does(one) and one.prompt_number >= number + agents
         ]
         if not covered(step, done) and not covered(step, kept):
             kept.append(step)

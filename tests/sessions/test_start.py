@@ -1,0 +1,87 @@
+"""The text at the start of a session says in few words what is open, decided, learned and kept."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from memory_bank.bank.bank import Bank, open_bank
+from memory_bank.base.text import Quotes, estimate
+from memory_bank.memory.remember import remember
+from memory_bank.sessions.sessions import (
+    end_session,
+    start_session,
+    store_observation,
+    store_prompt,
+)
+from memory_bank.sessions.start import MOST_TOKENS, start_text
+
+
+@pytest.fixture
+def bank(folder: Path) -> Bank:
+    with open_bank(folder) as bank:
+        yield bank
+
+
+def worked(bank: Bank, name: str, title: str, *, steps: str = "", kind: str = "feature") -> None:
+    """End a session with one observation, and with next steps."""
+    start_session(bank, name)
+    store_prompt(bank, name, f"please do what {name} asks for")
+    store_observation(bank, name, title=title, obs_type=kind, files_modified=["src/job.py"])
+    end_session(bank, name, {"completed": title, "next_steps": steps})
+
+
+def test_the_newest_open_step_comes_first_and_stays_until_it_is_done(bank: Bank) -> None:
+    worked(bank, "one", "Add retries", steps="Translate the overview page into German")
+    worked(bank, "two", "Fix the price list", steps="Ask Ann for the new exchange rates")
+    worked(bank, "three", "Rename the cart")
+    lines = start_text(bank).text.splitlines()
+    at = lines.index("**Open steps**:")
+    assert lines[at + 1 : at + 3] == [
+        "- Ask Ann for the new exchange rates",
+        "- Translate the overview page into German",
+    ]
+    worked(bank, "four", "The overview page is in German", kind="change")
+    assert "Translate" not in start_text(bank).text
+    assert "Ask Ann" in start_text(bank).text
+
+
+def test_rules_what_was_learned_and_what_the_bank_has_are_told(bank: Bank) -> None:
+    remember(bank, "# Use Tantivy\n\nWhoosh is no longer maintained.", type="decision")
+    remember(bank, "# Prices\n\nThey are in cents.")
+    start_session(bank, "one")
+    facts = ["decided: We never retry a payment twice", "`pytest` passes: 4 passed"]
+    store_observation(bank, "one", title="Charge once", obs_type="decision", facts=facts)
+    store_observation(bank, "one", title="Change run()", obs_type="change", files_modified=["a.py"])
+    end_session(bank, "one")
+    text = start_text(bank).text
+    assert "- We never retry a payment twice" in text
+    assert "- Change run() (a.py)" in text
+    assert "2 notes in the bank" in text
+    assert "- Use Tantivy" in text
+    assert not any(word in text for word in ("obs-", "sum-", "please do", "tokens"))
+
+
+def test_what_was_remembered_in_the_last_session_is_told(bank: Bank) -> None:
+    start_session(bank, "one")
+    remember(bank, "# The gateway is slow\n\nIt answers after 30 s.")
+    store_observation(bank, "one", title="Look at the gateway")
+    end_session(bank, "one")
+    changed = start_text(bank).text.partition("**Changed since the last session began**")[2]
+    assert "The gateway is slow" in changed
+
+
+def test_it_is_short_and_quoted_and_nothing_is_told_of_an_empty_bank(bank: Bank) -> None:
+    assert start_text(bank).text == ""
+    quotes = Quotes()
+    for number in range(12):
+        worked(
+            bank,
+            f"s-{number}",
+            f"Learn thing {number} " + "about the gateway " * 4,
+            steps=f"Go on with part {number} " + "x" * 90,
+        )
+    told = start_text(bank, quote=quotes.introduced)
+    assert told.tokens == estimate(told.text) <= MOST_TOKENS
+    assert f"<q-{quotes.mark}>" in told.text
