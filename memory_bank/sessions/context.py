@@ -407,7 +407,13 @@ def sessions_of(
         extra = row.rest.get("extra", ())
         if "session_id" in extra and "project" in extra and (one := _read(bank, row)) is not None:
             read.append(one)
-    return sorted(read, key=lambda one: one.started_at, reverse=True)
+    return sorted(read, key=_newness, reverse=True)
+
+
+def _newness(session: Session) -> tuple[datetime, datetime]:
+    """Return when a session started, and, since that is in seconds, when it did something last."""
+    did = (one.created_at for one in session.observations)
+    return session.started_at, max(did, default=session.started_at)
 
 
 def _read(bank: Bank, row: NoteRow) -> Session | None:
