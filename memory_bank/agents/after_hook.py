@@ -31,8 +31,8 @@ def run(
                 end_session(bank, session_id)
             prepare(bank, quotes)
             return []
-        if kind != "start" and bank.settings.compression.mode == "client":
-            return []  # the client's server, which can ask its model, does it at the end
+        if kind == "compact" or (kind != "start" and bank.settings.compression.mode == "client"):
+            return []  # the turn goes on; or the client's server, which can ask its model, does it
         if kind != "start":
             return compress(bank, session_id).problems
         problems = [*compress(bank).problems, *end_killed(bank, session_id)]

@@ -124,7 +124,8 @@ def capture(bank: HookBank, queue: EventQueue, event: HookEvent, git: str = "") 
         return Stored(None, full=False)
     done = queue.capture(session, prompt=prompt, event=stored, counts=counts, received=event.name)
     limit = bank.max_batch_tokens
-    return Stored(done, full=done.waiting - done.added <= limit < done.waiting)
+    # within a turn nothing is compressed, so that it is told as one
+    return Stored(done, full=event.kind == "prompt" and done.waiting > limit)
 
 
 def message(event: HookEvent) -> HookEvent:

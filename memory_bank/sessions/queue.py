@@ -82,7 +82,7 @@ class EventQueue(QueueFile):
             if received:
                 sql = "INSERT OR REPLACE INTO received VALUES (?, ?, ?)"
                 base.execute(sql, (session.agent, received, time.time()))
-            waiting = queue_rows.waiting(base, session.session_id) if event_id else (0, 0)
+            waiting = queue_rows.waiting(base, session.session_id) if event_id or prompt else (0, 0)
             return Captured(new, number, event_id, stored, *waiting)
 
         return self._write(work)
@@ -277,8 +277,9 @@ class EventQueue(QueueFile):
     def mark_batch(self, session_id: str, max_tokens: int) -> tuple[str, list[Event]]:
         """Make a batch of a session's oldest events; return its name and events.
 
-        It has at least one event, and others while they fit `max_tokens`. Without events that are
-        in no batch, the name is empty.
+        It has all events of the oldest prompt that has any, so that a turn is told as one, and those
+        of later prompts while they fit `max_tokens`. Without events that are in no batch, the name
+        is empty.
         """
 
         def work(base: Connection) -> tuple[str, list[Event]]:
@@ -287,7 +288,7 @@ class EventQueue(QueueFile):
             taken: list[queue_rows.Row] = []
             for row in base.execute(sql, (session_id,)):
                 tokens += row[9]
-                if taken and tokens > max_tokens:
+                if taken and tokens > max_tokens and row[5] != taken[-1][5]:
                     break
                 taken.append(row)
             if not taken:

@@ -61,7 +61,7 @@ def test_a_session_is_found_by_what_it_learned_and_not_by_what_was_asked(
             assert recall(bank, "nightly import", mode=mode).notes == ()
             assert recall(bank, PROMPT, mode=mode).notes == ()
         (note,) = recall(bank, "offset in a global variable", mode=mode).notes
-        assert note.title == "Session of 2026-11-24"
+        assert note.title == "Reset the offset"
         assert learned in note.content
         assert "nightly" not in repr(note._replace(path="", note_id=""))
 
@@ -90,7 +90,7 @@ def test_a_prompt_that_decides_is_found_as_the_decision_it_is(sessions: Path) ->
     (sessions / "s.md").write_text(written(decision))
     with open_bank(sessions.parent) as bank:
         (note,) = recall(bank, "mend").notes
-        assert "## Please mend it" in note.content
+        assert "# Please mend it" in note.content
 
 
 def test_a_note_that_an_agent_wrote_in_a_session_is_searched_whole(folder: Path) -> None:

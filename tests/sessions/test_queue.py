@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -138,8 +139,8 @@ def test_remembers_what_a_session_was_shown(queue: EventQueue) -> None:
 
 
 def test_batches_hold_the_oldest_events_that_fit(queue: EventQueue) -> None:
-    for text in ("one two three", "four five six", "seven " * 50, "eight"):
-        queue.queue(event(text))
+    for number, text in enumerate(("one two three", "four five six", "seven " * 50, "eight"), 1):
+        queue.queue(replace(event(text), prompt_number=number))
     assert queue.waiting().keys() == {"s"}
     each = queue.waiting()["s"]
     batch, events = queue.mark_batch("s", 30)
@@ -152,6 +153,13 @@ def test_batches_hold_the_oldest_events_that_fit(queue: EventQueue) -> None:
     assert queue.unfinished("other") == []
     queue.remove([one.id for _, found in queue.unfinished()[:2] for one in found])
     assert [(name, len(found)) for name, found in queue.unfinished("s")] == [(last, 1)]
+
+
+def test_a_batch_ends_at_a_prompt_however_long_the_turn_is(queue: EventQueue) -> None:
+    for number in (1, 1, 1, 2):
+        queue.queue(replace(event("word " * 200), prompt_number=number))
+    _, events = queue.mark_batch("s", 100)
+    assert [one.prompt_number for one in events] == [1, 1, 1]
 
 
 def test_news_reach_another_process(queue: EventQueue, tmp_path: Path) -> None:

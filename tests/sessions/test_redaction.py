@@ -129,3 +129,20 @@ def test_an_id_with_a_secret_becomes_another_one_that_stays() -> None:
     assert first.text != second.text
     assert redact_id(first.text) == (first.text, 0)
     assert redact_id("toolu_01A09q90qw90lq917835lq9") == ("toolu_01A09q90qw90lq917835lq9", 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ("My key for the mirror is q8Zr1LmXw03Tn5vB7yKd9cPf, use it.", "q8Zr1LmXw03Tn5vB7yKd9cPf"),
+        ("use q8Zr1LmXw03Tn5vB7yKd9cPf as bearer token please", "q8Zr1LmXw03Tn5vB7yKd9cPf"),
+        ("The passphrase of the backup is Gr4vel-Oats-71.", "Gr4vel-Oats-71"),
+        ('the passphrase is "maple seven quiet lantern"', "maple seven quiet lantern"),
+        ("The key of the table is the path of the file", ""),
+        ("The secret of its speed is that nothing is read twice", ""),
+    ],
+)
+def test_a_secret_that_a_sentence_names_is_redacted(text: str, secret: str) -> None:
+    found = redact(text)
+    assert found.count == bool(secret)
+    assert not secret or secret not in found.text

@@ -264,6 +264,51 @@ def said_to_be(text: str, lower: str) -> Iterator[SecretPlace]:
                 yield SecretPlace(PASSWORD, start, at)
 
 
+_PROSE = pattern(
+    r"\b(?P<name>pass(?:word|phrase|code)?|pass[ -]phrase|pwd|key|token|secret|credentials?|schlüssel|passwort|kennwort|passphrase|clé"
+    r"|mot de passe|clave|contraseña)\b(?:[ \t]+(?!(?:is|are|was|ist|est|es)\b)[\w./@-]{1,40}){0,6}[ \t]+"
+    r"(?:is|are|was|will be|ist|lautet|est|es)(?:[ \t]+now)?[ \t]{0,3}:?[ \t]+(?P<quote>[\"'`“]?)(?P<value>\S{6,200})",
+    2,
+)
+"""A name, a few words, and its value, as in: the passphrase of the backup is …"""
+
+_AS_NAME = pattern(
+    r"\b(?:use|take|with|nimm|mit)[ \t]+[\"'`]?(?P<value>\S{8,200}?)[\"'`]?[ \t]+(?:as|als)[ \t]+(?:\w+[ \t-]+){0,3}"
+    r"(?:token|key|password|passphrase|secret|passwort|schlüssel)\b",
+    2,
+)
+
+_PHRASE_WORDS = 3
+
+
+def in_prose(text: str, lower: str) -> Iterator[SecretPlace]:
+    """Find values that a sentence names, as in: my key for the mirror is …, use it as token."""
+    if not any(
+        f" {word} " in lower
+        for word in ("is", "are", "was", "be", "ist", "lautet", "est", "es", "as", "als")
+    ):
+        return
+    for found in _PROSE.finditer(text):
+        chosen = found["name"].lower().startswith(("pass", "pwd", "kenn", "mot", "contr"))
+        close = {"“": "”"}.get(found["quote"], found["quote"])
+        end = text.find(close, found.end("quote"), found.end("quote") + _REACH) if close else -1
+        phrase = text[found.end("quote") : end] if end > 0 else ""
+        if chosen and len(phrase.split()) >= _PHRASE_WORDS:
+            yield SecretPlace(PASSWORD, found.end("quote"), end)
+        else:
+            yield from _valued(found, chosen=chosen)
+    for found in _AS_NAME.finditer(text):
+        yield from _valued(found, chosen=True)
+
+
+def _valued(found: re.Match[str], *, chosen: bool) -> Iterator[SecretPlace]:
+    value = found["value"].rstrip(".,;:!?)\"'`”")
+    random = len(value) >= _LEAST_TOKEN and drawn(value)
+    if not placeholder(value) and (random or (chosen and (strong(value) or generated(value)))):
+        start = found.start("value")
+        yield SecretPlace(TOKEN if random else PASSWORD, start, start + len(value))
+
+
 def in_columns(text: str, lower: str) -> Iterator[SecretPlace]:
     """Find values in table columns whose heading names a secret."""
     marks = {

@@ -18,7 +18,7 @@ from memory_bank.base.errors import Hint, SecretFound
 from memory_bank.base.plugins import pattern
 from memory_bank.notes.secrets.formats import matches
 from memory_bank.notes.secrets.logins import codes, logins
-from memory_bank.notes.secrets.named_values import in_columns, named, said_to_be
+from memory_bank.notes.secrets.named_values import in_columns, in_prose, named, said_to_be
 from memory_bank.notes.secrets.placeholders import drawn, masked, placeholder
 from memory_bank.notes.secrets.secret_places import SecretPlace, cited, in_headers, in_urls
 
@@ -117,7 +117,7 @@ def _places(text: str) -> Iterator[SecretPlace]:
     yield from _web_tokens(text)
     yield from in_urls(text)
     yield from in_headers(text, lower)
-    for look in (named, said_to_be, in_columns, logins, codes):
+    for look in (named, said_to_be, in_prose, in_columns, logins, codes):
         yield from (place for place in look(text, lower) if not cited(text, place))
 
 
