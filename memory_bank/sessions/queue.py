@@ -277,9 +277,9 @@ class EventQueue(QueueFile):
     def mark_batch(self, session_id: str, max_tokens: int) -> tuple[str, list[Event]]:
         """Make a batch of a session's oldest events; return its name and events.
 
-        It has all events of the oldest prompt that has any, so that a turn is told as one, and those
-        of later prompts while they fit `max_tokens`. Without events that are in no batch, the name
-        is empty.
+        It has all events of the oldest prompt that has any, so that a turn is told as one, and
+        those of later prompts while they fit `max_tokens`. Without events that are in no batch,
+        the name is empty.
         """
 
         def work(base: Connection) -> tuple[str, list[Event]]:

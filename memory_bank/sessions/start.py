@@ -10,7 +10,7 @@ from memory_bank.bank import open_index
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.open_index import View
 from memory_bank.base.text import estimate
-from memory_bank.search.manifest import filters, graph
+from memory_bank.search.manifest import document_graph, filters
 from memory_bank.sessions import context, note_reading
 from memory_bank.sessions.compress import compress_now
 from memory_bank.sessions.compression.sentences import covered
@@ -141,7 +141,7 @@ def _of_bank(bank: Bank, view: View, last: Session | None) -> Iterator[Part]:
     scope = filters.scope(view.manifest, [], hidden=False)
     rows = open_index.newest(view.manifest, scope, context.MANY)
     notes = [one for one in rows if one.type != note_reading.TYPE]
-    old = graph.superseded(view.manifest, [one.number for one in notes])
+    old = document_graph.superseded(view.manifest, [one.number for one in notes])
     valid = [one for one in notes if one.number not in old and one.status not in _ENDED]
     used = bank.logs.access.of([one.key for one in valid])
     often = [one for one in valid if one.key in used]
