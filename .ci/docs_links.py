@@ -1,12 +1,15 @@
-"""A hook of mkdocs: links that lead out of the docs, to code and notes, become their words."""
+"""A hook of mkdocs: links that lead out of the docs, to code and notes, become their words."""  # noqa: INP001  (mkdocs loads it by its path)
 
 import re
-from typing import Any
+from types import SimpleNamespace
 
-_OUT = re.compile(r"\[((?:[^\[\]]|\[[^\]]*\])*)\]\(((?:\.\./)+[^)\s]*|editors/(?:vscode|zed)[^)\s]*|pictures)\)")
+_OUT = re.compile(
+    r"\[((?:[^\[\]]|\[[^\]]*\])*)\]"
+    r"\(((?:\.\./)+[^)\s]*|editors/(?:vscode|zed)[^)\s]*|pictures)\)"
+)
 
 
-def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
+def on_page_markdown(markdown: str, page: SimpleNamespace, **_: object) -> str:
     """Return a page without links that the site could not follow."""
     depth = page.file.src_uri.count("/")
 
