@@ -8,9 +8,19 @@ from difflib import SequenceMatcher
 from itertools import islice, pairwise
 from typing import NamedTuple
 
+from memory_bank.notes.compare.text_diff import share, words_of
 from memory_bank.notes.merging import line_merge, lines
-from memory_bank.notes.merging.lines import code, heading, is_blank, may_part
+from memory_bank.notes.merging.lines import (
+    code,
+    heading,
+    is_blank,
+    is_row,
+    may_part,
+    says_something,
+)
 from memory_bank.notes.merging.merged_note import ConflictingChange, Part, conflict, count
+
+Lines = Sequence[str]
 
 
 def is_kept(
@@ -65,12 +75,42 @@ def _stay_apart(
     )
 
 
+def joins_versions(base: Lines, ours: Lines, theirs: Lines, parts: Sequence[Part]) -> bool:
+    """Tell whether two texts that the sides put under one new heading are both in the result.
+
+    Items and rows may be, unless two are alike: they are versions of one.
+    """
+    known = {section.key for section in _sections(base)}
+    mine, its = (
+        {one.key: dict.fromkeys(filter(says_something, one.lines[1:])) for one in _sections(side)}
+        for side in (ours, theirs)
+    )
+    there = {part for part in parts if isinstance(part, str)}
+    for key in (mine.keys() & its.keys()) - known:
+        one, other = (
+            [line for line in side[key] if line not in else_[key] and line in there]
+            for side, else_ in ((mine, its), (its, mine))
+        )
+        rows = all(map(is_row, (*one, *other))) and len(one) * len(other) <= _MOST_COMPARED
+        if one and other and not (rows and _unlike(one, other)):
+            return True
+    return False
+
+
+def _unlike(ours: Lines, theirs: Lines) -> bool:
+    words = [[words_of(line) for line in side] for side in (ours, theirs)]
+    return all(share(one, other) < _ALIKE for one in words[0] for other in words[1])
+
+
+_ALIKE = 0.6
+"""Share of words in common from which two items are versions of one."""
+
+_MOST_COMPARED = 10_000
+
 _MOST_SECTIONS = 2_000
 """Notes with more sections are merged by lines only."""
 
 Key = tuple[str, ...]
-
-Lines = Sequence[str]
 
 _Merge = Callable[[Lines, Lines, Lines], list[Part]]
 
@@ -110,7 +150,11 @@ def _kept(merged: _Merge, base: Lines, ours: Lines, theirs: Lines) -> Iterator[l
             parts = [
                 part.swapped() if isinstance(part, ConflictingChange) else part for part in parts
             ]
-        if lines.is_balanced(base, ours, theirs, parts) and (is_kept(base, ours, theirs, parts)):
+        if (
+            lines.is_balanced(base, ours, theirs, parts)
+            and is_kept(base, ours, theirs, parts)
+            and not joins_versions(base, ours, theirs, parts)
+        ):
             yield parts
 
 
@@ -264,7 +308,10 @@ def _merged_gap(
         for kind, start, end, other_start, other_end in _matched(*keys):
             if kind == "equal":
                 for one, other in zip(ours[start:end], theirs[other_start:other_end], strict=True):
-                    parts += line_merge.merge([], one.lines, other.lines)
+                    joined = line_merge.merge([], one.lines, other.lines)
+                    if joins_versions((), one.lines, other.lines, joined):
+                        joined = list(conflict(one.lines, other.lines))
+                    parts += joined
             else:
                 parts += _apart(ours[start:end], theirs[other_start:other_end])
     mine, its = _lines(ours), _lines(theirs)

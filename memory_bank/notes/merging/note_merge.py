@@ -72,7 +72,9 @@ def merge(base: bytes, ours: bytes, theirs: bytes, labels: Labels = Labels()) ->
 
 
 def keeps_all(base: bytes, ours: bytes, theirs: bytes, merged: bytes) -> bool:
-    """Tell whether a file that was merged otherwise reads as a note, and loses and repeats no line.
+    """Tell whether a file that was merged otherwise reads as a note, and its lines are right.
+
+    None is lost or repeated, and no two texts stand below one new heading.
 
     Raises UnicodeDecodeError.
     """
@@ -82,7 +84,7 @@ def keeps_all(base: bytes, ours: bytes, theirs: bytes, merged: bytes) -> bool:
     if faults or (has_keys and not found):
         return False
     old, mine, its, new = map(_lines, texts)
-    return lines.is_balanced(old, mine, its, new)
+    return lines.is_balanced(old, mine, its, new) and not body.joins_versions(old, mine, its, new)
 
 
 def _merged(three: _Three, form: Form, labels: Labels, *, is_new: bool) -> MergedNote:

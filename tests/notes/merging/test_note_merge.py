@@ -57,9 +57,28 @@ class TestBody:
         found = "# T\n\n## B\n\nb\n\n## A\n\na\n\nmore\n"
         assert merged(base, moved, changed) == merged(base, changed, moved) == found
 
-    def test_both_add_a_section_of_the_same_name(self) -> None:
-        found = merged("# T\n", "# T\n\n## N\n\nours\n", "# T\n\n## N\n\ntheirs\n")
-        assert found == "# T\n\n## N\n\nours\n\ntheirs\n"
+    def test_two_texts_below_one_new_heading_are_a_conflict(self) -> None:
+        ours, theirs = "# T\n\n## N\n\nUp to a day.\n", "# T\n\n## N\n\nUp to an hour.\n"
+        found = conflicting("# T\n", ours, theirs)
+        assert found.count("## N") == 1
+        assert "<<<<<<< ours\nUp to a day.\n=======\nUp to an hour.\n>>>>>>> theirs\n" in found
+
+    def test_a_text_below_a_new_heading_may_have_more_on_one_side(self) -> None:
+        ours = "# T\n\n## N\n\nsame\n"
+        assert merged("# T\n", ours, f"{ours}\nmore\n") == f"{ours}\nmore\n"
+
+    def test_items_below_one_new_heading_are_joined_unless_they_are_versions(self) -> None:
+        head = "# T\n\n## N\n\n- "
+        found = merged("# T\n", f"{head}Ann asked for tea\n", f"{head}The build is red again\n")
+        assert found.replace("\n\n- The", "\n- The") == (
+            f"{head}Ann asked for tea\n- The build is red again\n"
+        )
+        conflicting("# T\n", f"{head}It lasts up to a day\n", f"{head}It lasts up to an hour\n")
+
+    def test_sections_of_one_new_heading_at_two_places_are_a_conflict(self) -> None:
+        base = "# T\n\n## A\n\na\n\n## B\n\nb\n"
+        ours = base.replace("## B", "## N\n\nours\n\n## B")
+        conflicting(base, ours, f"{base}\n## N\n\ntheirs\n")
 
     def test_new_sections_may_have_the_same_headings_below(self) -> None:
         found = merged("# T\n", "# T\n\n## M\n\n### Why\n\nm\n", "# T\n\n## N\n\n### Why\n\nn\n")
