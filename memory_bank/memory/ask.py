@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memory_bank.base.errors import BadInput, MemoryBankError, NoBank, NoRepository
 from memory_bank.base.setting_sections import BANK, MODES, Search
-from memory_bank.code import symbols
+from memory_bank.code import file_kinds, symbols
 from memory_bank.code.coupling import snippet
 from memory_bank.memory import recall
 from memory_bank.memory.ask_results import (
@@ -356,7 +356,9 @@ def _code(codebase: Codebase, lane: Lane, asked: _Asked) -> _Found:
 
 def _result(codebase: Codebase, hit: CodeHit, query: str) -> Result | None:
     """Return a hit of the code as a result; None for the text of a file around its tests."""
-    score = hit.score * score_calibration.share(hit.lane, query)
+    score = (
+        hit.score * score_calibration.share(hit.lane, query) * file_kinds.factor(hit.path, query)
+    )
     if hit.lane == TESTS:
         if hit.test is None:
             return None

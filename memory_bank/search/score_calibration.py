@@ -13,7 +13,7 @@ least of the question: what is rare there is common elsewhere.
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -22,7 +22,7 @@ from memory_bank.search.retrievers.keyword import keyword_query
 from memory_bank.search.retrievers.keyword.analyzer import grams, weighted_stems
 from memory_bank.search.retrievers.keyword.keyword_query import PERFECT_CAP
 
-SHARES: Mapping[str, float] = {"symbols": 0.5, "docs": 0.55, "tests": 0.4}
+SHARES: Mapping[str, float] = {"symbols": 0.55, "docs": 0.55, "tests": 0.4}
 """Factors of likelihoods by kind; 1 for the others."""
 
 _NAMED: Mapping[str, frozenset[str]] = {
@@ -40,6 +40,10 @@ SAME_KIND = 0.97
 
 SAME_FILE = 0.7
 """Factor for each better result of the same file."""
+
+_FURTHER, _MOST_FURTHER = 0.5, 4
+"""What each further result of a file counts as evidence of it, in shares of the one before it, and
+how many do: a file that has an answer mostly has several places on the subject."""
 
 
 class Scored(NamedTuple):
@@ -65,15 +69,34 @@ def either(one: float, other: float) -> float:
 
 
 def by_likelihood(found: Iterable[Scored]) -> list[Scored]:
-    """Order results by likelihood, less for each better one of the same kind and file."""
+    """Order results by likelihood, less for each better one of the same kind and file.
+
+    The best result of a file stands for it: it gets the likelihood that one of them answers.
+    """
+    by_file = defaultdict[str, list[Scored]](list)
+    for one in sorted(found, key=lambda one: (-one.score, one.number)):
+        by_file[one.file].append(one)
+    lifted = [
+        one._replace(score=_of_file(some) if one is some[0] else one.score)
+        for some in by_file.values()
+        for one in some
+    ]
     kinds, files = Counter[str](), Counter[str]()
     ranked = []
-    for one in sorted(found, key=lambda one: (-one.score, one.number)):
+    for one in sorted(lifted, key=lambda one: (-one.score, one.number)):
         factor = SAME_KIND ** kinds[one.kind] * SAME_FILE ** files[one.file]
         kinds[one.kind] += 1
         files[one.file] += 1
         ranked.append(one._replace(score=one.score * factor))
     return sorted(ranked, key=lambda one: (-one.score, one.number))
+
+
+def _of_file(some: Sequence[Scored]) -> float:
+    """Return the likelihood that one of a file's results answers, which are given best first."""
+    no = 1.0
+    for place, one in enumerate(some[:_MOST_FURTHER]):
+        no *= 1 - one.score * _FURTHER**place
+    return 1 - no
 
 
 def by_ranks(lists: Sequence[Sequence[Scored]], k: float) -> list[Scored]:

@@ -177,7 +177,7 @@ def test_reciprocal_ranks_are_a_setting(shop: Path, code: Codebase) -> None:
     assert found.results[0].kind != found.results[1].kind
 
 
-def test_a_further_result_of_the_same_kind_and_file_counts_less() -> None:
+def test_a_further_result_of_a_file_counts_less_and_is_evidence_of_the_file() -> None:
     found = by_likelihood(
         [
             Scored(0, "symbols", "a.py", 0.90),
@@ -186,7 +186,9 @@ def test_a_further_result_of_the_same_kind_and_file_counts_less() -> None:
         ]
     )
     assert [one.number for one in found] == [0, 2, 1]
-    assert found[0].score == 0.90
+    assert 0.90 < found[0].score < 1
+    (alone,) = by_likelihood([Scored(0, "symbols", "a.py", 0.90)])
+    assert alone.score == pytest.approx(0.90)
 
 
 def test_reciprocal_ranks_take_each_list_in_turn() -> None:
