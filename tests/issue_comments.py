@@ -46,6 +46,9 @@ class Comments:
         if one and method == "PATCH":
             self.found[int(one[1]) - 1]["body"] = body["body"]
             return 200, self.found[int(one[1]) - 1]
+        if one and method == "DELETE":
+            self.found = [comment for comment in self.found if comment["id"] != int(one[1])]
+            return 204, None
         return 404, {"message": "Not Found"}
 
 
@@ -62,13 +65,13 @@ def served() -> Iterator[Comments]:
             if comments.drops:
                 return
             status, found = comments.answer(self.command, self.path, body)
-            data = json.dumps(found).encode()
+            data = b"" if status == 204 else json.dumps(found).encode()
             self.send_response(status)
             self.send_header("Content-Length", str(len(data)))
             self.end_headers()
             self.wfile.write(data)
 
-        do_GET = do_POST = do_PATCH = _answer  # noqa: N815  (their names in the library)
+        do_GET = do_POST = do_PATCH = do_DELETE = _answer  # noqa: N815  (their names in the library)
 
         def log_message(self, *_: object) -> None:
             pass

@@ -188,6 +188,16 @@ def test_the_comment_is_created_then_updated(comments: Comments, tmp_path: Path)
     assert [one["body"] for one in comments.found] == [f"{MARKER}\ntwo"]
 
 
+def test_an_old_comment_is_deleted_where_nothing_is_to_be_said(
+    comments: Comments, tmp_path: Path
+) -> None:
+    assert comment(comments, tmp_path, f"{MARKER}\n").stdout == "The comment was not needed.\n"
+    comments.add("of somebody else", login="octocat")
+    comment(comments, tmp_path, f"{MARKER}\none")
+    assert comment(comments, tmp_path, f"{MARKER}\n").stdout == "The comment was deleted.\n"
+    assert [one["body"] for one in comments.found] == ["of somebody else"]
+
+
 def test_comments_of_others_are_left_alone(comments: Comments, tmp_path: Path) -> None:
     comments.add(f"{MARKER}\nof somebody else", login="octocat")
     comments.add(f"quoted: {MARKER}")

@@ -1,5 +1,7 @@
 """Write a file as a comment on a pull request, or update the comment that has the same first line.
 
+A file with nothing but that line is no comment: an old one is deleted.
+
 From the environment: COMMENT (the file), NUMBER (the pull request), AUTHOR (only its comments are
 updated, since anyone can write the first line), TOKEN, GITHUB_API_URL, GITHUB_REPOSITORY. Standard
 library only; redirects are refused, so that the token goes to no other host.
@@ -40,8 +42,8 @@ class Comments:
         self._opener = build_opener(NoRedirects)
 
     def write(self, text: str, author: str) -> str:
-        """Update the author's comment with the same first line, or add one; return which."""
-        marker = text.partition("\n")[0]
+        """Update the author's comment with the same first line, or add or delete it; return which."""
+        marker, _, rest = text.partition("\n")
         for page in range(1, _PAGES + 1):
             path = f"{self._number}/comments?per_page={_PAGE}&page={page}"
             found = self._ask("GET", path)
@@ -49,10 +51,16 @@ class Comments:
                 is_ours = (one.get("user") or {}).get("login") == author
                 lines = (one.get("body") or "").splitlines()
                 if is_ours and lines[:1] == [marker]:
-                    self._ask("PATCH", f"comments/{int(one['id'])}", {"body": text})
+                    place = f"comments/{int(one['id'])}"
+                    if not rest.strip():
+                        self._ask("DELETE", place)
+                        return "deleted"
+                    self._ask("PATCH", place, {"body": text})
                     return "updated"
             if len(found) < _PAGE:
                 break
+        if not rest.strip():
+            return "not needed"
         self._ask("POST", f"{self._number}/comments", {"body": text})
         return "created"
 
@@ -70,7 +78,7 @@ class Comments:
             },
         )
         with self._opener.open(request, timeout=_TIMEOUT) as answer:
-            return json.load(answer)
+            return json.loads(answer.read() or b"null")
 
 
 def main() -> int:

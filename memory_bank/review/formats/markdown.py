@@ -7,16 +7,18 @@ make links or images, or end a block.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from memory_bank.base.rendering import count
 from memory_bank.memory.same_subject import side_by_side
-from memory_bank.review.formats.markdown_text import code, fence, html_code
-from memory_bank.review.formats.word_diff import claim_lines
+from memory_bank.notes.sections import first_sentence
+from memory_bank.review.formats.markdown_text import code, html_code
+from memory_bank.review.formats.word_diff import context, spans_of
 
 if TYPE_CHECKING:
     from memory_bank.notes.compare.note_change import (
+        ClaimChange,
         KeyChange,
         LinkChange,
         NoteChange,
@@ -25,41 +27,64 @@ if TYPE_CHECKING:
     from memory_bank.review.report import Review, ReviewFinding
 
 
-_LINES = 80
-"""Lines of a section that are shown."""
+_CLAIMS = 20
+"""Changed claims of a section that are shown."""
+
+_SHORT = 14
+"""Lines of the changes of a note that a reader sees at once."""
+
+_MANY = 13
+"""Spans of a claim from which on it is shown whole, before and after."""
+
+_SIGNS = {"equal": "{}", "insert": "**{}**", "delete": "~~{}~~"}
+
+_MACHINE = frozenset(
+    "created_at id source_agent source_type type updated_at verified_commit".split()  # noqa: SIM905
+)
+"""Keys of front matter that programs write."""
+
+_BREAKS = frozenset({"broken-backlink", "not-checked", "rank-fall"})
+"""Rules by which something breaks that was whole, besides all errors."""
 
 _ITEMS = 20
 """Keys of front matter, links and items of lists that are shown."""
 
 
 def note_block(change: NoteChange) -> str:
-    """Return the changes of a note as a part that a reader opens."""
-    parts = [f"<details><summary>{_summary(change)}</summary>"]
-    parts += ["\n".join(part) for part in (_keys(change), _links(change)) if part]
-    parts += [block for section in change.sections for block in _section(section)]
+    """Return the changes of a note as a part that is open if it is short; a new one is a line."""
+    if change.kind == "added" and change.compared:
+        return _new_note(change)
+    lines = [*_keys(change), *_links(change)]
+    lines += [line for section in change.sections for line in _section(section)]
     if change.remark:
-        parts.append(code(change.remark))
-    return "\n\n".join([*parts, "</details>"])
+        lines.append(f"- {code(change.remark)}")
+    opened = " open" if len(lines) <= _SHORT else ""
+    head = f"<details{opened}><summary>{_summary(change)}</summary>"
+    return "\n\n".join(filter(None, (head, "\n".join(lines), "</details>")))
 
 
 def note_line(change: NoteChange) -> str:
     """Return one line on the changes of a note, for a list."""
-    return f"- {code(change.file)} {_counts(change)}"
+    return f"- {code(change.title)} {change.kind}"
+
+
+def _new_note(change: NoteChange) -> str:
+    texts = (
+        "".join(span.text for span in one.spans) for part in change.sections for one in part.claims
+    )
+    said = first_sentence(next((text for text in texts if text.strip()), ""))
+    return f"- **new** {code(change.title)}{f': {code(said)}' if said else ''}"
 
 
 def _summary(change: NoteChange) -> str:
     former = f" (was {html_code(change.old_file)})" if change.old_file else ""
-    return f"{html_code(change.file)}{former} {_counts(change)}"
-
-
-def _counts(change: NoteChange) -> str:
-    words = f"+{change.words_added:,} −{change.words_removed:,} words"
-    return f"{change.kind}: {words}, {change.tokens_before:,} → {change.tokens_after:,} tokens"
+    return f"{html_code(change.title)}{former} {change.kind}"
 
 
 def _keys(change: NoteChange) -> list[str]:
     """Return a list of the changed keys of the front matter."""
-    rows = [f"- {code(one.key)} {one.kind}: {_value(one)}" for one in change.front_matter]
+    shown = [one for one in change.front_matter if one.key not in _MACHINE]
+    rows = [f"- {code(one.key)} {one.kind}: {_value(one)}" for one in shown]
     return _cut(rows, "key")
 
 
@@ -91,28 +116,36 @@ def _cut(rows: list[str], word: str) -> list[str]:
 
 
 def _section(section: SectionChange) -> Iterator[str]:
-    """Yield a heading for a section, and the diff of its claims."""
+    """Yield a line for a section, then one for each claim, with what changed in its place."""
     heading = " › ".join(section.headings) or "text before the first heading"
     former = ""
     if section.old_headings is not None:
         former = f" (was {code(' › '.join(section.old_headings))})"
-    yield f"**Section {section.kind}**: {code(heading)}{former}, line {section.line}"
-    if section.shortened:
-        yield code(section.shortened)
-    lines: list[str] = []
-    last = None
-    for claim in section.claims:
-        if len(lines) > _LINES:
-            break
-        if last is not None and max(len(last.spans), len(claim.spans)) > 1:
-            # a claim that changed has several lines: where it ends must be seen
-            lines.append("")
-        lines += claim_lines(claim)
-        last = claim
-    if lines:
-        yield fence(lines[:_LINES], "diff")
-    if len(lines) > _LINES:
-        yield f"The section is cut after {_LINES} lines."
+    kind = "" if section.kind == "changed" else f" {section.kind}"
+    short = f" {code(section.shortened)}" if section.shortened else ""
+    yield f"- {code(heading)}{former}{kind}{short}"
+    claims = [line for claim in section.claims if (line := _claim(claim))]
+    yield from claims[:_CLAIMS]
+    if more := len(claims) - _CLAIMS:
+        yield from [f"  - and {count(more, 'more change')}"] if more > 0 else []
+
+
+def _claim(claim: ClaimChange) -> str:
+    """Return a claim as a line: removed words struck out, added ones bold."""
+    spans = spans_of(claim)
+    if len(spans) > _MANY:
+        before, after = (
+            "".join(one.text for one in spans if one.kind != kind) for kind in ("insert", "delete")
+        )
+        return f"  - ~~{code(before)}~~ **{code(after)}**"
+    shown = []
+    for place, span in enumerate(spans):
+        text = span.text if span.kind != "equal" else context(spans, place)
+        if place == 0:
+            text = text.lstrip(" \t>-*+")  # the sign of a list item
+        if text.strip():
+            shown.append(_SIGNS[span.kind].format(code(text)))
+    return f"  - {' '.join(shown)}" if shown else ""
 
 
 MARKER = "<!-- memory-bank review -->"
@@ -142,18 +175,23 @@ OWN_LISTS = frozenset(
 
 
 def markdown(review: Review) -> str:
-    """Return the comment: findings, stale citations, similar notes, then the changes of each note.
+    """Return the comment: a verdict, findings, notes to check, then the changes of each note.
 
-    It has at most `LIMIT` code units and says what was left out.
+    It has at most `LIMIT` code units and says what was left out. Where nothing is to be said, it is
+    the marker alone.
     """
+    if not (review.changes or review.findings or review.notices):
+        return f"{MARKER}\n"
     parts = [MARKER, _title(review), *_lists(review)]
     used = sum(_size(part) + 2 for part in parts)
     named: list[str] = []
     left_out = 0
-    for change in review.changes:
+    for change in sorted(review.changes, key=lambda one: one.kind != "added"):
         block, line = note_block(change), note_line(change)
         if (size := _size(block) + 2) <= _BLOCK and used + size <= LIMIT - _RESERVED:
-            parts.append(block)
+            # new notes are one list
+            joined = block.startswith("- ") and parts[-1].startswith("- **new**")
+            parts[-1:] = [f"{parts[-1]}\n{block}"] if joined else [parts[-1], block]
             used += size
         elif used + _size(line) + 2 <= LIMIT - _RESERVED:
             named.append(line)
@@ -164,28 +202,27 @@ def markdown(review: Review) -> str:
 
 
 def _title(review: Review) -> str:
+    """Return the verdict, and how many notes changed."""
     kinds = Counter(change.kind for change in review.changes)
     changes = ", ".join(f"{number} {kind}" for kind, number in sorted(kinds.items()))
-    new: Counter[str] = Counter(finding.severity for finding in review.findings if finding.new)
-    found = [
-        count(new[severity], word)
-        for severity, word in (("error", "error"), ("warning", "warning"), ("info", "remark"))
-        if new[severity]
-    ]
-    facts = (
-        f"**{', '.join(found) or 'No new findings'}**",
-        f"{count(len(review.changes), 'note')} changed{f': {changes}' if changes else ''}",
-        f"{review.tokens.before:,} → {review.tokens.after:,} tokens of changed notes",
-    )
-    return f"### Memory review\n\n{' · '.join(facts)}"
+    new = [one for one in review.findings if one.new]
+    broken = {_same(one) for one in new if one.severity == "error" or one.rule in _BREAKS}
+    check = {one.path for one in new if one.severity != "info" or one.rule in OWN_LISTS}
+    verdict = f"{count(len(broken), 'problem')}" if broken else "Nothing breaks"
+    if check:
+        verdict += f", {count(len(check), 'note')} to check"
+    changed = f"{count(len(review.changes), 'note')} changed{f': {changes}' if changes else ''}"
+    return f"### Memory review\n\n**{verdict}** · {changed}"
 
 
 def _lists(review: Review) -> Iterator[str]:
     """Yield a part for each list that is not empty."""
-    new = [one for one in review.findings if one.new and one.rule not in OWN_LISTS]
-    old = [one for one in review.findings if not one.new and one.rule not in OWN_LISTS]
+    others = [one for one in review.findings if one.rule not in OWN_LISTS]
+    new, old = (
+        _grouped(review, [one for one in others if one.new is is_new]) for is_new in (True, False)
+    )
     stale = "Notes that cite changed code: confirm, edit or archive"
-    yield from _list("Findings", map(_finding, new), len(new))
+    yield from _list("Findings", new, len(new))
     yield from _list(stale, _stale(review), len(review.stale))
     told = len(review.said_elsewhere)
     yield from _list("Said elsewhere", _said_elsewhere(review), told)
@@ -195,7 +232,7 @@ def _lists(review: Review) -> Iterator[str]:
     queries = len(review.queries)
     yield from _list("Golden queries that find a note later", _queries(review), queries)
     before = "Findings that were there before"
-    yield from _list(before, map(_finding, old), len(old), closed=True)
+    yield from _list(before, old, len(old), closed=True)
 
 
 def _list(heading: str, rows: Iterable[str], number: int, *, closed: bool = False) -> Iterator[str]:
@@ -220,44 +257,71 @@ def _first(rows: Iterable[str], number: int) -> Iterator[str]:
         yield row
 
 
-def _finding(finding: ReviewFinding) -> str:
-    fix = f" Fix: {code(finding.fix)}" if finding.fix else ""
-    where = f"{code(finding.file)} line {finding.line}"
-    return f"- **{finding.severity}** {code(finding.rule)} {where}: {code(finding.message)}{fix}"
+def _same(finding: ReviewFinding) -> tuple[str, str, str, str | None]:
+    return finding.path, finding.rule, finding.message, finding.fix
+
+
+def _grouped(review: Review, found: Sequence[ReviewFinding]) -> list[str]:
+    """Return a row for each finding; equal ones of a note are one, with all its lines."""
+    lines: dict[tuple[str, str, str, str | None], list[ReviewFinding]] = {}
+    for one in found:
+        lines.setdefault(_same(one), []).append(one)
+    return [_finding(some, _names(review)) for some in lines.values()]
+
+
+def _finding(some: Sequence[ReviewFinding], names: Mapping[str, str]) -> str:
+    first = some[0]
+    fix = f" Fix: {code(first.fix)}" if first.fix else ""
+    lines = sorted({one.line for one in some})
+    where = f" line{'s' if len(lines) > 1 else ''} {', '.join(map(str, lines[:_ITEMS]))}"
+    name = names.get(first.path) or first.file
+    return f"- **{first.severity}** {code(name)}{where}: {code(first.message)}{fix}"
+
+
+def _names(review: Review) -> dict[str, str]:
+    """Return the titles of changed notes by their paths; another note is named by its file."""
+    return {one.path: one.title for one in review.changes}
 
 
 def _stale(review: Review) -> Iterator[str]:
+    names = _names(review)
     for one in review.stale:
         commits = f" by {', '.join(code(commit[:12]) for commit in one.commits[:3])}"
         fix = f" Fix: {code(one.fix)}" if one.fix else ""
-        where = f"{code(one.file)} line {one.line}"
+        where = f"{code(names.get(one.path) or one.file)} line {one.line}"
         target = f"{code(one.target)} is {code(one.state)}"
         yield f"- {where}: {target}{commits if one.commits else ''}.{fix}"
 
 
 def _similar(review: Review) -> Iterator[str]:
+    names = _names(review)
     for one in review.similar:
-        yield f"- {code(one.file)} and {code(one.other_file)}: {one.likeness:.2f} alike"
+        name = code(names.get(one.path) or one.file)
+        yield f"- {name} and {code(one.other_file)}: {one.likeness:.2f} alike"
 
 
 def _said_elsewhere(review: Review) -> Iterator[str]:
+    names = _names(review)
     for one in review.said_elsewhere:
         what, here, there = side_by_side(one.remark, one.other_file)
-        where = f"{code(one.file)} line {one.remark.line}"
+        where = f"{code(names.get(one.path) or one.file)} line {one.remark.line}"
         yield f"- {where} {code(what)}\n  - {code(here.strip())}\n  - {code(there.strip())}"
 
 
 def _neighbours(review: Review) -> Iterator[str]:
+    names = _names(review)
     for one in review.neighbours:
         by = f" by {', '.join(map(code, one.by_files[:3]))}" if one.by_files else ""
-        where = f"{code(one.file)} line {one.line}"
+        where = f"{code(names.get(one.path) or one.file)} line {one.line}"
         yield f"- {where}: {one.how} {code(one.other_file)} is {one.state}{by}"
 
 
 def _queries(review: Review) -> Iterator[str]:
+    names = _names(review)
     for one in review.queries:
         after = "not found" if one.rank_after is None else f"rank {one.rank_after}"
-        yield f"- {code(one.query)} finds {code(one.file)}: rank {one.rank_before} → {after}"
+        name = code(names.get(one.path) or one.file)
+        yield f"- {code(one.query)} finds {name}: rank {one.rank_before} → {after}"
 
 
 def _rest(review: Review, named: list[str], left_out: int) -> Iterator[str]:

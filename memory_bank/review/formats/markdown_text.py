@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from html import escape
-from textwrap import wrap
 from typing import cast
 
 from memory_bank.base.rendering import unhidden
-
-WIDTH = 96
-"""Columns of a line in a block of code; GitHub does not wrap them."""
 
 _LONGEST = 300
 """Characters of a text inside a line."""
@@ -41,23 +36,6 @@ def code(text: str) -> str:
 def html_code(text: str) -> str:
     """Return a text as a code element of one line, for HTML such as the summary of details."""
     return f"<code>{escape(one_line(text))}</code>"
-
-
-def fence(lines: Iterable[str], language: str) -> str:
-    """Return lines as a fenced block of code; no line ends the block."""
-    body = "\n".join(lines)
-    ticks = "`" * max(3, _longest_run(body) + 1)
-    return f"{ticks}{language}\n{body}\n{ticks}"
-
-
-def folded(text: str) -> list[str]:
-    """Return the lines of a text, long ones broken at spaces."""
-    lines = shown(text).split("\n")
-    return [
-        part
-        for line in lines
-        for part in ([line] if len(line) <= WIDTH else wrap(line, WIDTH, break_on_hyphens=False))
-    ]
 
 
 def _longest_run(text: str) -> int:

@@ -1,12 +1,10 @@
-"""The diff of a claim by words, as lines of a diff that GitHub colours."""
+"""The diff of a claim by whole words, for a comment."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
-
-from memory_bank.review.formats.markdown_text import folded
 
 if TYPE_CHECKING:
     from memory_bank.notes.compare.note_change import ClaimChange
@@ -22,16 +20,8 @@ _START = re.compile(rf"{_WORD}(?=\s|\Z)")
 
 _END = re.compile(rf"(?<!\S){_WORD}\Z")
 
-_SIGNS = {"equal": " ", "insert": "+", "delete": "-"}
-
 _CONTEXT = 120
 """Characters of unchanged text that are shown on each side of a change."""
-
-_LONGEST = 4000
-"""Characters of a span that are shown."""
-
-_MANY = 6
-"""Changed spans of a claim from which on it is shown whole, before and after."""
 
 
 class DiffSpan(NamedTuple):
@@ -39,24 +29,6 @@ class DiffSpan(NamedTuple):
 
     kind: str
     text: str
-
-
-def claim_lines(claim: ClaimChange) -> Iterator[str]:
-    """Yield the lines of a claim: unchanged words behind a space, others behind `-` and `+`.
-
-    Each run of changed words has lines of its own. A claim with many such runs is shown whole,
-    before and after.
-    """
-    spans = spans_of(claim)
-    changed = [span for span in spans if span.kind != "equal"]
-    if len(changed) > _MANY:
-        yield from _signed("-", "".join(one.text for one in spans if one.kind != "insert"))
-        yield from _signed("+", "".join(one.text for one in spans if one.kind != "delete"))
-        return
-    for place, span in enumerate(spans):
-        text = span.text if span.kind != "equal" else _context(spans, place)
-        # a claim's own indentation is shown, not the space between its words
-        yield from _signed(_SIGNS[span.kind], text.lstrip(" ") if place else text)
 
 
 def spans_of(claim: ClaimChange) -> list[DiffSpan]:
@@ -132,7 +104,7 @@ def _ends_in_space(part: _Part) -> bool:
     return part.deleted[-1:].isspace() or part.inserted[-1:].isspace()
 
 
-def _context(spans: Sequence[DiffSpan], place: int) -> str:
+def context(spans: Sequence[DiffSpan], place: int) -> str:
     """Return the part of an unchanged span that is near a change."""
     text = spans[place].text
     first, last = place == 0, place == len(spans) - 1
@@ -141,12 +113,3 @@ def _context(spans: Sequence[DiffSpan], place: int) -> str:
     start = "" if first else text[:_CONTEXT]
     end = "" if last else text[-_CONTEXT:]
     return f"{start}…{end}"
-
-
-def _signed(sign: str, text: str) -> Iterator[str]:
-    """Yield the lines of a text behind a sign; blank lines at its ends are omitted."""
-    if sign == " " and not text.strip():
-        return
-    cut = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}… ({len(text):,} characters)"
-    for line in folded(cut.strip(" \t\r\n") if sign == " " else cut.strip("\r\n")):
-        yield f"{sign} {line}".rstrip()

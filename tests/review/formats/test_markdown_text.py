@@ -3,10 +3,9 @@ from __future__ import annotations
 from html import unescape
 
 from hypothesis import given, settings
-from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from memory_bank.review.formats.markdown_text import code, fence, folded, html_code, one_line
+from memory_bank.review.formats.markdown_text import code, html_code, one_line
 from tests.review.formats.reviews import texts
 
 MARKDOWN = MarkdownIt("commonmark").enable(["table", "strikethrough"])
@@ -24,16 +23,6 @@ def test_a_code_span_has_the_text_and_nothing_else(text: str) -> None:
 
 
 @settings(deadline=None)
-@given(st.lists(texts, min_size=1))
-def test_no_line_ends_a_fence(lines: list[str]) -> None:
-    rows = [row for line in lines for row in folded(line)]
-    (block,) = MARKDOWN.parse(fence([f"+ {row}" for row in rows], "diff"))
-    assert block.type == "fence"
-    assert block.info == "diff"
-    assert block.content == "".join(f"+ {row}\n" for row in rows)
-
-
-@settings(deadline=None)
 @given(texts)
 def test_a_code_element_has_no_tag_inside(text: str) -> None:
     inside = html_code(text).removeprefix("<code>").removesuffix("</code>")
@@ -44,4 +33,3 @@ def test_a_code_element_has_no_tag_inside(text: str) -> None:
 def test_long_texts_are_cut() -> None:
     assert one_line("word " * 1000).endswith("…")
     assert len(one_line("\u200b" * 1000)) == 300
-    assert max(map(len, folded("word " * 1000))) <= 96
