@@ -31,7 +31,7 @@ from memory_bank.notes import front_matter, names, parsing
 from memory_bank.notes.identity import content_hash, note_id
 from memory_bank.notes.names import new_path
 from memory_bank.notes.note import Entity
-from memory_bank.notes.schema import check_tags, key_of, known_type, read_meta
+from memory_bank.notes.schema import check_tags, check_type, key_of, known_type, read_meta
 from memory_bank.search.manifest import document_rows
 from memory_bank.trust.author_keys import with_author_keys
 from memory_bank.trust.authors import record, warnings, writer
@@ -54,14 +54,15 @@ def create(
     Raises NoteExists when the name is taken, BadName, BadInput for empty content or tags, or for
     front matter that can't be parsed.
     """
-    check_content(bank, content)
+    by_agent = source_type == "agent"
+    check_content(bank, content, by_agent=by_agent)
     check_source(source_type)
     path = new_path(name, bank.layout)
     created = datetime.now(UTC)
     wanted = check_tags(tags)
     metadata = {
         "id": note_id(content, created),
-        "type": known_type(type),
+        "type": check_type(type),
         "tags": list(wanted),
         "created_at": created,
         "source_type": source_type,
@@ -70,7 +71,7 @@ def create(
     by = writer(source_type, source_agent)
     given = content if by is None else with_author_keys(content, metadata)
     text = _text(given, {key: value for key, value in metadata.items() if value}, wanted)
-    check_size(bank, text)
+    check_size(bank, text, by_agent=by_agent)
     bank.store.create(path, text, given=content)
     bank.catch_up()
     unknown = record(bank, [path], by)

@@ -198,7 +198,7 @@ def write(
         new = change(text) if agent is None else kept(text, change(text))
         changed = new != text
         if len(new) > len(text):
-            check_size(bank, new)
+            check_size(bank, new, by_agent=agent is not None)
         return new
 
     etag = bank.store.change(path, apply, if_match, given=given)

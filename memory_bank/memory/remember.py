@@ -24,7 +24,7 @@ from memory_bank.memory.alike import duplicates, linked, remarks_on, similar_to,
 from memory_bank.notes import front_matter, names, parsing
 from memory_bank.notes.identity import content_hash, note_id, slug
 from memory_bank.notes.note import Entity
-from memory_bank.notes.schema import check_tags, entity_of, folder_of, key_of, known_type
+from memory_bank.notes.schema import check_tags, check_type, entity_of, folder_of, key_of
 from memory_bank.sessions.state import Current, current_session, session_keys
 from memory_bank.trust.authors import record, warnings, writer
 
@@ -119,14 +119,14 @@ def remember(
     A session's note has the id of its session, by default of the one that goes on.
     Raises BadInput for empty content or tags or an unknown source, NoteExists for a taken `name`.
     """
-    check_content(bank, content)
+    check_content(bank, content, by_agent=source_type in {"agent", SESSION})
     check_source(source_type)
     refs: dict[str, list[Any]] = {
         "entity_refs": [entity(reference)._asdict() for reference in entity_refs],
         "file_refs": [names.in_file_refs(file, bank.layout) for file in file_refs],
         "symbol_refs": list(symbol_refs),
     }
-    kind = known_type(type) or DEFAULT_TYPE
+    kind = check_type(type) or DEFAULT_TYPE
     wanted = _Wanted(content, kind, check_tags(tags), refs, name, source_type, source_agent)
     bank.catch_up()
     session = current_session(bank, session_id) if source_type == SESSION else Current()
@@ -229,17 +229,29 @@ def cited(content: str) -> list[str]:
     return [name.strip() for name in _CITED.findall(content)[:_MOST_CITED]]
 
 
-def check_content(bank: Bank, content: str) -> None:
+def check_content(bank: Bank, content: str, *, by_agent: bool = False) -> None:
     """Raise BadInput for content that is empty or too large."""
     bank.settings.check_enabled()
     if not content.strip():
         raise BadInput("content must not be empty", Hint.GIVE_TEXT)
-    check_size(bank, content)  # before any slow processing
+    check_size(bank, content, by_agent=by_agent)  # before any slow processing
 
 
-def check_size(bank: Bank, text: str) -> None:
-    """Raise BadInput for a note's text that is too large to be indexed or can't be encoded."""
+_AGENT_BYTES = 100_000
+"""Most bytes of a note that an agent writes: what it pasted is no note, and nobody reviews it."""
+
+
+def check_size(bank: Bank, text: str, *, by_agent: bool = False) -> None:
+    """Raise BadInput for a note's text that is too large to be indexed or can't be encoded.
+
+    What an agent writes may have 100,000 bytes.
+    """
     size, most = len(parsing.encoded(text)), bank.settings.memory.max_note_bytes
+    if by_agent and size > _AGENT_BYTES:
+        raise BadInput(
+            f"a note of {size:,} bytes is too large: an agent's note has at most {_AGENT_BYTES:,}",
+            "save what was learned from it in your own words, and name the file that has the rest",
+        )
     if size > most:
         raise BadInput(
             f"a note of {size:,} bytes is too large: it would not be indexed",

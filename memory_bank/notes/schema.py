@@ -36,6 +36,8 @@ KNOWN_TYPES: tuple[str, ...] = (
     "refactor", "discovery", "change", "session", "rule",
 )  # fmt: skip
 
+_TYPE = re.compile(r"[^\W_][\w-]{0,39}")
+
 _FOLDERS = {"journal": "journal", "bugfix": "bugfixes", "discovery": "discoveries"}
 
 _Split = Callable[[str], Iterable[str]]
@@ -250,6 +252,16 @@ class _KeyReader:
 
     def extra(self) -> dict[str, object]:
         return {key: _jsonable(value) for key, value in self.raw.items() if key not in self.used}
+
+
+def check_type(kind: str) -> str:
+    """Return a type for a new note, as `known_type` does; raise BadInput if it is no word."""
+    if kind.strip() and not _TYPE.fullmatch(kind.strip()):
+        raise BadInput(
+            f"{kind.strip()[:60]!r} can't be a type: it is no word",
+            "write one word of letters, digits, '-' and '_', such as decision or fact",
+        )
+    return known_type(kind)
 
 
 def known_type(kind: str) -> str:

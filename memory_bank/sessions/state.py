@@ -207,17 +207,18 @@ def current_session(bank: Bank, given: str = "") -> Current:
     """Return the session of an id, else the one that goes on, whose note is written if need be.
 
     The one that goes on is that of the environment, unless it has ended, else the only open one of
-    the project. It isn't looked for where sessions are not captured. Raises BadInput for a wrong
-    id, and that of a forgotten session.
+    the project. It isn't looked for where sessions are not captured. Raises BadInput for an
+    unknown or wrong id, and that of a forgotten session.
     """
     if not (given.strip() or bank.settings.sessions.capture):
         return Current()
     with opened(bank) as store:
-        found = checked_id(given) if given.strip() else _running(bank, store)
+        wanted = checked_id(given) if given.strip() else _running(bank, store)
         if given.strip():
-            store.check_not_forgotten(found)
-        known = store.get_session(found) if found else None
-        return Current(found, store.note_of(found) if known else "")
+            store.check_not_forgotten(wanted)
+            found(store, wanted)
+        known = store.get_session(wanted) if wanted else None
+        return Current(wanted, store.note_of(wanted) if known else "")
 
 
 def _running(bank: Bank, store: NoteStore) -> str:

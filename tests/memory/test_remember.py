@@ -13,7 +13,8 @@ from blake3 import blake3
 
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadInput, BadName, NoteExists
-from memory_bank.memory.edit import set_status
+from memory_bank.memory.create import create
+from memory_bank.memory.edit import append, set_status
 from memory_bank.memory.move_and_merge import rename
 from memory_bank.memory.recall import recall
 from memory_bank.memory.remember import entity, remember
@@ -322,3 +323,23 @@ def test_processes_that_remember_the_same_make_one_note(bank: Bank) -> None:
         process.communicate()
         assert process.returncode == 0
     assert len(notes(bank)) == 5
+
+
+@pytest.mark.parametrize("kind", ["a decision", "fact; rm", "a/b", "*", "x" * 50, "--type"])
+def test_a_type_that_is_no_word_is_refused(bank: Bank, kind: str) -> None:
+    with pytest.raises(BadInput, match="no word"):
+        remember(bank, "Bread wants time.", type=kind)
+    with pytest.raises(BadInput, match="no word"):
+        create(bank, "bread", "Bread wants time.", type=kind)
+
+
+def test_an_agents_note_above_100_kb_is_refused_and_a_persons_is_not(bank: Bank) -> None:
+    pasted = "A line of a log.\n" * 6_000
+    with pytest.raises(BadInput, match="102,000 bytes") as refused:
+        remember(bank, pasted, source_type="agent")
+    assert "your own words" in (refused.value.hint or "")
+    path = remember(bank, "Bread wants time.", name="bread").path
+    with pytest.raises(BadInput, match="too large"):
+        append(bank, path, pasted, agent="claude-code")
+    assert append(bank, path, pasted).path == path
+    assert remember(bank, pasted).action == "created"
