@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import shutil
+import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -16,6 +18,26 @@ from memory_bank.memory import importers
 from memory_bank.memory.import_notes import PACKAGE, import_notes, kinds, summaries
 from memory_bank.memory.importers.base import ImportedNote, Importer, NotImported
 from memory_bank.memory.show import show
+
+
+def claude_mem_database(file: Path, titles: list[str]) -> Path:
+    """Make a database with the tables of claude-mem and an observation of each title."""
+    with closing(sqlite3.connect(file)) as base:
+        base.execute(
+            "CREATE TABLE observations (id INTEGER PRIMARY KEY, memory_session_id TEXT,"
+            " project TEXT, text TEXT, type TEXT, title TEXT, subtitle TEXT, facts TEXT,"
+            " narrative TEXT, concepts TEXT, files_read TEXT, files_modified TEXT,"
+            " created_at TEXT, created_at_epoch INTEGER)"
+        )
+        base.executemany(
+            "INSERT INTO observations VALUES (NULL, 's1', 'shop', NULL, 'decision', ?, NULL, ?,"
+            " NULL, '[\"birds\"]', '[\"src/a.py\", \"/etc/x\"]', NULL, '2025-03-01T10:00:00Z',"
+            " 1740823200000)",
+            [(title, f'["{title} dives."]' if title else "[]") for title in titles],
+        )
+        base.commit()
+    return file
+
 
 SAMPLE = Path(__file__).parents[1] / "sample_plugin/sample_plugin"
 
@@ -51,6 +73,13 @@ def source(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, Path]:
         file = tmp_path / "memory.jsonl"
         file.write_text("\n".join([*map(json.dumps, lines), "oops"]))
         return kind, file
+    if kind == "beads":
+        issues = [{"id": name, "title": name, "issue_type": "task"} for name in ("b-1", "b-2")]
+        file = tmp_path / "issues.jsonl"
+        file.write_text("\n".join([*map(json.dumps, issues), "oops"]))
+        return kind, file
+    if kind == "claude-mem":
+        return kind, claude_mem_database(tmp_path / "claude-mem.db", ["Osprey", "Merlin", ""])
     folder = tmp_path / "source"
     folder.mkdir()
     (folder / "osprey.md").write_text("# Osprey\n\n- eats [[merlin]]\n")

@@ -117,10 +117,9 @@ def test_a_program_that_has_begun_another_session_names_the_former_one(
     assert session_note(bank, X).session_id == "after"
 
 
-def test_a_session_of_which_nothing_is_recorded_is_named_only(bank: Bank) -> None:
-    noted = session_note(bank, X, session_id="unknown")
-    assert keys(bank, noted.path)["session_id"] == "unknown"
-    assert targets(bank, noted.path) == []
+def test_a_session_that_is_not_there_is_an_error(bank: Bank) -> None:
+    with pytest.raises(BadInput, match="there is no session 'unknown'"):
+        session_note(bank, X, session_id="unknown")
     assert list_sessions(bank).total == 0
 
 

@@ -1,0 +1,138 @@
+"""Import the database of claude-mem (`~/.claude-mem/claude-mem.db`), which is only read.
+
+Its tables are those of `src/services/sqlite/SessionStore.ts` in thedotmack/claude-mem; a column
+that an older or newer version lacks counts as empty.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from memory_bank.base.dates import to_datetime
+from memory_bank.base.errors import BadInput
+from memory_bank.base.filenames import outside
+from memory_bank.base.setting_sections import OBSERVATION_TYPES
+from memory_bank.memory.create import Item
+from memory_bank.memory.importers.base import ImportedNote, NotImported
+from memory_bank.notes.identity import slug
+
+SUMMARY = "the database of claude-mem (claude-mem.db)"
+
+_HEAD = b"SQLite format 3\0"
+
+_SUMMARY_TEXTS = {
+    "request": "Request", "investigated": "Investigated", "learned": "Learned",
+    "completed": "Completed", "next_steps": "Next steps", "notes": "Notes",
+}  # fmt: skip
+
+_MOST_FILES = 50
+
+
+def detect(path: Path) -> bool:
+    """Tell whether a path is a database with observations of claude-mem."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        if file.read(len(_HEAD)) != _HEAD:
+            return False
+    try:
+        with closing(_opened(path)) as base:
+            return {"project", "created_at_epoch"} <= set(_columns(base, "observations"))
+    except sqlite3.Error:
+        return False
+
+
+def read(path: Path) -> Iterator[ImportedNote | NotImported]:
+    """Yield a note for each observation and each summary of a session, the oldest first."""
+    try:
+        with closing(_opened(path)) as base:
+            for table, made in (("observations", _observation), ("session_summaries", _summary)):
+                for row in _rows(base, table):
+                    place = f"{table} {row.get('id')}"
+                    item = made(row)
+                    if item is None:
+                        yield NotImported(place, "it has no text")
+                    else:
+                        yield ImportedNote(place, item)
+    except sqlite3.Error as error:
+        raise BadInput(f"{path} can't be read: {error}", "copy it, and import the copy") from error
+
+
+def _opened(path: Path) -> sqlite3.Connection:
+    return sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
+
+
+def _columns(base: sqlite3.Connection, table: str) -> list[str]:
+    return [row[1] for row in base.execute(f"PRAGMA table_info({table})")]
+
+
+def _rows(base: sqlite3.Connection, table: str) -> Iterator[dict[str, Any]]:
+    columns = _columns(base, table)
+    if not columns:
+        return
+    base.text_factory = lambda data: data.decode("utf-8", "replace")
+    for row in base.execute(f"SELECT * FROM {table} ORDER BY created_at_epoch, id"):
+        yield dict(zip(columns, row, strict=True))
+
+
+def _text(row: Mapping[str, Any], column: str) -> str:
+    value = row.get(column)
+    return value.strip().replace("\0", "") if isinstance(value, str) else ""
+
+
+def _list(row: Mapping[str, Any], column: str) -> list[str]:
+    """Return the texts of a column with a list as JSON."""
+    try:
+        found = json.loads(_text(row, column) or "[]")
+    except (ValueError, RecursionError):
+        return []
+    return (
+        [one.strip() for one in found if isinstance(one, str) and one.strip()]
+        if isinstance(found, list)
+        else []
+    )
+
+
+def _observation(row: Mapping[str, Any]) -> Item | None:
+    title = " ".join((_text(row, "title") or _text(row, "subtitle")).split())
+    texts = [_text(row, "subtitle"), _text(row, "narrative") or _text(row, "text")]
+    facts = "\n".join(f"- {' '.join(fact.split())}" for fact in _list(row, "facts"))
+    body = "\n\n".join(one for one in (*texts, facts) if one and one != title)
+    if not (body or title):
+        return None
+    kind = _text(row, "type")
+    return _item(row, title, body, kind if kind in OBSERVATION_TYPES else "observation")
+
+
+def _summary(row: Mapping[str, Any]) -> Item | None:
+    parts = [f"## {name}\n\n{text}" for column, name in _SUMMARY_TEXTS.items()
+             if (text := _text(row, column))]  # fmt: skip
+    title = " ".join(_text(row, "request").split())[:80]
+    return _item(row, title, "\n\n".join(parts), "reflection") if parts else None
+
+
+def _item(row: Mapping[str, Any], title: str, body: str, kind: str) -> Item:
+    files = [*_list(row, "files_modified"), *_list(row, "files_edited"), *_list(row, "files_read")]
+    project = _text(row, "project")
+    folder = "observations" if kind != "reflection" else "summaries"
+    name = f"claude-mem/{slug(project or 'project')}/{folder}/{row.get('id')}-{slug(title or kind)}"
+    when = row.get("created_at_epoch")
+    extra = {"project": project, "memory_session_id": _text(row, "memory_session_id")}
+    return Item(
+        f"# {title}\n\n{body}\n" if title else f"{body}\n",
+        type=kind,
+        title=title,
+        tags=tuple(_list(row, "concepts")),
+        name=name,
+        created_at=datetime.fromtimestamp(when / 1000, UTC)
+        if isinstance(when, int) and 0 < when < 1 << 42
+        else to_datetime(_text(row, "created_at")),
+        file_refs=[one for one in dict.fromkeys(files) if not outside(one)][:_MOST_FILES],
+        extra={key: value for key, value in extra.items() if value},
+    )

@@ -1,0 +1,64 @@
+"""Observations and summaries of claude-mem become notes; its database is only read."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from memory_bank.base.errors import BadInput
+from memory_bank.memory.importers import claude_mem
+from memory_bank.memory.importers.base import ImportedNote, NotImported
+from tests.contracts.test_importers import claude_mem_database
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Path:
+    return claude_mem_database(tmp_path / "claude-mem.db", ["Osprey", ""])
+
+
+def test_an_observation_keeps_its_type_date_tags_and_files(database: Path) -> None:
+    before = database.read_bytes()
+    assert claude_mem.detect(database)
+    note, empty = claude_mem.read(database)
+    assert isinstance(note, ImportedNote)
+    assert note.item.content == "# Osprey\n\n- Osprey dives.\n"
+    assert (note.item.type, note.item.tags) == ("decision", ("birds",))
+    assert note.item.name == "claude-mem/shop/observations/1-osprey"
+    assert list(note.item.file_refs) == ["src/a.py"]
+    assert note.item.created_at is not None
+    assert note.item.created_at.isoformat() == "2025-03-01T10:00:00+00:00"
+    assert note.item.extra == {"project": "shop", "memory_session_id": "s1"}
+    assert empty == NotImported("observations 2", "it has no text")
+    assert database.read_bytes() == before
+    assert [one.name for one in database.parent.iterdir()] == ["claude-mem.db"]
+
+
+def test_a_summary_has_its_parts(database: Path) -> None:
+    with closing(sqlite3.connect(database)) as base:
+        base.execute(
+            "CREATE TABLE session_summaries (id INTEGER, project TEXT, request TEXT, learned TEXT,"
+            " next_steps TEXT, created_at_epoch INTEGER)"
+        )
+        base.execute(
+            "INSERT INTO session_summaries VALUES (7, 'shop', 'Mend it', 'Why.', 'Ship.', 1)"
+        )
+        base.commit()
+    note = list(claude_mem.read(database))[-1]
+    assert isinstance(note, ImportedNote)
+    assert note.item.name == "claude-mem/shop/summaries/7-mend-it"
+    assert note.item.content == (
+        "# Mend it\n\n## Request\n\nMend it\n\n## Learned\n\nWhy.\n\n## Next steps\n\nShip.\n"
+    )
+
+
+def test_other_files_are_not_taken_for_it(tmp_path: Path, database: Path) -> None:
+    (tmp_path / "text").write_text("SQLite format 3")
+    (tmp_path / "damaged").write_bytes(database.read_bytes()[:4096])
+    with closing(sqlite3.connect(tmp_path / "other.db")) as base:
+        base.execute("CREATE TABLE observations (id INTEGER)")
+    assert not any(claude_mem.detect(tmp_path / name) for name in ("text", "other.db"))
+    with pytest.raises(BadInput):
+        list(claude_mem.read(tmp_path / "text"))
