@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 import yaml
 
-from memory_bank.base import plugins
 from tests.command_lines import typed
 
 HOOKS = {
@@ -36,9 +35,6 @@ def test_hooks_look_at_notes_only() -> None:
         assert not re.search(one["files"], "my.memories/x.md")
 
 
-@pytest.mark.skipif(
-    "lint" not in plugins.names("frontends.cli.commands"), reason="there is no command `lint`"
-)
 def test_a_secret_is_refused_and_other_notes_pass(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

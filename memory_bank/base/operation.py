@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
 from types import MappingProxyType, UnionType
 from typing import Annotated, Any, Literal, NamedTuple, TypeVar, get_args, get_origin
 
@@ -22,6 +23,9 @@ Example = tuple[str, str]
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 NONE: Mapping[str, Any] = MappingProxyType({})
+
+MOST_FOR_AGENTS = 20
+"""Most calls, tests, notes … of one answer about code, each."""
 
 REQUIRED = inspect.Parameter.empty
 """The default of what must be given."""
@@ -101,6 +105,8 @@ class Tool(NamedTuple):
     """How deep the output schema describes fields, some seven tokens each."""
     then: Callable[[Any], str] | None = None
     """What to do after an answer."""
+    run: Callable[..., Any] | None = None
+    """What is called in place of the function, with the same parameters or more."""
 
 
 class Parameter(NamedTuple):
@@ -121,12 +127,12 @@ class Parameter(NamedTuple):
     @property
     def kind(self) -> type:
         """The type of one value: str, int, float or bool."""
-        return _kind(self.type)[0]
+        return _kind(self.type, several=self.param.metavar.endswith("..."))[0]
 
     @property
     def many(self) -> bool:
         """Whether several values may be given."""
-        return _kind(self.type)[1]
+        return _kind(self.type, several=self.param.metavar.endswith("..."))[1]
 
 
 class Operation(NamedTuple):
@@ -152,10 +158,17 @@ class Operation(NamedTuple):
 
     @property
     def parameters(self) -> list[Parameter]:
-        """Its parameters that front ends show, those of its view after those of the verb."""
+        """The parameters of its command, those of its view after those of the verb.
+
+        One that is neither an argument nor has a help is for agents only, unless it is hidden.
+        """
         functions = filter(None, (self.run, self.through, self.show))
         found = {one.name: one for function in functions for one in parameters(function)}
-        return list(found.values())
+        return [
+            one
+            for one in found.values()
+            if one.param.argument or one.param.help or one.param.hidden
+        ]
 
 
 class Topic(NamedTuple):
@@ -197,12 +210,12 @@ def operation(
     """Declare a function as an operation; its docstring's first line is what `-h` shows.
 
     A command runs the function, or `through` with the same parameters and `call`, the context of
-    the command, if something must be asked or read first. `show` prints the result: it gets the
-    context, the result, and parameters of its own, which only change what is printed; it returns
-    an exit code, or None for 0. Without `show`, a function that gets `call` returns the exit code;
-    of others the result is printed as JSON. With `allow_secret`, texts that look like secrets can
-    be written on request. `kinds` lists what help shows below the usage. `grows` says that its
-    parameters depend on what is installed, so that no table has them.
+    the command, if something must be asked or read first; if that returns a number, it is the exit
+    code. `show` prints the result: it gets the context, the result, those of the parameters that
+    it names, and parameters of its own, which only change what is printed; it returns an exit code,
+    or None for 0. Without `show`, the result is printed as JSON. With `allow_secret`, texts that
+    look like secrets can be written on request. `kinds` lists what help shows below the usage.
+    `grows` says that its parameters depend on what is installed, so that no table has them.
     """
 
     def declare(function: Function) -> Function:
@@ -265,13 +278,13 @@ def _joined(given: Sequence[Param], kind: object) -> Param:
     return Param(**fields)
 
 
-def _kind(given: Any) -> tuple[type, bool]:  # noqa: ANN401  (a type)
+def _kind(given: Any, *, several: bool = False) -> tuple[type, bool]:  # noqa: ANN401  (a type)
     """Return the type of one value without None, and whether several values may be given."""
     arms = [one for one in _arms(given) if one is not type(None)]
     lists = [one for one in arms if get_origin(one) not in {None, Literal, dict}]
-    if lists:
+    if lists and (str not in arms or several):
         return _kind(get_args(lists[0])[0])[0], True
-    first = arms[0]
+    first = str if str in arms else arms[0]
     return (str if get_origin(first) is Literal else first), False
 
 
@@ -292,35 +305,49 @@ def _split(given: Sequence[str]) -> tuple[str, ...]:
     return tags
 
 
-def _visible(given: str | None) -> str | None:
+def visible_name(given: str | None) -> str | None:
+    """Return the name of an agent; raise BadInput if nothing of it can be seen."""
     if given and not agent_name(given):
         raise BadInput("the name has no visible character", "")
     return given
+
+
+def _some(given: Any) -> Any:  # noqa: ANN401  (of an agent)
+    """Take an empty text for none."""
+    return given or None
 
 
 Note = Annotated[str, Param(argument=True, complete="notes", longest=2000)]
 Notes = Annotated[
     Sequence[str], Param(argument=True, complete="notes", metavar="NAME...", longest=2000)
 ]
-Text = Annotated[str | None, Param(argument=True, metavar="[TEXT]", asked=True)]
+Text = Annotated[str, Param(argument=True, metavar="[TEXT]", asked=True)]
+Texts = Annotated[Sequence[str], Param(longest=2000, most=1000)]
 Tags = Annotated[
     Sequence[str],
     Param(metavar="A,B", read=_split, complete="tags", most=100, longest=200),
 ]
-Type = Annotated[str | None, Param(flags="--type", metavar="TYPE", complete="types")]
+Type = Annotated[str | None, Param(metavar="TYPE", complete="types")]
 Limit = Annotated[int | None, Param(metavar="N")]
 Since = Annotated[
-    str | None, Param("Written or changed since: 7d, last week, 2026-05-08", metavar="WHEN")
+    str | datetime | None,
+    Param("Written or changed since: 7d, last week, 2026-05-08", metavar="WHEN", only=str | None),
 ]
-Before = Annotated[str | None, Param("Written before: as --since", metavar="WHEN")]
+Before = Annotated[
+    str | datetime | None, Param("Written before: as --since", metavar="WHEN", only=str | None)
+]
 IncludeArchived = Annotated[bool, Param("Include archived notes")]
 IfMatch = Annotated[
     str | None,
-    Param("Change the note only if it still has this etag (see show --json)", metavar="ETAG"),
+    Param(
+        "Change the note only if it still has this etag (see show --json)",
+        metavar="ETAG",
+        accept=_some,
+    ),
 ]
 Agent = Annotated[
     str | None,
-    Param("The agent that makes the change, if an agent does", metavar="NAME", read=_visible),
+    Param("The agent that makes the change, if an agent does", metavar="NAME", read=visible_name),
 ]
 FailOn = Annotated[
     str | None,

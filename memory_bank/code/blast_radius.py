@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 from memory_bank.bank.bank import Bank
-from memory_bank.code import lookup
+from memory_bank.base.operation import MOST_FOR_AGENTS, Param, Tool, operation
+from memory_bank.code import lookup, shown, told
 from memory_bank.code.citing_notes import CitingNote, CitingNotes, citing_notes
 from memory_bank.code.code_names import file_of
 from memory_bank.code.codebase import Codebase
@@ -55,17 +56,45 @@ class BlastRadius(NamedTuple):
     problem: str | None
 
 
+@operation(
+    "blast-radius",
+    why="""
+    Shows what a change of a file may affect: its symbols and what calls each of them, the files
+    that change with it, the tests that guard it, and the notes that cite it or its symbols. Read
+    it before you change the file. Calls are resolved by names, without types: of `3 unclear`, it
+    is not known which symbol of that name they mean. No bank is needed.
+    """,
+    examples=(
+        ("memory-bank blast-radius src/jobs.py", "what to look at before it changes"),
+        ("memory-bank blast-radius src/jobs.py --json | jq -r '.callers[]'", "for a program"),
+    ),
+    group="Code",
+    show=shown.affected,
+    tool=Tool(
+        "Show what a change of a file may affect: callers, coupled files, tests, notes.",
+        "code",
+        told.affected,
+        takes=("file",),
+        fixed={"limit": MOST_FOR_AGENTS},
+        reads=True,
+        then=told.then_of_file,
+    ),
+)
 def blast_radius(
     code: Codebase,
-    file: str,
+    file: Annotated[
+        str, Param(argument=True, metavar="FILE", path="any", longest=2000, read=shown.given_path)
+    ],
     bank: Bank | None = None,
     *,
-    query: str = "",
-    limit: int = 50,
+    query: Annotated[str, Param("Notes that answer it come first", metavar="TEXT")] = "",
+    limit: Annotated[int, Param("Most of each kind; default: 50", metavar="N")] = 50,
     count_access: bool = True,
     progress: Progress | None = None,
 ) -> BlastRadius:
-    r"""Return what a change of a file may affect.
+    r"""Show what a change of a file may affect.
+
+    Return what a change of a file may affect.
 
     `file` is a path below the work tree, or an absolute one in it; it may have `./` and `\`. A file
     that has no symbols and that nothing names has an empty answer. `limit`, clamped to 1 to 1,000,

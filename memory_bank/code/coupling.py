@@ -6,8 +6,11 @@ import posixpath
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Annotated
 
 from memory_bank.base.errors import BadInput, FileNotFound, did_you_mean, similar_names
+from memory_bank.base.operation import Param, operation
+from memory_bank.code import shown
 from memory_bank.code.codebase import Codebase
 from memory_bank.code.coupled import Coupled, CouplingState
 
@@ -55,8 +58,32 @@ class CouplingAnswer:
     """What is left out of history and texts, and why."""
 
 
-def coupling(codebase: Codebase, file: str, limit: int = 10) -> CouplingAnswer:
-    r"""Return the files that are coupled with a file.
+@operation(
+    "coupling",
+    why="""
+    Lists the files that change together with a file: by the commits of the git history, by
+    imports in either direction, and by likeness of their texts. The confidence is the share of the
+    file's commits that changed the other one too; merges and commits of many files don't count.
+
+    The risk is Critical from 75 % and 5 joint commits, High from 50 % and 3, Medium from 25 % and
+    2, else Low. No bank is needed.
+    """,
+    examples=(
+        ("memory-bank coupling src/jobs.py", "what to look at when this file changes"),
+        ("memory-bank coupling src/jobs.py --limit 3", "only the strongest"),
+        ("memory-bank coupling src/jobs.py --json | jq -r '.files[].file'", "for a program"),
+    ),
+    group="Code",
+    show=shown.coupled,
+)
+def coupling(
+    codebase: Codebase,
+    file: Annotated[str, Param(argument=True, metavar="FILE", path="any", read=shown.given_path)],
+    limit: Annotated[int, Param("Most files; default: 10", metavar="N")] = 10,
+) -> CouplingAnswer:
+    r"""List the files that change with a file.
+
+    Return the files that are coupled with a file.
 
     `file` is a path below the work tree, or an absolute one in it; it may have `./` and `\`.
     Raises BadInput for a path outside, FileNotFound with similar names for an unknown one.

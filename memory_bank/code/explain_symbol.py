@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, TypeVar
+from typing import Annotated, NamedTuple, TypeVar
 
 from memory_bank.bank.bank import Bank
 from memory_bank.base.dates import iso_of
 from memory_bank.base.errors import StorageFailed
-from memory_bank.code import lookup
+from memory_bank.base.operation import MOST_FOR_AGENTS, Param, Tool, operation
+from memory_bank.code import lookup, shown, told
 from memory_bank.code.citing_notes import CitingNote, citing_notes
 from memory_bank.code.codebase import Codebase
 from memory_bank.code.coupled import CouplingState
@@ -56,17 +57,48 @@ class ExplainedSymbol(NamedTuple):
     """What is left out, and why."""
 
 
+@operation(
+    "explain-symbol",
+    why="""
+    Shows a function, class or other symbol of the code: its signature and doc comment, what it
+    calls and what calls it, the tests that guard it, the files that change with its file, the
+    notes that cite it with the words around each link, and the newest commits of its file.
+
+    NAME is a name (Bank.open), a module's path with a name (memory_bank.bank.Bank.open), a file
+    with a name (bank.py#Bank.open), or an id. Calls are resolved by names, without
+    types: what is called on a value leads nowhere. No bank is needed.
+    """,
+    examples=(
+        ("memory-bank explain-symbol Bank.open", "what to know before it is changed"),
+        ("memory-bank explain-symbol bank.py#main", "the one of a file"),
+        ("memory-bank explain-symbol run --query retries", "notes about this first"),
+        ("memory-bank explain-symbol run --json | jq -r '.tests[].title'", "for a program"),
+    ),
+    group="Code",
+    show=shown.explained,
+    tool=Tool(
+        "Show a symbol with its calls, tests, coupled files and notes.",
+        "code",
+        told.explained,
+        takes=("name",),
+        fixed={"limit": MOST_FOR_AGENTS},
+        reads=True,
+        then=told.then_of_symbol,
+    ),
+)
 def explain_symbol(
     code: Codebase,
-    name: str,
+    name: Annotated[str, Param(argument=True, complete="symbols", longest=2000)],
     bank: Bank | None = None,
     *,
-    query: str = "",
-    limit: int = 20,
+    query: Annotated[str, Param("Notes that answer it come first", metavar="TEXT")] = "",
+    limit: Annotated[int, Param("Most of each kind; default: 20", metavar="N")] = 20,
     count_access: bool = True,
     progress: Progress | None = None,
 ) -> ExplainedSymbol:
-    """Return a symbol with its calls, tests, coupled files, notes and recent commits.
+    """Show a symbol and its calls, tests, notes and commits.
+
+    Return a symbol with its calls, tests, coupled files, notes and recent commits.
 
     `limit`, clamped to 1 to 1,000, is the most of each kind. Notes whose links have most words of
     `query` around them come first, then the newest. Without a bank there are no notes. Unless

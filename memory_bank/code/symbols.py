@@ -6,12 +6,13 @@ import os
 import re
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 from memory_bank.bank.sentences import first_sentence
 from memory_bank.base.dates import iso_of
 from memory_bank.base.errors import BadInput, did_you_mean, similar_names
-from memory_bank.code import lookup
+from memory_bank.base.operation import Param, Tool, operation
+from memory_bank.code import lookup, shown, told
 from memory_bank.code.calls import Callee, ResolvedCall
 from memory_bank.code.codebase import Codebase
 from memory_bank.code.database import IntentRow, SymbolRow
@@ -89,18 +90,40 @@ class SymbolDetails(NamedTuple):
     problem: str | None
 
 
+@operation(
+    "symbols",
+    why="""
+    Lists functions, classes, methods and other symbols of the code in this git work tree,
+    uncommitted changes included. With words, those whose names have them all, the closest names
+    first; if there are none, those that are found by words and meaning in their code and comments.
+    """,
+    examples=(
+        ("memory-bank symbols", "all symbols"),
+        ("memory-bank symbols open bank", "whose names have both words"),
+        ("memory-bank symbols --file src/index.py", "of one file or folder"),
+        ("memory-bank symbols --kind class --json | jq -r '.symbols[].name'", "for a program"),
+    ),
+    group="Code",
+    show=shown.symbols,
+)
 def list_symbols(
     code: Codebase,
-    query: str = "",
-    limit: int = 50,
+    query: Annotated[str, Param(argument=True, metavar="[WORD]...", words=True)] = "",
+    limit: Annotated[int, Param("Most symbols to list; default: 50", metavar="N")] = 50,
     *,
-    file: str = "",
-    kinds: Collection[str] = (),
-    languages: Collection[str] = (),
-    tests: bool = False,
+    file: Annotated[str, Param("Only symbols of this file or folder", metavar="PATH")] = "",
+    kinds: Annotated[
+        Collection[str], Param("Only functions, classes …", flags="--kind", metavar="KIND")
+    ] = (),
+    languages: Annotated[
+        Collection[str], Param("Only of a language", flags="--language", metavar="NAME")
+    ] = (),
+    tests: Annotated[bool, Param("Include tests")] = False,
     progress: Progress | None = None,
 ) -> SymbolList:
-    """Return the symbols whose names have all words of a query, the closest names first.
+    """List functions, classes and other symbols of the code.
+
+    Return the symbols whose names have all words of a query, the closest names first.
 
     If no name has them, the query is searched in names, doc comments and code, by words and
     meaning. `file` is a file or a folder of the work tree. Tests are left out unless `tests`.
@@ -144,7 +167,18 @@ def known_names(code: Codebase, start: str) -> list[str]:
     return sorted({name for name in names if name.startswith(start)})
 
 
-def symbol(code: Codebase, name: str, *, count_access: bool = True) -> SymbolDetails:
+@operation(
+    "",
+    tool=Tool(
+        "Show a symbol: signature, doc, what it calls and what calls it.",
+        "code",
+        told.symbol,
+        reads=True,
+    ),
+)
+def symbol(
+    code: Codebase, name: Annotated[str, Param(longest=2000)], *, count_access: bool = True
+) -> SymbolDetails:
     """Return a symbol by its name: its definition, its calls and its callers.
 
     `repo.symbol_lookup` says what may be a name. Unless `count_access` is false, its access count

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 from memory_bank.base.errors import SymbolNotFound
-from memory_bank.code import lookup
+from memory_bank.base.operation import Param, operation
+from memory_bank.code import lookup, shown
 from memory_bank.code.code_names import existing_file, file_of
 from memory_bank.code.codebase import Codebase
 from memory_bank.code.database import SymbolRow
@@ -50,8 +51,31 @@ class GuardingTests(NamedTuple):
     problem: str | None
 
 
-def tests_for(code: Codebase, name: str, limit: int = 100) -> GuardingTests:  # noqa: PT028  (no test)
-    """Return the tests that guard a symbol, or a file if that is what has the name.
+@operation(
+    "tests-for",
+    why="""
+    Lists the tests that guard a symbol or a file of the code, with what each says should happen:
+    a file's own tests, then those that call it, are named after it, or import it. A file of that
+    name comes before a symbol. No bank is needed.
+    """,
+    examples=(
+        ("memory-bank tests-for Bank.open", "what must still hold when it changes"),
+        ("memory-bank tests-for src/jobs.py", "of a file"),
+        ("memory-bank tests-for Bank.open --json | jq -r '.tests[].test_file'", "for a program"),
+    ),
+    group="Code",
+    show=shown.tests,
+)
+def tests_for(
+    code: Codebase,
+    name: Annotated[
+        str, Param(argument=True, metavar="SYMBOL|FILE", complete="symbols", read=shown.given_path)
+    ],
+    limit: Annotated[int, Param("Most tests; default: 100", metavar="N")] = 100,  # noqa: PT028  (no test)
+) -> GuardingTests:
+    """List the tests that guard a symbol or a file.
+
+    Return the tests that guard a symbol, or a file if that is what has the name.
 
     That is best effort, by calls, names and imports. `limit` is clamped to 1 to 1,000. Raises
     SymbolNotFound, BadInput for a path out of the work tree, FileNotFound.

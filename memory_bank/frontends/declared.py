@@ -140,9 +140,9 @@ def toolset(tool: str) -> tuple[str, bool]:
     return operations.TOOLS[tool][1:]
 
 
-def toolsets() -> set[str]:
+def toolsets() -> list[str]:
     """Return the names of our toolsets."""
-    return {toolset for _, toolset, _ in operations.TOOLS.values()}
+    return sorted({toolset for _, toolset, _ in operations.TOOLS.values()})
 
 
 def tools(toolset: str) -> list[tuple[Operation, Tool]]:
@@ -182,11 +182,12 @@ def row(one: Operation) -> dict[str, Any]:
 
 
 def given_to(
-    function: Callable[..., Any], sources: Mapping[str, Callable[[], Any]]
+    function: Callable[..., Any], sources: Mapping[str, Callable[[], Any]], *, named: bool = False
 ) -> dict[str, Any]:
     """Return the values of a function's parameters that a front end gives.
 
-    A bank or code that is optional is None where there is none; one of both must be there.
+    A bank or code that is optional is None where there is none; one of both must be there, and the
+    bank if it was named.
     """
     from memory_bank.base.errors import MemoryBankError, NoBank, NoRepository
 
@@ -203,6 +204,8 @@ def given_to(
         try:
             found[name] = sources[name]()
         except (NoBank, NoRepository) as error:
+            if named and name == "bank":
+                raise
             found[name] = None
             missing.append(error)
     if optional == len(missing) > 1:

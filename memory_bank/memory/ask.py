@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from memory_bank.base.errors import BadInput, MemoryBankError, NoBank, NoRepository
+from memory_bank.base.operation import Param, Tool, operation, several
 from memory_bank.base.setting_sections import BANK, MODES, Search
 from memory_bank.code import file_kinds, symbols
 from memory_bank.code.coupling import snippet
-from memory_bank.memory import recall
+from memory_bank.memory import recall, shown, told
 from memory_bank.memory.ask_results import (
     COUPLING,
     DOCS,
@@ -143,18 +144,59 @@ class _Found(NamedTuple):
     notices: tuple[str, ...] = ()
 
 
+@operation(
+    "ask",
+    why="""
+    Searches everything that a project knows with one question: notes of the bank, other Markdown
+    of the repository, functions and classes, what tests say should happen, and files that change
+    together with those found. Each result says what it is and where. To search notes only, with
+    their text, use recall.
+
+    It works in a git repository without a bank, and in a bank without a repository.
+    """,
+    examples=(
+        ("memory-bank ask how are payments retried", "notes, code, tests"),
+        ("memory-bank ask retry --include symbols,tests", "code and tests only"),
+        ("memory-bank ask retry --limit 3 --json", "for a program"),
+    ),
+    group="Code",
+    show=shown.answers,
+    tool=Tool(
+        "Find code, tests, docs and notes that answer a question, or files that change together.",
+        "code",
+        told.answer,
+        takes=("query", "limit", "include"),
+        defaults={"include": ()},
+        reads=True,
+        depth=2,
+        then=told.then,
+    ),
+)
 def ask(
     bank: Bank | None,
     codebase: Codebase | None,
-    query: str,
-    limit: int = 10,
-    include: Sequence[str] = INCLUDE,
+    query: Annotated[str, Param(argument=True, metavar="QUERY...", words=True, longest=10_000)],
+    limit: Annotated[int, Param("Most results, 1 to 100; default: 10", metavar="N")] = 10,
+    include: Annotated[
+        Sequence[str],
+        Param(
+            f"Only these kinds: {', '.join(INCLUDE)}",
+            metavar="A,B",
+            accept=several,
+            most=20,
+            about="symbols, notes, docs, coupling, tests",
+        ),
+    ] = INCLUDE,
     *,
-    mode: str | None = None,
-    count_access: bool = True,
+    mode: Annotated[str | None, Param(", ".join(MODES), metavar="MODE", choices=MODES)] = None,
+    count_access: Annotated[
+        bool, Param("Don't count this as an access", flags="--no-count")
+    ] = True,
     progress: Progress | None = None,
 ) -> Answer:
-    """Return what answers a question, of all kinds that `include` names, the most relevant first.
+    """Search notes, docs, code and tests with one question.
+
+    Return what answers a question, of all kinds that `include` names, the most relevant first.
 
     A bank or a codebase that is None is not searched, and `problem` says so. `limit` is
     clamped to 1 to 100. `relevance_score` is 0 to 1 and comparable between kinds; with the setting

@@ -6,13 +6,16 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import NoteNotFound
+from memory_bank.base.operation import Agent, IfMatch, Notes, Param, Tool, operation
+from memory_bank.base.screen import Call
 from memory_bank.code.code_at import NOW
 from memory_bank.code.work_tree import work_tree_of
 from memory_bank.git import objects
+from memory_bank.memory import shown, told
 from memory_bank.memory.edit import write
 from memory_bank.memory.remember import DEFAULT_TYPE, remember, with_keys
 from memory_bank.notes.names import name_of
@@ -52,10 +55,60 @@ class Confirmation(NamedTuple):
     notes: tuple[Confirmed, ...]
 
 
-def confirm(
-    bank: Bank, names: Sequence[str], *, if_match: str | None = None, agent: str | None = None
+def _one_or_several(
+    call: Call,
+    bank: Bank,
+    names: Sequence[str],
+    *,
+    if_match: str | None = None,
+    **given: Any,  # noqa: ANN401  (those of confirm)
 ) -> Confirmation:
-    """Write `verified_commit` into notes: their text is right for the code of HEAD.
+    if if_match and len(names) > 1:
+        raise call.usage_error("--if-match is for one note")
+    return confirm(bank, names, if_match=if_match, **given)
+
+
+@operation(
+    "confirm",
+    why="""
+    Writes `verified_commit: COMMIT` into the front matter of notes, with the commit that is checked
+    out: their text is right for the code of this commit. No other line changes. The citations of
+    these notes are then stale only if the code changes again. Commit the notes with the code.
+    """,
+    examples=(
+        ("memory-bank confirm facts/queue", "a note that is still right"),
+        ("memory-bank stale --json | jq -r '.citations[].path' | xargs memory-bank confirm", "all"),
+    ),
+    group="Review",
+    through=_one_or_several,
+    show=shown.confirmed,
+    tool=Tool(
+        "Write verified_commit: the notes are right for the code that is checked out.",
+        "review",
+        told.confirmed,
+        name="confirm_memories",
+        takes={"filename": "names", "if_match": "if_match"},
+        repeatable=True,
+    ),
+)
+def confirm(
+    bank: Bank,
+    names: Annotated[
+        Notes,
+        Param(
+            about="a name, or several",
+            only=Annotated[str, Param(about="path, title or id of a note")] | Sequence[str],
+            least=1,
+            most=20,
+        ),
+    ],
+    *,
+    if_match: IfMatch = None,
+    agent: Agent = None,
+) -> Confirmation:
+    """Say that notes are right for the current code.
+
+    Write `verified_commit` into notes: their text is right for the code of HEAD.
 
     Only that line is changed. `agent` is as in `edit.write`. The warning names cited code that has
     uncommitted changes or is not there: of it, the confirmation says nothing. Raises NoteNotFound,
@@ -114,8 +167,31 @@ class Promoted:
     """The note of the observation's session."""
 
 
-def promote(bank: Bank, observation_id: str, *, type: str = "", name: str = "") -> Promoted:  # noqa: A002  (the field's word)
-    """Make a note of an observation, by default of its type, or of a summary, and link both.
+@operation(
+    "promote",
+    why="""
+    Sessions stay on this machine. This makes a note of one observation that others should know, in
+    the folder of its type, with its facts, concepts as tags and files; both are linked. The summary
+    of a session can become a note, too. What was promoted before is not promoted again.
+    """,
+    examples=(
+        ("memory-bank promote obs-1a2b3c4d5e6f", "as a note of the observation's type"),
+        ("memory-bank promote obs-1a2b3c4d5e6f --type decision", "as a decision"),
+        ("memory-bank promote sum-1a2b3c4d5e6f", "the summary of a session"),
+    ),
+    group="Sessions",
+    show=shown.promoted,
+)
+def promote(
+    bank: Bank,
+    observation_id: Annotated[str, Param(argument=True, metavar="ID")],
+    *,
+    type: Annotated[str, Param("The type of the note", metavar="TYPE")] = "",  # noqa: A002  (the field's word)
+    name: Annotated[str, Param("The path of the note", metavar="PATH")] = "",
+) -> Promoted:
+    """Make a tracked note of an observation or a summary.
+
+    Make a note of an observation, by default of its type, or of a summary, and link both.
 
     What was promoted before is not promoted again: the answer names its note. Raises BadInput for
     anything but the id of an observation or a summary, NoteNotFound for an unknown one, NoteExists

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import Annotated, Any
 
 from memory_bank.bank import note_files
 from memory_bank.bank.bank import Bank
 from memory_bank.base.dates import iso
 from memory_bank.base.errors import BadInput, Conflict, MemoryBankError, NoteExists, UnreadableNote
+from memory_bank.base.operation import Param, Tags, Tool, operation
 from memory_bank.base.text import agent_name
+from memory_bank.memory import told
 from memory_bank.memory.alike import duplicates, linked
 from memory_bank.memory.remember import (
     CREATED,
@@ -37,13 +39,26 @@ from memory_bank.trust.author_keys import with_author_keys
 from memory_bank.trust.authors import record, warnings, writer
 
 
+@operation(
+    "",
+    tool=Tool(
+        """Write a new note at a path of your choice; fails if it exists.
+        Use `remember` unless the path matters. Keep one subject under a heading.""",
+        "bank",
+        told.remembered,
+        name="create_memory",
+        takes={"filename": "name", "content": "content", "tags": "tags", "type": "type"},
+        defaults={"type": "journal"},
+        fixed={"source_type": "agent"},
+    ),
+)
 def create(
     bank: Bank,
-    name: str,
-    content: str,
+    name: Annotated[str, Param(longest=2000, about="folder/words, below the bank")],
+    content: Annotated[str, Param()],
     *,
-    tags: Sequence[str] = (),
-    type: str = "",  # noqa: A002  (the field's word)
+    tags: Tags = (),
+    type: Annotated[str, Param()] = "",  # noqa: A002  (the field's word)
     source_type: str = "manual",
     source_agent: str = "",
 ) -> Remembered:

@@ -11,12 +11,15 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from typing import NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from memory_bank.bank import note_files, open_index
 from memory_bank.bank.bank import Bank
-from memory_bank.base.errors import BadInput, Conflict, Hint, NoteNotFound
-from memory_bank.memory import amendments
+from memory_bank.base.errors import BadInput, Conflict, Hint, NoteNotFound, UnreadableNote
+from memory_bank.base.operation import Agent, IfMatch, Note, Notes, Param, Text, Tool, operation
+from memory_bank.base.rendering import hidden_again
+from memory_bank.base.screen import Call
+from memory_bank.memory import amendments, show, shown, told
 from memory_bank.memory.remember import check_size, cited, with_keys
 from memory_bank.notes import front_matter, parsing, sections
 from memory_bank.notes.compare import note_comparison
@@ -84,15 +87,152 @@ class WrittenNote:
     """Path of an older note on the same subject that it may amend since the change."""
 
 
-def append(
+def _appended(
+    call: Call,
     bank: Bank,
     name: str,
-    content: str,
+    content: str | None = None,
+    **given: Any,  # noqa: ANN401  (those of append)
+) -> WrittenNote:
+    """Read or edit the text; that the note can't be changed is told before."""
+    path = check_writable(bank, name)
+    with call.given_or_edited(content) as text:
+        return append(bank, path, text, **given)
+
+
+def _updated_or_edited(
+    call: Call,
+    bank: Bank,
+    name: str,
+    content: str | None = None,
     *,
     if_match: str | None = None,
     agent: str | None = None,
 ) -> WrittenNote:
-    """Append text to a note as a new paragraph.
+    """Read the text, or let a person edit that of the note."""
+    text = call.given(content)
+    if text is not None:
+        return update(bank, name, text, if_match=if_match, agent=agent)
+    note = show.show(bank, check_writable(bank, name))
+    with call.edited(note.path.rpartition("/")[2], note.body) as written:
+        return update(bank, note.path, written, if_match=if_match or note.etag, agent=agent)
+
+
+def _edited(
+    call: Call,
+    bank: Bank,
+    name: str,
+    new: str | None = None,
+    *,
+    old: str | None = None,
+    section: str | None = None,
+    count: int = 1,
+    if_match: str | None = None,
+    agent: str | None = None,
+) -> WrittenNote:
+    """Change a part of a note, or let a person edit the whole file."""
+    if old and section:
+        raise call.usage_error("give --old or --section, not both")
+    if (old or section) and new is None:
+        raise call.usage_error("give the new text: --new TEXT, or --new - for stdin")
+    if new is not None and not old and not section:
+        raise call.usage_error("give the text that --new replaces: --old TEXT or --section HEADING")
+    if count < 0 or (count != 1 and not old):
+        raise call.usage_error("--count needs --old, and must not be negative")
+    if new is None and not call.interactive:
+        raise call.usage_error("an editor needs a terminal: give --old or --section, and --new")
+    if new is None:
+        return _in_editor(call, bank, name, if_match, agent)
+    text = call.given(new) or ""
+    return edit(
+        bank, name, text, old=old or "", section=section or "", count=count, if_match=if_match,
+        agent=agent,
+    )  # fmt: skip
+
+
+def _in_editor(
+    call: Call, bank: Bank, name: str, if_match: str | None, agent: str | None
+) -> WrittenNote:
+    """Let a person edit the whole file; it is replaced only if it did not change meanwhile."""
+    bank.settings.check_enabled()
+    note = show.show(bank, check_writable(bank, name))
+    etag = if_match or note.etag
+    if not note.writable:
+        raise UnreadableNote(f"{note.path}: {note.faults[0].reason}", "convert the file to UTF-8")
+    with call.edited(note.path.rpartition("/")[2], note.content) as written:
+        try:
+            return write(
+                bank, note.path, lambda _: written, if_match=etag, agent=agent, given=written
+            )
+        except Conflict as error:
+            if if_match:
+                raise
+            raise Conflict(
+                f"{call.place(note.path)} changed while it was open in your editor: nothing was"
+                " overwritten",
+                "compare it with the note, then edit the note again",
+            ) from error
+
+
+def _updated_as_read(bank: Bank, name: str, content: str, **given: Any) -> WrittenNote:  # noqa: ANN401  (those of update)
+    (content,) = _as_read(bank, name, content)
+    return update(bank, name, content, **given)
+
+
+def _edited_as_read(
+    bank: Bank,
+    name: str,
+    new: str,
+    *,
+    old: str = "",
+    section: str = "",
+    **given: Any,  # noqa: ANN401  (those of edit)
+) -> WrittenNote:
+    new, old, section = _as_read(bank, name, new, old, section)
+    return edit(bank, name, new, old=old, section=section, **given)
+
+
+def _as_read(bank: Bank, name: str, *texts: str) -> list[str]:
+    """Return texts with the escapes in which agents read them changed back to characters."""
+    if not any("\\" in text for text in texts):
+        return list(texts)
+    current = show.show(bank, name).content
+    return [hidden_again(text, current) for text in texts]
+
+
+@operation(
+    "append",
+    why="""
+    Adds the text as a new paragraph at the end of the note; all other bytes stay the same. Without
+    TEXT it is read from a pipe, or written in $VISUAL or $EDITOR; `-` always means stdin.
+    """,
+    examples=(
+        ('memory-bank append journal/2026-05 "Moved to tantivy 0.27."', "one line"),
+        ("make test 2>&1 | tail -3 | memory-bank append flaky-tests", "from a pipe"),
+    ),
+    group="Write",
+    allow_secret=True,
+    through=_appended,
+    show=shown.written,
+    tool=Tool(
+        "Add a paragraph at the end of a note; a new subject under a heading of its own.",
+        "bank",
+        told.written,
+        name="append_memory",
+        takes={"filename": "name", "content": "content"},
+    ),
+)
+def append(
+    bank: Bank,
+    name: Annotated[Note, Param(about="path, title or id of a note")],
+    content: Text,
+    *,
+    if_match: IfMatch = None,
+    agent: Agent = None,
+) -> WrittenNote:
+    """Add text at the end of a note.
+
+    Append text to a note as a new paragraph.
 
     Raises NoteNotFound, Conflict if the note's etag is not `if_match`, BadInput if empty.
     """
@@ -109,15 +249,44 @@ def append(
     return write(bank, name, add, if_match=if_match, agent=agent, given=content)
 
 
+@operation(
+    "update",
+    why="""
+    Replaces the whole text; the front matter stays unless the new text has its own. Without TEXT
+    it is read from a pipe, or you edit the current text in $VISUAL or $EDITOR. To change a part
+    of a note, use edit.
+    """,
+    examples=(
+        ("memory-bank update plans/index < plan.md", "from a file"),
+        ('memory-bank update facts/port "The port is 8080." --if-match 987fdff…', "if unchanged"),
+    ),
+    group="Write",
+    allow_secret=True,
+    through=_updated_or_edited,
+    show=shown.written,
+    tool=Tool(
+        """Replace the whole text of a note; its front matter stays unless content brings its own.
+        For a part of it, use `edit_memory`.""",
+        "bank",
+        told.written,
+        name="update_memory",
+        takes={"filename": "name", "content": "content", "if_match": "if_match"},
+        destroys=True,
+        repeatable=True,
+        run=_updated_as_read,
+    ),
+)
 def update(
     bank: Bank,
-    name: str,
-    content: str,
+    name: Note,
+    content: Text,
     *,
-    if_match: str | None = None,
-    agent: str | None = None,
+    if_match: IfMatch = None,
+    agent: Agent = None,
 ) -> WrittenNote:
-    """Replace a note's whole text; its front matter stays if the content has none.
+    """Replace the whole text of a note.
+
+    Replace a note's whole text; its front matter stays if the content has none.
 
     Raises NoteNotFound, Conflict, BadInput if empty.
     """
@@ -136,18 +305,72 @@ def update(
     return write(bank, name, replaced, if_match=if_match, agent=agent, given=content)
 
 
+@operation(
+    "edit",
+    why="""
+    With --old and --new, replaces a text that occurs in the note once, or --count times (0: any
+    number). With --section and --new, replaces the text under a heading, up to the next one.
+    `--new -` reads the new text from stdin. All other bytes of the file stay the same.
+
+    Without these options the note opens in $VISUAL or $EDITOR. If it changes before you save,
+    nothing is overwritten: your text is kept in a file, which the error message names.
+    """,
+    examples=(
+        ("memory-bank edit facts/port --old 8080 --new 8081", "one place"),
+        ("memory-bank edit plans/q3 --section 'Plan > Risks' --new - < risks.md", "one section"),
+        ("memory-bank edit decisions/tantivy", "in your editor"),
+    ),
+    group="Write",
+    allow_secret=True,
+    through=_edited,
+    show=shown.written,
+    tool=Tool(
+        "Replace a text, or what stands under one heading, in a note.",
+        "bank",
+        told.written,
+        name="edit_memory",
+        takes={
+            "filename": "name",
+            "new": "new",
+            "old": "old",
+            "section": "section",
+            "count": "count",
+            "if_match": "if_match",
+        },
+        destroys=True,
+        run=_edited_as_read,
+    ),
+)
 def edit(
     bank: Bank,
-    name: str,
-    new: str,
+    name: Annotated[Note, Param(about="path, title or id of a note")],
+    new: Annotated[str, Param("The new text; - reads stdin", metavar="TEXT", asked=True)],
     *,
-    old: str = "",
-    section: str = "",
-    count: int = 1,
-    if_match: str | None = None,
-    agent: str | None = None,
+    old: Annotated[
+        str, Param("The text to replace", metavar="TEXT", about="text to replace, or give section")
+    ] = "",
+    section: Annotated[
+        str,
+        Param(
+            "Replace the text under this heading; A > B",
+            metavar="HEADING",
+            about="heading whose text is replaced; or A > B",
+        ),
+    ] = "",
+    count: Annotated[
+        int,
+        Param(
+            "How often --old occurs; default: 1",
+            metavar="N",
+            about="how often old is there; 0 any",
+        ),
+    ] = 1,
+    if_match: Annotated[IfMatch, Param(about="the etag that you read")] = None,
+    agent: Agent = None,
 ) -> WrittenNote:
-    """Replace a text, or the text under one heading, in a note.
+    """Change a part of a note, or open it in your editor.
+
+    Replace a text, or the text under one heading, in a note.
 
     With `old`, each of its occurrences becomes `new`; there must be exactly `count` (0: any
     number). With `section`, the text under that heading, up to the next heading, becomes `new`;
@@ -368,3 +591,28 @@ def _check_front_matter(text: str, old: str) -> None:
     if faults and not front_matter.metadata(front_matter.split(old))[1]:
         where = f"line {faults[0].line}: " if faults[0].line else ""
         raise BadInput(f"{where}{faults[0].reason}", "repair the front matter")
+
+
+@operation(
+    "archive",
+    why="""
+    An archived note keeps its path and its links, but recall and notes exclude it unless
+    --include-archived is given. Its front matter gets the line `status: archived`, or
+    `archived: true` if it has a status already. --undo removes that line again.
+    """,
+    examples=(
+        ("memory-bank archive plans/2024 plans/2025", "two old plans"),
+        ("memory-bank archive --undo plans/2025", "make one active again"),
+    ),
+    group="Organise",
+    show=shown.archived,
+)
+def archive(
+    bank: Bank,
+    names: Notes,
+    *,
+    undo: Annotated[bool, Param("Make them active again")] = False,
+) -> list[WrittenNote]:
+    """Exclude notes from results without deleting them."""
+    paths = dict.fromkeys(bank.find(name, exactly=True) for name in names)
+    return [set_status(bank, path, "active" if undo else "archived") for path in paths]

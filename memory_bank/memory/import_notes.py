@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple, cast
+from typing import Annotated, NamedTuple, cast
 
 from blake3 import blake3
 
@@ -18,7 +18,8 @@ from memory_bank.bank.bank import Bank
 from memory_bank.bank.open_index import NoteRow
 from memory_bank.base import plugins
 from memory_bank.base.errors import BadInput, Hint
-from memory_bank.memory import amendments
+from memory_bank.base.operation import Param, operation
+from memory_bank.memory import amendments, shown
 from memory_bank.memory.alike import with_content
 from memory_bank.memory.create import (
     REFUSALS,
@@ -94,10 +95,41 @@ def summaries() -> dict[str, str]:
     return {kind: _load(kind).SUMMARY for kind in kinds()}
 
 
+def _kinds(start: str) -> list[str]:
+    return [kind for kind in kinds() if kind.startswith(start)]
+
+
+@operation(
+    "import",
+    why="""
+    Writes a note for each note of the source, with its dates, tags, folders and links; the source
+    is not changed. Notes that can't be read are listed with the reason.
+
+    Run it again whenever the source has changed: new notes are added, changed ones are updated,
+    and nothing is imported twice. A note that you changed in the bank is never overwritten, but
+    listed. The old text of an updated note is moved to the trash.
+    """,
+    examples=(
+        ("memory-bank import markdown docs/adr --into decisions", "decision records"),
+        ("memory-bank import markdown ~/vault --dry-run", "show what would be imported"),
+        ("memory-bank import mcp-memory ~/.mcp/memory.jsonl", "the MCP memory server's graph"),
+    ),
+    group="Write",
+    allow_secret=True,
+    kinds=summaries,
+    show=shown.imported,
+)
 def import_notes(
-    bank: Bank, kind: str, path: str | Path, *, into: str = "", dry_run: bool = False
+    bank: Bank,
+    kind: Annotated[str, Param(argument=True, metavar="KIND", complete=_kinds)],
+    path: Annotated[str | Path, Param(argument=True, metavar="PATH", path="any", only=str)],
+    *,
+    into: Annotated[str, Param("Write the notes below this folder", metavar="FOLDER")] = "",
+    dry_run: Annotated[bool, Param("Show what would be done, but write nothing")] = False,
 ) -> Imported:
-    """Write the notes of a source below the folder `into`, and return the result of each.
+    """Import notes from another program.
+
+    Write the notes of a source below the folder `into`, and return the result of each.
 
     A note records its origin. When imported again, it is updated if the source changed and the
     note did not; its old text is moved to the trash. A note that changed in the bank is kept.

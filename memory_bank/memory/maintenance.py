@@ -8,13 +8,16 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from memory_bank.bank.bank import Bank
-from memory_bank.base.errors import Busy
+from memory_bank.base.errors import Busy, NoBank, NoRepository
+from memory_bank.base.operation import Param, Tool, operation
 from memory_bank.base.paths import Layout
 from memory_bank.base.repairs import described
+from memory_bank.base.screen import FAILED, FOUND, Call, Interrupted
 from memory_bank.git import repository
+from memory_bank.memory import shown, told
 from memory_bank.search.index.document_changes import Progress, SyncReport
 from memory_bank.search.index.index import Index
 from memory_bank.search.manifest import document_rows
@@ -27,8 +30,100 @@ _BETWEEN = 0.01
 """Seconds between two turns of embedding, in which others may lock the bank."""
 
 
-def sync(bank: Bank, *, rebuild: bool = False, progress: Progress | None = None) -> SyncReport:
-    """Index and embed whatever differs from the files; with `rebuild`, rebuild every index."""
+def _command(
+    call: Call,
+    *,
+    rebuild: bool = False,
+    compare: Annotated[bool, Param("List differences from a newly built index")] = False,
+) -> int:
+    """Update the index of notes and code, or compare it with a new one."""
+    if rebuild and compare:
+        raise call.usage_error("choose one: --rebuild or --compare")
+    try:
+        with call.open() as bank:
+            if compare:
+                return _compared(call, bank)
+            report = sync(bank, rebuild=rebuild, progress=call.progress)
+            report.code = sync_code(bank, call.progress)
+    except NoBank:
+        if rebuild or compare or not _synced_code(call):
+            raise
+        return FOUND
+    except KeyboardInterrupt as error:
+        raise Interrupted(
+            "interrupted: what is indexed and embedded so far is kept",
+            "`memory-bank sync` continues there",
+        ) from error
+    call.answer(report, lambda report: shown.synced(call, report))
+    if not call.json:
+        call.warn(report.problem)
+        _warn_of_code(call, report.code)
+    return FOUND
+
+
+def _synced_code(call: Call) -> bool:
+    """Update the index of code without a bank; tell whether there is any that was asked for."""
+    try:
+        with call.open_code() as code:
+            if not code.table.file.exists():
+                return False
+            report = sync_codebase(code, call.progress)
+    except NoRepository:
+        return False
+    call.answer(report, lambda report: shown.synced_code(call, report))
+    if not call.json:
+        _warn_of_code(call, report)
+    return True
+
+
+def _warn_of_code(call: Call, report: SyncReport | None) -> None:
+    if report is not None and report.problem:
+        call.warn(f"code: {report.problem}")
+
+
+def _compared(call: Call, bank: Bank) -> int:
+    found = compare(bank, call.progress)
+    call.answer(found, lambda found: shown.differences(call, found.differences))
+    return FAILED if found.differences else FOUND
+
+
+@operation(
+    "sync",
+    why="""
+    Every query updates the index first, for about a second; sync does everything that remains, for
+    example the vectors of many new notes, and checks the index. So it is never required, but
+    useful after a big `git pull` or in a hook.
+
+    --rebuild rebuilds every index. --compare builds a second index in a temporary folder and lists
+    every difference: exit code 3 if there is one.
+    """,
+    examples=(
+        ("memory-bank sync", "update the index"),
+        ("memory-bank sync --rebuild", "rebuild it from the files"),
+        ("memory-bank sync --compare", "does the index match the files?"),
+    ),
+    group="Look after",
+    through=_command,
+    tool=Tool(
+        """Index and embed everything that remains; with rebuild, rebuild every index from the
+        files. Never needed before a search, which looks for changes itself.""",
+        "maintenance",
+        told.synced,
+        name="sync_memories",
+        aside=True,
+        repeatable=True,
+    ),
+)
+def sync(
+    bank: Bank,
+    *,
+    rebuild: Annotated[bool, Param("Rebuild every index")] = False,
+    progress: Progress | None = None,
+) -> SyncReport:
+    """Update the index from the files.
+
+    Index and embed whatever differs from the files; with `rebuild`, rebuild every index.
+    """
     from memory_bank.trust import trust_filter  # start-up: servers index without it
 
     report = bank.rebuild(progress) if rebuild else bank.sync(progress)

@@ -8,13 +8,27 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
+from typing import Annotated
 
 from memory_bank.bank import note_files, open_index
 from memory_bank.bank.backlinks import LinkShown, shown
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.open_index import NoteRow, View
 from memory_bank.base.errors import BadInput, Conflict, Hint, UnreadableNote
+from memory_bank.base.operation import (
+    Agent,
+    Note,
+    Notes,
+    Param,
+    Tags,
+    Tool,
+    operation,
+    visible_name,
+)
+from memory_bank.base.screen import Call
 from memory_bank.base.text import agent_name
+from memory_bank.memory import show, told
+from memory_bank.memory import shown as views
 from memory_bank.notes import files, front_matter, names, parsing
 from memory_bank.notes.identity import etag, note_id
 from memory_bank.notes.journal import JournalEntry
@@ -62,8 +76,38 @@ def check_movable(bank: Bank, name: str) -> str:
     return path
 
 
-def rename(bank: Bank, name: str, new_name: str, *, agent: str | None = None) -> Renamed:
-    """Rename a note and rewrite the links to it, all or nothing.
+@operation(
+    "mv",
+    why="""
+    Moves the file and rewrites the links to it in all notes, all or nothing. A new name that ends
+    in a slash is a folder.
+    """,
+    examples=(
+        ("memory-bank mv whoosh decisions/2025-whoosh", "another name"),
+        ("memory-bank mv ideas/cache archive/", "into a folder"),
+    ),
+    group="Organise",
+    allow_secret=True,
+    show=views.renamed,
+    tool=Tool(
+        "Move a note to another path and rewrite every link to it, all or nothing.",
+        "bank",
+        told.renamed,
+        name="rename_memory",
+        takes={"filename": "name", "new_filename": "new_name"},
+        destroys=True,
+    ),
+)
+def rename(
+    bank: Bank,
+    name: Note,
+    new_name: Annotated[str, Param(argument=True, metavar="NEW", longest=2000)],
+    *,
+    agent: Agent = None,
+) -> Renamed:
+    """Rename a note, and rewrite links to it.
+
+    Rename a note and rewrite the links to it, all or nothing.
 
     A new name that ends in a slash is a folder. Raises NoteNotFound, NoteExists, BadName.
     """
@@ -117,17 +161,84 @@ def _not_relinked(failed: Sequence[str]) -> str | None:
     return f"links to the old name stay in {', '.join(failed)}" if failed else None
 
 
-def merge(
+def _asked(
+    call: Call,
     bank: Bank,
     sources: Sequence[str],
     target: str,
-    content: str,
+    content: str | None = None,
     *,
     tags: Sequence[str] = (),
-    source_type: str = "manual",
     source_agent: str = "",
 ) -> Merged:
-    """Merge several notes into one, all or nothing.
+    """Read the text, or let a person edit those of the sources."""
+    source = "agent" if source_agent else "manual"
+    merged = partial(merge, bank, tags=tags, source_type=source, source_agent=source_agent)
+    paths = list(dict.fromkeys(check_movable(bank, name) for name in sources))
+    text = call.given(content)
+    if text is not None:
+        return merged(paths, target, text)
+    bodies = "\n".join(f"{show.show(bank, path).body.strip()}\n" for path in paths)
+    with call.edited("merged.md", bodies) as written:
+        return merged(paths, target, written)
+
+
+@operation(
+    "merge",
+    why="""
+    Writes the target with the given text, moves the sources to the trash and redirects links to
+    them to the target, all or nothing. The target gets the sources' tags and references. It may
+    be one of the sources; its old text is then moved to the trash too.
+
+    Without --text the text is read from a pipe, or edited in $VISUAL or $EDITOR, starting with
+    the texts of all sources.
+    """,
+    examples=(
+        ("memory-bank merge retry-1 retry-2 --into facts/retries", "in your editor"),
+        ("memory-bank merge a b --into a --text '# One note'", "into one of them"),
+        ("memory-bank merge a b --into c --tags http < c.md", "from a file"),
+    ),
+    group="Organise",
+    allow_secret=True,
+    through=_asked,
+    show=views.merged,
+    tool=Tool(
+        """Merge notes into one, all or nothing; links to the sources are redirected to the target.
+        The sources are moved to the trash.""",
+        "bank",
+        told.merged,
+        name="merge_memories",
+        takes={"source_files": "sources", "target_file": "target", "summary_content": "content"},
+        fixed={"source_type": "agent"},
+        destroys=True,
+    ),
+)
+def merge(
+    bank: Bank,
+    sources: Annotated[Notes, Param(metavar="SOURCE...", most=1000)],
+    target: Annotated[
+        str,
+        Param("The merged note", flags="--into", metavar="TARGET", complete="notes", longest=2000),
+    ],
+    content: Annotated[
+        str, Param("Its text; - reads stdin", metavar="TEXT", flags="--text", asked=True)
+    ],
+    *,
+    tags: Annotated[Tags, Param("Tags besides those of the sources")] = (),
+    source_type: str = "manual",
+    source_agent: Annotated[
+        str,
+        Param(
+            "The agent that makes the change, if an agent does",
+            flags="--agent",
+            metavar="NAME",
+            read=visible_name,
+        ),
+    ] = "",
+) -> Merged:
+    """Merge several notes into one and redirect links to it.
+
+    Merge several notes into one, all or nothing.
 
     `target` gets `content`; the sources are moved to the trash and links to them are redirected to
     the target. Unless the content has front matter, the target gets the sources' tags and

@@ -10,7 +10,8 @@ from typing import NamedTuple
 from memory_bank.bank import open_index
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.open_index import View
-from memory_bank.memory import recent_changes
+from memory_bank.base.operation import Tool, operation
+from memory_bank.memory import recent_changes, shown, told
 from memory_bank.memory.links import count_problems
 from memory_bank.memory.recent_changes import ChangedKeys, Lately
 from memory_bank.memory.show import ListedNote, listed
@@ -249,8 +250,31 @@ class Stats:
     unindexed: int
 
 
+@operation(
+    "stats",
+    why="""
+    Counts notes, their bytes, types and tags, and what may need attention: broken links, ghosts
+    (link targets that are not notes), orphans (notes without links), files that are not indexed.
+    """,
+    examples=(
+        ("memory-bank stats", "for a person"),
+        ("memory-bank stats --json | jq .count", "for a program"),
+    ),
+    group="Look after",
+    show=shown.stats,
+    tool=Tool(
+        "Count notes, tags, types, links, and files that are not indexed.",
+        "bank",
+        told.stats,
+        name="get_memory_stats",
+        reads=True,
+    ),
+)
 def stats(bank: Bank) -> Stats:
-    """Return counts of notes, tags, types, links and files that could not be indexed."""
+    """Count notes, tags, types and links.
+
+    Files that could not be indexed are counted, too.
+    """
     bank.catch_up()
     return bank.read(_stats)
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from operator import attrgetter
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from memory_bank.bank.backlinks import node_of
 from memory_bank.bank.bank import Bank
@@ -13,7 +12,21 @@ from memory_bank.bank.hits import Wanted
 from memory_bank.bank.revisions.revisions import bank_at
 from memory_bank.base.dates import iso_of
 from memory_bank.base.errors import BadInput
-from memory_bank.base.setting_sections import BANK, MODES
+from memory_bank.base.operation import (
+    REQUIRED,
+    Before,
+    IncludeArchived,
+    Limit,
+    Param,
+    Since,
+    Tags,
+    Tool,
+    Type,
+    operation,
+)
+from memory_bank.base.screen import Call
+from memory_bank.base.setting_sections import BANK, MODES, SCOPES, Search
+from memory_bank.memory import hits_shown, told
 from memory_bank.memory.hits import AsOf, Recalled, fitted
 from memory_bank.memory.recall_bank import linked_or_found
 from memory_bank.search.manifest import document_rows
@@ -27,6 +40,9 @@ if TYPE_CHECKING:
 MOST = 100
 """Most notes in an answer."""
 
+_ON_SCREEN = 5
+"""Notes in an answer on a terminal, unless a setting or an option says otherwise."""
+
 TOKENS = 1500
 """Tokens of an answer to an agent that names no number."""
 
@@ -36,28 +52,188 @@ DETAILS = (SECTION, NOTE, INDEX)
 """What an answer has of each note: its best section, all of it, or no text."""
 
 
-def recall(
+_At = Annotated[
+    str | None,
+    Param("Notes as of a commit, tag or branch", metavar="REV", about="git revision"),
+]
+
+
+def _by_agent(bank: Bank, query: str, *, at: _At = None, **options: Any) -> Recalled:  # noqa: ANN401  (those of recall)
+    """Search the bank, as it is or as of a revision."""
+    return recall(bank, query, **options) if at is None else recall_at(bank, at, query, **options)
+
+
+def _in_command(
+    call: Call,
     bank: Bank,
     query: str,
     limit: int | None = None,
-    mode: str | None = None,
     *,
-    offset: int = 0,
-    detail: str = SECTION,
-    tokens: int | None = None,
-    tags: Sequence[str] = (),
-    type: str | None = None,  # noqa: A002  (the field's word)
-    since: str | datetime | None = None,
-    before: str | datetime | None = None,
-    linked_to: str | None = None,
-    include_archived: bool = False,
-    min_score: float = 0.0,
-    count_access: bool = True,
-    scope: str | None = None,
+    at: _At = None,
+    form: str | None = None,
+    **options: Any,  # noqa: ANN401  (those of recall)
+) -> Recalled:
+    """Search the bank for as many notes as a terminal shows, the weak ones last."""
+    if call.json and form not in {None, "json"}:
+        raise call.usage_error(f"give --json or --format {form}, not both")
+    if options.get("scope") not in {None, BANK} and (at or options.get("linked_to")):
+        raise call.usage_error("--at and --linked-to search the bank only, not --scope")
+    call.json = call.json or form == "json"
+    usual = bank.settings.search.limit == Search().limit
+    if limit is None and usual and call.console.terminal and not call.json and form is None:
+        limit = _ON_SCREEN
+    found = _by_agent(bank, query, at=at, limit=limit, **options)
+    return found._replace(notes=tuple(sorted(found.notes, key=attrgetter("weak"))))
+
+
+@operation(
+    "recall",
+    why="""
+    Any text is a query. It finds passages with its words (more and rarer words rank higher) and
+    passages of similar meaning. Each note is listed once with its best section; --also lists its
+    other matching sections. On a terminal, five notes are shown.
+
+    A query may contain "phrases" (quote them once more for your shell), -words to exclude, and
+    conditions: tag:search type:decision status:archived since:7d before:2026-05-01 in:decisions
+    links:src/api.py, or any key of your notes' front matter. The options do the same. Conditions
+    apply before ranking. Words of time (last week, in October) restrict the notes by date.
+
+    --scope shared searches the notes that other repositories published to the shared index, both
+    those and this bank; conditions there are also repo:NAME and team:NAME. --scope user searches
+    this bank and your own banks.
+
+    --mode lexical searches by words only and is fastest; semantic by meaning only. Notes that are
+    often found or were written recently rank a little higher; each result counts as an access of
+    the note unless --no-count is given.
+    """,
+    examples=(
+        ("memory-bank recall why tantivy", "a question"),
+        ("memory-bank recall '\"index grows\" -whoosh tag:search'", "phrase, exclusion, condition"),
+        ("memory-bank recall retry --type bugfix --since 2w --explain", "with scores explained"),
+        ("memory-bank recall retry --linked-to src/api.py", "what is known about a file"),
+        ("memory-bank recall --scope both job queue repo:shop", "in other repositories, too"),
+        ("memory-bank recall --at v1.0 which index", "what was known at a revision"),
+        ("memory-bank recall retry --json | jq -r '.notes[].path'", "for a program"),
+    ),
+    group="Find",
+    through=_in_command,
+    show=hits_shown.found,
+    tool=(
+        Tool(
+            """Find what this project knows: past decisions, facts, lessons, plans, and why.
+            Call it before you plan, decide or debug.""",
+            "store",
+            told.recalled,
+            takes=(
+                "query",
+                "mode",
+                "detail",
+                "tokens",
+                "limit",
+                "offset",
+                "tags",
+                "type",
+                "since",
+                "before",
+                "include_archived",
+                "min_score",
+                "at",
+                "scope",
+            ),
+            defaults={"mode": "hybrid", "tokens": TOKENS, "limit": 5},
+            reads=True,
+            without=("links",),
+            run=_by_agent,
+        ),
+        Tool(
+            "Search notes, filtered by tags (all of them), type and time.",
+            "bank",
+            told.recalled,
+            name="search_memories",
+            takes=("query", "limit", "tags", "type", "since", "before"),
+            defaults={"limit": 5},
+            bare=("query", "since"),
+            fixed={"tokens": TOKENS},
+            reads=True,
+        ),
+        Tool(
+            """Search only notes that link to a file, symbol, person or note, with the words of each
+            link. Call it before you change a file: what is known about src/api.py?""",
+            "bank",
+            told.linked,
+            name="search_linked_memories",
+            takes={"query": "query", "target_document": "linked_to", "limit": "limit"},
+            defaults={"limit": 5, "target_document": REQUIRED},
+            bare=("query",),
+            fixed={"tokens": TOKENS},
+            reads=True,
+        ),
+    ),
+)
+def recall(
+    bank: Bank,
+    query: Annotated[
+        str,
+        Param(
+            argument=True,
+            metavar="QUERY...",
+            excludes=True,
+            words=True,
+            longest=10_000,
+            about='a question; "phrase" -word tag:x in:dir since:7d',
+        ),
+    ],
+    limit: Annotated[Limit, Param("Most notes to list, 1 to 100")] = None,
+    mode: Annotated[
+        str | None,
+        Param(
+            "lexical, semantic, hybrid",
+            metavar="MODE",
+            choices=MODES,
+            only=Literal["hybrid", "lexical", "semantic"],
+        ),
+    ] = None,
+    *,
+    offset: Annotated[int, Param(least=0)] = 0,
+    detail: Annotated[str, Param(only=Literal["section", "index"])] = SECTION,
+    tokens: Annotated[int | None, Param(only=int)] = None,
+    tags: Annotated[Tags, Param("Only notes that have all these tags")] = (),
+    type: Annotated[Type, Param("Only notes of this type")] = None,  # noqa: A002  (the field's word)
+    since: Annotated[Since, Param(about="7d, last week, 2026-05")] = None,
+    before: Before = None,
+    linked_to: Annotated[
+        str | None,
+        Param(
+            "Only notes that link to this note, file or person",
+            metavar="NAME",
+            complete="notes",
+            longest=2000,
+            about="src/api.py, a note, a person",
+        ),
+    ] = None,
+    include_archived: IncludeArchived = False,
+    min_score: Annotated[
+        float, Param("Only notes of at least this score", metavar="X", least=0, most=1)
+    ] = 0.0,
+    count_access: Annotated[
+        bool, Param("Don't count this as an access of the notes", flags="--no-count")
+    ] = True,
+    scope: Annotated[
+        str | None,
+        Param(
+            "bank, shared (other repositories), both, user",
+            metavar="SCOPE",
+            choices=SCOPES,
+            only=Literal["bank", "shared", "both", "user"] | None,
+            about="shared: other repositories",
+        ),
+    ] = None,
     with_trust: bool = True,
     progress: Progress | None = None,
 ) -> Recalled:
-    """Return the notes that match a query, best first, each once with its best section.
+    """Search notes by words, meaning and links.
+
+    Return the notes that match a query, best first, each once with its best section.
 
     `limit` is clamped to 1 to 100; the best `offset` notes are left out. With the detail `note`,
     notes come whole instead of their best section, with `index` without text. With `tokens`, at

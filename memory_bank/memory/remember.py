@@ -7,8 +7,9 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from memory_bank.bank import note_files
 from memory_bank.bank.bank import Bank
@@ -17,9 +18,11 @@ from memory_bank.bank.note_files import SESSION
 from memory_bank.bank.open_index import NoteRow
 from memory_bank.base.dates import iso
 from memory_bank.base.errors import BadInput, Hint, NoteExists
+from memory_bank.base.operation import Param, Tags, Text, Texts, Tool, operation
+from memory_bank.base.screen import Call
 from memory_bank.base.text import agent_name
 from memory_bank.git import repository
-from memory_bank.memory import amendments
+from memory_bank.memory import amendments, shown, told
 from memory_bank.memory.alike import duplicates, linked, remarks_on, similar_to, stays_here
 from memory_bank.notes import front_matter, names, parsing
 from memory_bank.notes.identity import content_hash, note_id, slug
@@ -95,21 +98,126 @@ class _Wanted(NamedTuple):
     source_agent: str
 
 
+def _asked(
+    call: Call,
+    bank: Bank,
+    content: str | None = None,
+    *,
+    type: str = "",  # noqa: A002  (the field's word)
+    **given: Any,  # noqa: ANN401  (those of remember)
+) -> Remembered:
+    """Read or edit the content, after what is wrong with the other arguments was told."""
+    for words in given.get("entity_refs", ()):
+        entity(words)
+    bank.settings.check_enabled()
+    session = given.get("source_type") == SESSION
+    files = [_below(bank.layout.project, file) for file in given.pop("file_refs", ())]
+    with call.given_or_edited(content) as text:
+        kind = type or (SESSION if session else "")
+        return remember(bank, text, type=kind, file_refs=files, **given)
+
+
+def _below(project: Path, file: str) -> str:
+    """Return a file's path relative to the project; unchanged if it is not in the project."""
+    found = Path(file).absolute().resolve()
+    if found.exists() and found.is_relative_to(project):
+        return found.relative_to(project).as_posix()
+    return file
+
+
+@operation(
+    "remember",
+    why="""
+    Writes the text as a Markdown note, named after its type and its first words. The same text a
+    second time makes no second note: its tags are added to the first.
+
+    Without TEXT it is read from a pipe, or written in $VISUAL or $EDITOR; `-` always means stdin.
+    Wikilinks in the text, `[[decisions/whoosh]]` or `supersedes:: [[…]]`, link it to other notes
+    and to files; --file-ref, --symbol-ref and --entity add links outside the text.
+    """,
+    examples=(
+        ('memory-bank remember "Retries need jitter" --tags http,lesson', "one line"),
+        ("git log -1 --format=%B | memory-bank remember --type change", "from a pipe"),
+        ("memory-bank remember --type decision --name decisions/queue", "in your editor"),
+        ('memory-bank remember "…" --file-ref src/api.py --entity person:sarah', "with references"),
+    ),
+    group="Write",
+    allow_secret=True,
+    through=_asked,
+    show=shown.remembered,
+    tool=Tool(
+        """Save what you learned, and why, as a note that later sessions remember: one thing each.
+        Recall first: to change what is known, edit that note. The same content makes no second
+        note.""",
+        "store",
+        told.remembered,
+        takes=("content", "tags", "type", "file_refs", "symbol_refs", "entity_refs"),
+        defaults={"type": "fact"},
+        fixed={"source_type": "agent"},
+        repeatable=True,
+    ),
+)
 def remember(
     bank: Bank,
-    content: str,
+    content: Annotated[Text, Param(about="Markdown; [[note]] and [[src/file]] make links")],
     *,
-    tags: Sequence[str] = (),
-    type: str = "",  # noqa: A002  (the field's word)
-    name: str = "",
-    file_refs: Sequence[str] = (),
-    symbol_refs: Sequence[str] = (),
-    entity_refs: Sequence[Reference] = (),
-    source_type: str = "manual",
-    source_agent: str = "",
+    tags: Annotated[Tags, Param("Tags, separated by commas")] = (),
+    type: Annotated[  # noqa: A002  (the field's word)
+        str,
+        Param(
+            "decision, fact, plan, bugfix … or a word of your own",
+            metavar="TYPE",
+            complete="types",
+            about="decision, fact, bugfix, plan …",
+        ),
+    ] = "",
+    name: Annotated[str, Param("The note's name: folder/name", metavar="NAME")] = "",
+    file_refs: Annotated[
+        Sequence[str],
+        Param(
+            "A file that it is about; repeatable",
+            flags="--file-ref",
+            metavar="PATH",
+            path="any",
+            longest=2000,
+            most=1000,
+        ),
+    ] = (),
+    symbol_refs: Annotated[
+        Sequence[str],
+        Param(
+            "A symbol; repeatable", flags="--symbol-ref", metavar="NAME", longest=2000, most=1000
+        ),
+    ] = (),
+    entity_refs: Annotated[
+        Sequence[Reference],
+        Param(
+            "A person, ticket, clause …",
+            flags="--entity",
+            metavar="KIND:ID",
+            only=Sequence[dict[str, str] | str],
+            longest=2000,
+            most=1000,
+            about="{kind, id} or person:sarah",
+        ),
+    ] = (),
+    source_type: Annotated[
+        str,
+        Param(
+            "Who wrote it: manual, agent, session (not in git), import",
+            metavar="SOURCE",
+            choices=SOURCE_TYPES,
+            flags="--source",
+        ),
+    ] = "",
+    source_agent: Annotated[
+        str, Param("The agent that writes it, if one does", metavar="NAME", flags="--agent")
+    ] = "",
     session_id: str = "",
 ) -> Remembered:
-    """Write a content as a new note, or update the note that has the same content.
+    """Write a text as a new note.
+
+    Write a content as a new note, or update the note that has the same content.
 
     Contents are the same if their normalised texts are; then tags and references are merged, the
     access count is increased and the time of update is recorded outside the note. A note that git
@@ -195,15 +303,26 @@ def _create(
     )
 
 
+@operation(
+    "",
+    tool=Tool(
+        """Note what matters only for the work of this session; it stays out of git.
+        Use `remember` for what others should know.""",
+        "store",
+        told.remembered,
+        takes=("content", "file_refs", "symbol_refs", "tags", "session_id"),
+        repeatable=True,
+    ),
+)
 def session_note(
     bank: Bank,
-    content: str,
+    content: Annotated[str, Param()],
     *,
-    tags: Sequence[str] = (),
-    file_refs: Sequence[str] = (),
-    symbol_refs: Sequence[str] = (),
+    tags: Tags = (),
+    file_refs: Texts = (),
+    symbol_refs: Texts = (),
     source_agent: str = "",
-    session_id: str = "",
+    session_id: Annotated[str, Param()] = "",
 ) -> Remembered:
     """Write a content as a note of a session, in `sessions/`, which git ignores.
 

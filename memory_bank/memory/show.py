@@ -4,14 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 from memory_bank.bank import open_index
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.open_index import BY_HAND, NoteRow, View
 from memory_bank.base.dates import iso_of
 from memory_bank.base.errors import Conflict, Hint, NoteNotFound, UnreadableNote
+from memory_bank.base.operation import (
+    Before,
+    IncludeArchived,
+    Param,
+    Since,
+    Tags,
+    Tool,
+    Type,
+    operation,
+)
+from memory_bank.memory import shown, told
 from memory_bank.notes.names import name_of
 from memory_bank.notes.note import Entity, FileFault
 from memory_bank.search.manifest import document_rows, filters, link_rows
@@ -114,17 +124,42 @@ class SeveralShown:
     missing: tuple[Missing, ...] = ()
 
 
+@operation(
+    "notes",
+    why="""
+    Lists notes by the time of their last change, the newest first, one per line: path, date of the
+    change, type, title and tags. To find notes by their content, use recall.
+    """,
+    examples=(
+        ("memory-bank notes --since 7d", "changed in the last seven days"),
+        ("memory-bank notes --type decision --limit 100", "all decisions"),
+        ("memory-bank notes --json | jq -r '.notes[].path'", "for a program"),
+    ),
+    group="Find",
+    show=shown.listing,
+    tool=Tool(
+        "List the notes that were created or changed last, without their text.",
+        "bank",
+        told.listed,
+        name="recent_memories",
+        takes=("limit", "tags", "type", "since", "before"),
+        reads=True,
+    ),
+)
 def list_notes(
     bank: Bank,
-    limit: int = 10,
+    limit: Annotated[int, Param("Most notes to list; default: 10", metavar="N")] = 10,
     *,
-    since: str | datetime | None = None,
-    before: str | datetime | None = None,
-    tags: Sequence[str] = (),
-    type: str | None = None,  # noqa: A002  (the field's word)
-    include_archived: bool = False,
+    since: Since = None,
+    before: Before = None,
+    tags: Annotated[Tags, Param("Only notes that have all these tags")] = (),
+    type: Annotated[Type, Param("Only notes of this type")] = None,  # noqa: A002  (the field's word)
+    include_archived: IncludeArchived = False,
 ) -> Listing:
-    """Return the most recently created or updated notes; filters as in `recall`."""
+    """List the notes that changed most recently.
+
+    Return the most recently created or updated notes; filters as in `recall`.
+    """
     wanted = conditions(tags=tags, types=type, since=since, before=before)
     bank.catch_up()
 
@@ -218,6 +253,66 @@ def show_several(bank: Bank, names: Sequence[str], heading: str = "") -> Several
     return SeveralShown(tuple(notes), tuple(missing))
 
 
+@operation(
+    "show",
+    why="""
+    A note's name is its path without .md, its file name alone if no other note has it, an alias,
+    its title or its id.
+
+    On a terminal the Markdown is rendered, below a line of metadata. A pipe gets the source,
+    including front matter; characters that are harmful in a terminal (control characters, reversed
+    text) are escaped, for example `\\x1b`. With --raw a pipe gets every character unchanged.
+    """,
+    examples=(
+        ("memory-bank show decisions/tantivy", "by its name"),
+        ("memory-bank show tantivy --section Consequences", "one section"),
+        ("memory-bank show tantivy --raw > copy.md", "the unchanged source"),
+        ("memory-bank show tantivy --json | jq -r .etag", "its etag, for --if-match"),
+    ),
+    group="Find",
+    show=shown.note,
+    tool=Tool(
+        "Read notes whole: text, etag, metadata, number of backlinks; or one section.",
+        "bank",
+        told.read,
+        name="read_memory",
+        takes={"filename": "names", "section": "section"},
+        reads=True,
+        without=("body",),
+    ),
+)
+def read(
+    bank: Bank,
+    names: Annotated[
+        str | Sequence[str],
+        Param(
+            argument=True,
+            metavar="NAME",
+            complete="notes",
+            least=1,
+            most=20,
+            longest=2000,
+            about="a name, or several",
+        ),
+    ],
+    section: Annotated[
+        str,
+        Param(
+            "Show only the text under this heading; A > B",
+            metavar="HEADING",
+            about="only what is under this heading",
+        ),
+    ] = "",
+) -> ShownNote | ShownSection | SeveralShown:
+    """Show one note.
+
+    For several names, show each; with a section, only what is under that heading.
+    """
+    if not isinstance(names, str):
+        return show_several(bank, names, section)
+    return show_section(bank, names, section) if section else show(bank, names)
+
+
 def known_names(bank: Bank) -> list[str]:
     """Return the indexed names of notes without updating the index, for fast completion."""
     if not bank.layout.manifest.exists():
@@ -233,8 +328,24 @@ def known_tags(bank: Bank) -> list[str]:
     return list(bank.read(lambda view: document_rows.counts(view.manifest, "tag")))
 
 
+@operation(
+    "tags",
+    why="""
+    Lists every tag with its number of notes, the most used first, for example to find tags that
+    mean the same.
+    """,
+    examples=(
+        ("memory-bank tags", "all of them"),
+        ("memory-bank recall index --tags search", "then use one"),
+    ),
+    group="Find",
+    show=shown.tags,
+)
 def tag_counts(bank: Bank) -> dict[str, int]:
-    """Return the number of notes of each tag, the most used first."""
+    """List tags with their number of notes.
+
+    The most used come first.
+    """
     bank.catch_up()
     return bank.read(lambda view: document_rows.counts(view.manifest, "tag"))
 

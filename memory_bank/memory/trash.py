@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Annotated, NamedTuple
 
 from memory_bank.bank.bank import Bank
 from memory_bank.base.dates import iso
-from memory_bank.base.errors import UnreadableNote
+from memory_bank.base.errors import BadInput, UnreadableNote
+from memory_bank.base.operation import IfMatch, Note, Notes, Param, Tool, operation, topic
+from memory_bank.base.rendering import count
+from memory_bank.base.screen import FOUND, Call
+from memory_bank.memory import shown, told
 from memory_bank.notes import characters, front_matter, names
 from memory_bank.notes.trash_folder import Trashed as Place
 from memory_bank.notes.trash_folder import deleted_at
@@ -31,7 +36,18 @@ class TrashedNote:
     """The first line of its text, below its front matter."""
 
 
-def delete(bank: Bank, name: str, *, if_match: str | None = None) -> TrashedNote:
+@operation(
+    "",
+    tool=Tool(
+        "Move a note to the trash. `restore_memory` brings it back.",
+        "bank",
+        told.trashed,
+        name="delete_memory",
+        takes={"filename": "name", "if_match": "if_match"},
+        destroys=True,
+    ),
+)
+def delete(bank: Bank, name: Note, *, if_match: IfMatch = None) -> TrashedNote:
     """Move a note to the trash; `restore` brings it back."""
     bank.settings.check_enabled()
     trashed = bank.store.delete(bank.find(name, exactly=True), if_match)
@@ -41,8 +57,92 @@ def delete(bank: Bank, name: str, *, if_match: str | None = None) -> TrashedNote
     return _shown(bank, trashed)
 
 
-def restore(bank: Bank, name: str, new_name: str = "", *, version: str = "") -> str:
-    """Restore a deleted note, under another name if given; return its path.
+@operation(
+    "rm",
+    why="""
+    Moves notes to the bank's trash, `.memories/.trash/`; restore brings them back. Links to them
+    are not changed and lead to ghosts until then. If one of the names is unknown, nothing is
+    deleted. Consider archive instead: archived notes are excluded from results, but stay readable.
+    """,
+    examples=(
+        ("memory-bank rm ideas/cache", "move it to the trash"),
+        ("memory-bank restore ideas/cache", "restore it"),
+    ),
+    group="Organise",
+    show=shown.deleted,
+)
+def remove(call: Call, bank: Bank, names: Notes, *, if_match: IfMatch = None) -> list[TrashedNote]:
+    """Move notes to the trash; restore brings them back."""
+    if if_match and len(names) > 1:
+        raise call.usage_error("--if-match applies to one note: name only one")
+    paths = dict.fromkeys(bank.find(name, exactly=True) for name in names)
+    return [delete(bank, path, if_match=if_match) for path in paths]
+
+
+class RestoredNote(NamedTuple):
+    """A restored note."""
+
+    path: str
+
+
+def _restored(bank: Bank, name: str, new_name: str = "") -> RestoredNote:
+    return RestoredNote(restore(bank, name, new_name))
+
+
+def _asked(
+    call: Call, bank: Bank, name: str | None = None, new_name: str = "", *, version: str = ""
+) -> int:
+    """Restore a note, or list the trash."""
+    if name is None and (new_name or version):
+        given = "--as" if new_name else "--version"
+        raise call.usage_error(f"{given} needs the name of a deleted note")
+    if name is None:
+        return shown.trash(call, trash(bank))
+    path = restore(bank, name, new_name, version=version)
+    shown.restored(call, path, () if call.json else trash(bank, name))
+    return FOUND
+
+
+@operation(
+    "restore",
+    why="""
+    Without a name, lists the trash, the newest first. With a name, restores the most recently
+    deleted note of that name, under the same name or under another with --as. If several versions
+    of it are in the trash, --version names another one; `memory-bank trash list NAME` lists them.
+    """,
+    examples=(
+        ("memory-bank restore", "list the trash"),
+        ("memory-bank restore ideas/cache", "under its old name"),
+        ("memory-bank restore ideas/cache --as ideas/cache-2", "under another name"),
+        ("memory-bank restore ideas/cache --version 20260508", "an older version"),
+    ),
+    group="Organise",
+    through=_asked,
+    tool=Tool(
+        "Bring the newest deleted note of a path back from the trash.",
+        "bank",
+        told.restored,
+        name="restore_memory",
+        takes={"filename": "name", "new_filename": "new_name"},
+        run=_restored,
+    ),
+)
+def restore(
+    bank: Bank,
+    name: Annotated[
+        str, Param(argument=True, metavar="[NAME]", asked=True, complete="trashed", longest=2000)
+    ],
+    new_name: Annotated[
+        str, Param("Restore it under another name", flags="--as", metavar="NEW", longest=2000)
+    ] = "",
+    *,
+    version: Annotated[
+        str, Param("Restore the version that starts so; by default the newest", metavar="DIGITS")
+    ] = "",
+) -> str:
+    """Restore a deleted note, or list the trash.
+
+    Returns the path of the note, which has another name if one is given.
 
     `version` has the first digits of one of its versions; by default the newest is restored. Raises
     NoteNotFound if the trash has none, Conflict if several start so, NoteExists if the name is
@@ -60,8 +160,38 @@ def restore(bank: Bank, name: str, new_name: str = "", *, version: str = "") -> 
     return path
 
 
-def trash(bank: Bank, name: str = "") -> list[TrashedNote]:
-    """List the deleted notes, or the deleted versions of one note, the newest first."""
+topic(
+    "trash",
+    "List and empty the trash.",
+    group="Organise",
+    why="""
+    rm moves notes to the trash, `.memories/.trash/`, which git ignores; so do merge, for its
+    sources, and an import, for notes that it replaces. restore brings them back.
+    """,
+    examples=(("memory-bank trash empty --older-than 30d", "delete old ones for good"),),
+)
+
+
+@operation(
+    "trash list",
+    why="""
+    Lists deleted notes with the time of deletion and the first line, the newest first. restore
+    brings one back; its option --version takes the digits of the third column.
+    """,
+    examples=(
+        ("memory-bank trash list", "all deleted notes"),
+        ("memory-bank trash list ideas/cache", "the deleted versions of one note"),
+    ),
+    show=shown.trash,
+)
+def trash(
+    bank: Bank,
+    name: Annotated[str, Param(argument=True, metavar="[NAME]", complete="trashed")] = "",
+) -> list[TrashedNote]:
+    """List deleted notes, or the deleted versions of one.
+
+    The newest come first.
+    """
     wanted = names.key(_form(bank, name)) if name else ""
     found = bank.store.trashed()
     return [_shown(bank, one) for one in found if wanted in {"", names.key(one.path)}]
@@ -77,8 +207,63 @@ def to_empty(bank: Bank, before: str | datetime | None = None) -> list[TrashedNo
     return [_shown(bank, one) for one in bank.store.emptied(_moment(before))]
 
 
-def empty_trash(bank: Bank, *, before: str | datetime | None = None) -> list[TrashedNote]:
-    """Delete the notes in the trash for good, or those deleted before a time, and return them.
+def _agreed(
+    call: Call,
+    bank: Bank,
+    *,
+    before: str | None = None,
+    yes: Annotated[bool, Param("Delete without asking")] = False,
+) -> int:
+    """Ask before notes are deleted for good."""
+    found = to_empty(bank, before)
+    what = count(len(found), "note")
+    if found and not yes and (call.json or not call.interactive):
+        raise BadInput(
+            f"{what} in the trash would be deleted for good, but confirmation needs a terminal",
+            "add --yes to delete without a question",
+        )
+    oldest = found[-1].deleted_at[:10] if found else ""
+    asked = f"Delete {what} for good, deleted since {oldest}?"
+    gone = empty_trash(bank, before=before) if found and (yes or call.agreed(asked)) else []
+    if call.json:
+        call.document({"result_count": len(gone), "emptied": gone})
+    elif gone:
+        call.console.line(f"deleted {count(len(gone), 'note')} for good")
+    elif found:
+        call.remark("nothing was deleted")
+    else:
+        call.remark("the trash is empty" if before is None else "nothing in the trash is that old")
+    return FOUND
+
+
+@operation(
+    "trash empty",
+    why="""
+    Deletes notes in the trash for good, after a question; nothing brings them back, unless git has
+    them. Files that another program put into `.memories/.trash/` stay.
+    """,
+    examples=(
+        ("memory-bank trash empty --older-than 30d", "what was deleted more than 30 days ago"),
+        ("memory-bank trash empty --yes", "everything, without a question"),
+    ),
+    through=_agreed,
+)
+def empty_trash(
+    bank: Bank,
+    *,
+    before: Annotated[
+        str | datetime | None,
+        Param(
+            "Delete only what was moved there before: 30d, 2w, 2026-05-08",
+            flags="--older-than",
+            metavar="WHEN",
+            only=str | None,
+        ),
+    ] = None,
+) -> list[TrashedNote]:
+    """Delete the notes in the trash for good.
+
+    Returns them; with `before`, they are those that were deleted before that time.
 
     Files that another program put into the trash stay. Raises BadInput for a text that is no time.
     """

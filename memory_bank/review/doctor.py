@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from memory_bank.bank import hook_log
-from memory_bank.bank.backlinks import LinkShown, shown
+from memory_bank.bank import backlinks, hook_log
+from memory_bank.bank.backlinks import LinkShown
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.findings import Finding, Severity
 from memory_bank.bank.open_index import View
 from memory_bank.base.errors import NoRepository
 from memory_bank.base.file_watches import problem
+from memory_bank.base.operation import Tool, operation
 from memory_bank.base.paths import LEFT_ALONE
+from memory_bank.base.screen import Call
 from memory_bank.code.citing_notes import unknown_symbols
 from memory_bank.code.codebase import Codebase
 from memory_bank.code.work_tree import work_tree_of
 from memory_bank.git import repository
+from memory_bank.review import shown, told
 from memory_bank.review.rules import links, twins
 from memory_bank.review.rules.base import RuleContext, findings
 from memory_bank.search.index.document_changes import Progress, SyncReport
@@ -145,8 +148,53 @@ class BankHealth:
         object.__setattr__(self, "healthy", not wrong)
 
 
-def doctor(bank: Bank, progress: Progress | None = None) -> BankHealth:
-    """Check and repair the indices, and list the problems that only a person can repair."""
+def _checked(
+    call: Call,
+    bank: Bank,
+    progress: Progress | None,
+    *,
+    check: bool = False,
+    fail_on: str | None = None,
+) -> BankHealth:
+    if fail_on and not check:
+        raise call.usage_error("--fail-on needs --check")
+    return doctor(bank, progress)
+
+
+@operation(
+    "doctor",
+    why="""
+    Checks the index against the files and repairs it, then lists what you must repair: files that
+    are not indexed, each with the reason; front matter with errors; broken links; ids that several
+    notes have; secrets in notes, by kind and line. It changes no note.
+    """,
+    examples=(
+        ("memory-bank doctor", "list problems"),
+        ("memory-bank doctor --check", "for CI: exit code 1 if there is an error"),
+        ("memory-bank doctor --check --fail-on warning", "or a warning"),
+        ("memory-bank doctor --json | jq .unindexed", "for a program"),
+    ),
+    group="Look after",
+    through=_checked,
+    show=shown.health,
+    tool=Tool(
+        "List files not indexed, faults, merge conflicts, broken links, missing files, duplicates.",
+        "maintenance",
+        told.health,
+        name="check_memories",
+        aside=True,
+        reads=True,
+        depth=2,
+    ),
+)
+def doctor(
+    bank: Bank,
+    progress: Progress | None = None,
+) -> BankHealth:
+    """List what is wrong with a bank, and repair its index.
+
+    Check and repair the indices, and list the problems that only a person can repair.
+    """
     report = bank.sync(progress)
     return bank.read(lambda view: _health(view, bank, report))
 
@@ -172,7 +220,7 @@ def _health(view: View, bank: Bank, report: SyncReport) -> BankHealth:
             FaultShown(one.path, one.line, one.message) for one in found if one.rule in _FAULTS
         ),
         broken_links=tuple(
-            shown(row, problem)
+            backlinks.shown(row, problem)
             for row, problem in context.once(links.broken)
             if (row.source_key, row.line, problem) in listed_links
         ),

@@ -7,13 +7,15 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.hits import RecalledNote
 from memory_bank.base.errors import BadInput
+from memory_bank.base.operation import Param, operation
 from memory_bank.base.setting_sections import BANK, MODES
 from memory_bank.memory.recall import MOST, recall
+from memory_bank.review import evaluate_command
 from memory_bank.review.golden_queries import golden_queries, unboosted
 from memory_bank.review.targets import Targets, resolve
 from memory_bank.search import measures
@@ -120,18 +122,67 @@ class _Options:
             raise BadInput(f"limit is {self.limit}", f"choose one from {DEPTH} to {MOST}")
 
 
+@operation(
+    "eval",
+    why="""
+    FILE contains queries, each with the relevant notes; without it, they are those of the bank, its
+    file queries.toml. A TOML file:
+
+    \b
+    [[queries]]
+    text = "why tantivy?"
+    find = ["decisions/tantivy"]
+
+    or one JSON object per line: {"text": "why tantivy?", "find": ["decisions/tantivy"]}. A name may
+    mean a section: note#heading, note:line. find may contain grades: {"facts/bm25": 2}.
+
+    Prints recall@1, @5 and @10 (the share of the relevant notes among the first 1, 5 and 10
+    results), NDCG@10, the mean reciprocal rank, and each miss with the scores of the notes ranked
+    above it. No access is counted. For CI, --min sets the lowest accepted value, and --steady
+    disables boosts by age and use, which depend on the day and the machine; without FILE, they are
+    always disabled.
+    """,
+    examples=(
+        ("memory-bank eval --min recall@5=0.8", "the bank's queries, in CI: exit code 1 if below"),
+        ("memory-bank eval queries.toml", "measure the default mode"),
+        ("memory-bank eval queries.toml --compare lexical,hybrid", "two modes side by side"),
+        (
+            "memory-bank eval queries.toml --steady --min recall@5=0.9",
+            "in CI: exit code 1 if below",
+        ),
+    ),
+    group="Look after",
+    through=evaluate_command.evaluate,
+    show=evaluate_command.measured,
+)
 def evaluate(
     bank: Bank,
-    queries: str | os.PathLike[str] | Sequence[Qrels] | None = None,
+    queries: Annotated[
+        str | os.PathLike[str] | Sequence[Qrels] | None,
+        Param(argument=True, metavar="[FILE]", path="existing", only=str | None),
+    ] = None,
     *,
     modes: Sequence[str] = (),
-    limit: int = DEPTH,
-    within: int = _WITHIN,
-    least: Mapping[str, float] | None = None,
-    steady: bool | None = None,
+    limit: Annotated[int, Param("Results per query, 10 to 100; default: 10", metavar="N")] = DEPTH,
+    within: Annotated[
+        int, Param("A miss is ranked below N; default: 5", metavar="N", least=1)
+    ] = _WITHIN,
+    least: Annotated[
+        Mapping[str, float] | None,
+        Param(
+            "Exit with 1 if a measure is below, e.g. recall@5=0.9",
+            flags="--min",
+            metavar="MEASURE=SHARE",
+            read=evaluate_command.minima,
+            only=Sequence[str],
+        ),
+    ] = None,
+    steady: Annotated[bool | None, Param("Disable boosts by age and use", only=bool)] = None,
     progress: Progress | None = None,
 ) -> Evaluation:
-    """Run every query in every mode, and compare the results with the judgements.
+    """Measure the quality of retrieval.
+
+    Run every query in every mode, and compare the results with the judgements.
 
     `queries` may be a TOML or JSON lines file; without one, they are the bank's golden queries. The
     default mode is the bank's. `limit`, 10 to 100, is the number of results per query. A relevant

@@ -11,12 +11,14 @@ from memory_bank.bank import program_files
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadInput, MemoryBankError, StorageFailed
 from memory_bank.base.filenames import NOTE_SUFFIXES
+from memory_bank.base.operation import operation, topic
 from memory_bank.git import objects, process, repository
 from memory_bank.notes import names, parsing
 from memory_bank.notes.characters import BOM
 from memory_bank.notes.identity import etag
 from memory_bank.notes.merging import conflicts, note_merge
 from memory_bank.notes.merging.note_merge import CannotMerge, MergedNote
+from memory_bank.review import shown
 
 _MOST_BYTES = 100_000_000
 
@@ -48,8 +50,26 @@ class _Versions(NamedTuple):
     theirs: bytes | None
 
 
-def resolve(bank: Bank) -> tuple[Resolved, ...]:
-    """Merge the notes that git left with conflicts, where that is possible without a decision.
+@operation(
+    "git resolve",
+    why="""
+    After a merge, rebase, cherry-pick or `stash pop` with conflicts, merges the notes by section
+    where that needs no decision, also if git merged them by lines. If both sides made a note of
+    the same name with different texts, these become two notes: ours keeps the name, theirs gets
+    the start of its id. Files that you have edited since stay as they are. The file before is
+    copied to the trash, and git is not told: look at the notes, then `git add` them.
+
+    The exit code is 1 if a conflict is left.
+    """,
+    examples=(("memory-bank git resolve", "after `git merge`"),),
+    show=shown.resolved,
+)
+def resolve(
+    bank: Bank,
+) -> tuple[Resolved, ...]:
+    """Finish conflicts of notes that need no decision.
+
+    Merge the notes that git left with conflicts, where that is possible without a decision.
 
     Two notes of one name, which both sides made, become two notes: ours keeps the name. A file that
     is no longer as git left it stays as it is. The file before is copied to the trash; git is not
@@ -206,13 +226,45 @@ class GitSetup(NamedTuple):
     """What was changed: names of the parts."""
 
 
-def check(bank: Bank) -> GitSetup:
-    """Return what git has for the notes; raise BadInput outside a git work tree."""
+@operation(
+    "git check",
+    why="""
+    Shows the attributes that git has for the notes, and the settings of this clone. The exit code
+    is 1 if something is missing or different.
+    """,
+    examples=(("memory-bank git check", "is the merge driver set?"),),
+    show=shown.git_checked,
+)
+def check(
+    bank: Bank,
+) -> GitSetup:
+    """Tell whether git merges and shows notes by section here.
+
+    Return what git has for the notes; raise BadInput outside a git work tree.
+    """
     return _found(bank.layout.root, _tree(bank))
 
 
-def install(bank: Bank) -> GitSetup:
-    """Write the lines of attributes for the notes, and the settings of this clone.
+@operation(
+    "git install",
+    why="""
+    Names memory-bank as git's merge driver of the notes, and shows their headings in diffs. Two
+    lines are added to .gitattributes in the folder of the notes, which you commit; three settings
+    are written to this clone (.git/config), which git never copies: every clone needs its own
+    `git install`. Without it, and on servers, git merges the notes by lines, as any text.
+    """,
+    examples=(
+        ("memory-bank git install", "in each clone"),
+        ("git add .memories/.gitattributes", "then commit it"),
+    ),
+    show=shown.git_installed,
+)
+def install(
+    bank: Bank,
+) -> GitSetup:
+    """Let git merge and show notes by section in this clone.
+
+    Write the lines of attributes for the notes, and the settings of this clone.
 
     Raises BadInput outside a git work tree, StorageFailed.
     """
@@ -233,8 +285,21 @@ def install(bank: Bank) -> GitSetup:
     return found._replace(written=tuple(changed))
 
 
-def uninstall(bank: Bank) -> GitSetup:
-    """Remove what `install` wrote; raises as it does."""
+@operation(
+    "git uninstall",
+    why="""
+    Removes the lines of .gitattributes and the settings of this clone that `git install` wrote.
+    """,
+    examples=(("memory-bank git uninstall", "git merges by lines again"),),
+    show=shown.git_removed,
+)
+def uninstall(
+    bank: Bank,
+) -> GitSetup:
+    """Remove what `git install` wrote.
+
+    Remove what `install` wrote; raises as it does.
+    """
     root, tree = bank.layout.root, _tree(bank)
     before = {part.name: part for part in _found(root, tree).parts}
     file = _attributes(root)
@@ -326,3 +391,19 @@ def _configure(tree: Path, *words: str) -> None:
             "try: git config --local {key}",
             key=words[1],
         )
+
+
+topic(
+    "git",
+    "Let git merge and show notes by section.",
+    group="Review",
+    why="""
+    install tells git to merge notes with memory-bank; check shows whether it does; resolve
+    finishes conflicts that a merge left.
+    """,
+    examples=(
+        ("memory-bank git install", "in each clone"),
+        ("memory-bank git resolve", "after a merge with conflicts"),
+    ),
+    options=True,
+)

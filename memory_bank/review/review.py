@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
 from functools import cache
+from typing import Annotated
 
 from memory_bank.bank.bank import Bank, Conditions, open_bank
 from memory_bank.bank.findings import SameSubject
@@ -14,6 +15,7 @@ from memory_bank.base import paths
 from memory_bank.base import settings as config
 from memory_bank.base.errors import BadSetting
 from memory_bank.base.filenames import SETTINGS
+from memory_bank.base.operation import Param, Tool, operation
 from memory_bank.base.settings import Settings, load
 from memory_bank.git import repository
 from memory_bank.memory.alike import similar_notes
@@ -28,7 +30,7 @@ from memory_bank.notes.characters import decode
 from memory_bank.notes.compare.note_comparison import MAX_BYTES, compare, without_secrets
 from memory_bank.notes.compare.text_diff import Words
 from memory_bank.review import findings as review_findings
-from memory_bank.review import golden_queries, limits, link_changes
+from memory_bank.review import golden_queries, limits, link_changes, review_command, told
 from memory_bank.review.findings import (
     MOST_OF_RULE,
     limited,
@@ -103,10 +105,52 @@ def opened(
         )
 
 
+@operation(
+    "review",
+    why="""
+    Shows what a change does to the notes: claims, keys and links added, changed and removed by
+    section; links that break; notes made orphans; similar, superseded and archived notes; tokens;
+    findings of the lint rules, new or not. Two dots compare with the merge base, as a pull request
+    does. One revision is compared with the work tree, as by `git diff`. By default, the change is
+    that of HEAD since the merge base with the default branch. No program of the repository runs.
+    """,
+    examples=(
+        ("memory-bank review", "what this branch changes"),
+        ("memory-bank review --worktree", "the same, with what is not committed"),
+        ("memory-bank review --staged", "what the next commit changes"),
+        ("memory-bank review v1.0..HEAD --all", "every claim since a release"),
+        ("memory-bank review --format sarif --output review.sarif", "for a program"),
+        (
+            "memory-bank review --format github --output a --format sarif --output b",
+            "two of them, of one run",
+        ),
+    ),
+    group="Review",
+    through=review_command.review,
+    tool=Tool(
+        """Show what a change does to the notes: claims, broken links, similar notes, lint findings.
+        By default, that of this branch.""",
+        "review",
+        told.review,
+        aside=True,
+        reads=True,
+    ),
+)
 def review(
-    bank: Bank, revisions: str | None = None, *, staged: bool = False, worktree: bool = False
+    bank: Bank,
+    revisions: Annotated[
+        str | None,
+        Param(
+            argument=True, metavar="[BASE..HEAD]", longest=1000, about="BASE..HEAD, or one revision"
+        ),
+    ] = None,
+    *,
+    staged: Annotated[bool, Param("What is staged, compared with HEAD")] = False,
+    worktree: Annotated[bool, Param("The work tree in place of HEAD")] = False,
 ) -> Review:
-    """Compare the notes of two revisions, and return what changed and what it breaks.
+    """Show what a change does to the notes.
+
+    Compare the notes of two revisions, and return what changed and what it breaks.
 
     See `review_range.sides` for the revisions. Neither the work tree nor the bank's private state
     changes, and no access is counted. Raises NoRepository and BadInput.

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.revisions.revision_files import work_tree_of
 from memory_bank.bank.revisions.revisions import bank_at
 from memory_bank.base.errors import BadInput, Conflict, Hint
+from memory_bank.base.operation import Param, operation
 from memory_bank.git import objects, repository
+from memory_bank.shared import shown
 from memory_bank.shared.engines.base import (
     Head,
     Identity,
@@ -59,17 +61,57 @@ class Published(NamedTuple):
     seconds: float
 
 
-def publish(
+def _or_dropped(
     bank: Bank,
     rev: str = "HEAD",
     *,
+    drop: Annotated[bool, Param("Remove all that is published of this bank")] = False,
+    progress: Progress | None = None,
     to: str = "",
     repo: str = "",
     force: bool = False,
     dry_run: bool = False,
+) -> Published:
+    """Publish a commit, or remove what is published."""
+    if drop:
+        return unpublish(bank, to=to, repo=repo, dry_run=dry_run)
+    return publish(bank, rev, to=to, repo=repo, force=force, dry_run=dry_run, progress=progress)
+
+
+@operation(
+    "publish",
+    why="""
+    Makes the notes of a commit those that the shared index has of this bank: only what changed is
+    sent, and readers see the old commit or the new one, never half. The commit must follow the one
+    that is published, or --force be given. Notes of sessions and notes that git ignores stay on
+    this machine. A note with a secret is not published: it is listed, and the exit code is 1. Run
+    it in CI on the main branch. See docs/shared.md.
+    """,
+    examples=(
+        ("memory-bank publish", "the notes of HEAD"),
+        ("memory-bank publish --dry-run", "what would be sent"),
+        ("memory-bank publish --rev v2.0 --force", "back to an earlier commit"),
+        ("memory-bank publish --drop", "remove this bank from the shared index"),
+    ),
+    group="Share",
+    through=_or_dropped,
+    show=shown.published,
+)
+def publish(
+    bank: Bank,
+    rev: Annotated[str, Param("The commit, by default HEAD", metavar="REV")] = "HEAD",
+    *,
+    to: Annotated[str, Param("The shared index [env: MEMORY_BANK_SHARED_URL]", metavar="URL")] = "",
+    repo: Annotated[
+        str, Param("The repository's name there: host/owner/name", metavar="NAME")
+    ] = "",
+    force: Annotated[bool, Param("Replace a commit that it does not follow")] = False,
+    dry_run: Annotated[bool, Param("Show what would be sent; send nothing")] = False,
     progress: Progress | None = None,
 ) -> Published:
-    """Make the notes of a commit those that the shared index has of this bank.
+    """Publish the notes of a commit to the shared index.
+
+    Make the notes of a commit those that the shared index has of this bank.
 
     `to` is the URL of the index, by default that of the settings; `repo` is the repository's name
     there. The commit must follow the published one, or `force` be given, which also reads and sends

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import time
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 from memory_bank.bank.bank import Bank
 from memory_bank.base.dates import iso_of
 from memory_bank.base.errors import NoteNotFound, StorageFailed
+from memory_bank.base.operation import Note as NoteName
+from memory_bank.base.operation import Param, Tool, operation
 from memory_bank.git import objects
 from memory_bank.notes import parsing
 from memory_bank.notes.names import of_note
 from memory_bank.notes.note import Note
 from memory_bank.search.boosts import UNCOMMITTED
-from memory_bank.trust import trust
+from memory_bank.trust import shown, told, trust
 from memory_bank.trust.trust import LineOrigin, NoteTrust
 
 _DAY = 86400
@@ -99,8 +101,43 @@ class NoteBlame(NamedTuple):
     limits: tuple[str, ...]
 
 
-def log(bank: Bank, name: str, limit: int = 50) -> NoteLog:
-    """Return the commits that changed a note, also one that was removed; renames are followed.
+def _some(bank: Bank, name: str, limit: int) -> NoteLog:
+    """Return at most 200 commits: an agent reads them all."""
+    return log(bank, name, min(max(limit, 1), _MOST_VERSIONS))
+
+
+@operation(
+    "log",
+    why="""
+    Lists the commits that changed a note, the newest first, under its former names too: who wrote
+    each, with which agent, the pull request that brought it, whether it was reviewed, and the
+    sections that it changed. All of it is from git and this machine's record, not from the note.
+    """,
+    examples=(
+        ("memory-bank log decisions/tantivy", "who wrote it"),
+        ("memory-bank log tantivy --json | jq '.commits[].source.pull_request'", "for a program"),
+    ),
+    group="Review",
+    show=shown.log,
+    tool=Tool(
+        "List the commits that changed a note: author, agent, pull request, reviewed, sections.",
+        "review",
+        told.log,
+        name="log_memory",
+        takes={"filename": "name", "limit": "limit"},
+        defaults={"limit": 20},
+        reads=True,
+        run=_some,
+    ),
+)
+def log(
+    bank: Bank,
+    name: Annotated[NoteName, Param(about="path, title or id of a note")],
+    limit: Annotated[int, Param("Most commits; default: 50", metavar="N")] = 50,
+) -> NoteLog:
+    """List the commits that changed a note.
+
+    Return the commits that changed a note, also one that was removed; renames are followed.
 
     Raises NoteNotFound.
     """
@@ -127,8 +164,36 @@ def log(bank: Bank, name: str, limit: int = 50) -> NoteLog:
     return NoteLog(path, whole, new is not None, agent, commits, len(commits), limits)
 
 
-def blame(bank: Bank, name: str, *, by_line: bool = False) -> NoteBlame:
-    """Return the origin of each section of a note, and of each line with `by_line`.
+@operation(
+    "blame",
+    why="""
+    Shows for each section of a note the commit of its least trusted line: its author, agent, pull
+    request, and whether it was reviewed. Tiers of trust are reviewed, human, agent, uncommitted.
+    """,
+    examples=(
+        ("memory-bank blame decisions/tantivy", "by section"),
+        ("memory-bank blame decisions/tantivy --lines", "by line"),
+    ),
+    group="Review",
+    show=shown.blame,
+    tool=Tool(
+        "Show for each section (or line) of a note who wrote it, and whether it was reviewed.",
+        "review",
+        told.blame,
+        name="blame_memory",
+        takes={"filename": "name", "lines": "by_line"},
+        reads=True,
+    ),
+)
+def blame(
+    bank: Bank,
+    name: Annotated[NoteName, Param(about="path, title or id of a note")],
+    *,
+    by_line: Annotated[bool, Param("Show each line", flags="--lines")] = False,
+) -> NoteBlame:
+    """Show where each section of a note comes from.
+
+    Return the origin of each section of a note, and of each line with `by_line`.
 
     Raises NoteNotFound, UnreadableNote, StorageFailed if git does not answer in time.
     """

@@ -4,29 +4,76 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.open_index import View
 from memory_bank.base.errors import BadInput
+from memory_bank.base.operation import Param, Tool, operation
 from memory_bank.code.code_at import NOW
 from memory_bank.code.work_tree import work_tree_of
 from memory_bank.git import objects, repository
 from memory_bank.search.manifest import document_rows
+from memory_bank.trust import shown, told
 from memory_bank.trust.citations import cited
 from memory_bank.trust.comparison import SHALLOW, CodeComparison
 from memory_bank.trust.stale_report import Citation, StaleReport
 
 
+def _listed(bank: Bank, range_: str | None = None, *, worktree: bool = False) -> StaleReport:
+    """Return only the citations that an agent should look at."""
+    found = stale(bank, range_, worktree=worktree)
+    return found._replace(citations=found.listed)
+
+
+@operation(
+    "stale",
+    why="""
+    Lists the citations of code in notes whose symbol changed since the section was last changed, or
+    the note was confirmed: with the commits that did it. A citation of a whole file is stale if
+    what the note names in it changed. Code that was only moved or renamed is not stale: the link to
+    write is shown. The layout, the comments and the place of code don't count. It asks git, and
+    writes nothing. With BASE..HEAD, only citations of what these commits change. A stale citation
+    is a warning: the exit code is 1 with --fail-on warning. See docs/trust.md.
+    """,
+    examples=(
+        ("memory-bank stale", "all notes, as of the last commit"),
+        ("memory-bank stale --worktree", "with uncommitted changes of code"),
+        ("memory-bank stale main..HEAD --fail-on warning", "for CI"),
+        ("memory-bank stale --note facts/queue --all", "every citation of one note"),
+        ("memory-bank stale --json | jq -r '.citations[].path'", "for a program"),
+    ),
+    group="Review",
+    show=shown.stale,
+    tool=Tool(
+        """List notes that cite code which changed since: confirm, edit or archive them.
+        With revisions, only what cites code that these change.""",
+        "review",
+        told.stale,
+        name="stale_memories",
+        takes={"revisions": "range_", "worktree": "worktree"},
+        aside=True,
+        reads=True,
+        run=_listed,
+    ),
+)
 def stale(
     bank: Bank,
-    range_: str | None = None,
+    range_: Annotated[
+        str | None, Param(argument=True, metavar="[BASE..HEAD]", longest=1000, about="BASE..HEAD")
+    ] = None,
     *,
-    names: Sequence[str] = (),
-    worktree: bool = False,
+    names: Annotated[
+        Sequence[str], Param("Only this note; repeatable", flags="--note", metavar="NAME")
+    ] = (),
+    worktree: Annotated[
+        bool, Param("Count uncommitted changes of code, too", about="count uncommitted code")
+    ] = False,
     notes: Bank | None = None,
 ) -> StaleReport:
-    """Return the citations of code, each with its state.
+    """List notes whose cited code changed.
+
+    Return the citations of code, each with its state.
 
     `range_` is `BASE..HEAD` or BASE: then only citations of what the commits between them change,
     compared with where they part, or the note's later change. `names` restricts it to some notes.

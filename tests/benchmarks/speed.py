@@ -20,7 +20,6 @@ from pathlib import Path
 
 import memory_bank
 from memory_bank.bank.bank import Bank, open_bank
-from memory_bank.base import plugins
 from memory_bank.memory.overview import stats
 from memory_bank.memory.recall import recall
 from tests.benchmarks import corpus, edits, serving
@@ -136,7 +135,7 @@ def memory(place: Place) -> None:
     asked = corpus.questions(_QUERIES)
     place.bank.close()
     _weigh(place, "a process of the Python API", serving.by_python(place.folder, asked))
-    if "serve" in plugins.names("frontends.cli.commands"):
+    if True:
         server = serving.by_server(_program(), place.folder, asked)
         _weigh(place, "the server for agents", server)
 

@@ -191,4 +191,4 @@ def _code(said: str) -> str:
 
 def agents_are_served() -> bool:
     """Tell whether this version has a server for agents, and the library for a client."""
-    return bool(find_spec("memory_bank.frontends.cli.commands.serve") and find_spec("mcp"))
+    return bool(find_spec("mcp"))

@@ -8,7 +8,7 @@ import pytest
 
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.base.text import Quotes
-from memory_bank.frontends.mcp import text
+from memory_bank.frontends.cli.overview import text
 from memory_bank.memory.edit import append
 from memory_bank.memory.recall import recall
 from memory_bank.memory.remember import remember

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -74,8 +75,9 @@ def answer(operation: Operation, call: CommandCall, given: dict[str, Any]) -> in
     from memory_bank.base.operation import parameters
 
     run, show = operation.through or operation.run, operation.show
-    shown = {one.name for one in parameters(show)} if show else set()
-    mine = {name: value for name, value in given.items() if name not in shown}
+    own = {one.name for one in parameters(show)} if show else set()
+    named = set(inspect.signature(run).parameters)
+    mine = {name: value for name, value in given.items() if name not in own or name in named}
     with ExitStack() as until_the_end:
         opened: dict[str, Any] = {}
 
@@ -90,16 +92,16 @@ def answer(operation: Operation, call: CommandCall, given: dict[str, Any]) -> in
             "progress": lambda: call.progress,
         }
         sources["codebase"] = sources["code"]
-        found = run(**declared.given_to(run, sources), **mine)
+        found = run(**declared.given_to(run, sources, named=call.named_bank is not None), **mine)
+        if isinstance(found, int):
+            return found
         if show is None:
-            if isinstance(found, int):
-                return found
             call.document(found)
             return FOUND
-        theirs = declared.given_to(
-            show, {name: one for name, one in sources.items() if name != "call"}
-        )
-        done = show(call, found, **theirs, **{name: given[name] for name in shown if name in given})
+        del sources["call"]  # its first argument
+        taken = set(inspect.signature(show).parameters)
+        theirs = {name: value for name, value in given.items() if name in taken}
+        done = show(call, found, **declared.given_to(show, sources), **theirs)
     return FOUND if done is None else done
 
 
@@ -108,7 +110,9 @@ def _made(one: Option) -> click.Parameter:
     if one.kind is not bool:
         settings = {"type": _type(one), "metavar": one.metavar or None}
         settings["required"] = one.required and not one.asked
-    if one.default is not None:
+    if one.kind is bool and one.default:
+        settings |= {"default": True, "flag_value": False}
+    elif one.default is not None and one.default != "":
         settings["default"] = one.default
     elif one.kind is bool:
         settings["default"] = False
@@ -134,7 +138,7 @@ def _type(one: Option) -> click.ParamType[Any] | type:
         )
     if one.choices:
         return click.Choice(list(one.choices))
-    if (one.least, one.most) != (None, None) and not one.many:
+    if (one.least, one.most) != (None, None) and one.kind in {int, float}:
         bounds: Any = click.FloatRange if one.kind is float else click.IntRange
         made: click.ParamType[Any] = bounds(one.least, one.most)
         return made

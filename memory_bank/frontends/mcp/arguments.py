@@ -20,6 +20,7 @@ GIVEN = frozenset(
 def taken(operation: Operation, tool: Tool) -> dict[str, Parameter]:
     """Return the parameters of a tool's operation, by the names of its arguments, in order."""
     known = {one.name: one for one in parameters(operation.run)}
+    known |= {one.name: one for one in parameters(tool.run)} if tool.run else {}
     if not tool.takes:
         return {name: one for name, one in known.items() if name not in GIVEN}
     named = tool.takes if isinstance(tool.takes, Mapping) else {one: one for one in tool.takes}
@@ -67,7 +68,9 @@ def _type(kind: Any, param: Param) -> Any:  # noqa: ANN401
         longest = param.longest
         return Annotated[str, Field(max_length=longest)] if longest else str
     origin, inner = get_origin(kind), get_args(kind)
-    if origin is None or origin is Literal:
+    if origin is Annotated:
+        return _annotated(inner[0], param, inner[1].about)
+    if origin in {None, Literal, dict}:
         return kind
     if origin in {Sequence, tuple, list}:
         item: Any = list.__class_getitem__(_type(inner[0], param))
@@ -75,8 +78,6 @@ def _type(kind: Any, param: Param) -> Any:  # noqa: ANN401
             return item
         least, most = (None if one is None else int(one) for one in (param.least, param.most))
         return Annotated[item, Field(min_length=least, max_length=most)]
-    if origin is dict:
-        return kind
     union = _type(inner[0], param)
     for one in inner[1:]:
         union = union | (None if one is type(None) else _type(one, param))

@@ -13,10 +13,10 @@ from mcp_types import Resource, ResourceTemplate
 from memory_bank.base.errors import BadInput, Hint, MemoryBankError, NoteNotFound
 from memory_bank.base.rendering import document
 from memory_bank.base.text import Quotes, one_line
-from memory_bank.frontends.mcp import text
 from memory_bank.frontends.mcp.notifications import NOTE, RECENT, SESSIONS, TAGS, uri_of
 from memory_bank.frontends.mcp.structure import structured
 from memory_bank.frontends.mcp.tool import failed
+from memory_bank.memory import told
 
 if TYPE_CHECKING:
     from memory_bank.bank.bank import Bank
@@ -138,7 +138,7 @@ def _read(bank: Bank, uri: str) -> tuple[str, str]:
         events = recent(bank, _NEWEST)
         return document(structured(quotes, _Sessions(len(rows), rows, events)), indent=None), _JSON
     if uri.startswith(NOTE):
-        return text.read(show.show(bank, unquote(uri.removeprefix(NOTE))), quotes), _MARKDOWN
+        return told.read(show.show(bank, unquote(uri.removeprefix(NOTE))), quotes), _MARKDOWN
     raise NoteNotFound(
         f"there is no resource {uri[:200]!r}", f"{NOTE}PATH, {TAGS}, {RECENT} or {SESSIONS}"
     )

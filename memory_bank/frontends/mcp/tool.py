@@ -7,13 +7,12 @@ from collections.abc import Callable, Collection, Container, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property, partial
-from types import ModuleType
-from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from anyio import from_thread, to_thread
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
-from mcp.server.mcpserver.utilities.func_metadata import FuncMetadata, func_metadata
+from mcp.server.mcpserver.utilities.func_metadata import FuncMetadata
 from mcp_types import CallToolResult, ContentBlock, TextContent, Tool, ToolAnnotations
 from pydantic import ValidationError
 
@@ -31,12 +30,10 @@ from memory_bank.frontends.serving.shared_bank import SharedBank, reporting_to, 
 
 if TYPE_CHECKING:
     from memory_bank.bank.bank import Bank
-    from memory_bank.base import operation
+    from memory_bank.base import operation as operations
+    from memory_bank.base.operation import Operation
     from memory_bank.code.codebase import Codebase
 
-
-_CALL = "call"
-"""The parameter of a tool's function that is not an argument of the tool."""
 
 _MOST_WRONG = 5
 
@@ -58,8 +55,6 @@ _SPELLINGS = {
     "date_end": ("before",),
 }
 """Other spellings of arguments, also accepted in camel case."""
-
-Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,59 +78,13 @@ class ToolContext:
         return self.shared.codebase()
 
 
-@dataclass(frozen=True, slots=True)
-class _Spec:
-    text: Callable[[Any, Quotes], str]
-    reads: bool
-    destroys: bool
-    repeatable: bool
-    without: tuple[str, ...]
-    depth: int
-    then: Callable[[Any], str] | None
-
-
-def tool(
-    text: Callable[[Any, Quotes], str],
-    *,
-    reads: bool = False,
-    destroys: bool = False,
-    repeatable: bool = False,
-    without: tuple[str, ...] = (),
-    depth: int = 1,
-    then: Callable[[Any], str] | None = None,
-) -> Callable[[Function], Function]:
-    """Make a tool of a function: `call` first, then the tool's arguments.
-
-    Its docstring is the tool's description, its name is what programs show. It returns a record,
-    which `text` renders; with `--structured`, answers also have the record's fields, `without`
-    some. `reads`: the tool changes nothing; `destroys`: it changes or removes existing text;
-    `repeatable`: a second call changes nothing more. `depth` is how deep the output schema
-    describes fields, some seven tokens each. `then` returns what to do after an answer; it and the
-    docstring name tools in backticks, and are told without those that are not served.
-    """
-
-    def mark(function: Function) -> Function:
-        spec = _Spec(text, reads, destroys, repeatable or reads, without, depth, then)
-        function.__dict__["spec"] = spec
-        return function
-
-    return mark
-
-
-def tools_of(
-    module: ModuleType, served: Callable[[], Container[str]], *, structured: bool = False
-) -> list[BankTool]:
-    """Return the tools of a module, in their order."""
-    marked = [value for value in vars(module).values() if hasattr(value, "spec")]
-    return [BankTool(function, served, structure=structured) for function in marked]
-
-
 class BankTool:
     """A tool of a bank; the error for a wrong argument names the right ones."""
 
     def __init__(
         self,
-        of: Callable[..., Any] | tuple[operation.Operation, operation.Tool],
+        operation: Operation,
+        tool: operations.Tool,
         served: Callable[[], Container[str]],
         *,
         structure: bool = False,
@@ -144,28 +93,19 @@ class BankTool:
 
         `served` returns the names of all tools of the server.
         """
+        self._operation, self._tool = operation, tool
         self._served = served
         self._structure = structure
-        self._operation: operation.Operation | None = None
-        if isinstance(of, tuple):
-            self._operation, spec = of
-            self._spec: Any = spec
-            self._function: Callable[..., Any] = self._operation.run
-            self.name: str = spec.name or self._function.__name__
-            self._about = spec.about
-        else:
-            self._function = of
-            self._spec = cast("_Spec", of.__dict__["spec"])
-            self.name = of.__name__
-            self._about = of.__doc__ or ""
-        self.reads = self._spec.reads
+        self._function = tool.run or operation.run
+        self.name: str = tool.name or operation.run.__name__
+        self.reads = self._tool.reads
 
     @cached_property
     def listed(self) -> Tool:
         """The tool's description for clients."""
         return Tool(
             name=self.name,
-            description=worded(" ".join(self._about.split()), self._served()).replace("`", ""),
+            description=worded(" ".join(self._tool.about.split()), self._served()).replace("`", ""),
             input_schema=_compact(self._metadata.arg_model.model_json_schema()),
             output_schema=self._output if self._structure else None,
             annotations=self._annotations,
@@ -177,11 +117,11 @@ class BankTool:
 
         By default, a tool changes things, destroys some, and does more when it is called again.
         """
-        if self._spec.reads:
+        if self._tool.reads:
             return ToolAnnotations(read_only_hint=True)
         return ToolAnnotations(
-            destructive_hint=None if self._spec.destroys else False,
-            idempotent_hint=True if self._spec.repeatable else None,
+            destructive_hint=None if self._tool.destroys else False,
+            idempotent_hint=True if self._tool.repeatable else None,
         )
 
     async def run(
@@ -208,7 +148,7 @@ class BankTool:
         kind = eval(kind, self._function.__globals__)  # noqa: S307  (our own annotation)
         kinds = get_args(kind) or (kind,)
         schemas = [
-            structured_schema(one, depth=self._spec.depth, without=self._spec.without)
+            structured_schema(one, depth=self._tool.depth, without=self._tool.without)
             for one in kinds
         ]
         found = schemas[0]
@@ -218,9 +158,7 @@ class BankTool:
 
     @cached_property
     def _metadata(self) -> FuncMetadata:
-        if self._operation is not None:
-            return metadata(self._operation, self._spec)
-        return func_metadata(self._function, skip_names=[_CALL], structured_output=False)
+        return metadata(self._operation, self._tool)
 
     def _checked(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         known = self.listed.input_schema["properties"]
@@ -242,14 +180,12 @@ class BankTool:
 
     def _ran(self, call: ToolContext, given: Mapping[str, Any]) -> Any:  # noqa: ANN401  (any record)
         """Run the operation with what an agent gave and what the server knows."""
-        if self._operation is None:
-            return self._function(call, **given)
-        named = taken(self._operation, self._spec)
-        values = {named[name].name: value for name, value in given.items()} | self._spec.fixed
+        named = taken(self._operation, self._tool)
+        values = {named[name].name: value for name, value in given.items()} | {**self._tool.fixed}
         with ExitStack() as until_the_end:
 
             def bank() -> Bank:
-                if self._spec.aside:
+                if self._tool.aside:
                     return until_the_end.enter_context(call.shared.another())
                 return call.bank
 
@@ -278,8 +214,8 @@ class BankTool:
             raise ToolError(failed(error, hide, hints(self._served()))) from error
         value = without_paths(value, hide)
         repaired = [*getattr(value, "repaired", ()), *call.shared.take_repaired()]
-        text = self._spec.text(value, quotes)
-        if self._spec.then and (then := worded(self._spec.then(value), self._served())):
+        text = self._tool.text(value, quotes)
+        if self._tool.then and (then := worded(self._tool.then(value), self._served())):
             text += f"\n{then}"
         if repaired:
             text += f"\nRepaired: {repairs.described(repaired)}."
@@ -288,7 +224,7 @@ class BankTool:
         content: list[ContentBlock] = [TextContent(type="text", text=text)]
         if not self._structure:
             return CallToolResult(content=content)
-        structure = structured(quotes, value, self._spec.without)
+        structure = structured(quotes, value, self._tool.without)
         notices = [*structure.pop("notices", ()), *notices]
         if repaired:
             structure["repaired"] = repaired

@@ -7,13 +7,10 @@ from functools import cached_property
 
 from mcp_types import Tool
 
-from memory_bank.base import plugins
 from memory_bank.base.errors import BadInput, Hint
 from memory_bank.frontends import declared
 from memory_bank.frontends.mcp.hints import hints
-from memory_bank.frontends.mcp.tool import BankTool, tools_of
-
-KIND = "frontends.mcp.tools"
+from memory_bank.frontends.mcp.tool import BankTool
 
 DEFAULT = ("store", "bank", "sessions", "code")
 """The default toolsets."""
@@ -26,14 +23,8 @@ _CORE_TOOLS = (
     "get_observations",
 )  # fmt: skip
 
-_EARLY = {
-    "recall": ("store", False), "remember": ("store", True),
-    "search_linked_memories": ("bank", False),
-    "search": ("sessions", False), "timeline": ("sessions", False),
-    "get_observations": ("sessions", False),
-}  # fmt: skip
-"""Tools that instructions and the list of prompts depend on, which are told before tools are
-loaded: the toolset of each, and whether it writes."""
+_EARLY = ("recall", "remember", "search_linked_memories", "search", "timeline", "get_observations")
+"""Tools on which instructions and the list of prompts depend, told before any is loaded."""
 
 _ORDER = (
     "recall", "remember", "session_note",
@@ -47,11 +38,6 @@ _ORDER = (
     "sync_memories", "check_memories",
 )  # fmt: skip
 """The order in which tools are listed; others follow."""
-
-
-def toolsets_there() -> list[str]:
-    """Return the names of our toolsets."""
-    return sorted({*plugins.names(KIND), *declared.toolsets()})
 
 
 class Toolbox:
@@ -68,7 +54,7 @@ class Toolbox:
 
         With `structured`, answers have structured content besides their text.
         """
-        known = {CORE, *toolsets_there()}
+        known = {CORE, *declared.toolsets()}
         if not known.issuperset(toolsets):
             known |= {tool.toolset for _, tool in declared.installed_tools().values()}
         for name in toolsets:
@@ -87,9 +73,10 @@ class Toolbox:
         """Those of some tools that are served, without loading any; all else is in `tools`."""
         return frozenset(
             name
-            for name, (toolset, writes) in _EARLY.items()
+            for name in _EARLY
+            for toolset, reads in [declared.toolset(name)]
             if (toolset in self.toolsets or (CORE in self.toolsets and name in _CORE_TOOLS))
-            and not (writes and self.read_only)
+            and (reads or not self.read_only)
         )
 
     @cached_property
@@ -108,12 +95,8 @@ class Toolbox:
         return {name: tool for name, tool in found.items() if tool.reads or not self.read_only}
 
     def _of(self, toolset: str) -> list[BankTool]:
-        found: list[BankTool] = []
-        if toolset in plugins.names(KIND):
-            module = plugins.load(KIND, toolset)
-            found = tools_of(module, lambda: self.tools, structured=self.structured)
-        found += [
-            BankTool(one, lambda: self.tools, structure=self.structured)
+        found = [
+            BankTool(*one, lambda: self.tools, structure=self.structured)
             for one in declared.tools(toolset)
         ]
         return sorted(found, key=_place)

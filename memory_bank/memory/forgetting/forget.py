@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 from memory_bank.bank import open_index
 from memory_bank.bank.bank import Bank
@@ -20,7 +20,9 @@ from memory_bank.base.errors import (
     StorageFailed,
 )
 from memory_bank.base.filenames import NOTE_SUFFIXES
-from memory_bank.memory.forgetting import forget_report, forgotten_notes, forgotten_texts
+from memory_bank.base.operation import Param, operation
+from memory_bank.base.screen import FOUND, Call
+from memory_bank.memory.forgetting import forget_report, forgotten_notes, forgotten_texts, shown
 from memory_bank.memory.forgetting.forgotten import (
     NOTE,
     OBSERVATION,
@@ -51,8 +53,54 @@ class _Target(NamedTuple):
     """The text, the path of a note, or an id."""
 
 
-def forget(bank: Bank, what: str, *, as_text: bool = False, dry_run: bool = False) -> Forgotten:
-    """Remove something for good from notes, trash, queue, logs and index, and say what is left.
+def _asked(
+    call: Call,
+    bank: Bank,
+    what: str,
+    *,
+    as_text: bool = False,
+    dry_run: bool = False,
+    yes: Annotated[bool, Param("Forget without asking")] = False,
+) -> Forgotten | int:
+    """Ask before something is forgotten."""
+    wanted = (call.given(what) or "").strip()
+    if not (
+        dry_run or yes or shown.agreed(call, forget(bank, wanted, as_text=as_text, dry_run=True))
+    ):
+        call.remark("nothing was changed")
+        return FOUND
+    return forget(bank, wanted, as_text=as_text, dry_run=dry_run)
+
+
+@operation(
+    "forget",
+    why="""
+    Removes something for good from notes, trash, queue, logs and index on this machine; nothing
+    brings it back. A text is replaced by `[forgotten]` wherever it stands; case counts. The id of
+    an observation or a session, and the id or path of a note, remove that. The answer ends with
+    what is beyond its reach, such as git's history. A session is not imported again.
+    """,
+    examples=(
+        ("memory-bank forget 'Jane Doe' --dry-run", "show where the text is"),
+        ("memory-bank forget obs-1a2b3c4d5e6f", "remove one observation"),
+        ("memory-bank forget - --yes < text", "keep the text out of the shell's history"),
+    ),
+    group="Sessions",
+    through=_asked,
+    show=shown.forgotten,
+)
+def forget(
+    bank: Bank,
+    what: Annotated[str, Param(argument=True, metavar="TEXT|ID")],
+    *,
+    as_text: Annotated[
+        bool, Param("It is a text, even if it is also an id", flags="--text")
+    ] = False,
+    dry_run: Annotated[bool, Param("Show where it is; change nothing")] = False,
+) -> Forgotten:
+    """Remove a text, a note or a session for good.
+
+    Remove something for good from notes, trash, queue, logs and index, and say what is left.
 
     `what` is the id of an observation or a session, the id or path of a note, else a text, of which
     every occurrence is replaced by `[forgotten]`; with `as_text` it is always a text. After a kill,

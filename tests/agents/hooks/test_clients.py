@@ -15,8 +15,8 @@ import pytest
 from memory_bank.agents import capture, clients, hook_install
 from memory_bank.agents.clients import codex, gemini
 from memory_bank.bank.bank import open_bank
-from memory_bank.base import plugins
-from memory_bank.frontends.mcp.toolbox import KIND, Toolbox
+from memory_bank.frontends import declared
+from memory_bank.frontends.mcp.toolbox import Toolbox
 from memory_bank.sessions.queue import EventQueue
 from memory_bank.sessions.queue_rows import MESSAGE
 from tests.agents.hooks.conftest import FIXTURES, Hook
@@ -174,7 +174,7 @@ def test_context_has_the_form_that_the_program_reads(client: str, start: str, pr
 
 
 def test_our_own_tools_are_known_where_the_program_does_not_name_the_server() -> None:
-    for name in Toolbox(plugins.names(KIND)).tools:
+    for name in Toolbox(declared.toolsets()).tools:
         assert capture.is_own(f"MCP:{name}"), f"add {name} to the names in agents/capture.py"
 
 

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import csv
-import io
 import os
 from functools import partial
 from pathlib import Path
@@ -13,7 +11,7 @@ from memory_bank.memory import recall
 from memory_bank.memory.hits import Recalled
 from tests.conftest import run_git as git
 
-from .conftest import Run, editor, plain_text
+from .conftest import Run, plain_text
 
 
 def test_a_hit_says_where_and_what(mb: Run) -> None:
@@ -234,33 +232,14 @@ def test_formats_for_programs(mb: Run, project: Path) -> None:
     (project / ".memories/odd name.md").write_text(text, encoding="utf-8")
     query = ("recall", "jabberwocky", "--mode", "lexical", "--no-count", "--format")
     assert mb(*query, "paths").out == ".memories/odd name.md\n"
-    rows = list(csv.DictReader(io.StringIO(mb(*query, "csv").out)))
-    assert [row["path"] for row in rows] == ["odd name.md"]
-    assert rows[0]["title"] == "'=1+1 | x"
-    assert rows[0]["snippet"] == 'jabberwocky \\x1b[2J | `z`, "q"'
     shown = mb(*query, "md").out
     assert shown.startswith(r"1. [=1+1 \| x](.memories/odd%20name.md) (")
     assert r"jabberwocky \\x1b\[2J \| \`z\`" in shown
     assert mb(*query, "json").json == mb(*query[:-1], "--json").json
-    nothing = mb("recall", "zzzzxyz", "--mode", "lexical", "--format", "csv")
-    assert (nothing.code, nothing.out.count("\n")) == (1, 1)
-    assert mb("recall", "x", "--format", "csv", "--json").error["code"] == "bad_usage"
+    nothing = mb("recall", "zzzzxyz", "--mode", "lexical", "--format", "md")
+    assert (nothing.code, nothing.out) == (1, "")
+    assert mb("recall", "x", "--format", "md", "--json").error["code"] == "bad_usage"
     assert mb("recall", "x", "--format", "json", "--since", "soon").error["code"] == "bad_input"
-
-
-def test_a_hit_can_be_chosen_and_edited(
-    terminal: Run, mb: Run, project: Path, tmp_path: Path
-) -> None:
-    script = editor(tmp_path, "path.write_text(text + 'Seen.\\n')")
-    args = ("recall", "damps", "--mode", "lexical", "--interactive")
-    answer = terminal(*args, env={"EDITOR": script}, keys="7\n1\n")
-    assert answer.code == 0
-    assert "type a number from 1 to 1, or Enter" in answer.out
-    assert "changed .memories/facts/bm25.md" in plain_text(answer.out)
-    assert (project / ".memories/facts/bm25.md").read_text().endswith("Seen.\n")
-    assert terminal("recall", "damps", "-i", keys="\n").code == 0
-    assert "needs a terminal" in mb("recall", "damps", "-i").err
-    assert "can't be combined" in mb("recall", "damps", "-i", "--json").error["message"]
 
 
 def test_weaker_matches_are_set_apart(mb: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -314,8 +293,3 @@ def test_a_revision_that_does_not_exist_is_wrong_use(mb: Run, rev: str, project:
     assert f"there is no revision '{rev}'" in answer.err
     assert "hint: name a commit, tag or branch" in answer.err
     assert sorted(os.listdir(project)) == [".git", ".memories", "src"]
-
-
-def test_a_note_of_another_revision_is_not_opened(mb: Run) -> None:
-    answer = mb("recall", "bm25", "--at", "HEAD", "-i")
-    assert answer.code == 2

@@ -11,22 +11,23 @@ from typing import Any
 import pytest
 
 from memory_bank.base.errors import Hint, NoteNotFound
+from memory_bank.frontends import declared
 from memory_bank.frontends.mcp.hints import hints
 from memory_bank.frontends.mcp.server import build
 from memory_bank.frontends.mcp.tool import failed
-from memory_bank.frontends.mcp.toolbox import CORE, DEFAULT, Toolbox, toolsets_there
+from memory_bank.frontends.mcp.toolbox import CORE, DEFAULT, Toolbox
 from memory_bank.frontends.serving.shared_bank import SharedBank
 from tests.frontends.mcp.calls import CALLS
 from tests.frontends.mcp.conftest import Agent
 
 Make = Callable[..., Agent]
-EVERY = Toolbox(toolsets_there()).tools
+EVERY = Toolbox(declared.toolsets()).tools
 SETS = [
     (),
     (CORE,),
-    *itertools.combinations(toolsets_there(), 1),
+    *itertools.combinations(declared.toolsets(), 1),
     ("store", "code"),
-    tuple(toolsets_there()),
+    tuple(declared.toolsets()),
 ]
 CASES = [(toolsets, read_only) for toolsets in SETS for read_only in (False, True)]
 CALLED = re.compile(

@@ -10,7 +10,7 @@ import pytest
 
 from memory_bank.bank.bank import Bank
 from memory_bank.base.text import Quotes
-from memory_bank.frontends.mcp import text
+from memory_bank.memory import told as text
 from memory_bank.memory.hits import fitted
 from memory_bank.memory.recall import recall
 

@@ -1,0 +1,170 @@
+"""`memory-bank init`: create a bank."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
+
+from memory_bank.base.errors import BadInput
+from memory_bank.base.operation import Param, operation
+from memory_bank.base.rendering import count, document, named
+from memory_bank.base.screen import Call, place
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from memory_bank.agents.set_up import AgentSetUp
+    from memory_bank.bank.setup import IncludeCandidate, MadeBank
+
+
+@operation(
+    "init",
+    why="""
+    Creates `.memories/` with a settings file, in which every line is a comment, and a `.gitignore`
+    for derived and private files. Both belong in git. Existing files are not changed.
+
+    On a terminal, asks two things. Whether to include what the project has: folders of decision
+    records, CLAUDE.md, AGENTS.md, rules and memories of agents, a vault of Obsidian. They are then
+    found and linked like notes, but stay where they are and are read-only; --include names one,
+    also in an existing bank, and sets memory.include in its settings. And whether to add hooks and
+    the MCP server to your own files of the agents' programs that you have. Every file that is
+    written is listed. Without a terminal nothing but .memories/ is made; --yes agrees to all of it,
+    and --no-agents leaves the programs alone.
+
+    With --user the bank is created in your own data folder instead: for notes that belong to no
+    project, or to a project whose repository you can't change. Use it with `--bank NAME`.
+    """,
+    examples=(
+        ("memory-bank init", "in the working directory"),
+        ("memory-bank init --yes", "with all that is there, without a question"),
+        ("memory-bank init --include docs/adr --include CLAUDE.md", "with what is there"),
+        ("memory-bank init ~/work/shop", "in another project"),
+        ("memory-bank init --user recipes", "a bank of your own"),
+    ),
+    group="Start",
+)
+def init(
+    call: Call,
+    *,
+    folder: Annotated[str | None, Param(argument=True, metavar="[DIR]", path="folder")] = None,
+    user: Annotated[str, Param("Create a bank of your own, of this name", metavar="NAME")] = "",
+    include: Annotated[
+        tuple[str, ...],
+        Param("Include this folder or file of the project; repeatable", metavar="PATH", path="any"),
+    ] = (),
+    here: Annotated[bool, Param("Create it inside a project that has a bank already")] = False,
+    yes: Annotated[bool, Param("Include what is found, and set up agents, unasked")] = False,
+    no_agents: Annotated[bool, Param("Leave agents' programs alone")] = False,
+) -> int:
+    """Create a bank in a project, or one of your own."""
+    from memory_bank.bank import setup
+
+    if user and folder:
+        raise call.usage_error("give a folder or --user NAME, not both")
+    if not (user or here):
+        _check_enclosing(call, folder)
+    asks = not (call.json or user or yes) and call.interactive
+    if not (user or include) and (asks or yes):
+        include = _chosen(call, setup.candidates(folder), yes=yes)
+    made = setup.init(folder, user=user, include=include)
+    done = () if no_agents or user or not (asks or yes) else _agents(call, made, yes=yes)
+
+    if call.json:
+        call.document({**asdict(made), "agents": done} if done else made)
+        return 0
+    at = f"--bank {shlex.quote(user or place(made.bank))} " if user or folder else ""
+    _show(call, made, f'memory-bank {at}remember "what should be known later"')
+    for one in done:
+        _show_agent(call, one)
+    if made.created and not (user or done):
+        call.console.line("for agents: ", ("memory-bank hooks install --client NAME", "bold"))
+    if made.found and not (asks or yes):
+        _show_found(call, made, folder)
+    return 0
+
+
+def _show(call: Call, made: MadeBank, next_: str) -> None:
+    verb = "created" if made.created else "already exists:"
+    call.console.line(f"{verb} ", (place(made.bank), "place"))
+    for file in made.created:
+        call.console.line("  ", (place(file), "place"))
+    for path in made.included:
+        call.console.line("  includes ", (named(path), "place"))
+    call.console.line("next: ", (next_, "bold"))
+
+
+def _check_enclosing(call: Call, folder: str | None) -> None:
+    """Ask before a bank is made inside a project that has one."""
+    from memory_bank.bank import setup
+
+    found = setup.enclosing(folder)
+    if not found:
+        return
+    if call.json or not call.interactive:
+        raise BadInput(
+            f"this folder is part of a project that has a bank already: {place(found)}",
+            "use that bank: every command finds it from here; or add --here to make another one",
+        )
+    call.stderr.line("This folder is part of a project that has a bank: ", (place(found), "place"))
+    if not call.agreed("Make another bank here?"):
+        raise KeyboardInterrupt
+
+
+def _chosen(call: Call, found: Sequence[IncludeCandidate], *, yes: bool) -> tuple[str, ...]:
+    """Ask whether to include the files and folders that were found."""
+    if not found:
+        return ()
+    paths = tuple(one.path for one in found)
+    if yes:
+        return paths
+    call.stderr.line("This project has:")
+    for one in found:
+        many = "" if one.path.endswith(".md") else f", {count(one.notes, 'Markdown file')}"
+        call.stderr.line("  ", (named(one.path), "place"), f"  {one.kind or 'Markdown'}{many}")
+    agreed = call.agreed("Find them as notes, too? They are only read.", default=True)
+    return paths if agreed else ()
+
+
+def _agents(call: Call, made: MadeBank, *, yes: bool) -> tuple[AgentSetUp, ...]:
+    """Ask whether to add hooks and the server to the agents' programs that were found."""
+    from memory_bank.agents import set_up
+    from memory_bank.bank.bank import open_bank
+
+    found = set_up.agents()
+    if not found:
+        return ()
+    if not yes:
+        call.stderr.line("These agents are here:")
+        for one in found:
+            call.stderr.line(f"  {one.title}  ", (", ".join(map(place, one.files)), "place"))
+        asked = (
+            "Let them report their sessions and use the memory, by hooks and MCP in these files?"
+        )
+        if not call.agreed(asked):
+            return ()
+    with open_bank(made.bank) as bank:
+        return tuple(set_up.set_up(bank, one.name) for one in found)
+
+
+def _show_agent(call: Call, one: AgentSetUp) -> None:
+    for file in one.written:
+        call.console.line("wrote ", (place(file), "place"))
+    if one.next_step:
+        call.console.line(("next: ", "bold"), f"{one.title}: {one.next_step}")
+        call.console.line(
+            "  undo: ", f"memory-bank hooks uninstall --client {one.name};",
+            f" memory-bank mcp uninstall --client {one.name} --scope user",
+        )  # fmt: skip
+    call.warn(one.problem and f"{one.title}: {one.problem}")
+
+
+def _show_found(call: Call, made: MadeBank, folder: str | None) -> None:
+    """Say what could be included, and how."""
+    paths = [one.path for one in made.found]
+    at = f" {shlex.quote(place(folder))}" if folder else ""
+    options = " ".join(f"--include {shlex.quote(named(path))}" for path in paths)
+    line = document([*made.included, *paths], indent=None)
+    call.remark(f"to find {', '.join(map(named, paths))} as notes, too, without changing them:")
+    call.remark(f"  memory-bank init{at} {options}")
+    call.remark(f"or in {place(made.bank)}/config.toml, below [memory]: include = {named(line)}")

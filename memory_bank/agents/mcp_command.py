@@ -1,0 +1,155 @@
+"""`memory-bank mcp`: add this server to the configuration of agents' programs."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Annotated
+
+from memory_bank.agents import clients, file_change
+from memory_bank.base.operation import Param, operation, topic
+from memory_bank.base.screen import NOTHING, Call, place
+
+if TYPE_CHECKING:
+    from memory_bank.agents.install import ConfigChange
+
+
+_NAMES = clients.names(clients.SERVERS)
+
+_CLIENT = f"The program: {', '.join(_NAMES)}"
+
+
+_Client = Annotated[str, Param(_CLIENT, metavar="NAME", choices=_NAMES)]
+_Scope = Annotated[str | None, Param("The project's file or your own", choices=clients.SCOPES)]
+_Name = Annotated[str | None, Param("The server's name [memory-bank]", metavar="NAME")]
+_Yes = Annotated[bool, Param("Change the file without asking")]
+
+
+@operation(
+    "mcp install",
+    grows=True,
+    why="""
+    Adds this server to the configuration of a program: to the project's file, which is in git and
+    applies to everybody who has the project, or to your own, for all your projects. The default for
+    --scope is the project's file if the program reads and trusts one; see docs/mcp.md.
+
+    The server finds the bank of the project in which the program works. With --bank, the entry in
+    your own file names that bank for all of them.
+
+    Shows the change and asks before making it. Everything else in the file stays the same,
+    including comments. A file that the program could not read is not changed. Prints whether
+    another scope already has this server, and what to do before the program starts it.
+    """,
+    examples=(
+        ("memory-bank mcp install --client claude-code", "for everybody in this project"),
+        ("memory-bank mcp install --client codex --yes", "for yourself, without being asked"),
+        ("memory-bank mcp install --client zed --print", "show the entry, change nothing"),
+    ),
+)
+def _install(
+    call: Call,
+    *,
+    client: _Client,
+    scope: _Scope = None,
+    name: _Name = None,
+    yes: _Yes = False,
+    only_print: Annotated[bool, Param("Show the entry, change no file", flags="--print")] = False,
+) -> int:
+    """Add this server to a program's configuration."""
+    from memory_bank.agents.install import SERVER, install, needs_bank
+
+    named = call.named_bank is not None
+    with call.open_if_there(needed=needs_bank(client, scope)) as bank:
+        change = install(
+            bank, client, scope=scope, name=name or SERVER, named=named, blank=only_print
+        )
+    if only_print:
+        _print(call, change)
+        return 0
+    for other in change.elsewhere:
+        where = f"{other.scope} scope: {other.name!r} in {place(other.file)}"
+        call.remark(f"{change.client.title} already has this server in the {where}; one is enough")
+    done = _made(call, change, yes=yes)
+    if call.json:
+        _answer(call, change, done=done)
+    elif not change.changed:
+        call.console.line("already there: ", (place(change.file), "place"))
+    elif done:
+        file_change.outcome(call, change)
+        next_step = change.client.next_step(change.place.scope)
+        call.console.line(("next: ", "bold"), f"{change.client.title}: {next_step}")
+    return 0 if done or not change.changed else NOTHING
+
+
+@operation(
+    "mcp uninstall",
+    grows=True,
+    why="""
+    Removes this server from the configuration of a program. Everything else in the file stays,
+    including keys that you added to its entry; a file that install created is deleted if nothing
+    else is in it. Refuses an entry that starts another program. Shows the change and asks before
+    making it.
+    """,
+    examples=(("memory-bank mcp uninstall --client cursor", "from this project"),),
+)
+def _uninstall(
+    call: Call, *, client: _Client, scope: _Scope = None, name: _Name = None, yes: _Yes = False
+) -> int:
+    """Remove this server from a program's configuration."""
+    from memory_bank.agents.install import SERVER, needs_bank, uninstall
+
+    with call.open() if needs_bank(client, scope) else nullcontext() as bank:
+        change = uninstall(bank, client, scope=scope, name=name or SERVER)
+    done = _made(call, change, yes=yes)
+    if call.json:
+        _answer(call, change, done=done)
+    elif not change.changed:
+        call.console.line(
+            f"{change.client.title} has no server {change.place.name} in ",
+            (place(change.file), "place"),
+        )
+    elif done:
+        file_change.outcome(call, change)
+        if change.kept:
+            kept = ", ".join(change.kept)
+            call.console.line(f"kept the keys that were added to {change.place.name}: {kept}")
+    return 0 if done else NOTHING
+
+
+def _print(call: Call, change: ConfigChange) -> None:
+    if call.json:
+        _answer(call, change, done=False)
+        return
+    call.console.write(change.after or "")
+    call.remark(f"for {place(change.file)}")
+
+
+def _answer(call: Call, change: ConfigChange, *, done: bool) -> None:
+    """Print a change as JSON, without the other servers of the file, which may be private."""
+    scope, file, _, name = change.place
+    shown: dict[str, object] = {"client": change.client.name, "scope": scope, "file": file}
+    shown |= {"name": name} | ({} if change.entry is None else {"entry": change.entry})
+    if change.elsewhere:
+        others = change.elsewhere
+        shown["elsewhere"] = [{"scope": o.scope, "file": o.file, "name": o.name} for o in others]
+    if change.kept:
+        shown["kept"] = change.kept
+    call.console.document({**shown, "changed": done})
+
+
+def _made(call: Call, change: ConfigChange, *, yes: bool) -> bool:
+    from memory_bank.agents.install import write
+
+    look = "the entry with `mcp install --print`"
+    return file_change.made(call, change, lambda: write(change), yes=yes, look=look)
+
+
+topic(
+    "mcp",
+    "Set up agents' programs such as Claude Code or Cursor.",
+    group="Agents",
+    why="""
+    Programs that support the Model Context Protocol start `memory-bank serve mcp` themselves if
+    their configuration has an entry for it. install adds the entry, uninstall removes it.
+    """,
+    examples=(("memory-bank mcp install --client claude-code", "in a project"),),
+)

@@ -1,0 +1,173 @@
+"""`memory-bank rules`: the rules that hold, and the block of them in AGENTS.md."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+from memory_bank.base.errors import BadInput
+from memory_bank.base.operation import Param, operation
+from memory_bank.base.rendering import named
+from memory_bank.base.screen import FINDINGS, FOUND, NOTHING, Call, place
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from memory_bank.agents.rule_files import RuleFiles
+    from memory_bank.memory.rules import Rule
+
+_FOR = " for it"
+
+_WAITS_FOR = "for a commit or a review: memory-bank rules --pending"
+
+_STATES = {
+    "missing": "it is not there",
+    "outdated": "its notes changed since it was written",
+    "edited": "somebody edited it",
+}
+
+
+@operation(
+    "rules",
+    why="""
+    A rule is a note of the type `rule`, or with `pin: true`. It counts once it is committed and, in
+    a repository that has pull requests or reviewers, reviewed: any agent can write such a note.
+    --pending lists those that wait, with the reason. Archived and superseded ones are none.
+
+    A rule with `applies_to` in its front matter, a pattern of files or a list of them, is for these
+    files: --for lists the rules that concern a file.
+
+    --write puts the rules into a block of AGENTS.md, one line each, which most agents read first;
+    all else in the file stays. Where the project has no CLAUDE.md, .claude/CLAUDE.md imports it,
+    and .gemini/settings.json names it. Same notes, same bytes; rules.block_bytes is the limit.
+    --check compares only: the exit code is 1 if something would be written. A block that somebody
+    edited is not overwritten without --discard-edits. --remove takes all of it out again.
+    """,
+    examples=(
+        ("memory-bank rules", "the rules that hold"),
+        ("memory-bank rules --for src/db/schema.py", "those that concern a file"),
+        ("memory-bank rules --pending", "those that wait for a commit or a review"),
+        ("memory-bank rules --write", "write the block; commit it"),
+        ("memory-bank rules --check", "for CI and pre-commit"),
+    ),
+    group="Agents",
+)
+def list_rules(
+    call: Call,
+    *,
+    files: Annotated[
+        tuple[str, ...],
+        Param("Rules that concern this file; repeatable", flags="--for", metavar="FILE"),
+    ] = (),
+    pending: Annotated[bool, Param("Rules that wait for a commit or a review")] = False,
+    write: Annotated[bool, Param("Write the block of AGENTS.md, and what leads to it")] = False,
+    check: Annotated[bool, Param("Only compare; exit with 1 if it differs")] = False,
+    remove: Annotated[bool, Param("Take out what --write wrote")] = False,
+    discard_edits: Annotated[bool, Param("With --write: drop edits of the block")] = False,
+) -> int:
+    """List the rules that hold, and keep them in AGENTS.md."""
+    if sum((bool(files), pending, write, check, remove)) > 1:
+        raise call.usage_error("give one of --for, --pending, --write, --check and --remove")
+    if write or check or remove:
+        return _block(call, write=write, remove=remove, discard_edits=discard_edits)
+    from memory_bank.memory import rules
+
+    with call.open() as bank:
+        found = rules.rules(bank)
+        chosen = found.pending if pending else found.rules
+        if files:
+            project = bank.layout.project
+            chosen = rules.rules_for(chosen, [_below(project, file) for file in files])
+    if call.json:
+        call.document({"result_count": len(chosen), "rules": chosen, "notices": found.limits})
+    else:
+        _list(call, chosen)
+        if not chosen:
+            call.remark("no rule waits" if pending else "no rule holds" + _FOR * bool(files))
+        if found.pending and not pending:
+            call.remark(f"{_waiting(found.pending)} {_WAITS_FOR}")
+        call.notices(found.limits)
+    return FOUND if chosen else NOTHING
+
+
+def _below(project: object, file: str) -> str:
+    """Return a file's path from the project's root: as given, or from the working directory."""
+    from pathlib import Path
+
+    root, path = Path(str(project)), Path(file)
+    whole = Path.cwd() / path
+    if path.is_absolute() or (whole.exists() and not (root / path).exists()):
+        whole = whole.resolve()
+        if not whole.is_relative_to(root):
+            raise BadInput(f"{file} is outside of {root}", "name a file of the project")
+        return whole.relative_to(root).as_posix()
+    return path.as_posix().removeprefix("./")
+
+
+def _list(call: Call, rules: Sequence[Rule]) -> None:
+    for one in rules:
+        head = one.title or one.text or one.name
+        scopes = f"  {named(', '.join(one.applies_to))}" if one.applies_to else ""
+        call.console.line((call.place(one.path), "place"), f"  {head}", scopes)
+        if one.title and one.text:
+            call.console.line(f"    {one.text}")
+        if one.waits:
+            call.console.line("    waits: ", (one.waits, "warn"))
+
+
+def _block(call: Call, *, write: bool, remove: bool, discard_edits: bool) -> int:
+    from memory_bank.agents import rule_files
+
+    with call.open() as bank:
+        found = rule_files.look(bank, remove=remove)
+        if write or remove:
+            rule_files.write(found, edited=discard_edits)
+    if call.json:
+        shown = {
+            "file": found.file,
+            "state": found.block.state,
+            "edited": found.block.added,
+            "rules": found.rules,
+            "pending": found.pending,
+            "left_out": found.left_out,
+            "changed": [str(one.file) for one in found.edits],
+            "notices": found.remarks,
+        }
+        call.document(shown)
+    else:
+        _show(call, found, done=write or remove)
+        call.notices(found.remarks)
+    return FOUND if write or remove or found.current else FINDINGS
+
+
+def _show(call: Call, found: RuleFiles, *, done: bool) -> None:
+    if done:
+        for one in found.edits:
+            verb = "removed " if one.after is None else "wrote "
+            call.console.line(verb, (place(one.file), "place"))
+    else:
+        _compared(call, found)
+    if found.current or (done and not found.edits):
+        call.console.line("all of it is as it should be")
+    if found.left_out:
+        names = ", ".join(map(named, found.left_out))
+        call.remark(f"no room in the block for {names}: raise rules.block_bytes, or archive some")
+    if found.pending:
+        call.remark(f"{_waiting(found.pending)} {_WAITS_FOR}")
+
+
+def _compared(call: Call, found: RuleFiles) -> None:
+    block = found.block
+    if block.state != "current":
+        said = block.problem or _STATES[block.state]
+        call.console.line((place(found.file), "place"), ": the block of rules: ", (said, "bad"))
+    for line in block.added:
+        call.console.line(f"  {line}")
+    for one in found.edits:
+        if str(one.file) != found.file:
+            call.console.line((place(one.file), "place"), ": would be written")
+    if not found.current:
+        call.console.line("next: ", ("memory-bank rules --write", "bold"))
+
+
+def _waiting(pending: Sequence[Rule]) -> str:
+    return "1 rule waits" if len(pending) == 1 else f"{len(pending)} rules wait"

@@ -1,0 +1,218 @@
+"""Show what is known of code on a terminal: symbols, calls, tests, coupled files, notes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from memory_bank.base.rendering import count, named, resolved_to, unclear
+from memory_bank.base.screen import FOUND, NOTHING, Call, place
+
+if TYPE_CHECKING:  # the verbs name the views of their answers
+    from memory_bank.code.blast_radius import BlastRadius
+    from memory_bank.code.citing_notes import CitingNote
+    from memory_bank.code.codebase import Codebase
+    from memory_bank.code.coupling import CoupledFile, CouplingAnswer
+    from memory_bank.code.explain_symbol import ExplainedSymbol
+    from memory_bank.code.symbols import CallShown, SymbolList
+    from memory_bank.code.tests_for import GuardingTests, GuardShown
+
+
+_INDENT = "  "
+
+
+def given_path(given: str) -> str:
+    """Return a path as the shell completes it, from the working directory, else as answers do."""
+    here = Path(given)
+    return str(here.absolute()) if here.exists() else given
+
+
+def symbols(call: Call, found: SymbolList, code: Codebase, limit: int) -> int:
+    """Show a line for each symbol."""
+    call.answer(found, lambda found: _symbols(call, code.root, found))
+    call.warn(found.problem)
+    if call.json:
+        return FOUND if found.symbols else NOTHING
+    if not found.symbols:
+        call.remark("no symbols")
+    elif found.found_by == "search":
+        call.remark("no name has these words: found by words and meaning")
+    if found.more:
+        call.remark(f"there are more than {limit}: use --limit, or more words")
+    return FOUND if found.symbols else NOTHING
+
+
+def _symbols(call: Call, root: Path, found: SymbolList) -> None:
+    rows = [
+        (place(root / one.path, one.line), one.kind, one.name, one.snippet) for one in found.symbols
+    ]
+    if rows:
+        call.console.table(("place", "kind", "name", "about"), rows)
+
+
+def explained(call: Call, found: ExplainedSymbol, code: Codebase) -> None:
+    """Show a symbol with all that has to do with it."""
+    call.answer(found, lambda found: _explained(call, code.root, found))
+    call.warn(found.details.problem)
+    call.notices(found.notices)
+
+
+def _explained(call: Call, root: Path, found: ExplainedSymbol) -> None:
+    view, console, details = CodeAnswerView(call, root), call.console, found.details
+    one = details.symbol
+    where = view.place(one.path, one.line)
+    console.line((one.name, "bold"), f"  {one.kind}  ", (where, "place"), (f"  {one.id}", "dim"))
+    console.line("  ", one.signature)
+    if details.doc:
+        console.block(details.doc, "  ")
+    if details.access_count:
+        times, last = count(details.access_count, "time"), details.last_accessed_at[:10]
+        console.line((f"  asked for {times}, last on {last}", "dim"))
+    view.calls("calls", details.calls)
+    view.calls("called by", details.called_by)
+    if details.unclear_callers:
+        console.line((f"  {unclear(details.unclear_callers)}", "dim"))
+    view.tests(found.tests)
+    view.coupled(found.coupled)
+    view.notes("notes", found.notes)
+    view.notes(f"notes of {one.path}", found.file_notes)
+    if view.heading(f"newest commits of {one.path}", found.commits):
+        rows = [(f"  {made.committed_at[:10]}", made.subject) for made in found.commits]
+        console.table(("date", "subject"), rows)
+
+
+def affected(call: Call, found: BlastRadius, code: Codebase) -> int:
+    """Show what a change of a file may affect."""
+    call.answer(found, lambda found: _affected(call, code.root, found))
+    call.warn(found.problem)
+    call.notices(found.notices)
+    some = any((found.symbols, found.coupled, found.tests, found.notes))
+    if not some and not call.json:
+        call.remark(f"nothing is known to depend on {found.file}")
+    return FOUND if some else NOTHING
+
+
+def _affected(call: Call, root: Path, found: BlastRadius) -> None:
+    view, console = CodeAnswerView(call, root), call.console
+    if view.heading(f"symbols of {found.file}", found.symbols):
+        rows = [
+            (
+                f"  {view.place(found.file, one.symbol.line)}",
+                one.symbol.kind,
+                one.symbol.name,
+                ", ".join(
+                    [
+                        *(view.place(each.path, each.line) for each in one.called_by if each.path),
+                        *([f"{one.unclear_callers} unclear"] if one.unclear_callers else ()),
+                    ]
+                ),
+            )
+            for one in found.symbols
+        ]
+        console.table(("place", "kind", "name", "called from"), rows)
+    view.coupled(found.coupled)
+    view.tests(found.tests)
+    for one in found.symbols:
+        view.notes(f"notes of {one.symbol.name}", one.notes)
+    view.notes(f"notes of {found.file}", found.notes)
+
+
+def tests(call: Call, found: GuardingTests, code: Codebase, limit: int) -> int:
+    """Show the tests that guard a symbol or a file."""
+    call.answer(found, lambda found: CodeAnswerView(call, code.root).tests(found.tests))
+    call.warn(found.problem)
+    if not call.json and not found.tests:
+        call.remark(f"no test is known to guard {found.name}")
+    if found.more and not call.json:
+        call.remark(f"there are more than {limit}: use --limit")
+    return FOUND if found.tests else NOTHING
+
+
+def coupled(call: Call, found: CouplingAnswer) -> int:
+    """Show the files that change with a file."""
+    if call.json:
+        call.document(found)
+        return FOUND if found.files else NOTHING
+    commits = count(found.commits, "commit")
+    if found.files:
+        call.console.line((f"{named(found.file)}, {commits}", "bold"))
+        headings = ("file", "confidence", "commits", "last", "risk", "type", "score")
+        rows = [
+            (
+                named(one.file), f"{one.confidence:.0%}", str(one.support), one.last_changed[:10],
+                one.risk, one.coupling_type, f"{one.fused_score:.2f}",
+            )
+            for one in found.files
+        ]  # fmt: skip
+        call.console.table(headings, rows)
+    else:
+        call.remark(f"no file is coupled with {found.file} ({commits})")
+    call.notices(found.notices)
+    return FOUND if found.files else NOTHING
+
+
+class CodeAnswerView:
+    """Print the parts of one answer about code."""
+
+    def __init__(self, call: Call, root: Path) -> None:
+        """Print paths below `root`, as seen from the working directory."""
+        self._call = call
+        self._console = call.console
+        self._root = root
+
+    def heading(self, title: str, items: Sequence[object]) -> bool:
+        """Print a heading with a number if there are items; return whether there are."""
+        if items:
+            self._console.line((f"{title} ({len(items)})", "bold"))
+        return bool(items)
+
+    def place(self, path: str, line: int | None = None) -> str:
+        """Return where a file of the code is."""
+        return place(self._root / path, line)
+
+    def calls(self, title: str, calls: Sequence[CallShown]) -> None:
+        """Print calls to or from a symbol; those to other code have no place."""
+        if self.heading(title, calls):
+            rows = [
+                (
+                    _INDENT + (self.place(one.path, one.line) if one.path else "-"),
+                    one.name or one.written,
+                    one.how or resolved_to(one.alike),
+                )
+                for one in calls
+            ]
+            self._console.table(("place", "name", "found by"), rows)
+
+    def tests(self, tests: Sequence[GuardShown]) -> None:
+        """Print tests that guard something."""
+        if self.heading("tests", tests):
+            rows = [
+                (_INDENT + self.place(one.test_file, one.line), one.title, one.how) for one in tests
+            ]
+            self._console.table(("place", "test", "guards because it"), rows)
+
+    def coupled(self, files: Sequence[CoupledFile]) -> None:
+        """Print files that change with a file."""
+        if self.heading("changes with", files):
+            rows = [
+                (
+                    _INDENT + self.place(one.file), f"{one.confidence:.0%}",
+                    count(one.support, "commit"), one.risk, one.coupling_type,
+                )
+                for one in files
+            ]  # fmt: skip
+            self._console.table(("file", "confidence", "commits", "risk", "type"), rows)
+
+    def notes(self, title: str, notes: Sequence[CitingNote]) -> None:
+        """Print notes that cite something, with the words around their links."""
+        self.heading(title, notes)
+        for note in notes:
+            first = note.links[0]
+            where = self._call.place(note.path, first.line)
+            self._console.line(
+                _INDENT, (where, "place"), "  ", (named(note.title), "bold"),
+                (f"  {note.created_at[:10]}", "dim"),
+            )  # fmt: skip
+            said = note.sentence if first.kind == "reference" else first.context
+            self._console.block(said, _INDENT * 3, "dim")

@@ -1,0 +1,142 @@
+"""Compact text of symbols and of what has to do with them, for agents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from memory_bank.base.rendering import count, resolved_to, unclear
+from memory_bank.base.text import Quotes, one_line
+
+if TYPE_CHECKING:  # the verbs name the texts of their answers
+    from memory_bank.code.blast_radius import AffectedSymbol, BlastRadius
+    from memory_bank.code.citing_notes import CitingNote
+    from memory_bank.code.coupling import CoupledFile
+    from memory_bank.code.explain_symbol import ExplainedSymbol
+    from memory_bank.code.symbols import CallShown, SymbolDetails
+    from memory_bank.code.tests_for import GuardShown
+
+
+_NOTE_WHOLE = "`read_memory` shows a note whole."
+
+_DAY = 10
+"""Characters of the date in a timestamp."""
+
+_MOST_DOC = 1500
+"""Most characters of a doc comment."""
+
+_MOST_CALLERS = 5
+"""Most callers that are named of each symbol of a file."""
+
+
+def symbol(found: SymbolDetails, quotes: Quotes) -> str:
+    """Show a symbol with its doc comment, calls and callers."""
+    head = "A symbol; calls are resolved by names."
+    return _answer(quotes, head, _details(found), (), found.problem)
+
+
+def explained(found: ExplainedSymbol, quotes: Quotes) -> str:
+    """Show a symbol with its calls, tests, coupled files, notes and commits."""
+    lines = [*_details(found.details), *_tests(found.tests), *_coupled(found.coupled)]
+    lines += _notes("notes", found.notes)
+    lines += _notes("notes of its file", found.file_notes)
+    commits = (f"{one.committed_at[:_DAY]} {one.subject}" for one in found.commits)
+    lines += _part("newest commits of its file", commits)
+    head = "A symbol and what has to do with it; calls are resolved by names."
+    return _answer(quotes, head, lines, found.notices, found.details.problem)
+
+
+def affected(found: BlastRadius, quotes: Quotes) -> str:
+    """Show what a change of a file may affect."""
+    lines = [found.file, *_part("symbols", map(_symbol, found.symbols))]
+    lines += [*_coupled(found.coupled), *_tests(found.tests)]
+    for one in found.symbols:
+        lines += _notes(f"notes of {one.symbol.name}", one.notes)
+    lines += _notes("notes of the file", found.notes)
+    head = "What a change of the file may affect; calls are resolved by names."
+    if len(lines) == 1:
+        head = "Nothing is known to depend on the file."
+    return _answer(quotes, head, lines, found.notices, found.problem)
+
+
+def _details(found: SymbolDetails) -> list[str]:
+    one = found.symbol
+    doc = found.doc if len(found.doc) <= _MOST_DOC else f"{found.doc[:_MOST_DOC]}…"
+    return [
+        f"{one.name} | {one.kind} | {one.path}:{one.line}-{one.end_line - 1} | {one.id}",
+        one_line(one.signature),
+        *([doc] if doc else []),
+        *_part("calls", map(_call, found.calls)),
+        *_part("called by", map(_call, found.called_by)),
+        *([unclear(found.unclear_callers)] if found.unclear_callers else []),
+    ]
+
+
+def _call(one: CallShown) -> str:
+    if one.path:
+        return f"{one.name} ({one.path}:{one.line})"
+    return f"{one.written} ({resolved_to(one.alike)})" if one.alike else one.written
+
+
+def _symbol(one: AffectedSymbol) -> str:
+    shown = [_call(caller) for caller in one.called_by[:_MOST_CALLERS]]
+    more = len(one.called_by) - len(shown)
+    shown += [f"{more} more"] if more else []
+    called = ", ".join(
+        [*shown, *([f"{one.unclear_callers} unclear"] if one.unclear_callers else [])]
+    )
+    place = f"{one.symbol.name} | {one.symbol.kind} | line {one.symbol.line}"
+    return f"{place} | called by {called}" if called else place
+
+
+def _tests(tests: Sequence[GuardShown]) -> Iterator[str]:
+    return _part("tests", (f"{one.title} ({one.test_file}:{one.line}, {one.how})" for one in tests))
+
+
+def _coupled(files: Sequence[CoupledFile]) -> Iterator[str]:
+    return _part(
+        "changes with",
+        (
+            f"{one.file} ({one.confidence:.0%}, {count(one.support, 'commit')},"
+            f" {one.risk}, {one.coupling_type})"
+            for one in files
+        ),
+    )
+
+
+def _notes(title: str, notes: Sequence[CitingNote]) -> Iterator[str]:
+    return _part(
+        title,
+        (
+            f"{one.path}:{one.links[0].line} | {one.created_at[:_DAY]} | {one.title}:"
+            f" {one.sentence if one.links[0].kind == 'reference' else one.links[0].context}"
+            for one in notes
+        ),
+    )
+
+
+def _part(title: str, lines: Iterable[str]) -> Iterator[str]:
+    """Yield a heading and lines below it; nothing if there are no lines."""
+    shown = [f"- {one_line(line)}" for line in lines]
+    if shown:
+        yield f"{title}:"
+        yield from shown
+
+
+def _answer(
+    quotes: Quotes, head: str, lines: Iterable[str], notices: Sequence[str], problem: str | None
+) -> str:
+    remarks = [f"Notice: {quotes.inside(one_line(notice))}" for notice in notices]
+    if problem:
+        remarks.append(f"Incomplete: {quotes.inside(one_line(problem))}")
+    return "\n".join([f"{head} {quotes.notice}", quotes.quote("\n".join(lines)), *remarks])
+
+
+def then_of_symbol(found: ExplainedSymbol) -> str:
+    """Return what to do after a symbol was explained."""
+    return _NOTE_WHOLE if found.notes or found.file_notes else ""
+
+
+def then_of_file(found: BlastRadius) -> str:
+    """Return what to do after a file was explained."""
+    return _NOTE_WHOLE if found.notes or any(one.notes for one in found.symbols) else ""

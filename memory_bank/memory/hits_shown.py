@@ -1,0 +1,329 @@
+"""Show the hits of `recall`: on one screen of a terminal, all in a pipe, and for other programs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+from urllib.parse import quote
+
+from memory_bank.base.operation import Param
+from memory_bank.base.rendering import named, one_line, plain, visible
+from memory_bank.base.screen import FOUND, NOTHING, Call, Piece, cells, cut
+
+if TYPE_CHECKING:  # the verb names the view of its answer
+    from datetime import datetime
+
+    from memory_bank.bank.bank import Bank
+    from memory_bank.bank.hits import RecalledNote
+    from memory_bank.memory.hits import ReadQuery, Recalled
+
+FORMS = ("paths", "md", "json")
+
+WEAKER = "Weaker matches"
+
+
+_INDENT = "   "
+
+
+_PROMPTS = 2
+"""Rows of a screen for the command line and for the next prompt."""
+
+
+_MOST_LINES = 4
+"""Most lines of a snippet that is shown on a terminal."""
+
+
+_SCROLLING = 2
+"""Lines of each snippet if the answer is longer than the screen anyway."""
+
+
+_LEAST_ABOUT = 12
+"""Columns below which a hit's type, date and tags are left out on a terminal."""
+_MARKUP = re.compile(r"[\\`*_{}\[\]<>#!|~&$]")
+
+
+def found(
+    call: Call,
+    answer: Recalled,
+    bank: Bank,
+    query: str,
+    since: str | datetime | None = None,
+    before: str | datetime | None = None,
+    *,
+    also: Annotated[bool, Param("Show each note's other matching sections, too")] = False,
+    form: Annotated[
+        str | None, Param("paths, md, json", flags="--format", metavar="FORM", choices=FORMS)
+    ] = None,
+    explain: Annotated[bool, Param("Show the parsed query and each note's scores")] = False,
+) -> int:
+    """Show the notes that were found, and what limits the answer."""
+    from memory_bank.memory import hits
+
+    read = hits.read_query(bank, query, times=since is None and before is None)
+    if call.json:
+        shown = plain(answer)
+        fields = shown if isinstance(shown, dict) else {}
+        call.document({**fields, **({"read_as": read} if explain else {})})
+    elif form is not None:
+        {"paths": _paths, "md": _markdown}[form](call, answer)
+    else:
+        _show(call, answer, _ShownFields(read, explain=explain, also=also))
+    _remark(call, answer)
+    return FOUND if answer.notes else NOTHING
+
+
+def _remark(call: Call, found: Recalled) -> None:
+    """Say what limits the answer, and whether it is one."""
+    call.incomplete(found.fallback_reason, found.problem, mode=found.mode_used)
+    call.notices(found.notices)
+    if call.json:
+        return
+    if found.rev is not None:
+        call.remark(f"as of {found.rev.asked}: {found.rev.commit}, {found.rev.committed_at}")
+    if not found.notes:
+        call.remark("nothing found")
+    elif not found.answered:
+        call.remark(
+            "nothing answers this"
+            if any(note.origin is not None for note in found.notes)
+            else "nothing in the bank answers this"
+        )
+
+
+class _ShownFields(NamedTuple):
+    """What of each hit is shown beside its place, title and snippet."""
+
+    read: ReadQuery
+    explain: bool = False
+    also: bool = False
+
+
+def _show(call: Call, answer: Recalled, shown: _ShownFields) -> None:
+    """Print the hits of an answer, best first."""
+    if shown.explain:
+        mode = answer.mode_used
+        call.console.line(("read as: ", "dim"), _read(shown.read), ("; mode: ", "dim"), mode)
+    hits = [_Hit(call, rank, note, shown) for rank, note in enumerate(answer.notes, 1)]
+    if call.console.terminal:
+        _fit(call, answer, hits, shown)
+    for place, hit in enumerate(hits):
+        if place or shown.explain:
+            call.console.line()
+        if answer.apart and hit.note.weak and not (place and hits[place - 1].note.weak):
+            call.console.line((WEAKER, "warn"))
+        hit.show()
+
+
+class _Hit:
+    """A hit, and the lines of its snippet."""
+
+    def __init__(self, call: Call, rank: int, note: RecalledNote, shown: _ShownFields) -> None:
+        self.console = call.console
+        self.call, self.rank, self.note, self.shown = call, rank, note, shown
+        text = visible(note.snippet.replace("\r\n", "\n"))
+        self.snippet = [
+            part for line in text.split("\n") for part in self.console.folded(line, len(_INDENT))
+        ]
+        self.lines = len(self.snippet)
+        """How many lines of the snippet are shown."""
+
+    @property
+    def rows(self) -> int:
+        """The rows of the screen that it takes, apart from its snippet."""
+        place = cells(f"{_INDENT}{_place(self.call, self.note, self.note.line)}  0.00")
+        heading = 1 + (place - 1) // self.console.columns
+        marks = (
+            bool(self.note.superseded_by or self.note.newer)
+            + bool(self.note.stale)
+            + bool(_address(self.note))
+        )
+        return heading + 1 + marks + len(self.note.links or ())
+
+    def show(self) -> None:
+        note = self.note
+        self._heading()
+        for line in self._snippet_lines():
+            self.console.line(_INDENT, *self._marked(line))
+        if not self.console.terminal:
+            self.console.line(_INDENT, (" · ".join(_about(note)), "tag"))
+        if address := _address(note):
+            self.console.line(_INDENT, (address, "dim"))
+        if note.superseded_by:
+            successor = _successor(self.call, note)
+            self.console.line(_INDENT, (f"superseded by {successor}", "warn"))
+        if note.newer:
+            self.console.line(_INDENT, (f"newer: {self.call.place(note.newer)}", "warn"))
+        if note.stale:
+            self.console.line(_INDENT, (f"stale: {note.stale}", "warn"))
+        for reason in note.reasons if self.shown.explain else ():
+            why = f"{reason.source:<12}{reason.detail:<24}{reason.score:>6.2f}"
+            self.console.line(_INDENT, ("why  ", "dim"), why)
+        for link in note.links or ():
+            where = (self.call.place(link.source, link.line), "place")
+            self.console.line(_INDENT, ("link ", "dim"), where, f"  {link.type}: {link.context}")
+        for other in note.also if self.shown.also else ():
+            where = (_place(self.call, note, other.line), "place")
+            self.console.line(_INDENT, ("also ", "dim"), where, f"  {_headed('', other.heading)}")
+            self.console.block(other.snippet, f"{_INDENT}     ", "dim")
+
+    def _heading(self) -> None:
+        """Print place, score and title; on a terminal with type, date and tags if they fit."""
+        place = _place(self.call, self.note, self.note.line)
+        score = f"{self.note.relevance_score:.2f}"
+        first = f"{self.rank:<{len(_INDENT)}}"
+        about = ""
+        if self.console.terminal:
+            left = self.console.columns - cells(f"{first}{place}  {score}  ")
+            about = (
+                cut(" · ".join(_about(self.note, tags_last=True)), left)
+                if left >= _LEAST_ABOUT
+                else ""
+            )
+        gap = "  " if about else ""
+        self.console.line(first, (place, "place"), "  ", (score, "dim"), gap, (about, "tag"))
+        title = one_line(_headed(self.note.title, self.note.heading))
+        self.console.line(
+            _INDENT, *self._marked(self._cut(title) if self.console.terminal else title, "bold")
+        )
+
+    def _snippet_lines(self) -> list[str]:
+        """Return the lines of the snippet with most words of the query."""
+        from memory_bank.memory import hits
+
+        lines = self.snippet
+        if self.lines >= len(lines):
+            return lines
+        words = self.shown.read.words
+        matches = [len(hits.matching_words(line, words)) for line in lines]
+        starts = range(len(lines) - self.lines + 1)
+        start = max(starts, key=lambda one: sum(matches[one : one + self.lines]))
+        kept = lines[start : start + self.lines]
+        if start and not kept[0].startswith("…"):
+            kept[0] = self._cut(f"… {kept[0]}")
+        if start + self.lines < len(lines):
+            kept[-1] = self._cut(f"{kept[-1]} …")
+        return kept
+
+    def _cut(self, text: str) -> str:
+        return cut(text, self.console.width - len(_INDENT))
+
+    def _marked(self, text: str, style: str = "") -> list[Piece]:
+        """Return a text as pieces, of which those that match the query are highlighted."""
+        from memory_bank.memory import hits
+
+        if not self.console.coloured:
+            return [(text, style)]
+        pieces: list[Piece] = []
+        last = 0
+        for start, end in hits.matching_words(text, self.shown.read.words):
+            pieces += [(text[last:start], style), (text[start:end], "match")]
+            last = end
+        return [*pieces, (text[last:], style)]
+
+
+def _fit(call: Call, answer: Recalled, hits: Sequence[_Hit], shown: _ShownFields) -> None:
+    """Shorten the snippets so that the answer fits the screen, the last ones most."""
+    remarks = sum(1 + len(notice) // call.console.columns for notice in answer.notices)
+    remarks += (not answer.answered) + any(hit.note.weak for hit in hits)
+    left = call.console.rows - _PROMPTS - remarks - sum(hit.rows + 1 for hit in hits) + 1
+    good = any(not hit.note.weak for hit in hits)
+    most = [min(len(hit.snippet), _MOST_LINES) for hit in hits]
+    if left < len(hits) or shown.explain or shown.also:
+        for hit, lines in zip(hits, most, strict=True):
+            hit.lines = min(lines, _SCROLLING)
+        return
+    for hit in hits:
+        hit.lines = 1
+    left -= len(hits)
+    for lines in range(2, _MOST_LINES + 1):
+        for hit, longest in zip(hits, most, strict=True):
+            if left and lines <= longest and not (hit.note.weak and good):
+                hit.lines, left = lines, left - 1
+
+
+def _headed(title: str, heading: str) -> str:
+    """Return a note's title and the headings below it."""
+    parts = heading.split(" > ") if heading else []
+    if title and parts[:1] != [title]:
+        parts.insert(0, title)
+    return " › ".join(parts)
+
+
+def _about(note: RecalledNote, *, tags_last: bool = False) -> list[str]:
+    about = [note.type, *(f"#{tag}" for tag in note.tags), note.created_at[:10]]
+    if tags_last:  # they are cut if there is no room
+        about = [note.type, note.created_at[:10], *about[1:-1]]
+    if note.trust not in {"", "unknown"}:
+        about.append(note.trust)
+    if note.edited_by:
+        about.append(f"edited by {', '.join(note.edited_by)}")
+    if note.status != "active":
+        about.append(note.status)
+    return list(filter(None, about))
+
+
+def _address(note: RecalledNote) -> str:
+    """Return a hit's web address, or its commit, after what is known of its repository."""
+    return " · ".join(filter(None, (*_of_repository(note), _url(note))))
+
+
+def _read(read: ReadQuery) -> str:
+    parts = [f"words {read.words!r}"] if read.words else []
+    parts += [f"phrase {phrase!r}" for phrase in read.phrases]
+    parts += [f"without {word!r}" for word in read.without]
+    return ", ".join([*parts, *read.conditions]) or "nothing to look for"
+
+
+def _paths(call: Call, answer: Recalled) -> None:
+    """Print the path of each note, as seen from the working directory; of others, their place."""
+    for note in answer.notes:
+        call.console.line(_place(call, note))
+
+
+def _markdown(call: Call, answer: Recalled) -> None:
+    """Print a numbered list with links; markup of the notes is escaped."""
+    for rank, note in enumerate(answer.notes, 1):
+        if answer.apart and note.weak and (rank == 1 or not answer.notes[rank - 2].weak):
+            for line in [*([""] if rank > 1 else []), f"{WEAKER}:", ""]:
+                call.console.line(line)
+        title = _escaped(_headed(note.title, note.heading) or note.path)
+        link = _url(note) or quote(_place(call, note), safe="/")
+        about = [note.type, *(f"#{tag}" for tag in note.tags), note.created_at[:10]]
+        call.console.line(f"{rank}. [{title}]({link}) ({_escaped(', '.join(filter(None, about)))})")
+        call.console.line(f"   {_escaped(note.snippet)}")
+
+
+def _escaped(text: str) -> str:
+    return _MARKUP.sub(r"\\\g<0>", one_line(text))
+
+
+def _place(call: Call, note: RecalledNote, line: int | None = None) -> str:
+    """Return a hit's file as seen from the working directory; of others, after their name."""
+    return _placed(call, note, note.path, line)
+
+
+def _successor(call: Call, note: RecalledNote) -> str:
+    """Return the place of the note that supersedes a hit."""
+    return _placed(call, note, note.superseded_by or "", None)
+
+
+def _url(note: RecalledNote) -> str:
+    """Return the web address of a hit; empty if it has none."""
+    return named(note.origin.url) if note.origin is not None else ""
+
+
+def _of_repository(note: RecalledNote) -> list[str]:
+    """Return what is known of a hit's repository beside its name: commit, teams, age."""
+    if note.origin is None or not note.origin.repository:
+        return []
+    days = note.origin.age_days
+    age = f"{days} day{'' if days == 1 else 's'} old"
+    return [f"commit {note.origin.commit[:12]}", *note.origin.teams, age]
+
+
+def _placed(call: Call, note: RecalledNote, path: str, line: int | None) -> str:
+    if note.origin is None:
+        return call.place(path, line)
+    where = f"{note.origin.repository or note.origin.bank}:{path}"
+    return named(where if line is None else f"{where}:{line}")

@@ -1,0 +1,467 @@
+"""Show notes, lists of notes and changes of notes on a terminal."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated
+
+from memory_bank.base.operation import Param
+from memory_bank.base.rendering import count, visible
+from memory_bank.base.screen import FOUND, NOTHING, Call, cells, cut, place
+
+if TYPE_CHECKING:  # the verbs name the views of their answers
+    from pathlib import Path
+
+    from memory_bank.bank.backlinks import LinkShown
+    from memory_bank.bank.bank import Bank
+    from memory_bank.code.codebase import Codebase
+    from memory_bank.memory.ask_results import Answer, Result
+    from memory_bank.memory.confirm import Confirmation, Promoted
+    from memory_bank.memory.edit import WrittenNote
+    from memory_bank.memory.import_notes import Imported, ImportedNote
+    from memory_bank.memory.move_and_merge import Merged, Renamed
+    from memory_bank.memory.overview import Stats
+    from memory_bank.memory.remember import Remembered
+    from memory_bank.memory.show import (
+        Listing,
+        SeveralShown,
+        ShownNote,
+        ShownSection,
+    )
+    from memory_bank.memory.trash import TrashedNote
+    from memory_bank.search.index.document_changes import SyncReport
+
+_GAP = "  "
+
+
+_TYPE = 11
+
+
+_SHORTEST = 12
+"""Columns of the shortest cut title; with less room the line is wrapped instead."""
+_TAGS = 12
+_TO_THE_SECOND = 14
+"""Digits of a version that usually tell it from all others of a note."""
+_INDENT = "   "
+
+
+_WORDS = {"test_guard": "test", "coupled_file": "coupled file"}
+"""Kinds as a person calls them."""
+
+
+def listing(call: Call, found: Listing, bank: Bank) -> int:
+    """Show a line for each note."""
+    call.answer(found, lambda found: _listing(call, found))
+    call.warn(bank.problem)
+    call.notices(found.notices)
+    if not found.notes and not call.json:
+        call.remark("no notes")
+    return FOUND if found.notes else NOTHING
+
+
+def _listing(call: Call, listing: Listing) -> None:
+    """Print one line per note; on a narrow terminal titles are cut, but never paths."""
+    console = call.console
+    places = [call.place(note.path, 1) for note in listing.notes]
+    wide = max(map(cells, places), default=0)
+    for where, note in zip(places, listing.notes, strict=True):
+        changed = max(note.created_at, note.updated_at)[:10]
+        status = "" if note.status == "active" else f" ({note.status})"
+        about = f"{note.type or '-':<{_TYPE}}"
+        left = console.columns - wide - len(changed) - len(about) - len(status) - 3 * len(_GAP)
+        title, tags = note.title, " ".join(f"#{tag}" for tag in note.tags)
+        if console.terminal and left > _SHORTEST:
+            title = cut(title, left)
+            tags = cut(tags, left - cells(title) - len(_GAP))
+        console.line(
+            (where, "place"), " " * (wide - cells(where)), _GAP, (changed, "dim"), _GAP, about,
+            _GAP, title, (status, "warn"), _GAP if tags else "", (tags, "tag"),
+        )  # fmt: skip
+
+
+def note(
+    call: Call,
+    found: ShownNote | ShownSection | SeveralShown,
+    *,
+    raw: Annotated[bool, Param("Show the source; unchanged into a pipe")] = False,
+) -> None:
+    """Show a note or a section of it."""
+    from memory_bank.memory.show import ShownNote
+
+    call.answer(found, lambda found: _note(call, found, raw=raw))
+    if isinstance(found, ShownNote) and not call.json:
+        for fault in found.faults:
+            call.warn(f"{call.place(found.path, fault.line)}: {fault.reason}")
+
+
+def _note(call: Call, found: ShownNote | ShownSection | SeveralShown, *, raw: bool) -> None:
+    from memory_bank.memory.show import SeveralShown, ShownSection
+
+    if isinstance(found, SeveralShown):
+        for one in found.notes:
+            _note(call, one, raw=raw)
+    elif isinstance(found, ShownSection):
+        _section(call, found, raw=raw)
+    else:
+        _whole(call, found, raw=raw)
+
+
+def _whole(call: Call, note: ShownNote, *, raw: bool) -> None:
+    console = call.console
+    if raw or not console.terminal:
+        _source(call, note.content, raw=raw)
+        return
+    console.line((call.place(note.path, 1), "place"))
+    about = [
+        note.type,
+        *(f"#{tag}" for tag in note.tags),
+        note.created_at[:10],
+        "" if note.status == "active" else note.status,
+        f"id {note.note_id}" if note.note_id != note.path else "",
+        count(note.backlinks_count, "backlink"),
+        "included" if note.included else "",
+        f"edited by {', '.join(note.edited_by)}" if note.edited_by else "",
+    ]
+    console.line((" · ".join(filter(None, about)), "tag"))
+    if note.stale:
+        console.line((f"stale: {note.stale}", "warn"))
+    for reason in note.touched:
+        console.line((f"cited file changed: {reason}", "dim"))
+    console.line()
+    console.markdown(note.body)
+
+
+def _section(call: Call, part: ShownSection, *, raw: bool) -> None:
+    if raw or not call.console.terminal:
+        _source(call, part.content, raw=raw)
+        return
+    call.console.line((call.place(part.path, part.line), "place"))
+    call.console.markdown(part.content)
+
+
+def _source(call: Call, text: str, *, raw: bool) -> None:
+    """Print a note's source: unchanged into a pipe if `raw`, else escaped."""
+    if not raw or call.console.terminal:
+        lines = visible(text.replace("\r\n", "\n"))
+        call.console.write(lines if lines.endswith("\n") else f"{lines}\n")
+    else:
+        call.console.source(text)
+
+
+def tags(call: Call, found: Mapping[str, int]) -> int:
+    """Show each tag and its number of notes."""
+    if call.json:
+        call.document({"result_count": len(found), "tags": found})
+    elif found:
+        call.console.table(("tag", "notes"), [(tag, str(number)) for tag, number in found.items()])
+    else:
+        call.remark("no tags")
+    return FOUND if found else NOTHING
+
+
+def stats(call: Call, found: Stats, bank: Bank) -> None:
+    """Show counts of a bank."""
+    call.answer(found, lambda found: _stats(call, found))
+    call.warn(bank.problem)
+
+
+def _stats(call: Call, found: Stats) -> None:
+    tags = [f"{tag} {number}" for tag, number in found.tags.items()]
+    more = f", and {len(tags) - _TAGS} more" if len(tags) > _TAGS else ""
+    rows = [
+        ("notes", f"{found.count:,}"),
+        ("archived", f"{found.archived:,}"),
+        ("size", f"{found.total_size} ({found.total_bytes:,} bytes)"),
+        ("passages", f"{found.passages:,}"),
+        ("types", ", ".join(f"{name} {number}" for name, number in found.types.items()) or "-"),
+        ("tags", (", ".join(tags[:_TAGS]) + more) or "-"),
+        ("ghosts", f"{found.ghosts:,}"),
+        ("broken links", f"{found.broken_links:,}"),
+        ("orphans", f"{found.orphans:,}"),
+        ("not indexed", f"{found.unindexed:,}"),
+    ]
+    call.console.table(("what", "how many"), rows)
+
+
+def remembered(call: Call, done: Remembered, bank: Bank) -> None:
+    """Show the note that has a content, and ask whether it amends an older one."""
+    call.answer(done, lambda done: _remembered(call, done))
+    _ask_whether_amended(call, bank, done.path, done.may_amend)
+
+
+def _remembered(call: Call, done: Remembered) -> None:
+    from memory_bank.memory.same_subject import side_by_side
+
+    verb = "created" if done.action == "created" else "updated"
+    call.console.line(f"{verb} ", (call.place(done.path), "place"), f" (id {done.note_id})")
+    if done.same_as:
+        call.console.line("  same content: ", (call.place(done.same_as), "place"))
+    if done.similar_to:
+        call.console.line("  similar: ", (call.place(done.similar_to), "place"))
+    for remark in done.remarks:
+        for line in side_by_side(remark, call.place(remark.path)):
+            call.console.line(f"  {line}")
+    call.warn(done.warning)
+
+
+def written(call: Call, done: WrittenNote, bank: Bank) -> None:
+    """Show whether a note was changed, and ask whether it amends an older one."""
+    call.answer(done, lambda done: _written(call, done))
+    _ask_whether_amended(call, bank, done.path, done.may_amend)
+
+
+def _ask_whether_amended(call: Call, bank: Bank, path: str, older: str | None) -> None:
+    """Say that a note may amend an older one; in a terminal, ask, and link them by the answer."""
+    if older is None or call.json:
+        return
+    from memory_bank.memory import edit
+    from memory_bank.notes.names import name_of
+
+    link = f"[[{name_of(older)}]]"
+    if not (call.interactive and call.console.terminal):
+        call.remark(f"may amend {call.place(older)}: if so, add `supersedes:: {link}`")
+        return
+    replaced = call.agreed(f"Does it replace {call.place(older)}?")
+    relation = "supersedes" if replaced else "related_to"
+    _written(call, edit.append(bank, path, f"- {relation}:: {link}"))
+
+
+def _written(call: Call, done: WrittenNote, verb: str = "changed") -> None:
+    """Print whether a note was changed, and any warning."""
+    call.console.line(f"{verb if done.changed else 'unchanged'} ", (call.place(done.path), "place"))
+    call.warn(done.warning)
+
+
+def archived(call: Call, done: Sequence[WrittenNote], *, undo: bool = False) -> None:
+    """Show the notes that were archived, or are active again."""
+    if call.json:
+        call.document({"status": "active" if undo else "archived", "notes": done})
+    for note in () if call.json else done:
+        _written(call, note, "active again:" if undo else "archived")
+
+
+def renamed(call: Call, done: Renamed) -> None:
+    """Show the new name of a note, and the notes whose links were rewritten."""
+    call.answer(done, lambda done: _renamed(call, done))
+
+
+def _renamed(call: Call, done: Renamed) -> None:
+    console = call.console
+    if done.path == done.old_path:
+        console.line((call.place(done.path), "place"), " already has that name")
+        return
+    console.line(
+        "moved ", (call.place(done.old_path), "place"), " to ", (call.place(done.path), "place")
+    )
+    for path in done.relinked:
+        console.line("  links changed in ", (call.place(path), "place"))
+    _broken(call, done.broken_links)
+    call.warn(done.warning)
+
+
+def _broken(call: Call, links: Sequence[LinkShown] | None) -> None:
+    """List the links in included files that a move has broken."""
+    if links:
+        call.warn("links to the old name stay in files of the project that are only included:")
+    for link in links or ():
+        call.stderr.line("  ", (call.place(link.source, link.line), "place"))
+
+
+def merged(call: Call, done: Merged) -> None:
+    """Show a merged note and its sources."""
+    call.answer(done, lambda done: _merged(call, done))
+
+
+def _merged(call: Call, done: Merged) -> None:
+    console = call.console
+    for path in done.merged:
+        if path != done.path:
+            console.line("merged ", (call.place(path), "place"))
+    console.line("into ", (call.place(done.path), "place"), f" (id {done.note_id})")
+    for path in done.relinked:
+        console.line("  links changed in ", (call.place(path), "place"))
+    _broken(call, done.broken_links)
+    call.warn(done.warning)
+
+
+def deleted(call: Call, done: Sequence[TrashedNote]) -> None:
+    """Show the notes that were moved to the trash."""
+    if call.json:
+        call.document({"deleted": done})
+    for trashed in () if call.json else done:
+        call.console.line("deleted ", (call.place(trashed.path), "place"))
+        name = shlex.quote(trashed.path.removesuffix(".md"))
+        call.console.line(("  to undo: ", "dim"), f"memory-bank restore {name}")
+
+
+def trash(call: Call, found: Sequence[TrashedNote], name: str = "") -> int:
+    """Show deleted notes with the versions that `restore` takes."""
+    if call.json:
+        call.document({"result_count": len(found), "trash": found})
+    elif found:
+        rows = [
+            (note.path.removesuffix(".md"), _when(note), _short(note, found), note.first_line)
+            for note in found
+        ]
+        call.console.table(("name", "deleted", "version", "first line"), rows)
+    else:
+        call.remark(f"there is no {name!r} in the trash" if name else "the trash is empty")
+    return FOUND if found else NOTHING
+
+
+def _when(note: TrashedNote) -> str:
+    """Return when a note was deleted, in local time."""
+    if not note.deleted_at:
+        return "-"
+    moment = datetime.fromisoformat(note.deleted_at)
+    return moment.astimezone().isoformat(" ", "minutes")
+
+
+def _short(note: TrashedNote, found: Sequence[TrashedNote]) -> str:
+    """Return the first digits of a version that no other version of the note starts with."""
+    short = note.version[:_TO_THE_SECOND]
+    same = [other for other in found if other.path == note.path and other.version.startswith(short)]
+    return short if len(same) == 1 else note.version
+
+
+def restored(call: Call, path: str, others: Sequence[TrashedNote]) -> None:
+    """Show the path of a restored note, and how many other versions are in the trash."""
+    if call.json:
+        call.document({"path": path})
+        return
+    call.console.line("restored ", (call.place(path), "place"))
+    if others:
+        more = count(len(others), "other version")
+        listed = f"memory-bank trash list {shlex.quote(others[0].path.removesuffix('.md'))}"
+        call.remark(f"{more} in the trash: {listed}")
+
+
+def confirmed(call: Call, done: Confirmation) -> None:
+    """Show the notes that were confirmed."""
+    if call.json:
+        call.document(done)
+    for note in () if call.json else done.notes:
+        verb = "confirmed" if note.changed else "unchanged"
+        call.console.line(
+            f"{verb} ", (call.place(note.path), "place"), f" as of {done.commit[:12]}"
+        )
+        call.warn(note.warning)
+
+
+def promoted(call: Call, done: Promoted) -> None:
+    """Show the note that was made of an observation."""
+    what = "created" if done.action == "created" else "was promoted before:"
+    call.answer(done, lambda done: call.console.line(f"{what} {call.place(done.path)}"))
+
+
+def imported(call: Call, done: Imported) -> int:
+    """Show a line for each note that was imported, or why it was not."""
+    call.answer(done, lambda done: _imported(call, done))
+    return FOUND if done.notes else NOTHING
+
+
+def _imported(call: Call, done: Imported) -> None:
+    for note in done.notes:
+        if note.action != "unchanged":
+            _imported_note(call, note, dry_run=done.dry_run)
+    for where, reason in done.unread:
+        call.console.line("not read: ", (where, "place"), f": {reason}")
+    parts = [f"{number} {action.replace('_', ' ')}" for action, number in done.counts.items()]
+    if done.unread:
+        parts.append(f"{len(done.unread)} not read")
+    would = "would be: " if done.dry_run else ""
+    call.console.line(f"{count(len(done.notes), 'note')}: {would}{', '.join(parts) or 'nothing'}")
+
+
+def _imported_note(call: Call, note: ImportedNote, *, dry_run: bool) -> None:
+    console = call.console
+    verb = f"would be {note.action}:" if dry_run else note.action
+    if note.action in {"created", "updated"}:
+        console.line(f"{verb} ", (call.place(note.path) if note.path else note.key, "place"))
+        if note.may_amend:
+            console.line("  may amend: ", (call.place(note.may_amend), "place"))
+    elif note.action == "same_content":
+        console.line("not imported: ", (note.key, "place"), f": {note.path} has the same content")
+    else:
+        stays = f" ({call.place(note.path)} stays)" if note.path else ""
+        console.line("not imported: ", (note.key, "place"), f": {note.reason}{stays}")
+
+
+def answers(call: Call, found: Answer, codebase: Codebase | None) -> int:
+    """Show what answers a question: notes, docs, symbols, tests, coupled files."""
+    root = codebase.root if codebase is not None else None
+    call.answer(found, lambda found: _answers(call, found, root))
+    call.incomplete(found.fallback_reason, found.problem, mode=found.mode_used)
+    if not found.results and not call.json:
+        call.remark("nothing found")
+    return FOUND if found.results else NOTHING
+
+
+def _answers(call: Call, answer: Answer, root: Path | None) -> None:
+    from memory_bank.memory.ask_results import NoteResult, file_of
+
+    console = call.console
+    for number, one in enumerate(answer.results, 1):
+        if number > 1:
+            console.line()
+        kind = _WORDS.get(one.kind, one.kind)
+        console.line(
+            f"{number}  ", (_answer_place(call, one, root), "place"), f"  {kind}  ",
+            (f"{one.relevance_score:.2f}", "dim"),
+            (f"  {one.created_at[:10]}" if isinstance(one, NoteResult) else "", "tag"),
+        )  # fmt: skip
+        if one.title and one.title != file_of(one):
+            console.line(_INDENT, (one.title, "bold"))
+        for line in console.folded(" ".join(one.snippet.split()), len(_INDENT)):
+            console.line(_INDENT, line)
+
+
+def _answer_place(call: Call, one: Result, root: Path | None) -> str:
+    """Return where a result is, as seen from the working directory."""
+    from memory_bank.memory.ask_results import NoteResult, file_of, line_of
+
+    if isinstance(one, NoteResult) or root is None:
+        return call.place(file_of(one), line_of(one))
+    return place(root / file_of(one), line_of(one) or None)
+
+
+def synced(call: Call, report: SyncReport) -> None:
+    """Show what was indexed."""
+    parts = _counted(report, "note")
+    if report.unindexed:
+        parts.append(f"{count(report.unindexed, 'file')} can't be indexed, see doctor")
+    call.console.line(", ".join(parts), (f" in {report.seconds:.1f} s", "dim"))
+    if (code := report.code) and (code.indexed or code.embedded or code.removed or code.waiting):
+        synced_code(call, code)
+    call.show_repaired(report.repaired)
+
+
+def synced_code(call: Call, report: SyncReport) -> None:
+    """Show what was indexed of the code."""
+    parts = ", ".join(_counted(report, "document"))
+    call.console.line(("code: ", "bold"), parts, (f" in {report.seconds:.1f} s", "dim"))
+
+
+def _counted(report: SyncReport, document: str) -> list[str]:
+    parts = [f"indexed {count(report.indexed, document)}"]
+    if report.embedded:
+        parts.append(f"embedded {count(report.embedded, 'passage')}")
+    if report.removed:
+        parts.append(f"removed {count(report.removed, document)}")
+    if report.waiting:
+        parts.append(f"{count(report.waiting, 'passage')} without a vector")
+    return parts
+
+
+def differences(call: Call, differences: Sequence[str]) -> None:
+    """Show how the index differs from a newly built one."""
+    for difference in differences:
+        call.console.line(difference)
+    if differences:
+        call.remark(
+            f"{count(len(differences), 'difference')}: `memory-bank sync --rebuild` repairs it"
+        )
+    else:
+        call.console.line("the index equals a newly built one")

@@ -1,0 +1,388 @@
+"""Compact text of answers about notes, for agents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from memory_bank.base.rendering import count
+from memory_bank.base.text import Quotes, one_line
+
+if TYPE_CHECKING:  # the verbs name the texts of their answers
+    from memory_bank.bank.backlinks import LinkShown
+    from memory_bank.bank.hits import Origin, RecalledNote
+    from memory_bank.memory.ask_results import Answer, Result
+    from memory_bank.memory.confirm import Confirmation
+    from memory_bank.memory.edit import WrittenNote
+    from memory_bank.memory.hits import Recalled
+    from memory_bank.memory.move_and_merge import Merged, Renamed
+    from memory_bank.memory.overview import Stats
+    from memory_bank.memory.remember import Remembered
+    from memory_bank.memory.show import Listing, SeveralShown, ShownNote, ShownSection
+    from memory_bank.memory.trash import RestoredNote, TrashedNote
+    from memory_bank.search.index.document_changes import SyncReport
+
+
+_DIGITS = 12
+"""Digits of an abbreviated commit."""
+
+_ETAG = 16
+"""Digits of an abbreviated etag."""
+
+_DAY = 10
+"""Characters of the date in a timestamp."""
+
+_MOST = 20
+"""Most lines of a list."""
+
+_MOST_TITLE = 100
+
+_AMENDS = (
+    " It may amend the older note may_amend: if it replaces that, append"
+    " `- supersedes:: [[name]]` to it, else `- related_to:: [[name]]`."
+)
+
+_FALLBACKS = {
+    "embeddings_disabled": "embeddings are off",
+    "vectors_pending": "some vectors are not computed yet",
+    "embedder_unavailable": "the embedder is not available",
+}
+
+_SPANS = ((365, "year"), (30, "month"), (7, "week"), (1, "day"))
+
+
+def recalled(answer: Recalled, quotes: Quotes) -> str:
+    """Show hits, each as a quote with its path, author and date."""
+    how = answer.mode_used
+    why = answer.fallback_reason
+    if why and why.startswith("shared_"):
+        how += f"; only this bank was searched, fallback_reason: {why}"
+    elif why:
+        how = f"lexical only: {_FALLBACKS.get(why, 'the embedder gave no answer')}"
+        how += f" (fallback_reason: {why})"
+    if answer.notes:
+        head = f"{count(answer.result_count, 'note')}, best first ({how})"
+    else:
+        head = f"Nothing found ({how})"
+    unanswered = answer.notes and not answer.answered
+    head += ": nothing in the bank answers this." if unanswered else "."
+    if not answer.notes:
+        head += " Try other or fewer words or filters."
+    if answer.rev is not None:
+        head += f" As of the commit {answer.rev.commit}, {quotes.inside(answer.rev.asked)}."
+    good = [_hit(quotes, note) for note in answer.notes if not (answer.apart and note.weak)]
+    weaker = [_hit(quotes, note) for note in answer.notes if answer.apart and note.weak]
+    hits = [*good, *(["Weaker matches:"] if weaker else []), *weaker]
+    notices = (f"Notice: {quotes.inside(one_line(notice))}" for notice in answer.notices)
+    return answer_text(quotes, head, *notices, *hits, problem_text(quotes, answer.problem))
+
+
+def linked(answer: Recalled, quotes: Quotes) -> str:
+    """Show the notes that link to something, as `recalled` does."""
+    if answer.notes or answer.problem or answer.notices:
+        return recalled(answer, quotes)
+    return "No note links to it."
+
+
+def remembered(done: Remembered, quotes: Quotes) -> str:
+    """Say which note has the content."""
+    from memory_bank.memory.same_subject import side_by_side  # start-up
+
+    verb = "Created" if done.action == "created" else "A note had the same content; updated it"
+    about = {
+        "path": done.path,
+        "id": _id(done.note_id, done.path),
+        "etag": done.etag[:_ETAG],
+        "type": done.type,
+        "tags": " ".join(done.tags),
+        "by": done.source_type,
+        "created_at": done.created_at,
+        "same_as": done.same_as or "",
+        "similar_to": done.similar_to or "",
+        "may_amend": done.may_amend or "",
+        "session": done.session_id or "",
+    }
+    head = f"{verb} (action: {done.action})."
+    if done.same_as:
+        head += " Another note, same_as, has the same content."
+    if done.similar_to:
+        head += " Another note, similar_to, says nearly the same: read it, then merge or edit."
+    head += _AMENDS if done.may_amend else ""
+    said = [line for one in done.remarks for line in side_by_side(one, one.path)]
+    if said:
+        head += " A sentence may repeat or contradict another note: read it, then edit one of both."
+    return answer_text(quotes, head + _warning(done.warning), quotes.quote("\n".join(said), about))
+
+
+def written(done: WrittenNote, quotes: Quotes) -> str:
+    """Say which note was changed."""
+    verb = "Changed." if done.changed else "Nothing to change."
+    amends = done.may_amend or ""
+    note = _note(quotes, path=done.path, etag=done.etag[:_ETAG], may_amend=amends)
+    verb += _AMENDS if amends else ""
+    return answer_text(quotes, verb + _warning(done.warning), note)
+
+
+def read(found: ShownNote | ShownSection | SeveralShown, quotes: Quotes) -> str:
+    """Show notes or sections, each as a quote, and which names are no notes."""
+    from memory_bank.memory import show
+
+    if not isinstance(found, show.SeveralShown):
+        return answer_text(quotes, "", *_quoted(found, quotes))
+    quoted = [part for note in found.notes for part in _quoted(note, quotes)]
+    missing = lines_of("", [f"{one.name}: {one.reason}" for one in found.missing])
+    unread = quotes.quote(missing, {"what": "not read"}) if missing else ""
+    return answer_text(quotes, "", *quoted, unread)
+
+
+def listed(found: Listing, quotes: Quotes) -> str:
+    """List notes, a line for each."""
+    lines = [
+        f"{note.path} | {note.type} | {note.updated_at[:_DAY]} | {one_line(note.title)}"
+        for note in found.notes
+    ]
+    head = f"{count(found.result_count, 'note')}, the last changed first."
+    notices = (f"Notice: {quotes.inside(one_line(notice))}" for notice in found.notices)
+    return answer_text(quotes, head, *notices, quotes.quote("\n".join(lines)) if lines else "")
+
+
+def renamed(done: Renamed, quotes: Quotes) -> str:
+    """Show a note's new path, and the notes whose links were rewritten."""
+    moved = _note(quotes, old_path=done.old_path, path=done.path)
+    head = "Moved." + _warning(done.warning)
+    relinked = _relinked(quotes, done.relinked)
+    return answer_text(quotes, head, moved, *relinked, *_broken(quotes, done.broken_links))
+
+
+def trashed(done: TrashedNote, quotes: Quotes) -> str:
+    """Say that a note is in the trash, and how to restore it."""
+    head = "Moved to the trash; restore_memory brings it back."
+    return answer_text(quotes, head, _note(quotes, path=done.path))
+
+
+def restored(done: RestoredNote, quotes: Quotes) -> str:
+    """Show the path of a restored note."""
+    return answer_text(quotes, "Restored.", _note(quotes, path=done.path))
+
+
+def merged(done: Merged, quotes: Quotes) -> str:
+    """Show the merged note and its sources."""
+    made = {"path": done.path, "id": done.note_id, "etag": done.etag[:_ETAG]}
+    whole = quotes.quote(lines_of("merged: ", done.merged), made)
+    head = "Merged; the sources are in the trash." + _warning(done.warning)
+    relinked = _relinked(quotes, done.relinked)
+    return answer_text(quotes, head, whole, *relinked, *_broken(quotes, done.broken_links))
+
+
+def stats(found: Stats, quotes: Quotes) -> str:
+    """Show counts; tags and types are quoted, since they come from notes."""
+    tags = ", ".join(f"{tag} {many}" for tag, many in list(found.tags.items())[:_MOST])
+    types = ", ".join(f"{kind} {many}" for kind, many in list(found.types.items())[:_MOST])
+    counts = (
+        f"{count(found.count, 'note')} ({found.archived} archived), {found.total_size},"
+        f" {count(found.ghosts, 'ghost')}, {count(found.broken_links, 'broken link')},"
+        f" {count(found.orphans, 'orphan')}, {count(found.unindexed, 'file')} not indexed."
+    )
+    return answer_text(quotes, counts, quotes.quote(f"types: {types}\ntags: {tags}"))
+
+
+def synced(report: SyncReport, quotes: Quotes) -> str:
+    """Show what was indexed."""
+    head = (
+        f"Indexed {report.indexed}, removed {report.removed}, not indexable {report.unindexed},"
+        f" embedded passages {report.embedded}, waiting for vectors {report.waiting};"
+        f" {report.seconds:.1f} s."
+    )
+    return answer_text(quotes, head, problem_text(quotes, report.problem))
+
+
+def age(moment: str) -> str:
+    """Return the age of a timestamp: `3 days`, `2 months`."""
+    days = (datetime.now(UTC) - datetime.fromisoformat(moment)).days
+    span, word = next((one for one in _SPANS if days >= one[0]), (0, ""))
+    return count(days // span, word) if span else "today"
+
+
+def author(note: ShownNote | RecalledNote) -> str:
+    """Return the recorded author of a note, and the agents known to have changed it."""
+    source = "person" if note.source_type == "manual" else note.source_type
+    wrote = f"{source} {note.source_agent}".strip()
+    return f"{wrote}, edited by {', '.join(note.edited_by)}" if note.edited_by else wrote
+
+
+def answer_text(quotes: Quotes, head: str, *parts: str) -> str:
+    """Return an answer: the first line, and the parts that are not empty.
+
+    The first line explains the quotes if there are parts.
+    """
+    lines = [part for part in parts if part]
+    first = f"{head} {quotes.notice}".strip() if lines else head
+    return "\n".join([first, *lines])
+
+
+def _warning(warning: str | None) -> str:
+    """Return a warning as a sentence; it contains no text of notes, so it is not quoted."""
+    return f" Warning: {warning}." if warning else ""
+
+
+def _note(quotes: Quotes, **about: object) -> str:
+    """Return a quote with only the attributes of a note."""
+    return quotes.quote("", about)
+
+
+def _id(note_id: str, path: str) -> str:
+    """Return a note's id; empty if its path serves as the id."""
+    return "" if note_id == path else note_id
+
+
+def problem_text(quotes: Quotes, problem: str | None) -> str:
+    """Return the problem of an answer, quoted: it may contain file names and other messages."""
+    return f"Incomplete: {quotes.inside(one_line(problem))}" if problem else ""
+
+
+def _quoted(note: ShownNote | ShownSection, quotes: Quotes) -> list[str]:
+    """Quote a whole note and its faults, or a section."""
+    from memory_bank.memory import show
+
+    if isinstance(note, show.ShownSection):
+        about = {"path": note.path, "line": note.line, "etag": note.etag[:_ETAG]}
+        return [quotes.quote(note.content, {**about, "stale": note.stale})]
+    about = {
+        "path": note.path,
+        "id": _id(note.note_id, note.path),
+        "etag": note.etag[:_ETAG],
+        "type": note.type,
+        "tags": " ".join(note.tags),
+        "by": author(note),
+        "created_at": note.created_at,
+        "updated_at": note.updated_at if note.updated_at != note.created_at else "",
+        "age": age(note.created_at),
+        "status": note.status if note.status != "active" else "",
+        "backlinks": note.backlinks_count,
+        "stale": note.stale,
+    }
+    faults = "\n".join(f"line {fault.line}: {one_line(fault.reason)}" for fault in note.faults)
+    return [
+        quotes.quote(note.content, about),
+        quotes.quote(faults, {"what": "faults in the file"}) if faults else "",
+        _unwritable(note),
+    ]
+
+
+def _hit(quotes: Quotes, note: RecalledNote) -> str:
+    about = {
+        **_origin(note.origin),
+        "at": f"{note.path}:{note.line}",
+        "id": _id(note.note_id, note.path),
+        "score": note.relevance_score,
+        "type": note.type,
+        "tags": " ".join(note.tags),
+        "files": " ".join(note.file_refs),
+        "symbols": " ".join(note.symbol_refs),
+        "entities": " ".join(f"{one.kind}:{one.id}" for one in note.entity_refs),
+        "by": author(note),
+        "trust": note.trust,
+        "created_at": note.created_at[:_DAY],
+        "age": age(note.created_at),
+        "status": note.status if note.status != "active" else "",
+        "superseded_by": note.superseded_by or "",
+        "newer": note.newer or "",
+        "stale": note.stale,
+    }
+    lines = [*_links(note.links or ()), *_section(note)]
+    return quotes.quote("\n".join(lines), about)
+
+
+def _origin(origin: Origin | None) -> dict[str, object]:
+    """Return where a note is that is not in the bank."""
+    if origin is None:
+        return {}
+    if not origin.repository:
+        return {"bank": origin.bank}
+    return {"repository": origin.repository, "url": origin.url, "commit": origin.commit[:_ETAG]}
+
+
+def _section(note: RecalledNote) -> list[str]:
+    """Return a hit's title and headings, unless its text starts with one, and its text."""
+    headings = [part for part in note.heading.split(" > ") if part]
+    if note.title and note.title not in headings[:1]:
+        headings.insert(0, note.title)
+    above = [] if note.content.startswith("#") else [" > ".join(headings)]
+    return list(filter(None, (*above, note.content)))
+
+
+def _links(links: Iterable[LinkShown]) -> list[str]:
+    return [f"link: {link.source}:{link.line} {link.type} {link.context}" for link in links]
+
+
+def _relinked(quotes: Quotes, paths: tuple[str, ...]) -> list[str]:
+    what = {"what": "notes whose links were changed"}
+    return [quotes.quote(lines_of("", paths), what)] if paths else []
+
+
+def _broken(quotes: Quotes, links: Sequence[LinkShown] | None) -> list[str]:
+    """Quote the places of links in included files that a move has broken."""
+    what = {"what": "links to the old name in files that are only included: unchanged"}
+    places = [f"{link.source}:{link.line}" for link in links or ()]
+    return [quotes.quote(lines_of("", places), what)] if places else []
+
+
+def _unwritable(note: ShownNote) -> str:
+    if note.writable:
+        return ""
+    reason = "it is only included from the project" if note.included else "it is not valid UTF-8"
+    return f"No tool can change this file: {reason}."
+
+
+def lines_of(before: str, items: Sequence[str]) -> str:
+    """Return the first items, each on a line, and the number of the others."""
+    more = [f"and {len(items) - _MOST} more"] if len(items) > _MOST else []
+    return "\n".join([*(before + one_line(item) for item in items[:_MOST]), *more])
+
+
+def answer(found: Answer, quotes: Quotes) -> str:
+    """Show each result: its kind, score, place and title, and below a line of it."""
+    how = f" (fallback_reason: {found.fallback_reason})" if found.fallback_reason else ""
+    remarks = []
+    if found.problem:
+        remarks = [f"Incomplete: {quotes.inside(one_line(found.problem))}{how}"]
+    elif how:
+        some = "By" if found.mode_used == "lexical" else "Some kinds by"
+        remarks = [f"{some} words only{how}"]
+    if not found.results:
+        return "\n".join(["Nothing found. Try other or fewer words, or other kinds.", *remarks])
+    head = (
+        f"{count(found.result_count, 'result')}: kind | score | place | title, then a line of it."
+    )
+    rows = quotes.quote("\n".join(map(_result_row, found.results)))
+    return "\n".join([f"{head} {quotes.notice}", rows, *remarks])
+
+
+def _result_row(one: Result) -> str:
+    from memory_bank.memory.ask_results import file_of, line_of
+
+    line = line_of(one)
+    place = one_line(f"{file_of(one)}:{line}" if line else file_of(one))
+    title = one_line(one.title or "")[:_MOST_TITLE]
+    named = f" | {title}" if title and title != place else ""
+    return f"{one.kind} | {one.relevance_score:.2f} | {place}{named}\n  {one_line(one.snippet)}"
+
+
+def then(found: Answer) -> str:
+    """Return what to do after an answer."""
+    from memory_bank.memory.ask_results import NoteResult
+
+    if any(isinstance(one, NoteResult) for one in found.results):
+        return "`read_memory` shows a note whole."
+    return "Read the files at these lines." if found.results else ""
+
+
+def confirmed(done: Confirmation, quotes: Quotes) -> str:
+    """Say which notes were confirmed."""
+    lines = []
+    for note in done.notes:
+        warning = f" warning: {one_line(note.warning)}" if note.warning else ""
+        lines.append(f"{one_line(note.path)}{warning}")
+    head = f"{count(len(done.notes), 'note')} confirmed as of {done.commit[:_DIGITS]}."
+    return "\n".join([f"{head} {quotes.notice}", quotes.quote("\n".join(lines))])

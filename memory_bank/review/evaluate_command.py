@@ -1,0 +1,158 @@
+"""Show the quality of retrieval on a terminal, of one mode or two."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from memory_bank.base.errors import BadInput
+from memory_bank.base.operation import Param
+from memory_bank.base.rendering import count
+from memory_bank.base.screen import FOUND, NOTHING, Call, place
+
+if TYPE_CHECKING:  # the verb names the view of its answer
+    from memory_bank.bank.bank import Bank
+    from memory_bank.review.evaluate import Above, Evaluation, Miss
+    from memory_bank.search.index.document_changes import Progress
+
+
+_MODES = ("lexical", "semantic", "hybrid")
+
+_MOVED = "eval reads a file; for test collections in folders see docs/benchmarks.md"
+
+_INDENT = "   "
+
+
+def _pair(given: str | None) -> tuple[str, ...]:
+    modes = tuple(mode.strip() for mode in given.split(",")) if given else ()
+    if modes and (len(set(modes)) != 2 or not set(modes) <= set(_MODES)):  # noqa: PLR2004  (a pair)
+        raise BadInput(f"name two of: {', '.join(_MODES)}", "")
+    return modes
+
+
+def minima(given: Sequence[str]) -> dict[str, float]:
+    """Return the lowest accepted value of each measure; raise BadInput."""
+    found = {}
+    for pair in given:
+        name, _, share = pair.partition("=")
+        try:
+            least = float(share)
+        except ValueError:
+            least = -1.0
+        if not 0 <= least <= 1:  # nor NaN, below which nothing is
+            message = f"{pair!r} is not MEASURE=SHARE from 0 to 1, for example recall@5=0.9"
+            raise BadInput(message, "")
+        found[name.strip().lower()] = least
+    return found
+
+
+def evaluate(
+    call: Call,
+    bank: Bank,
+    queries: str | None = None,
+    *,
+    mode: Annotated[
+        str | None, Param("lexical, semantic, hybrid", metavar="MODE", choices=_MODES)
+    ] = None,
+    compare: Annotated[str, Param("Two modes side by side", metavar="MODE,MODE", read=_pair)] = "",
+    split: Annotated[str | None, Param(hidden=True)] = None,
+    steady: bool = False,
+    progress: Progress | None = None,
+    **options: Any,  # noqa: ANN401  (those of the verb)
+) -> Evaluation:
+    """Measure one mode or two."""
+    from memory_bank.review import evaluate as verb
+
+    if mode and compare:
+        raise call.usage_error("choose one: --mode or --compare")
+    if split or (queries and Path(queries).is_dir()):
+        raise call.usage_error(_MOVED)
+    modes = tuple(compare) or ((mode,) if mode else ())
+    return verb.evaluate(
+        bank, queries, modes=modes, steady=steady or None, progress=progress, **options
+    )
+
+
+def measured(
+    call: Call,
+    found: Evaluation,
+    *,
+    misses: Annotated[int, Param("Misses to show; default: 5", metavar="N", least=0)] = 5,
+) -> int:
+    """Show the measures, and the notes that were not found."""
+    call.answer(found, lambda found: _show(call, found, misses))
+    for score in found.scores:
+        call.incomplete(score.fallback_reason)
+    for short in found.shortfalls:
+        call.warn(f"{short.measure} is {short.value:.3f} by {short.mode}, below {short.least:g}")
+    return NOTHING if found.shortfalls else FOUND
+
+
+def _show(call: Call, found: Evaluation, most: int) -> None:
+    console = call.console
+    console.line(f"{_queries(found.queries)}, {count(found.to_find, 'relevant note')}")
+    console.line()
+    heads = [score.mode for score in found.scores]
+    if len(heads) > 1:
+        heads.append("difference")
+    _row(call, "measure", heads, style="bold")
+    for name in found.scores[0].figures:
+        figures = [score.figures[name] for score in found.scores]
+        cells = [f"{figure:.3f}" for figure in figures]
+        if len(figures) > 1:
+            cells.append(f"{figures[1] - figures[0]:+.3f}")
+        _row(call, name, cells, wide=[len(head) for head in heads])
+    _show_misses(call, found, most)
+
+
+def _row(
+    call: Call, name: str, cells: Sequence[str], *, wide: Sequence[int] = (), style: str = ""
+) -> None:
+    widths = wide or [len(cell) for cell in cells]
+    padded = [f"{cell:>{max(width, 8)}}" for cell, width in zip(cells, widths, strict=True)]
+    call.console.line((f"{name:<10}  " + "  ".join(padded), style))
+
+
+def _show_misses(call: Call, found: Evaluation, most: int) -> None:
+    console = call.console
+    shown = found.misses[:most]
+    if shown:
+        console.line()
+        head = f"not among the first {found.within} ({len(found.misses)}):"
+        console.line((head, "bad"))
+    for miss in shown:
+        console.line()
+        _show_miss(call, miss, several=len(found.scores) > 1)
+    if shown and len(found.misses) > most:
+        console.line()
+        console.line((f"… and {len(found.misses) - most} more: --misses N", "dim"))
+
+
+def _show_miss(call: Call, miss: Miss, *, several: bool) -> None:
+    console = call.console
+    file, _, line = miss.place.rpartition(":")
+    where = place(file, int(line)) if file else "query"
+    console.line(
+        (where, "place"), "  ", (miss.text, "bold"), (f"  by {miss.mode}" * several, "dim")
+    )
+    rank = "is not in the results" if miss.rank is None else f"has rank {miss.rank}"
+    console.line(_INDENT, (miss.path, "place"), f" {rank}{_why(miss.reasons)}")
+    for other in miss.above:
+        _show_above(call, other)
+
+
+def _show_above(call: Call, other: Above) -> None:
+    heading = f"  {other.heading}" if other.heading else ""
+    call.console.line(_INDENT, ("above ", "dim"), (f"{other.path}:{other.line}", "place"), heading)
+    why = _why(other.reasons).removeprefix(": ")
+    call.console.line(_INDENT, _INDENT, (why, "dim"))
+
+
+def _why(reasons: Sequence[Any]) -> str:
+    parts = [f"{reason.source} {reason.score:.2f}" for reason in reasons]
+    return f": {', '.join(parts)}" if parts else ""
+
+
+def _queries(number: int) -> str:
+    return f"{number:,} {'query' if number == 1 else 'queries'}"

@@ -1,0 +1,180 @@
+"""`memory-bank lint`: find problems in notes by rules."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from memory_bank.base.errors import NoBank
+from memory_bank.base.operation import FailOn, Param, operation
+from memory_bank.base.rendering import count
+from memory_bank.base.screen import FINDINGS, FOUND, Call, place
+
+if TYPE_CHECKING:
+    from memory_bank.bank.bank import Bank
+    from memory_bank.bank.findings import Finding
+    from memory_bank.review.lint import Fixed
+
+
+_STYLES = {"error": "bad", "warning": "warn", "info": "dim"}
+
+
+def _rules(start: str) -> list[str]:
+    from memory_bank.base.settings import Settings
+    from memory_bank.review import lint
+
+    return [one.rule for one in lint.listed(Settings()) if one.rule.startswith(start)]
+
+
+@operation(
+    "lint",
+    why="""
+    Runs the rules of docs/lint.md on all notes, or on the files and folders that are named. It
+    changes nothing without --fix. Rules on links, ids and the like need the index, which is updated
+    first; with --no-index, and for files that are no notes of a bank, only rules that need one
+    file's text are run. The exit code is 1 if there is an error, or a finding as --fail-on says.
+    """,
+    examples=(
+        ("memory-bank lint", "all notes"),
+        (
+            "memory-bank lint --no-index .memories/facts/bm25.md",
+            "one file, at once: for pre-commit",
+        ),
+        ("memory-bank lint --fix --rule invisible-character", "remove invisible characters"),
+        ("memory-bank lint --list", "all rules"),
+    ),
+    group="Review",
+)
+def lint_notes(
+    call: Call,
+    *,
+    paths: Annotated[tuple[str, ...], Param(argument=True, metavar="[PATH]...", path="any")] = (),
+    fail_on: FailOn = None,
+    fix: Annotated[bool, Param("Apply the changes that fix findings, where known")] = False,
+    rules: Annotated[
+        tuple[str, ...],
+        Param("Run only this rule; repeatable", flags="--rule", metavar="NAME", complete=_rules),
+    ] = (),
+    no_index: Annotated[bool, Param("Run only rules that need one file's text")] = False,
+    listing: Annotated[
+        bool, Param("List the rules, with their severities", flags="--list")
+    ] = False,
+) -> int:
+    """Find problems in notes by rules, and fix some."""
+    from memory_bank.review import lint
+
+    run = _Run(call, paths, rules, no_index=no_index)
+    try:
+        with call.open() as bank:
+            if listing:
+                return _list(call, bank)
+            found, fixed = run.in_bank(bank, fix=fix)
+    except NoBank:
+        if call.named_bank or (not paths and not listing):
+            raise
+        if fix:
+            raise call.usage_error("--fix needs a bank") from None
+        if listing:
+            return _list(call, None)
+        found, fixed = run.without_bank(), None
+    _show(call, run, found, fixed)
+    worst = found[0].severity if found else None
+    return FINDINGS if lint.fails(worst, fail_on or "error") else FOUND
+
+
+class _Run:
+    """One run of the rules, on what the command names."""
+
+    def __init__(
+        self, call: Call, paths: tuple[str, ...], rules: tuple[str, ...], *, no_index: bool
+    ) -> None:
+        self.call = call
+        self.paths = paths
+        self.rules = rules
+        self.no_index = no_index
+        self.others: dict[str, Path] = {}
+        """Files that are no notes of the bank, by the paths in their findings."""
+
+    def in_bank(self, bank: Bank, *, fix: bool) -> tuple[tuple[Finding, ...], Fixed | None]:
+        """Return the findings in a bank, after what can be fixed is fixed."""
+        from memory_bank.review import lint
+
+        names = self.paths or ((str(bank.layout.root),) if self.no_index else ())
+        chosen = lint.choose(bank, names)
+        self.others = {os.path.relpath(file): file for file in chosen.others}
+
+        def notes() -> tuple[Finding, ...]:
+            if self.no_index:
+                files = [(path, bank.roots.file(path)) for path in chosen.notes]
+                return lint.in_files(files, bank.settings, self.rules)
+            if names and not chosen.notes:
+                return ()
+            return lint.lint(bank, frozenset(chosen.notes) if names else None, self.rules)
+
+        fixed = lint.fix(bank, notes) if fix else None
+        others = lint.in_files(self.others.items(), bank.settings, self.rules)
+        return tuple(sorted((*notes(), *others), key=_order)), fixed
+
+    def without_bank(self) -> tuple[Finding, ...]:
+        """Return the findings in files outside any bank."""
+        from memory_bank.base.settings import load
+        from memory_bank.review import lint
+
+        chosen = lint.choose(None, self.paths)
+        self.others = {os.path.relpath(file): file for file in chosen.others}
+        return lint.in_files(self.others.items(), load(), self.rules)
+
+    def place(self, one: Finding) -> str:
+        """Return where a finding is, as seen from the working directory."""
+        other = self.others.get(one.path)
+        shown = place(other, one.line) if other else self.call.place(one.path, one.line)
+        return f"{shown}:{one.column}" if one.column else shown
+
+
+def _order(one: Finding) -> tuple[int, str, int, int]:
+    from memory_bank.bank import findings
+
+    return findings.SEVERITIES.index(one.severity), one.path, one.line, one.column or 0
+
+
+def _show(call: Call, run: _Run, found: tuple[Finding, ...], fixed: Fixed | None) -> None:
+    counts: Counter[str] = Counter(one.severity for one in found)
+    if call.json:
+        answer = {"findings": found, "counts": {one: counts[one] for one in _STYLES}}
+        call.document({**answer, **(fixed._asdict() if fixed else {})})
+        return
+    for one in found:
+        fix = f" (fix: {one.fix})" if one.fix else ""
+        where = (run.place(one), "place")
+        call.console.line(
+            where, ": ", (one.severity, _STYLES[one.severity]), f" {one.rule}: {one.message}{fix}"
+        )
+    if fixed is not None:
+        call.console.line(("fixed: ", "good"), count(len(fixed.fixed), "finding"))
+        for why in fixed.failed:
+            call.warn(f"not fixed: {why}")
+    if not found:
+        call.console.line(("no findings", "good"))
+
+
+def _list(call: Call, bank: Bank | None) -> int:
+    from memory_bank.base.settings import load
+    from memory_bank.review import lint
+
+    found = lint.listed(bank.settings if bank else load())
+    if call.json:
+        call.document({"rules": found})
+        return FOUND
+    rows = [
+        (
+            one.rule,
+            "disabled" if one.disabled else one.severity,
+            "yes" if one.fixes else "",
+            one.summary,
+        )
+        for one in found
+    ]
+    call.console.table(("rule", "severity", "--fix", "finds"), rows)
+    return FOUND

@@ -1,0 +1,391 @@
+"""Show a review of notes, the health of a bank and what git merged, on a terminal."""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated
+
+from memory_bank.bank.findings import SEVERITIES
+from memory_bank.base.operation import FailOn, Param
+from memory_bank.base.rendering import count
+from memory_bank.base.screen import FAILED, FINDINGS, FOUND, NOTHING, Call, Piece, place
+
+if TYPE_CHECKING:  # the verbs name the views of their answers
+    from memory_bank.notes.compare.note_change import (
+        ClaimChange,
+        KeyChange,
+        LinkChange,
+        NoteChange,
+        SectionChange,
+        TextSpan,
+    )
+    from memory_bank.review.doctor import BankHealth, CodeHealth
+    from memory_bank.review.git_merges import GitSetup, Resolved
+    from memory_bank.review.report import Review, ReviewFinding
+
+
+_FINDINGS = 100
+"""Number of new findings that are shown unless all are."""
+
+_FIRST_CLAIMS = 12
+"""Number of claims of a note that are shown unless all are."""
+
+_CONTEXT = 40
+"""Number of characters of unchanged text that are shown on each side of a change."""
+
+_LONGEST = 600
+"""Length of a claim that was added or removed beyond which it is cut."""
+
+_STYLES = {"error": "bad", "warning": "warn", "info": "dim"}
+
+_KINDS = {"added": ("+ ", "good"), "removed": ("- ", "bad"), "changed": ("~ ", "warn")}
+
+_FIRST_FILES = 3
+"""Number of files that are named of those that are refused for the same reason."""
+
+_MORE = " (--all shows them)"
+
+Line = Sequence[Piece]
+
+
+def show(call: Call, review: Review, *, every: bool) -> None:
+    """Print a review; `every` finding, and claim of each note, or the first ones."""
+    call.console.hanging(0, _summary(review))
+    new = [finding for finding in review.findings if finding.new]
+    shown = new if every else new[:_FINDINGS]
+    for finding in shown:
+        call.console.hanging(2, _finding(finding))
+    if more := len(new) - len(shown):
+        call.console.hanging(0, [(f"… {count(more, 'more new finding')}{_MORE}", "dim")])
+    if known := len(review.findings) - len(new):
+        call.console.hanging(
+            0, [(f"{count(known, 'finding')} at BASE already (see --json)", "dim")]
+        )
+    for change in review.changes:
+        call.console.line("")
+        call.console.hanging(2, _head(change))
+        for indent, line in _body(change, every=every):
+            call.console.hanging(indent, line)
+
+
+def _summary(review: Review) -> Line:
+    kinds = Counter(change.kind for change in review.changes)
+    parts = ", ".join(f"{number} {kind}" for kind, number in sorted(kinds.items()))
+    tokens = f"{review.tokens.before:,} → {review.tokens.after:,} tokens"
+    new = Counter(finding.severity for finding in review.findings if finding.new)
+    found = [
+        count(new[severity], "remark" if severity == "info" else severity)
+        for severity in SEVERITIES
+        if new[severity]
+    ]
+    said = ", ".join(found) or "no new findings"
+    base, head = (one.commit[:10] if one.commit else one.name for one in (review.base, review.head))
+    worst = review.worst()
+    return [
+        (f"{count(len(review.changes), 'note')} changed", "bold"),
+        f"{f': {parts}' if parts else ''}; ",
+        *([f"{tokens}; "] if review.changes else []),
+        (said, _STYLES[worst] if worst else "good"),
+        (f" ({base}..{head})", "dim"),
+    ]
+
+
+def _finding(finding: ReviewFinding) -> Line:
+    line = f":{finding.line}" if finding.line > 1 else ""
+    fix = f" (fix: {finding.fix})" if finding.fix else ""
+    return [
+        (f"{finding.severity}", _STYLES[finding.severity]),
+        " ",
+        (f"{finding.file}{line}", "place"),
+        f" {finding.message}",
+        (fix, "good"),
+        (f" [{finding.rule}]", "dim"),
+    ]
+
+
+def _head(change: NoteChange) -> Line:
+    was = f" (was {change.old_path})" if change.old_path else ""
+    words = [
+        f"{sign}{number}"
+        for sign, number in (("+", change.words_added), ("-", change.words_removed))
+        if number
+    ]
+    tokens = f"{change.tokens_before:,} → {change.tokens_after:,} tokens"
+    return [
+        (f"{change.kind} ", "bold"),
+        (change.path, "place"),
+        f"{was}  ",
+        (f"{' '.join(words)} words, {tokens}" if words else tokens, "dim"),
+    ]
+
+
+def _body(change: NoteChange, *, every: bool) -> Iterator[tuple[int, Line]]:
+    if change.remark:
+        yield 4, [(change.remark, "warn")]
+    for key in change.front_matter:
+        yield 4, _key(key)
+    left = _FIRST_CLAIMS
+    hidden = 0
+    for section in change.sections:
+        most = len(section.claims) if every else max(left, 0)
+        if most or not section.claims:
+            yield 4, _section(section, whole=change.kind in {"added", "removed"})
+        for claim in section.claims[:most]:
+            yield 6, _claim(claim)
+        left -= len(section.claims[:most])
+        hidden += len(section.claims[most:])
+    if hidden:
+        yield 4, [(f"… {count(hidden, 'claim')} more{_MORE}", "dim")]
+    for sign, style, links in (("+", "good", change.gained), ("-", "bad", change.lost)):
+        if links:
+            yield 4, [(f"{sign} links: ", style), _links(links)]
+
+
+def _key(key: KeyChange) -> Line:
+    if key.gained or key.lost:
+        removed = [(f" -{item}", "bad") for item in key.lost]
+        return [(f"{key.key}:", "bold"), *removed, *[(f" +{item}", "good") for item in key.gained]]
+    before = [(key.before, "bad")] if key.before is not None else []
+    arrow = [" → "] if key.before is not None and key.after is not None else []
+    after = [(key.after, "good")] if key.after is not None else []
+    sign, style = _KINDS[key.kind]
+    return [(sign, style), (f"{key.key}: ", "bold"), *before, *arrow, *after]
+
+
+def _section(section: SectionChange, *, whole: bool) -> Line:
+    path = " › ".join(section.headings) or "(start)"
+    was = f" (was {' › '.join(section.old_headings) or '(start)'})" if section.old_headings else ""
+    kind = "" if whole or section.kind == "changed" else f"{section.kind} "
+    shortened = f" {section.shortened}" if section.shortened else ""
+    return [
+        (kind, _KINDS.get(section.kind, ("", "warn"))[1]),
+        (f"# {path}", "bold"),
+        was,
+        (f"  line {section.line}", "dim"),
+        (shortened, "warn"),
+    ]
+
+
+def _claim(claim: ClaimChange) -> Line:
+    sign, style = _KINDS[claim.kind]
+    if claim.kind != "changed":
+        return [(sign, style), (_folded(span.text for span in claim.spans), style)]
+    return [(sign, style), *_spans(claim.spans)]
+
+
+def _spans(spans: Sequence[TextSpan]) -> Iterator[Piece]:
+    """Yield a diff with the marks of `git diff --word-diff`, long unchanged text shortened."""
+    last = len(spans) - 1
+    for number, span in enumerate(spans):
+        text = " ".join(span.text.split())
+        before = " " if span.text[:1].isspace() and number else ""
+        after = " " if span.text[-1:].isspace() and number < last else ""
+        if span.kind == "delete":
+            yield before
+            yield f"[-{text}-]", "bad"
+            yield after
+        elif span.kind == "insert":
+            yield before
+            yield f"{{+{text}+}}", "good"
+            yield after
+        else:
+            yield f"{before}{_shortened(text, first=not number, last=number == last)}{after}"
+
+
+def _shortened(text: str, *, first: bool, last: bool) -> str:
+    if len(text) <= 3 * _CONTEXT:
+        return text
+    start = "" if first else text[:_CONTEXT].rpartition(" ")[0] or text[:_CONTEXT]
+    end = "" if last else text[-_CONTEXT:].partition(" ")[2] or text[-_CONTEXT:]
+    return f"{start}{' … ' if start and end else '… ' if end else ' …'}{end}"
+
+
+def _folded(texts: Iterable[str]) -> str:
+    text = " ".join("".join(texts).split())
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+
+
+def _links(links: Sequence[LinkChange]) -> str:
+    return ", ".join(
+        f"{link.target}{f' ({link.type})' if link.type != 'related_to' else ''}"
+        f"{f' ×{link.times}' if link.times > 1 else ''}"
+        for link in links
+    )
+
+
+def health(
+    call: Call,
+    found: BankHealth,
+    *,
+    check: Annotated[bool, Param("Exit with 1 if there are findings, see --fail-on")] = False,
+    fail_on: FailOn = None,
+) -> int:
+    """Show what is wrong with a bank."""
+    from memory_bank.review import lint
+
+    call.answer(found, lambda found: _health(call, found))
+    if check and (found.problem or found.waiting):
+        return FAILED
+    return FINDINGS if check and lint.fails(found.worst, fail_on or "error") else FOUND
+
+
+def _health(call: Call, health: BankHealth) -> None:
+    console = call.console
+    console.line(
+        (place(health.bank), "bold"),
+        f": {count(health.notes, 'note')}, {count(health.passages, 'passage')}",
+        f", embedder {health.embedder}",
+    )
+    for heading, rows in _problems(call, health).items():
+        if rows:
+            console.line((f"{heading} ({len(rows)}):", "bad"))
+        for row in rows:
+            console.line("  ", *row)
+    call.show_repaired(health.repaired)
+    _health_state(call, health)
+    if health.code:
+        _code_health(call, health.code)
+    elif health.no_code:
+        console.line(("code: ", "bold"), health.no_code)
+    if health.clear:
+        console.line(("all is well", "good"))
+
+
+def _health_state(call: Call, health: BankHealth) -> None:
+    """Print what may keep the index from being complete."""
+    console = call.console
+    if health.waiting:
+        console.line(("waiting: ", "warn"), f"{count(health.waiting, 'passage')} without a vector")
+    if health.problem:
+        console.line(("problem: ", "bad"), health.problem)
+    if health.left_alone:
+        console.line(("index: ", "warn"), (place(health.index), "place"), f": {health.left_alone}")
+    others = {
+        "polling": health.polling,
+        "git": health.git and f"{health.git}; dates are file dates",
+        "hooks": health.hooks,
+        "sessions": health.former_sessions
+        and f"{health.former_sessions}; if they are this project's, bring them back:"
+        " memory-bank session recover",
+    }
+    for name, said in others.items():
+        if said:
+            console.line((f"{name}: ", "warn"), said)
+
+
+def _code_health(call: Call, code: CodeHealth) -> None:
+    """Print a line on the code, and lines on what is not indexed of it, by reason."""
+    counts = (count(code.files, "file"), count(code.symbols, "symbol"), count(code.tests, "test"))
+    call.console.line(("code: ", "bold"), ", ".join(counts))
+    refused: dict[str, list[str]] = {}
+    for one in code.unindexed:
+        refused.setdefault(one.reason, []).append(one.path)
+    if code.faults:
+        refused["read only in part"] = [one.path for one in code.faults]
+    for reason, paths in refused.items():
+        more = f" and {len(paths) - _FIRST_FILES} more" if len(paths) > _FIRST_FILES else ""
+        call.console.line(f"  {reason} ({len(paths)}): {', '.join(paths[:_FIRST_FILES])}{more}")
+    if code.unknown_symbols:
+        call.console.line(f"  unknown symbols in notes ({len(code.unknown_symbols)}):")
+    for found in code.unknown_symbols:
+        where = (call.place(found.path, found.line), "place")
+        call.console.line("    ", where, f"  {found.severity}: {found.message}")
+    if code.problem:
+        call.console.line(("code: ", "warn"), code.problem)
+    for note in code.history:
+        call.console.line(("history: ", "warn"), note)
+
+
+def _problems(call: Call, health: BankHealth) -> dict[str, list[Sequence[Piece]]]:
+    """Return the problems by heading."""
+
+    def at(path: str, line: int | None, message: str) -> Sequence[Piece]:
+        return (call.place(path, line), "place"), f"  {message}"
+
+    lists: dict[str, list[Sequence[Piece]]] = {
+        "not indexed": [at(one.path, None, one.reason) for one in health.unindexed],
+        "read with faults": [at(one.path, one.line, one.reason) for one in health.faults],
+        "broken links": [
+            at(one.source, one.line, one.problem or "") for one in health.broken_links
+        ],
+        "odd names (indexed)": [at(one.path, None, one.reason) for one in health.odd_names],
+        "same id in several notes": [
+            (f"{same.note_id}  ", (", ".join(map(call.place, same.paths)), "place"))
+            for same in health.same_ids
+        ],
+        "secrets in notes": [
+            at(one.path, one.line, f"{one.kind} (hash {one.hash})") for one in health.secrets
+        ],
+    }
+    for one in health.findings:
+        fix = f" (fix: {one.fix})" if one.fix else ""
+        lists.setdefault(one.rule, []).append(at(one.path, one.line, one.message + fix))
+    return lists
+
+
+def git_installed(call: Call, done: GitSetup) -> int:
+    """Show what was written for git."""
+    call.answer(done, lambda done: _change(call, done, "wrote", "all of it was set before"))
+    return FOUND if done.is_set else NOTHING
+
+
+def git_removed(call: Call, done: GitSetup) -> None:
+    """Show what was removed."""
+    call.answer(done, lambda done: _change(call, done, "removed", "nothing was set"))
+
+
+def git_checked(call: Call, found: GitSetup) -> int:
+    """Show what git has for the notes."""
+    call.answer(found, lambda found: _setup(call, found))
+    return FOUND if found.is_set else NOTHING
+
+
+def resolved(call: Call, found: tuple[Resolved, ...]) -> int:
+    """Show the notes whose conflicts are resolved, and those that are left."""
+    answer = {"result_count": len(found), "notes": found}
+    call.answer(answer, lambda _: _resolved(call, found))
+    return NOTHING if any(one.outcome == "left" for one in found) else FOUND
+
+
+def _setup(call: Call, found: GitSetup) -> None:
+    for part in found.parts:
+        state = ("set  ", "good") if part.is_set else ("wrong  ", "bad")
+        call.console.line(state, part.name, f": {part.value}" if part.value else "")
+        if part.problem:
+            call.console.line("       ", part.problem)
+    if not found.is_set:
+        call.console.line("next: ", ("memory-bank git install", "bold"))
+
+
+def _change(call: Call, done: GitSetup, verb: str, nothing: str) -> None:
+    for part in done.parts:
+        if part.name in done.written:
+            where = call.place(part.name) if part.name.startswith(".") else part.name
+            call.console.line(f"{verb} ", (where, "place"), f": {part.value}" if part.value else "")
+    if not done.written:
+        call.console.line(nothing)
+    elif verb == "wrote":
+        call.console.line("next: ", (f"git add {call.place('.gitattributes')}", "bold"))
+
+
+def _resolved(call: Call, found: tuple[Resolved, ...]) -> None:
+    if not found:
+        call.remark("git left no conflict in a note")
+    for one in found:
+        if one.outcome == "merged":
+            call.console.line(("merged  ", "good"), (call.place(one.path), "place"))
+        elif one.outcome == "two_notes":
+            call.console.line(
+                ("two notes  ", "good"), (call.place(one.path), "place"),
+                " and ", (call.place(one.new_path), "place"),
+                ": links by this name lead to the first one",
+            )  # fmt: skip
+        else:
+            call.console.line(("left  ", "bad"), (call.place(one.path), "place"), f": {one.reason}")
+    done = [one for one in found if one.outcome != "left"]
+    paths = [path for one in done for path in (one.path, one.new_path) if path]
+    if paths:
+        words = " ".join(shlex.quote(call.place(path)) for path in paths)
+        call.console.line("next: ", (f"git add {words}", "bold"))

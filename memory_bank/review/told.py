@@ -1,0 +1,117 @@
+"""Compact text of answers about changes of notes and the health of a bank, for agents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from memory_bank.base.rendering import count
+from memory_bank.base.text import Quotes, one_line
+from memory_bank.memory.told import answer_text, lines_of, problem_text
+
+if TYPE_CHECKING:  # the verbs name the texts of their answers
+    from memory_bank.notes.compare.note_change import (
+        ClaimChange,
+        NoteChange,
+        SectionChange,
+        TextSpan,
+    )
+    from memory_bank.review.doctor import BankHealth
+    from memory_bank.review.report import Review
+
+
+_FINDINGS = 40
+
+_NOTES = 40
+"""Number of findings and of notes that are shown."""
+
+_CLAIMS = 10
+"""Number of claims of a note that are shown."""
+
+_LONGEST = 300
+"""Length beyond which a claim is cut."""
+
+
+def health(found: BankHealth, quotes: Quotes) -> str:
+    """Show the problems of a bank; text of notes is quoted."""
+    lines = [
+        *(
+            f"{one.rule}: {one.path}:{one.line}: {one.message}"
+            + (f" (fix: {one.fix})" if one.fix else "")
+            for one in found.findings
+        ),
+        *(f"not indexed: {one.path}: {one.reason}" for one in found.unindexed),
+        *(f"fault: {one.path}:{one.line}: {one.reason}" for one in found.faults),
+        *(f"broken link: {one.source}:{one.line}: {one.problem}" for one in found.broken_links),
+        *(f"secret: {one.path}:{one.line}: {one.kind}" for one in found.secrets),
+        *(f"same id {one.note_id}: {', '.join(one.paths)}" for one in found.same_ids),
+        *(f"odd name: {one.path}: {one.reason}" for one in found.odd_names),
+    ]
+    head = f"{count(found.notes, 'note')}, {count(found.passages, 'passage')}."
+    if found.waiting:
+        head += f" {count(found.waiting, 'passage')} without a vector."
+    if found.clear:
+        head += " All is well."
+    wrong = quotes.quote(lines_of("", lines)) if lines else ""
+    polling = f"Polling for changes: {quotes.inside(found.polling)}" if found.polling else ""
+    git = f"git: {quotes.inside(one_line(found.git))}" if found.git else ""
+    hooks = f"Hooks: {quotes.inside(one_line(found.hooks))}" if found.hooks else ""
+    index = f"Index: {found.left_alone}." if found.left_alone else ""
+    problem = problem_text(quotes, found.problem)
+    return answer_text(quotes, head, wrong, problem, polling, git, hooks, index)
+
+
+def review(found: Review, quotes: Quotes) -> str:
+    """Show the findings of a review, then the changes of each note."""
+    head = (
+        f"{count(len(found.changes), 'note')} changed,"
+        f" {found.tokens.before:,} to {found.tokens.after:,} tokens."
+        " Claims: [-removed-] {+added+}."
+    )
+    lines = [
+        f"{'new' if one.new else 'known'} {one.severity} {one.path}:{one.line}"
+        f" {one_line(one.message)}"
+        for one in found.findings[:_FINDINGS]
+    ]
+    if len(found.findings) > _FINDINGS:
+        lines.append(f"and {len(found.findings) - _FINDINGS} more findings")
+    for change in found.changes[:_NOTES]:
+        lines += _note(change)
+    if len(found.changes) > _NOTES:
+        lines.append(f"and {len(found.changes) - _NOTES} more notes")
+    notices = [f"Notice: {quotes.inside(one_line(notice))}" for notice in found.notices]
+    if not lines:
+        return "\n".join([head, *notices])
+    return "\n".join([f"{head} {quotes.notice}", quotes.quote("\n".join(lines)), *notices])
+
+
+def _note(change: NoteChange) -> Iterator[str]:
+    former = f" (was {one_line(change.old_path)})" if change.old_path else ""
+    yield f"{change.kind} {one_line(change.path)}{former}"
+    for key in change.front_matter:
+        yield one_line(f"  {key.key}: {key.before or ''} -> {key.after or ''}")
+    left = _CLAIMS
+    for section in change.sections:
+        if left > 0:
+            kind = f" ({section.kind})" if section.kind in {"renamed", "moved"} else ""
+            yield f"  # {one_line(' > '.join(section.headings))}{kind}"
+        yield from _claims(section, left)
+        left -= len(section.claims)
+    if left < 0:
+        yield f"  and {-left} more claims"
+
+
+def _claims(section: SectionChange, most: int) -> Iterator[str]:
+    for claim in section.claims[: max(most, 0)]:
+        text = one_line(" ".join(_diff(claim).split()))
+        yield f"  {claim.line}: {text if len(text) <= _LONGEST else f'{text[:_LONGEST]}…'}"
+
+
+def _diff(claim: ClaimChange) -> str:
+    return "".join(map(_marked, claim.spans))
+
+
+def _marked(span: TextSpan) -> str:
+    if span.kind == "equal":
+        return span.text
+    return f"[-{span.text}-]" if span.kind == "delete" else f"{{+{span.text}+}}"

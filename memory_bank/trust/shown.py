@@ -1,0 +1,132 @@
+"""Show where notes come from, and which are stale, on a terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+from memory_bank.base.operation import FailOn, Param
+from memory_bank.base.rendering import count
+from memory_bank.base.screen import FINDINGS, FOUND, NOTHING, Call
+
+if TYPE_CHECKING:  # the verbs name the views of their answers
+    from memory_bank.trust.provenance import NoteBlame, NoteLog, TextSource
+    from memory_bank.trust.stale_report import Citation, StaleReport
+
+
+_COLUMNS = ("trust", "commit", "date", "author", "agent", "request")
+
+
+_COMMIT = 10
+"""Digits of an abbreviated commit."""
+
+_MOST_COMMITS = 5
+"""Number of commits of a citation that are listed in a terminal."""
+
+
+_TITLES = {
+    "gone": "gone",
+    "changed symbol": "changed symbols",
+    "moved": "moved or renamed: write the new target",
+    "changed file": "changed files",
+    "touched": "cited files that changed, though not what the note names in them",
+    "other": "not stale",
+}
+
+
+_STYLES = {"gone": "bad", "changed": "warn", "moved": "warn", "renamed": "warn"}
+
+
+def log(call: Call, found: NoteLog) -> int:
+    """Show a line for each commit of a note."""
+    call.answer(found, lambda found: _log(call, found))
+    for one in () if call.json else found.limits:
+        call.warn(one)
+    return FOUND if found.commits or found.uncommitted else NOTHING
+
+
+def _log(call: Call, found: NoteLog) -> None:
+    call.console.line((call.place(found.path), "place"), f"  trust: {found.trust}")
+    if found.uncommitted:
+        by = f" by {found.uncommitted_agent}" if found.uncommitted_agent else ""
+        call.console.line(f"changes{by} that are not committed")
+    rows = []
+    for one in found.commits:
+        where = ", ".join(one.sections or ())
+        change = f"renamed from {one.old_path}" if one.old_path else one.change
+        rows.append((*_cells(one.source), change, where, one.source.subject))
+    if rows:
+        call.console.table((*_COLUMNS, "change", "sections", "subject"), rows)
+
+
+def blame(call: Call, found: NoteBlame) -> None:
+    """Show where each section or line of a note comes from."""
+    call.answer(found, lambda found: _blame(call, found))
+    for one in () if call.json else found.limits:
+        call.warn(one)
+
+
+def _blame(call: Call, found: NoteBlame) -> None:
+    call.console.line((call.place(found.path), "place"), f"  trust: {found.trust}")
+    if found.lines is None:
+        rows = [(*_cells(one.source), f"{one.line}", one.heading) for one in found.sections]
+        call.console.table((*_COLUMNS, "line", "section"), rows)
+    else:
+        rows = [(*_cells(one.source), f"{one.line}", one.text) for one in found.lines]
+        call.console.table((*_COLUMNS, "line", "text"), rows)
+
+
+def _cells(source: TextSource) -> tuple[str, ...]:
+    """Return the cells of the columns."""
+    request = f"#{source.pull_request}" if source.pull_request else ""
+    return (
+        source.trust, source.commit[:_COMMIT], source.date[:_COMMIT], source.author or "-",
+        source.agent or "-", request or "-",
+    )  # fmt: skip
+
+
+def stale(
+    call: Call,
+    report: StaleReport,
+    *,
+    every: Annotated[bool, Param("List citations that are not stale, too", flags="--all")] = False,
+    fail_on: FailOn = None,
+) -> int:
+    """Show the stale citations by what happened to the code."""
+    shown = report if every else report._replace(citations=report.listed)
+    call.answer(shown, lambda shown: _stale(call, shown, len(report.citations)))
+    call.notices(report.notices)
+    return FINDINGS if report.stale and fail_on in {"warning", "info"} else FOUND
+
+
+def _stale(call: Call, report: StaleReport, checked: int) -> None:
+    console, stale, groups = call.console, len(report.stale), report.by_group
+    if stale:
+        notes = count(len({one.path for one in report.stale}), "note")
+        said = f"{stale} of {count(checked, 'citation')} in {notes}: confirm, edit or archive"
+        console.line((said, "bold"))
+    else:
+        console.line(("nothing is stale", "good"), f": {count(checked, 'citation')} of code")
+    for group, citations in groups.items():
+        console.line()
+        console.line((f"{_TITLES[group]}: {len(citations)}", "bold"))
+        for one in citations:
+            _stale_one(call, one)
+
+
+def _stale_one(call: Call, one: Citation) -> None:
+    console = call.console
+    where = (call.place(one.path, one.line), "place")
+    since = f" since {one.since[:12]} {one.since_date[:10]}".rstrip() if one.commits else ""
+    console.line(where, f"  {one.target} ", (one.state, _STYLES.get(one.state, "dim")), since)
+    if one.names:
+        console.line("    ", f"of what the note names: {', '.join(one.names)}")
+    most = 1 if one.group == "touched" else _MOST_COMMITS
+    for commit in one.commits[:most]:
+        said = (commit.id[:12], commit.date[:10], commit.author and f"{commit.author}:")
+        console.line("    ", " ".join([*filter(None, said), commit.subject]))
+    if len(one.commits) > most:
+        console.line(f"    and {count(len(one.commits) - most, 'commit')} more")
+    if one.fix:
+        console.line("    write ", (one.fix, "good"))
+    if one.remark:
+        console.line("    ", (one.remark, "dim"))

@@ -1,0 +1,103 @@
+"""Compact text of where notes come from and what is stale, for agents; all of it is quoted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from memory_bank.base.rendering import count
+from memory_bank.base.text import Quotes, one_line
+
+if TYPE_CHECKING:  # the verbs name the texts of their answers
+    from memory_bank.trust.provenance import NoteBlame, NoteLog, TextSource
+    from memory_bank.trust.stale_report import Citation, StaleReport
+
+
+_COMMIT = 10
+
+_DAY = 10
+
+_COMMITS = 3
+"""Number of commits of a citation that are shown."""
+
+_ID = 12
+
+_STALE = 50
+"""Number of citations that are shown."""
+
+_MOST = 500
+"""Most rows of an answer."""
+
+
+def log(found: NoteLog, quotes: Quotes) -> str:
+    """Show a row for each commit."""
+    rows = [
+        f"{_source(one.source)} | {one.change} | {', '.join(one.sections or ())}"
+        f" | {one.source.subject}"
+        for one in found.commits
+    ]
+    if found.uncommitted:
+        by = f" by {found.uncommitted_agent}" if found.uncommitted_agent else ""
+        rows.insert(0, f"changes{by} that are not committed")
+    head = f"{count(found.result_count, 'commit')}, the newest first; trust: {found.trust}."
+    return _answer(quotes, head, found.path, rows, found.limits)
+
+
+def blame(found: NoteBlame, quotes: Quotes) -> str:
+    """Show a row for each section, or for each line."""
+    if found.lines is not None:
+        rows = [f"{one.line}: {_source(one.source)} | {one.text}" for one in found.lines]
+    else:
+        rows = [f"{one.line}: {_source(one.source)} | {one.heading}" for one in found.sections]
+    return _answer(quotes, f"Trust: {found.trust}.", found.path, rows, found.limits)
+
+
+def _source(source: TextSource) -> str:
+    parts = (
+        source.trust,
+        source.commit[:_COMMIT],
+        source.date[:_DAY],
+        source.author,
+        f"agent {source.agent}" if source.agent else "",
+        f"#{source.pull_request}" if source.pull_request else "",
+    )
+    return " ".join(filter(None, parts))
+
+
+def _answer(
+    quotes: Quotes, head: str, path: str, rows: Sequence[str], limits: Sequence[str]
+) -> str:
+    more = [f"and {len(rows) - _MOST} more"] if len(rows) > _MOST else []
+    text = "\n".join([*map(one_line, rows[:_MOST]), *more])
+    said = [f"Notice: {quotes.inside(one_line(one))}" for one in limits]
+    return "\n".join([f"{head} {quotes.notice}", quotes.quote(text, {"path": path}), *said])
+
+
+def stale(found: StaleReport, quotes: Quotes) -> str:
+    """Show a line for each stale citation, with its commits and the target to write."""
+    stale, moved = len(found.stale), len(found.citations) - len(found.stale)
+    head = f"{count(stale, 'citation')} of code stale." + (f" {moved} moved." if moved else "")
+    notices = [f"Notice: {quotes.inside(one_line(notice))}" for notice in found.notices]
+    if not found.citations:
+        return "\n".join([head, *notices])
+    ordered = [one for some in found.by_group.values() for one in some]
+    lines = [line for one in ordered[:_STALE] for line in _citation(one)]
+    if len(found.citations) > _STALE:
+        lines.append(f"and {len(found.citations) - _STALE} more")
+    advice = "Confirm, edit or archive each note."
+    return "\n".join([f"{head} {advice} {quotes.notice}", quotes.quote("\n".join(lines)), *notices])
+
+
+def _citation(one: Citation) -> Iterator[str]:
+    fix = f", write {one_line(one.fix)}" if one.fix else ""
+    since = f" since {one.since_date[:_DAY] or one.since[:_ID]}" if one.since else ""
+    names = f": {one_line(', '.join(one.names))}" if one.names else ""
+    yield f"{one_line(one.path)}:{one.line} {one_line(one.target)} {one.state}{since}{names}{fix}"
+    for commit in one.commits[:_COMMITS]:
+        yield one_line(
+            f"  {commit.id[:_ID]} {commit.date[:_DAY]} {commit.author}: {commit.subject}"
+        )
+    if len(one.commits) > _COMMITS:
+        yield f"  and {len(one.commits) - _COMMITS} more commits"
+    if one.remark:
+        yield f"  {one_line(one.remark)}"
