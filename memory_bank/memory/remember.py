@@ -227,6 +227,7 @@ def remember(
     A session's note has the id of its session, by default of the one that goes on.
     Raises BadInput for empty content or tags or an unknown source, NoteExists for a taken `name`.
     """
+    source_type = source_type or ("agent" if source_agent else "manual")
     check_content(bank, content, by_agent=source_type in {"agent", SESSION})
     check_source(source_type)
     refs: dict[str, list[Any]] = {

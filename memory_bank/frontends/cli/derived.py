@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 _SECRET = "allow_secret"  # noqa: S105  (the name of an option)
 
+SECRET = "Write the text even if it looks like a secret"  # noqa: S105  (a help)
+"""The help of `--allow-secret`."""
+
 _NEGATED = re.compile(r"-[^-\s].*", re.DOTALL)
 
 
@@ -166,8 +169,7 @@ def _completing(complete: str | Callable[[str], Sequence[str]]) -> Callable[...,
 
 
 def _secret(described: Described) -> list[click.Option]:
-    what = "Write the text even if it looks like a secret"
-    option = click.Option(["--allow-secret", _SECRET], is_flag=True, help=what)
+    option = click.Option(["--allow-secret", _SECRET], is_flag=True, help=SECRET)
     return [option] if described.allow_secret else []
 
 
