@@ -87,6 +87,7 @@ def test_its_plug_ins_answer_in_the_program(python: Python, project: Path) -> No
     assert "greet.zsh:1" in python("-m", "memory_bank", "symbols", "welcome_visitors").stdout
     assert "feathers" in python("-m", "memory_bank", "-h").stdout
     assert '"word": "whoosh"' in python("-m", "memory_bank", "feathers", "whoosh").stdout
+    assert "feathers" in python("-m", "memory_bank", "serve", "mcp", "--describe").stdout
     (project / ".memories/plan.md").write_text("TODO: feed the owl\n")
     assert "plan.md:1  asks for work" in python("-m", "memory_bank", "doctor").stdout
     assert "owl" in python("-m", "memory_bank", "hooks", "install", "-h").stdout

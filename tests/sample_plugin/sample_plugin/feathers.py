@@ -1,8 +1,13 @@
-"""The operation `feathers`: count the notes that have a word."""
+"""The operation `feathers`, a command and a tool: count the notes that have a word."""
 
 from typing import Annotated
 
-from memory_bank.base.operation import Param, operation
+from memory_bank.base.operation import Param, Tool, operation
+
+
+def told(found, quotes):
+    """Say how many notes have the word."""
+    return f"{found['notes']} notes: {quotes.inside(found['word'])}"
 
 
 @operation(
@@ -12,8 +17,9 @@ from memory_bank.base.operation import Param, operation
     """,
     examples=(("memory-bank feathers owl", "how many notes name it"),),
     group="Find",
+    tool=Tool("Count the notes that have a word.", "bank", told, reads=True),
 )
-def feathers(bank, word: Annotated[str, Param(argument=True)]):
+def feathers(bank, word: Annotated[str, Param(argument=True)]) -> dict[str, object]:
     """Count the notes that have a word."""
     from memory_bank.memory.recall import recall
 
