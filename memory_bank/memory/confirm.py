@@ -55,6 +55,13 @@ class Confirmation(NamedTuple):
     notes: tuple[Confirmed, ...]
 
 
+def _by_agent(
+    bank: Bank, names: str | Sequence[str], *, if_match: str | None = None, agent: str | None = None
+) -> Confirmation:
+    some = [names] if isinstance(names, str) else names
+    return confirm(bank, some, if_match=if_match, agent=agent)
+
+
 def _one_or_several(
     call: Call,
     bank: Bank,
@@ -89,6 +96,7 @@ def _one_or_several(
         name="confirm_memories",
         takes={"filename": "names", "if_match": "if_match"},
         repeatable=True,
+        run=_by_agent,
     ),
 )
 def confirm(

@@ -18,7 +18,7 @@ from memory_bank.bank.note_files import SESSION
 from memory_bank.bank.open_index import NoteRow
 from memory_bank.base.dates import iso
 from memory_bank.base.errors import BadInput, Hint, NoteExists
-from memory_bank.base.operation import Param, Tags, Text, Texts, Tool, operation
+from memory_bank.base.operation import Param, Tags, Text, Texts, Tool, operation, visible_name
 from memory_bank.base.screen import Call
 from memory_bank.base.text import agent_name
 from memory_bank.git import repository
@@ -211,7 +211,13 @@ def remember(
         ),
     ] = "",
     source_agent: Annotated[
-        str, Param("The agent that writes it, if one does", metavar="NAME", flags="--agent")
+        str,
+        Param(
+            "The agent that writes it, if one does",
+            metavar="NAME",
+            flags="--agent",
+            read=visible_name,
+        ),
     ] = "",
     session_id: str = "",
 ) -> Remembered:

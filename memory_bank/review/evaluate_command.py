@@ -12,7 +12,6 @@ from memory_bank.base.rendering import count
 from memory_bank.base.screen import FOUND, NOTHING, Call, place
 
 if TYPE_CHECKING:  # the verb names the view of its answer
-    from memory_bank.bank.bank import Bank
     from memory_bank.review.evaluate import Above, Evaluation, Miss
     from memory_bank.search.index.document_changes import Progress
 
@@ -49,7 +48,6 @@ def minima(given: Sequence[str]) -> dict[str, float]:
 
 def evaluate(
     call: Call,
-    bank: Bank,
     queries: str | None = None,
     *,
     mode: Annotated[
@@ -69,9 +67,10 @@ def evaluate(
     if split or (queries and Path(queries).is_dir()):
         raise call.usage_error(_MOVED)
     modes = tuple(compare) or ((mode,) if mode else ())
-    return verb.evaluate(
-        bank, queries, modes=modes, steady=steady or None, progress=progress, **options
-    )
+    with call.open() as bank:
+        return verb.evaluate(
+            bank, queries, modes=modes, steady=steady or None, progress=progress, **options
+        )
 
 
 def measured(

@@ -35,6 +35,9 @@ if TYPE_CHECKING:
     from memory_bank.code.codebase import Codebase
 
 
+_WHO = ("agent", "source_agent")
+"""Parameters of an operation that get the client's name."""
+
 _MOST_WRONG = 5
 
 _SHOWN = 60
@@ -200,6 +203,9 @@ class BankTool:
                 "quote": lambda: Quotes().introduced,
             }
             sources = {name: one for name, one in sources.items() if name not in values}
+            values |= declared.given_to(self._operation.run, {name: sources[name] for name in _WHO})
+            for name in values:
+                sources.pop(name, None)
             return self._function(**declared.given_to(self._function, sources), **values)
 
     def _answer(

@@ -5,7 +5,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from memory_bank.base import plugins
+from memory_bank.base import operation, plugins
+from memory_bank.frontends import declared
 from memory_bank.search.embedders import minilm
 
 from .conftest import Run
@@ -87,11 +88,10 @@ def test_try_one(mb: Run) -> None:
 
 
 def test_one_without_sense_is_told(mb: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    from memory_bank.bank import embedder_choice
-
     tried = SimpleNamespace(
         embedder="odd", dimension=2, load_seconds=0.1, query_seconds=0.1,
         texts_per_second=1.0, related=0.1, unrelated=0.2, verified=None,
     )  # fmt: skip
-    monkeypatch.setattr(embedder_choice, "embedder_test", lambda *_: tried)
+    found = declared.load("embedder test")._replace(run=lambda: tried)
+    monkeypatch.setitem(operation.declared, "embedder test", found)
     assert "does not capture meaning" in mb("embedder", "test").err

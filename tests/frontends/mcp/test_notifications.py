@@ -94,7 +94,7 @@ def test_clients_since_2026_listen(serving: Make, project: Path) -> None:
 def working(agent: Any, work: Callable[[], None]) -> None:
     """Let a tool do this instead of what it does."""
 
-    def instead(call: Any, *, rebuild: bool = False) -> SyncReport:
+    def instead(*, rebuild: bool = False) -> SyncReport:
         work()
         return SyncReport()
 
