@@ -114,11 +114,9 @@ def _made(one: Option) -> click.Parameter:
         settings = {"type": _type(one), "metavar": one.metavar or None}
         settings["required"] = one.required and not one.asked
     if one.kind is bool and one.default:
-        settings |= {"default": True, "flag_value": False}
+        settings["callback"] = _negated
     elif one.default is not None and one.default != "":
         settings["default"] = one.default
-    elif one.kind is bool:
-        settings["default"] = False
     if one.read or one.words:
         settings["callback"] = _reading(one)
     if one.complete:
@@ -130,6 +128,10 @@ def _made(one: Option) -> click.Parameter:
     return click.Option(
         [*flags, one.name], help=what, hidden=one.hidden, multiple=one.many, **settings
     )
+
+
+def _negated(_: click.Context, __: click.Parameter, given: bool) -> bool:  # noqa: FBT001  (click's)
+    return not given
 
 
 def _type(one: Option) -> click.ParamType[Any] | type:
