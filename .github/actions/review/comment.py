@@ -42,7 +42,7 @@ class Comments:
         self._opener = build_opener(NoRedirects)
 
     def write(self, text: str, author: str) -> str:
-        """Update the author's comment with the same first line, or add or delete it; return which."""
+        """Update the author's comment of the same first line, or add or delete it; return which."""
         marker, _, rest = text.partition("\n")
         for page in range(1, _PAGES + 1):
             path = f"{self._number}/comments?per_page={_PAGE}&page={page}"
