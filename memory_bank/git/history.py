@@ -103,8 +103,6 @@ def _extent(tree: Path) -> _Extent:
     common = repository.common_folder(tree)
     if common is None:
         return _Extent(partial=False, shallow="", replaced="")
-    config = _text(common / "config").lower()
-    said = "promisor" in config or "partialclone" in config
     replaced = [_text(common / "info/grafts")]
     replaced += [
         line for line in _text(common / "packed-refs").splitlines() if "refs/replace/" in line
@@ -112,7 +110,9 @@ def _extent(tree: Path) -> _Extent:
     folder = common / "refs/replace"
     if folder.is_dir():
         replaced += sorted(f"{one.name} {_text(one)}" for one in folder.iterdir())
-    return _Extent(said, _text(common / "shallow"), "\n".join(replaced).strip())
+    return _Extent(
+        repository.is_partial(tree), _text(common / "shallow"), "\n".join(replaced).strip()
+    )
 
 
 def _text(file: Path) -> str:

@@ -20,8 +20,6 @@ _PLAIN = ("--no-ext-diff", "--no-textconv", "-O/dev/null")
 
 ORDINARY = (*_PLAIN, "--no-mailmap", "--no-show-signature")
 
-_PARTIAL = r"^(extensions\.partialclone|remote\..*\.(promisor|partialclonefilter))$"
-
 _EVERY = ("--cached", "--others", "--exclude-standard")
 """Options of `ls-files` for all files that are tracked, or would be by `git add --all`."""
 
@@ -234,19 +232,19 @@ def below_tree(tree: Path, folder: Path) -> str:
     return "" if below == "." else f"{below}/"
 
 
-def renames_option(tree: Path, partial: str = "--no-renames") -> str:
-    """Return git's option for renames; in a partial clone, one that reads no blobs."""
-    return partial if is_partial(tree) else "--find-renames"
-
-
 def is_partial(tree: Path) -> bool:
     """Tell whether a repository is a partial clone, whose objects may be missing."""
-    return bool(_run(tree, "config", "--get-regexp", _PARTIAL))
+    common = common_folder(tree)
+    try:
+        config = (common / "config").read_text("utf-8", "replace").lower() if common else ""
+    except OSError:
+        return False
+    return "promisor" in config or "partialclone" in config
 
 
 def staged_renames(tree: Path) -> dict[str, str]:
     """Map the former paths of files that were renamed in the git index to their new ones."""
-    how = renames_option(tree, "--find-renames=100%")
+    how = "--find-renames=100%" if is_partial(tree) else "--find-renames"
     words = (
         "diff-index",
         "--cached",
