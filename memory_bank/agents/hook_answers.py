@@ -30,7 +30,9 @@ These are tools of the MCP server memory-bank; without them use the command `mem
 If nothing is worth saving, stop now; you are not asked again."""
 """What an agent is asked once, before it stops."""
 
-_MOST_NOTES = 5
+_RULES = "\nThe user said what may be worth a note (`remember`, type decision):"
+
+_MOST_NOTES, _MOST_RULES = 5, 5
 
 _OF_WORK = frozenset(
     """
@@ -94,9 +96,15 @@ def question(bank: HookBank, session_id: str) -> str:
     try:
         if not queue.ask(session_id):
             return ""
+        asked = [one.prompt_text for one in queue.prompts(session_id)]
     finally:
         queue.close()
-    return QUESTION.format(session=json.dumps(session_id))
+    from memory_bank.sessions.compression.sentences import decided
+
+    rules = list(dict.fromkeys(rule for text in asked for rule in decided(text)))[:_MOST_RULES]
+    told = "".join(f"\n- {json.dumps(rule, ensure_ascii=False)}" for rule in rules)
+    asked_too = f"{_RULES}{told}" if told else ""
+    return QUESTION.format(session=json.dumps(session_id)) + asked_too
 
 
 def is_question(prompt: str) -> bool:

@@ -48,7 +48,8 @@ def test_a_recorded_session_is_stored(
     assert question["decision"] == "block"
     assert "remember" in question["reason"]
     assert SESSION in question["reason"]
-    assert [name for name, answer in answers.items() if answer] == ["13-Stop"]
+    told = [name for name, answer in answers.items() if answer]
+    assert told == ["01-SessionStart-startup", "13-Stop"]
     assert failures() == []
     hook.replay("claude", "*PostToolUse*")
     assert len(queue.pending()) == 10, "a second report of a call is not stored"
