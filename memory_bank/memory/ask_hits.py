@@ -45,7 +45,6 @@ GROUPS = (WORDS, MEANING, LINKS, BOOSTS)
 _GROUP_OF = {
     "vectors": MEANING,
     "neighbours": LINKS,
-    "container": LINKS,
 }
 """The groups of parts that are added; those of other retrievers are words."""
 

@@ -290,12 +290,7 @@ class Engine:
 
     def _rank(self, results: RetrieverMatches, question: Question, scope: Scope) -> Ranking:
         evidence = self._evidence(results, question, scope)
-        found = {number for matches in results.matches.values() for number in matches.documents}
-        context = document_graph.context(self._manifest, found)
-        if context.following and evidence.lexical:
-            notes = cast("KeywordIndex", self._retrievers.get("notes"))
-            evidence = evidence._replace(titled=notes.title_matches(question))
-        ranking = rank(evidence, context, partial(document_rows.code_ratio, self._manifest))
+        ranking = rank(evidence, partial(document_rows.code_ratio, self._manifest))
         if scope.rows is not None:  # a document found as a whole has its first passage
             inside = {row: score for row, score in ranking.scores.items() if row in scope.rows}
             ranking = ranking._replace(scores=inside, relevance=inside)

@@ -10,7 +10,7 @@ class Reason(NamedTuple):
     """One part of a hit's score."""
 
     source: str
-    """keyword, notes, vectors, neighbours, container, titles, recency, access, superseded …"""
+    """keyword, notes, vectors, neighbours, recency, access, supersedes, newer …"""
     detail: str
     score: float
     """The summand, or for a boost the factor."""

@@ -22,12 +22,13 @@ from memory_bank.search.retrievers.keyword import keyword_query
 from memory_bank.search.retrievers.keyword.analyzer import grams, weighted_stems
 from memory_bank.search.retrievers.keyword.keyword_query import PERFECT_CAP
 
-SHARES: Mapping[str, float] = {"symbols": 0.55, "docs": 0.55, "tests": 0.4}
+SHARES: Mapping[str, float] = {"symbols": 0.55, "docs": 0.55, "tests": 0.4, "commits": 0.6}
 """Factors of likelihoods by kind; 1 for the others."""
 
 _NAMED: Mapping[str, frozenset[str]] = {
     "tests": frozenset(["test", "tests", "tested"]),
     "symbols": frozenset(["function", "class", "method", "symbol", "code"]),
+    "commits": frozenset(["commit", "commits", "why", "changed"]),
     "docs": frozenset(["docs", "documentation", "documented", "readme"]),
 }
 """Words of a question that name a kind, whose results are then as likely as notes."""

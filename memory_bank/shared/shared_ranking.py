@@ -13,7 +13,6 @@ from memory_bank.base.setting_sections import Memory
 from memory_bank.search import boosts
 from memory_bank.search.candidates import Candidate, judge, rank_superseded
 from memory_bank.search.hit_records import Ranking, Reason
-from memory_bank.search.manifest.document_graph import DocumentRelations
 from memory_bank.search.ranking import Evidence, rank
 from memory_bank.search.retrievers.base import Matches, Question, Scale
 from memory_bank.search.retrievers.keyword.analyzer import (
@@ -195,7 +194,7 @@ class SharedSearch:
             mean_words=USUAL_WORDS,
             by_words=self._by_words,
         )
-        return rank(evidence, DocumentRelations(), lambda _: 0.0)
+        return rank(evidence, lambda _: 0.0)
 
     def _nearer(
         self, ranking: Ranking, passages: Mapping[int, SharedPassage], together: Together

@@ -1,6 +1,6 @@
 """What each part of the ranking brings: hybrid search with one part left out, or put in.
 
-python -m tests.benchmarks.ablation --only sessions,turns,scifact --keep DIR
+python -m tests.benchmarks.ablation --only sessions,scifact --keep DIR
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from memory_bank.search.retrievers.keyword.keyword_index import KeywordIndex
 from tests.benchmarks import collections
 from tests.benchmarks.finding import product
 
-NAMES = ("sessions", "turns", "scifact", "cosqa", "cacm")
+NAMES = ("sessions", "scifact", "cosqa", "cacm")
 
 _find = KeywordIndex.find
 
@@ -38,15 +38,7 @@ PARTS: dict[str, tuple[Swap, ...]] = {
     "title, identifiers, about": ((keyword_query, "FIELDS", {"body": 1.0}),),
     "the whole note": ((KeywordIndex, "find", _passages_only),),
     "length taken back in part": ((ranking, "PASSAGE_B", 0.75),),
-    "length taken back in sequences": ((ranking, "SEQUENCE_B", 0.75),),
     "the passages beside it": ((ranking, "ADJACENT", 0.0),),
-    "words of the notes beside": (
-        (ranking, "BEFORE_WORDS", (0.0, 0.0)),
-        (ranking, "AFTER_WORDS", (0.0, 0.0)),
-    ),
-    "meaning of the notes beside": ((ranking, "BESIDE_SEMANTIC", (0.0, 0.0)),),
-    "the container": ((ranking, "CONTAINER", 0.0),),
-    "names in titles": ((ranking, "TITLES", 0.0),),
     "the weight of meaning for code": ((ranking, "_CODE_FROM", 2.0),),
 }
 """What is left out, and the values that leave it out."""

@@ -24,7 +24,7 @@ from tests.benchmarks.evaluation.source import Search, Text, searching
 
 SHARED = Path(__file__).parents[3] / "shared" / "bench"
 
-NAMES = ("sessions", "turns", "sessions-all", "turns-all", "scifact", "cosqa", "cacm")
+NAMES = ("sessions", "sessions-all", "scifact", "cosqa", "cacm")
 """What `of` knows: LoCoMo with a bank for each talk, or with all in one; three public collections."""
 HELP = f"{', '.join(NAMES)}, or a folder as BEIR has them"
 SPLIT_HELP = "which judgements of a folder as BEIR has them; default: test, else dev"
@@ -117,7 +117,7 @@ class Documents:
 def of(name: str, work: Path, split: str = "") -> Sequence[Collection]:
     """Return the collections of a named piece of work, unpacked into a folder."""
     kind, _, rest = name.partition("-")
-    if kind in {"sessions", "turns"}:
+    if kind == "sessions":
         return list(locomo(kind, work, together=rest == "all"))
     if name in NAMES:
         return [public(unpacked(name, work) / name, _SPLITS.get(name, "dev"), work)]

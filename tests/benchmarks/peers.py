@@ -22,7 +22,7 @@ from tests.benchmarks.collections import Collection
 from tests.benchmarks.finding import DEPTH, HEADING, Score
 
 BASIC_MEMORY = "basic-memory==0.21.6"
-NAMES = ("sessions", "turns", "cacm")
+NAMES = ("sessions", "cacm")
 _DRIVER = Path(__file__).with_name("peer_basic_memory.py")
 _PYTHONS = ("3.12", "3.13")
 

@@ -16,12 +16,10 @@ from tests.benchmarks import collections
 from tests.benchmarks.finding import HEADING, Score, product
 
 RECORDED = Path(__file__).with_name("recorded.json")
-NAMES = ("sessions", "turns", "scifact", "cosqa")
+NAMES = ("sessions", "scifact", "cosqa")
 WAYS = ("lexical", "hybrid")
 MEASURES = ("R@5", "NDCG@10")
 MOST_FALL = 0.02
-_TALK = "turns conv-30"
-"""The one conversation whose turns are asked: all five take a minute."""
 _EACH = 5
 """Of the questions about sessions, each fifth is asked."""
 _QUESTIONS, _DOCUMENTS = 100, 1000
@@ -33,13 +31,8 @@ def scores(name: str, work: Path) -> dict[str, Score]:
     if name == "sessions":
         talks = collections.locomo(name, work)
         return _scores([replace(one, questions=one.questions[::_EACH]) for one in talks])
-    banks = collections.of(name, work)
-    if name == "turns":
-        banks = [one for one in banks if one.name == _TALK]
-    else:
-        whole = banks[0]
-        banks = [collections.part(whole, questions=_QUESTIONS, documents=_DOCUMENTS)]
-    return _scores(banks)
+    (whole,) = collections.of(name, work)
+    return _scores([collections.part(whole, questions=_QUESTIONS, documents=_DOCUMENTS)])
 
 
 def _scores(banks: Sequence[collections.Collection]) -> dict[str, Score]:

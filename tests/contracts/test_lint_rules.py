@@ -23,7 +23,8 @@ from tests.frontends.cli.conftest import mb as mb  # noqa: PLC0414  (a fixture)
 Git = Callable[..., str]
 SAMPLE = Path(__file__).parents[1] / "sample_plugin/sample_plugin"
 SECRET = "gh" + "p_" + "".join(random.Random(4).choices(string.ascii_letters, k=36))
-CONFLICT = "
+CONFLICT = "<<<<<<< HEAD\na\n=======\nb\n>>>>>>> other\n"
+
 
 ILL = {
     "invisible": "zero\u200bwidth\n",
@@ -40,7 +41,6 @@ ILL = {
     "large": "words and words\n" * 1000,
     "mistyped": "See [[tantivvy]].\n",
     "work": "TODO: a rule of the sample plug-in finds this.\n",
-<<<<<<< HEAD
     "0007-one": "---\ntype: decision\nstatus: accepted\n---\nOne.\n",
     "0007-two": "---\ntype: decision\nstatus: accepted\n---\nTwo.\n",
     "kept": "---\ncreated_at: 2026-01-05\n---\nAccess logs are kept for thirty days.\n",

@@ -6,11 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_bank.search.manifest.document_graph import DocumentRelations
 from memory_bank.search.ranking import ADJACENT, EXPECTED, NOTES, Evidence, rank
 from memory_bank.search.retrievers.base import Match, Matches, Scale
 
-ALONE = DocumentRelations()
 MATCHES = st.lists(
     st.tuples(st.integers(1, 30), st.floats(0.01, 50), st.integers(1, 200)),
     unique_by=lambda match: match[0],
@@ -37,26 +35,26 @@ def words(*scores: tuple[int, int, float]) -> Matches:
 
 def test_words_are_shares_of_a_perfect_match_of_passage_and_note() -> None:
     found = Matches.of(words((1, 1, 8.0), (2, 2, 4.0)), Scale(0.0, 10.0))
-    ranking = rank(Evidence(lexical=found, mean_words=10.0), ALONE, prose)
+    ranking = rank(Evidence(lexical=found, mean_words=10.0), prose)
     assert ranking.scores == pytest.approx({1: 0.8 / (1 + NOTES), 2: 0.4 / (1 + NOTES)})
 
 
 def test_meaning_is_spread_between_an_unrelated_and_a_perfect_passage() -> None:
     meaning = Matches.of(words((1, 1, 0.5), (2, 2, 0.3), (3, 3, 0.1)), Scale(0.1, 0.5))
-    ranking = rank(Evidence(semantic=meaning, weight=1.0, by_words=False), ALONE, prose)
+    ranking = rank(Evidence(semantic=meaning, weight=1.0, by_words=False), prose)
     assert ranking.scores == pytest.approx({1: 1.0, 2: 0.5})
 
 
 def test_meaning_alone_scores_low_where_words_found_nothing() -> None:
     meaning = Matches.of(words((1, 1, 0.5)), Scale(0.1, 0.5))
-    ranking = rank(Evidence(semantic=meaning, weight=0.5), ALONE, prose)
+    ranking = rank(Evidence(semantic=meaning, weight=0.5), prose)
     assert ranking.scores == pytest.approx({1: 0.5 / (1.5 + NOTES)})
 
 
 def test_another_match_changes_no_score() -> None:
     scale = Scale(0.0, 10.0)
-    few = rank(Evidence(lexical=Matches.of(words((5, 2, 4.0)), scale)), ALONE, prose)
-    more = rank(Evidence(lexical=Matches.of(words((1, 1, 8.0), (5, 2, 4.0)), scale)), ALONE, prose)
+    few = rank(Evidence(lexical=Matches.of(words((5, 2, 4.0)), scale)), prose)
+    more = rank(Evidence(lexical=Matches.of(words((1, 1, 8.0), (5, 2, 4.0)), scale)), prose)
     assert more.scores[5] == few.scores[5]
 
 
@@ -64,7 +62,7 @@ def test_a_note_found_as_a_whole_only_is_shown_with_its_first_passage() -> None:
     evidence = Evidence(
         lexical=words((1, 1, 2.0)), notes=words((1, 1, 3.0), (7, 5, 6.0)), mean_words=10.0
     )
-    ranking = rank(evidence, ALONE, prose)
+    ranking = rank(evidence, prose)
     assert ranking.owner[7] == 5
     assert ranking.scores == pytest.approx(
         {1: (1 + NOTES / 2) / (1 + NOTES), 7: NOTES / (1 + NOTES)}
@@ -79,53 +77,15 @@ def test_meaning_weighs_more_where_the_best_are_code() -> None:
         code_weight=5.0,
     )
     first = {
-        kind: max((s := rank(evidence, ALONE, kind).scores), key=s.__getitem__)
-        for kind in (prose, code)
+        kind: max((s := rank(evidence, kind).scores), key=s.__getitem__) for kind in (prose, code)
     }
     assert first == {prose: 1, code: 2}
 
 
-def test_an_answer_is_lifted_by_the_question_that_it_follows() -> None:
-    found = words((1, 1, 5.0), (2, 2, 1.0), (3, 3, 1.0))
-    after = DocumentRelations(following={1: 2}, spans={1: (1, 1), 2: (2, 2)})
-    ranking = rank(Evidence(lexical=found, mean_words=10.0), after, prose)
-    assert ranking.scores[2] > ranking.scores[3]
-    assert "neighbours" in {reason.source for reason in ranking.reasons(2)}
-
-
-def test_the_notes_of_a_session_that_matches_are_lifted() -> None:
-    found = words((1, 1, 5.0), (2, 2, 1.0), (3, 3, 1.0))
-    around = DocumentRelations(container={1: "one", 2: "one", 3: "two"})
-    ranking = rank(Evidence(lexical=found), around, prose)
-    assert ranking.scores[2] > ranking.scores[3]
-
-
-def test_in_a_sequence_the_note_with_the_name_in_its_title_comes_first() -> None:
-    found = words((1, 1, 5.0), (2, 2, 5.0), (3, 3, 5.0))
-    evidence = Evidence(lexical=found, mean_words=10.0, titled={2: 1.0, 3: 0.5})
-    spans = {note: (note, note) for note in (1, 2, 3)}
-    ring = DocumentRelations(
-        following={1: 2, 2: 3, 3: 1}, spans=spans
-    )  # all have the same beside them
-    ranking = rank(evidence, ring, prose)
-    assert ranking.scores[2] > ranking.scores[3] > ranking.scores[1]
-    assert sum(reason.score for reason in ranking.reasons(2)) == pytest.approx(ranking.scores[2])
-    alone = rank(evidence, ALONE, prose).scores  # rarity has counted it in full there
-    assert alone[1] == alone[2] == alone[3]
-
-
 def test_a_passage_is_lifted_by_one_beside_it_in_its_note_that_matches_as_well() -> None:
     found = words((1, 1, 5.0), (2, 1, 5.0), (4, 2, 5.0), (7, 3, 5.0), (8, 3, 0.1))
-    scores = rank(Evidence(lexical=found, mean_words=10.0), ALONE, prose).scores
+    scores = rank(Evidence(lexical=found, mean_words=10.0), prose).scores
     assert scores[1] == scores[2] > scores[4] > scores[7]
-
-
-def test_the_shortest_note_of_a_sequence_does_not_win_by_its_shortness() -> None:
-    notes = Matches.of([Match(1, 1, 5.0, 4), Match(2, 2, 4.9, 40)])
-    after = DocumentRelations(following={1: 2}, spans={1: (1, 1), 2: (2, 2)})
-    alone, linked = (rank(Evidence(notes=notes), around, prose).scores for around in (ALONE, after))
-    assert alone[1] > alone[2]
-    assert linked[2] > linked[1]
 
 
 @given(found=MATCHES, whole=MATCHES, meaning=MATCHES, weight=st.floats(0.1, 6))
@@ -134,7 +94,7 @@ def test_the_reasons_add_up_to_the_score(
 ) -> None:
     notes = Matches.of({match.document: match for match in whole}.values())
     evidence = Evidence(found, notes, meaning, weight, weight)
-    ranking = rank(evidence, ALONE, prose)
+    ranking = rank(evidence, prose)
     assert set(ranking.scores) <= {*found.rows, *notes.rows, *meaning.rows}
     for row, score in ranking.scores.items():
         assert sum(reason.score for reason in ranking.reasons(row)) == pytest.approx(score)
@@ -146,5 +106,5 @@ def test_a_scale_of_a_retriever_changes_nothing(found: Matches, factor: float) -
     scaled = Matches(
         found.rows, found.documents, [score * factor for score in found.scores], found.words
     )
-    one, other = (rank(Evidence(lexical=each), ALONE, prose).scores for each in (found, scaled))
+    one, other = (rank(Evidence(lexical=each), prose).scores for each in (found, scaled))
     assert one == pytest.approx(other)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import NamedTuple
 
 from memory_bank.search.manifest.manifest import DONE, PENDING, Manifest
@@ -74,34 +73,7 @@ def _tags(found: str) -> tuple[str, ...]:
     return tuple(sorted(map(str, json.loads(found))))
 
 
-NEXT = ("next",)
-
-PREVIOUS = ("previous", "prev")
-
-PART_OF = ("part_of", "session", "parent", "up")
-"""Types of links of a sequence and of containment."""
-
-_ORDER = ", ".join(f"'{kind}'" for kind in (*NEXT, *PREVIOUS, *PART_OF))
-
 _SUPERSEDING = "'supersedes', 'superseded_by'"
-
-
-class DocumentRelations(NamedTuple):
-    """Relations of some documents, by number."""
-
-    following: Mapping[int, int] = MappingProxyType({})
-    """A document to the next in its sequence, by a `next` link or the other's `previous` link."""
-    container: Mapping[int, str] = MappingProxyType({})
-    """A document to the one that it is a part of: a document's key, or a ghost."""
-    spans: Mapping[int, tuple[int, int]] = MappingProxyType({})
-    """First and last passage row of each document in `following`."""
-
-
-def context(manifest: Manifest, numbers: Collection[int]) -> DocumentRelations:
-    """Return the relations of some documents."""
-    following, container = _linked(manifest, numbers)
-    spans = _spans(manifest, {*following, *following.values()})
-    return DocumentRelations(following, container, spans)
 
 
 def superseded(manifest: Manifest, numbers: Collection[int]) -> dict[int, tuple[int, str]]:
@@ -139,34 +111,6 @@ def linked_pairs(manifest: Manifest, numbers: Collection[int]) -> set[tuple[int,
 def any_supersedes(manifest: Manifest) -> bool:
     """Tell whether any document supersedes another."""
     return _any_link(manifest, _SUPERSEDING)
-
-
-def _spans(manifest: Manifest, numbers: Collection[int]) -> dict[int, tuple[int, int]]:
-    sql = (
-        "SELECT document, min(row), max(row) FROM passages WHERE document IN ({}) GROUP BY document"
-    )
-    rows = manifest.chunked(sql, list(numbers))
-    return {document: (first, last) for document, first, last in rows}
-
-
-def _linked(manifest: Manifest, numbers: Collection[int]) -> tuple[dict[int, int], dict[int, str]]:
-    if not _any_link(manifest, _ORDER):
-        return {}, {}
-    sql = (
-        "SELECT document, links.type, dest, coalesce(key, ghost) FROM links"
-        " LEFT JOIN documents ON documents.id = dest"
-        f" WHERE links.type IN ({_ORDER}) AND document IN ({{}}) ORDER BY links.id"
-    )
-    following: dict[int, int] = {}
-    container: dict[int, str] = {}
-    for document, kind, dest, name in manifest.chunked(sql, list(numbers)):
-        if kind in PART_OF:
-            container.setdefault(document, name)
-        elif dest is not None and kind in NEXT:
-            following.setdefault(document, dest)
-        elif dest is not None:
-            following.setdefault(dest, document)
-    return following, container
 
 
 def _any_link(manifest: Manifest, types: str) -> bool:

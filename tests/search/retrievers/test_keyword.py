@@ -10,7 +10,6 @@ from types import MappingProxyType
 import pytest
 
 from memory_bank.search.retrievers.base import IndexedPassage, Question, Scope
-from memory_bank.search.retrievers.keyword import keyword_query
 from memory_bank.search.retrievers.keyword.keyword_index import KeywordIndex
 
 TITLES = ["Ann, 3 May", "Ben, 3 May", "Ann and Ben", "Zoo"]
@@ -30,30 +29,6 @@ def notes(tmp_path: Path) -> Iterator[KeywordIndex]:
     index.commit()
     yield index
     index.close()
-
-
-@pytest.mark.parametrize(
-    ("question", "shares"),
-    [
-        ("What did Ann see?", {1: 1.0, 3: 1.0}),
-        ("What did Ann's Ben see?", {1: 0.5, 2: 0.5, 3: 1.0}),
-        ("What did Ann tell Xerxes?", {1: 1.0, 3: 1.0}),
-        ("Ann saw what?", {}),  # a first word has its capital letter anyway
-        ("what did ann see at the zoo", {}),
-        ("", {}),
-    ],
-)
-def test_titles_have_names_of_the_question(
-    notes: KeywordIndex, question: str, shares: dict[int, float]
-) -> None:
-    assert notes.title_matches(Question(question)) == shares
-
-
-def test_a_name_that_very_many_titles_have_is_passed_over(
-    notes: KeywordIndex, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(keyword_query, "_MAX_DOCUMENTS", 1)
-    assert notes.title_matches(Question("What did Ann see at the Zoo?")) == {4: 1.0}
 
 
 @pytest.mark.parametrize("question", ["heorn", "herom", "heeron", "Heorn seen"])

@@ -85,12 +85,6 @@ def weighted_stems(text: str) -> tuple[WeightedStem, ...]:
     return tuple(WeightedStem(*pair) for pair in list(weights.items())[:MOST_WORDS])
 
 
-def name_stems(text: str) -> tuple[str, ...]:
-    """Return the stems of the names (capitalized words) in a question."""
-    named = (stems(word)[:1] for position, word in _query_words(text) if _is_name(position, word))
-    return tuple(dict.fromkeys(stem for found in named for stem in found))[:MOST_WORDS]
-
-
 @lru_cache(maxsize=16)
 def adjacent_stems(text: str) -> tuple[tuple[str, str], ...]:
     """Return pairs of stems that are adjacent in a question without stop words."""

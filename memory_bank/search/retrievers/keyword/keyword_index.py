@@ -31,7 +31,7 @@ from memory_bank.base.errors import IndexDamaged, StorageFailed, exhausted
 from memory_bank.base.filenames import TEMPORARY_PREFIX
 from memory_bank.search.retrievers.base import IndexedPassage, Matches, Question, Scope, Unit
 from memory_bank.search.retrievers.keyword.analyzer import FIELDS, GRAMS, fields_of, forget
-from memory_bank.search.retrievers.keyword.keyword_query import TITLE, KeywordQuery
+from memory_bank.search.retrievers.keyword.keyword_query import KeywordQuery
 
 _FILE = "sealed.json"
 
@@ -208,7 +208,7 @@ _HEAP = 50_000_000
 
 _OWNER = "owner"
 
-_VERSION = "7"
+_VERSION = "8"
 
 
 def _schema() -> tantivy.Schema:
@@ -219,7 +219,7 @@ def _schema() -> tantivy.Schema:
         .add_unsigned_field("words", fast=True)
         .add_text_field(GRAMS, tokenizer_name="whitespace")
     )
-    for field in (*FIELDS, TITLE):
+    for field in FIELDS:
         builder = builder.add_text_field(field, tokenizer_name="en_stem")
     return builder.build()
 
@@ -317,11 +317,6 @@ class KeywordIndex:
         with _guarded(self._folder):
             return KeywordQuery(self._searcher(), self._schema, question, scope).answer(limit)
 
-    def title_matches(self, question: Question) -> dict[int, float]:
-        """Map documents to the share of the question's names that their titles have."""
-        with _guarded(self._folder):
-            return KeywordQuery(self._searcher(), self._schema, question, Scope()).title_matches()
-
     def coverage(self, question: Question) -> tuple[int, float]:
         """Count all texts; return the largest share of a question's words that one text has."""
         with _guarded(self._folder):
@@ -410,7 +405,6 @@ class KeywordIndex:
             "row": row,
             "document": first.document,
             "words": sum(entry.words for entry in entries),
-            TITLE: first.title,
             **texts,
         }
         # The schema must be given: an int typed without it kills tantivy's worker and the batch.

@@ -22,7 +22,6 @@ from memory_bank.search.retrievers.keyword.analyzer import (
     adjacent_stems,
     beginnings,
     grams,
-    name_stems,
     paths,
     stems,
     weighted_stems,
@@ -50,9 +49,6 @@ def expected(count: int, size: int) -> float:
     return (size * rarity(0, size) + _FEW * rarity(1, size) / 2) / (size + _FEW)
 
 
-TITLE = "title"
-"""The field of titles alone, for names."""
-
 _TEXT_FIELD = "body"
 """The field for proximity and document frequency."""
 
@@ -64,7 +60,7 @@ _PROXIMITY_DEPTH = 100
 """Maximum number of matches whose scores proximity increases."""
 
 _MAX_DOCUMENTS = 2000
-"""Maximum document frequency of words for proximity and titles: more matches take long."""
+"""Maximum document frequency of words for proximity: more matches take long."""
 
 _SIMILAR_WEIGHT = 0.9
 """Weight of a word that resembles, or begins with, a word of the question which no document has."""
@@ -149,16 +145,6 @@ class KeywordQuery:
         return {
             word: max(self._searcher.doc_freq(field, word) for field in fields) for word in words
         }
-
-    def title_matches(self) -> dict[int, float]:
-        """Map documents to the share of the question's names that their titles have.
-
-        Names in no title, or in very many, don't count.
-        """
-        asked = name_stems(self._question.text)
-        counts = {name: self._searcher.doc_freq(TITLE, name) for name in asked}
-        known = [name for name, count in counts.items() if 0 < count <= _MAX_DOCUMENTS]
-        return self._shares({name: 1 / len(known) for name in known}, [TITLE])
 
     def coverage(self) -> float:
         """Return the largest share of the question's words that one document has, by rarity.
