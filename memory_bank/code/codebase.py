@@ -273,6 +273,11 @@ class Codebase:
         found = self._lane(hit.lane).source.text(hit.path, hit.hit.document.hash, span)
         return found or ""
 
+    def whole(self, hit: CodeHit) -> str:
+        """Return the whole text of the document of a hit; empty if it has changed."""
+        found = self._lane(hit.lane).source.text(hit.path, hit.hit.document.hash, Span(1, 1 << 40))
+        return found or ""
+
     def subjects(self, path: str) -> Sequence[str]:
         """Return the subjects of commits by which a file is found, as of the last `catch_up`."""
         return subjects_of(self._history, path)
@@ -370,6 +375,10 @@ class Codebase:
             from memory_bank.code.sources import TestSource
 
             return TestSource(self.table)
+        if name == "commits":
+            from memory_bank.code.sources import CommitSource
+
+            return CommitSource(self._commits.reached)
         subjects = CommitSubjects(lambda: self._history)
         if name == "docs":
             from memory_bank.code.sources import documents_of

@@ -10,6 +10,7 @@ from typing import NamedTuple, Protocol
 from blake3 import blake3
 
 from memory_bank.bank.note_files import open_history
+from memory_bank.base.errors import Busy
 from memory_bank.base.filenames import is_utf8
 from memory_bank.git import repository
 from memory_bank.git.commits import CommitsAt, PathPair
@@ -96,6 +97,14 @@ class CodeHistory:
         if self._last is None or self._last[0] != key:
             self._last = key, _counted(at, max_files)
         return self._last[1]
+
+    def reached(self) -> CommitsAt | None:
+        """Return the commits up to HEAD; None if git can't say yet, or there are none."""
+        head = repository.checked_out(self._tree)
+        try:
+            return self._history.at(head, seconds=_SECONDS) if head else None
+        except Busy:
+            return None
 
     def close(self) -> None:
         """Close the database."""

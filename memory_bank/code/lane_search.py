@@ -1,4 +1,4 @@
-"""Search one lane of the code side: symbols, tests or documents."""
+"""Search one lane of the code side: symbols, tests, documents or commits."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from memory_bank.search.retrievers.base import Scope
 
 
-Lane = Literal["symbols", "tests", "docs"]
+Lane = Literal["symbols", "tests", "docs", "commits"]
 
-LANES: tuple[Lane, ...] = ("symbols", "tests", "docs")
+LANES: tuple[Lane, ...] = ("symbols", "tests", "docs", "commits")
 
 _KEYS = ("in", "kind", "language")
 """Keys of conditions in a query."""
@@ -28,7 +28,7 @@ class CodeHit(NamedTuple):
 
     lane: Lane
     path: str
-    """Below the work tree."""
+    """Below the work tree; of a commit, its id."""
     line: int
     end_line: int
     headings: tuple[str, ...]
@@ -89,7 +89,7 @@ def hits_of(table: SymbolTable, lane: Lane, hits: Sequence[Hit]) -> tuple[CodeHi
     tests = table.tests_in("t.sym", names) if lane == "tests" else []
     by_symbol = {one.id: one for one in symbols}
     by_test = {one.id: one for one in tests}
-    files = table.files() if lane != "docs" else {}
+    files = table.files() if lane in ("symbols", "tests") else {}
     found = []
     for hit in hits:
         section, best = hit.best.section, hit.best

@@ -1,8 +1,9 @@
-"""The sources of the code's index: symbols, tests, and documents that are no notes."""
+"""The sources of the code's index: symbols, tests, documents that are no notes, and commits."""
 
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol, cast
@@ -10,6 +11,7 @@ from typing import Protocol, cast
 from memory_bank.base import plugins
 from memory_bank.base.documents import (
     UNDATED,
+    Dates,
     Document,
     Read,
     Scan,
@@ -28,6 +30,7 @@ from memory_bank.code.database import IntentRow, SymbolRow
 from memory_bank.code.lookup import in_file
 from memory_bank.code.symbol_table import REST, CodeSource, FileParts, SymbolTable, divided, said
 from memory_bank.code.work_tree import WorkTree, is_markdown
+from memory_bank.git.commits import Commit, CommitsAt
 from memory_bank.notes.characters import decode
 from memory_bank.notes.identity import etag
 from memory_bank.notes.source import READER, document_of
@@ -309,3 +312,73 @@ def _test_section(row: IntentRow) -> Section:
         ("framework", intent.framework.casefold()),
     )
     return Section(intent.line, intent.end_line, (intent.title,), row.id, fields)
+
+
+_FEWEST_WORDS = 12
+"""Words of the message of a commit that tells why; a shorter one says what its change shows."""
+
+_SIGNED = re.compile(
+    r"^(?:signed-off-by|co-authored-by|reviewed-by|acked-by|tested-by|cc|change-id):.*$",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""Trailers that don't say why."""
+
+
+class CommitSource:
+    """The commits up to HEAD whose messages say why, by id: their subjects and bodies."""
+
+    name = "commits"
+    fingerprint = "1"
+
+    def __init__(self, reached: Callable[[], CommitsAt | None]) -> None:
+        """Read the commits that `reached` returns; None if git can't say in time."""
+        self._reached = reached
+        self._at: CommitsAt | None = None
+        self._scanned: tuple[str, Scan] = "", Scan()
+
+    def scan(self) -> Scan:
+        """Return the commits; as of the last time if git can't say."""
+        at = self._reached()
+        if at is not None and at.key != self._scanned[0]:
+            found = {one.id: one.id for one in at.commits(worded=_FEWEST_WORDS)}
+            self._at, self._scanned = at, (at.key, Scan(found))
+        return self._scanned[1]
+
+    def refresh(self, *, again: bool = False) -> bool:  # noqa: ARG002  (the contract's)
+        """Depend on nothing else."""
+        return False
+
+    def read(self, key: str, known: str = "") -> Read:
+        """Read a commit."""
+        commit = self._commit(key)
+        if commit is None:
+            return None
+        if known == key:
+            return Unchanged(key, UNDATED)
+        return Document(
+            key,
+            key,
+            commit.subject,
+            tuple(divided(_lines(commit), range(1, len(_lines(commit)) + 1), REST)),
+            dates=Dates(commit.written, commit.written, stated=False),
+            data={"author": commit.author},
+            about=commit.author,
+            signature=key,
+        )
+
+    def text(self, key: str, hash: str, span: Span) -> str | None:  # noqa: A002, ARG002  (the contract's)
+        """Return some lines of a commit's message, of which the first is its subject."""
+        commit = self._commit(key)
+        return None if commit is None else lines_between("\n".join(_lines(commit)), span)
+
+    def close(self) -> None:
+        """Hold nothing open."""
+
+    def _commit(self, key: str) -> Commit | None:
+        self._at = self._at or self._reached()
+        return None if self._at is None else self._at.commit(key)
+
+
+def _lines(commit: Commit) -> list[str]:
+    body = re.sub(r"\n{3,}", "\n\n", _SIGNED.sub("", commit.body)).strip()
+    return [commit.subject, "", *body.split("\n")] if body else [commit.subject]

@@ -9,6 +9,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
+from memory_bank.base.dates import iso_of
 from memory_bank.base.errors import BadInput, MemoryBankError, NoBank, NoRepository
 from memory_bank.base.operation import Param, Tool, operation, several
 from memory_bank.base.setting_sections import BANK, MODES, Search
@@ -16,6 +17,7 @@ from memory_bank.code import file_kinds, symbols
 from memory_bank.code.coupling import snippet
 from memory_bank.memory import recall, shown, told
 from memory_bank.memory.ask_results import (
+    COMMITS,
     COUPLING,
     DOCS,
     INCLUDE,
@@ -24,6 +26,7 @@ from memory_bank.memory.ask_results import (
     SYMBOLS,
     TESTS,
     Answer,
+    CommitResult,
     CoupledFileResult,
     DocResult,
     GuardResult,
@@ -32,7 +35,7 @@ from memory_bank.memory.ask_results import (
     SymbolResult,
     file_of,
 )
-from memory_bank.search import score_calibration, snippets
+from memory_bank.search import ranking, score_calibration, snippets
 from memory_bank.shared.engines.base import REASONS
 
 if TYPE_CHECKING:
@@ -125,7 +128,7 @@ _OVERFETCH = 2
 _LEAST = 20
 """Results of each kind that are looked at in any case, so that a short answer starts a long one."""
 
-_LANES: tuple[Lane, ...] = ("symbols", "tests", "docs")
+_LANES: tuple[Lane, ...] = ("symbols", "tests", "docs", "commits")
 
 
 class _Found(NamedTuple):
@@ -184,7 +187,7 @@ def ask(
             metavar="A,B",
             accept=several,
             most=20,
-            about="symbols, notes, docs, coupling, tests",
+            about="symbols, notes, docs, coupling, tests, commits",
         ),
     ] = INCLUDE,
     *,
@@ -253,6 +256,7 @@ def explained(
             for kind, some in results.items()
             if kind in wanted
         }
+    found = _commits_beside_notes(found, query)
     ranked = _ranked(found, limit, _fusion(bank, codebase))
     reasons = {one.reason: None for one in found.values() if one.reason}
     modes = {one.mode for one in found.values() if one.mode}
@@ -271,6 +275,18 @@ def explained(
         {key: hit for one in found.values() for key, hit in one.code.items()},
         tuple(notice for one in found.values() for notice in one.notices),
     )
+
+
+def _commits_beside_notes(found: dict[str, _Found], query: str) -> dict[str, _Found]:
+    """Lower the scores of commits where a note may answer: it says what holds now."""
+    notes = found.get(NOTES, _Found()).results
+    if COMMITS not in found or not any(one.relevance_score >= ranking.STRONG for one in notes):
+        return found
+    factor = score_calibration.share(COMMITS, query)
+    commits = [
+        one._replace(relevance_score=factor * one.relevance_score) for one in found[COMMITS].results
+    ]
+    return {**found, COMMITS: found[COMMITS]._replace(results=commits)}
 
 
 def nothing_here(no_bank: NoBank, no_code: NoRepository) -> NoBank:
@@ -398,14 +414,20 @@ def _code(codebase: Codebase, lane: Lane, asked: _Asked) -> _Found:
 
 def _result(codebase: Codebase, hit: CodeHit, query: str) -> Result | None:
     """Return a hit of the code as a result; None for the text of a file around its tests."""
-    score = (
-        hit.score * score_calibration.share(hit.lane, query) * file_kinds.factor(hit.path, query)
-    )
+    score = hit.score
+    if hit.lane != COMMITS:  # these give way to notes only
+        score *= score_calibration.share(hit.lane, query) * file_kinds.factor(hit.path, query)
     if hit.lane == TESTS:
         if hit.test is None:
             return None
         intent = hit.test.intent
         return GuardResult(hit.test.id, intent.title, intent.snippet, score, hit.path, hit.line)
+    if hit.lane == COMMITS:
+        document = hit.hit.document
+        said = snippets.snippet("\n".join(codebase.whole(hit).split("\n")[1:]), query).text
+        author = str(document.data.get("author", ""))
+        when = iso_of(document.created)
+        return CommitResult(hit.path, document.title, said, score, author, when)
     if hit.lane == DOCS:
         heading = " > ".join(hit.headings)
         name = f"{hit.path}#{heading}" if heading else hit.path

@@ -9,6 +9,7 @@ from memory_bank.base.setting_sections import BANK, BOTH, SHARED
 from memory_bank.memory import ask
 from memory_bank.memory.ask_choices import Narrowings, choices
 from memory_bank.memory.ask_results import (
+    COMMITS,
     COUPLING,
     DOCS,
     INCLUDE,
@@ -100,11 +101,12 @@ def why(given: Iterable[Reason]) -> Why:
     return Why(tuple(parts), reasons, factors)
 
 
-KINDS = (NOTES, DOCS, SYMBOLS, TESTS, COUPLING)
+KINDS = (NOTES, DOCS, SYMBOLS, TESTS, COUPLING, COMMITS)
 
 _KIND_OF = {
     "note": NOTES,
     "doc": DOCS,
+    "commit": COMMITS,
     "symbol": SYMBOLS,
     "test_guard": TESTS,
     "coupled_file": COUPLING,

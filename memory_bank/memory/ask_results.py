@@ -8,7 +8,9 @@ SCHEMA_VERSION = "1.0"
 
 SYMBOLS, NOTES, DOCS, COUPLING, TESTS = "symbols", "notes", "docs", "coupling", "tests"
 
-INCLUDE = (SYMBOLS, NOTES, DOCS, COUPLING, TESTS)
+COMMITS = "commits"
+
+INCLUDE = (SYMBOLS, NOTES, DOCS, COUPLING, TESTS, COMMITS)
 """Words for what is searched."""
 
 
@@ -91,7 +93,20 @@ class CoupledFileResult(NamedTuple):
         return frozenset({"id"})
 
 
-Result = SymbolResult | NoteResult | DocResult | GuardResult | CoupledFileResult
+class CommitResult(NamedTuple):
+    """A commit whose message says why."""
+
+    id: str
+    title: str
+    """Its subject."""
+    snippet: str
+    relevance_score: float
+    author: str
+    created_at: str
+    kind: Literal["commit"] = "commit"
+
+
+Result = CommitResult | SymbolResult | NoteResult | DocResult | GuardResult | CoupledFileResult
 
 
 class Answer(NamedTuple):
@@ -108,15 +123,21 @@ class Answer(NamedTuple):
     """What could not be searched, and why results may be missing."""
 
 
+_SHORT, _DAY = 8, 10
+"""Digits of a commit's id that are shown, and characters of its date."""
+
+
 def file_of(result: Result) -> str:
-    """Return the file of a result: of a note, its path in the bank."""
+    """Return the file of a result: of a note, its path in the bank; of a commit, what it is."""
     if isinstance(result, SymbolResult):
         return result.file
     if isinstance(result, GuardResult):
         return result.test_file
+    if isinstance(result, CommitResult):
+        return f"commit {result.id[:_SHORT]} {result.created_at[:_DAY]} {result.author}"
     return result.title if isinstance(result, CoupledFileResult) else result.path
 
 
 def line_of(result: Result) -> int:
     """Return the line of a result; 0 for a whole file."""
-    return 0 if isinstance(result, CoupledFileResult) else result.line
+    return 0 if isinstance(result, CoupledFileResult | CommitResult) else result.line

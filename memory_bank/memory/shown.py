@@ -420,8 +420,10 @@ def _answers(call: Call, answer: Answer, root: Path | None) -> None:
 
 def _answer_place(call: Call, one: Result, root: Path | None) -> str:
     """Return where a result is, as seen from the working directory."""
-    from memory_bank.memory.ask_results import NoteResult, file_of, line_of
+    from memory_bank.memory.ask_results import CommitResult, NoteResult, file_of, line_of
 
+    if isinstance(one, CommitResult):
+        return file_of(one)
     if isinstance(one, NoteResult) or root is None:
         return call.place(file_of(one), line_of(one))
     return place(root / file_of(one), line_of(one) or None)

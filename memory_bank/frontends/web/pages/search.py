@@ -39,6 +39,7 @@ KINDS = {
     "symbols": "Code",
     "tests": "Tests",
     "coupling": "Coupled files",
+    "commits": "Commits",
 }
 
 SCOPES = {
