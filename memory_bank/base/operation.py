@@ -99,6 +99,8 @@ class Tool(NamedTuple):
     """Whether a second call changes nothing more."""
     aside: bool = False
     """Whether other calls continue meanwhile, since it may take long."""
+    always: bool = False
+    """Whether programs that load tools when they are searched for should always load it."""
     without: Sequence[str] = ()
     """Fields that structured answers leave out."""
     depth: int = 1

@@ -55,7 +55,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "mv": ("memory.move_and_merge", "Organise", "Rename a note, and rewrite links to it"),
     "notes": ("memory.show", "Find", "List the notes that changed most recently"),
     "observations": ("sessions.get_observations", "Sessions", "Show observations, sessions and notes by id"),
-    "promote": ("memory.confirm", "Sessions", "Make a tracked note of an observation or a summary"),
+    "promote": ("memory.confirm", "Sessions", "Make a tracked note of an observation, a summary or a commit"),
     "publish": ("shared.publish", "Share", "Publish the notes of a commit to the shared index"),
     "recall": ("memory.recall", "Find", "Search notes by words, meaning and links"),
     "remember": ("memory.remember", "Write", "Write a text as a new note"),
@@ -103,6 +103,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "trash list": ("memory.trash", "", "List deleted notes, or the deleted versions of one"),
     "update": ("memory.edit", "Write", "Replace the whole text of a note"),
     "watch": ("frontends.cli.commands.watch", "Look after", "Index changes as they happen, until Ctrl-C"),
+    "why": ("memory.why", "Code", "Show which commits and notes say why a file or a line is so"),
 }
 """The module of each command, its group and its summary."""
 

@@ -18,6 +18,7 @@ from memory_bank.git import objects
 from memory_bank.memory import shown, told
 from memory_bank.memory.edit import write
 from memory_bank.memory.remember import DEFAULT_TYPE, remember, with_keys
+from memory_bank.memory.why import COMMIT_ID, promote_commit
 from memory_bank.notes.names import name_of
 from memory_bank.notes.schema import normalise_tags
 from memory_bank.sessions import note_format, note_reading, session_edit
@@ -164,7 +165,7 @@ _LINK = re.compile(r"\[\[([^\]\n]+)\]\]")
 
 @dataclass(frozen=True, slots=True)
 class Promoted:
-    """The note that was made of an observation or a summary."""
+    """The note that was made of an observation, a summary or a commit."""
 
     schema_version: str
     observation_id: str
@@ -172,7 +173,7 @@ class Promoted:
     action: str
     """`created`, or `existing` if the observation was promoted before."""
     session_path: str
-    """The note of the observation's session."""
+    """The note of the observation's session; empty for a commit."""
 
 
 @operation(
@@ -180,12 +181,14 @@ class Promoted:
     why="""
     Sessions stay on this machine. This makes a note of one observation that others should know, in
     the folder of its type, with its facts, concepts as tags and files; both are linked. The summary
-    of a session can become a note, too. What was promoted before is not promoted again.
+    of a session can become a note, too, and so can the message of a commit, as a decision unless
+    --type says else. What was promoted before is not promoted again.
     """,
     examples=(
         ("memory-bank promote obs-1a2b3c4d5e6f", "as a note of the observation's type"),
         ("memory-bank promote obs-1a2b3c4d5e6f --type decision", "as a decision"),
         ("memory-bank promote sum-1a2b3c4d5e6f", "the summary of a session"),
+        ("memory-bank promote 1a2b3c4", "the reason that a commit tells"),
     ),
     group="Sessions",
     show=shown.promoted,
@@ -197,14 +200,19 @@ def promote(
     type: Annotated[str, Param("The type of the note", metavar="TYPE")] = "",  # noqa: A002  (the field's word)
     name: Annotated[str, Param("The path of the note", metavar="PATH")] = "",
 ) -> Promoted:
-    """Make a tracked note of an observation or a summary.
+    """Make a tracked note of an observation, a summary or a commit.
 
-    Make a note of an observation, by default of its type, or of a summary, and link both.
+    Make a note of an observation, by default of its type, or of a summary, and link both; or of the
+    message of a commit, by default a decision, with the files that it changed.
 
     What was promoted before is not promoted again: the answer names its note. Raises BadInput for
-    anything but the id of an observation or a summary, NoteNotFound for an unknown one, NoteExists
-    for a taken `name`.
+    anything but the id of an observation, a summary or a commit, NoteNotFound for an unknown one,
+    NoteExists for a taken `name`.
     """
+    if COMMIT_ID.fullmatch(observation_id):
+        made = promote_commit(bank, observation_id, type=type, path=name)
+        action = CREATED if made.action == CREATED else EXISTING
+        return Promoted(SCHEMA_VERSION, observation_id, made.path, action, "")
     wanted = _checked(observation_id)
     compress_now(bank)
     place = IndexedNotes(bank).with_blocks([wanted]).get(wanted, "")

@@ -120,8 +120,9 @@ def _in_command(
     show=hits_shown.found,
     tool=(
         Tool(
-            """Find what this project knows: past decisions, facts, lessons, plans, and why.
-            Call it before you plan, decide or debug.""",
+            """Know this project's memory: each note, decision, fact or plan, and why. Also its
+            history, and what a session did yesterday or should remember. Call it before you plan,
+            decide or debug.""",
             "store",
             told.recalled,
             takes=(
@@ -141,7 +142,9 @@ def _in_command(
                 "scope",
             ),
             defaults={"mode": "hybrid", "tokens": TOKENS, "limit": 5},
+            bare=("since", "at", "scope"),
             reads=True,
+            always=True,
             without=("links",),
             run=_by_agent,
         ),

@@ -31,6 +31,7 @@ if TYPE_CHECKING:  # the verbs name the views of their answers
         ShownSection,
     )
     from memory_bank.memory.trash import TrashedNote
+    from memory_bank.memory.why import Why
     from memory_bank.search.index.document_changes import SyncReport
 
 _GAP = "  "
@@ -354,6 +355,26 @@ def promoted(call: Call, done: Promoted) -> None:
     """Show the note that was made of an observation."""
     what = "created" if done.action == "created" else "was promoted before:"
     call.answer(done, lambda done: call.console.line(f"{what} {call.place(done.path)}"))
+
+
+def behind(call: Call, found: Why) -> int:
+    """Show a block for each commit and note behind a file or a line."""
+    call.answer(found, lambda found: _behind(call, found))
+    call.warn(found.problem)
+    return FOUND if found.behind else NOTHING
+
+
+def _behind(call: Call, found: Why) -> None:
+    for number, one in enumerate(found.behind):
+        if number:
+            call.console.line()
+        name = f"commit {one.id[:8]}" if one.kind == "commit" else call.place(one.id)
+        request = f"  #{one.pull_request}" if one.pull_request else ""
+        by = f" {one.author}" if one.author else ""
+        call.console.line((name, "place"), f" {one.date[:10]}{by}{request}")
+        call.console.line(_INDENT, (one.title, "bold"))
+        if one.reason:
+            call.console.block(one.reason, _INDENT)
 
 
 def imported(call: Call, done: Imported) -> int:

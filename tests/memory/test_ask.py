@@ -148,7 +148,7 @@ def test_a_file_is_found_by_the_subjects_of_its_commits(shop: Path, code: Codeba
 def test_an_unknown_kind_is_an_error_with_the_five(bank: Bank, code: Codebase) -> None:
     with pytest.raises(BadInput, match="there is no kind 'people'") as caught:
         ask(bank, code, "who", include=["notes", "people"])
-    assert "symbols, notes, docs, coupling, tests" in str(caught.value.hint)
+    assert "symbols, notes, docs, coupling, tests, commits" in str(caught.value.hint)
 
 
 def test_what_can_not_be_searched_is_named(bank: Bank, code: Codebase) -> None:
@@ -156,7 +156,10 @@ def test_what_can_not_be_searched_is_named(bank: Bank, code: Codebase) -> None:
     assert found.problem == "notes not searched: there is no bank here"
     assert {one.kind for one in found.results} >= {"symbol"}
     found = ask(bank, None, "charge")
-    assert found.problem == "symbols, tests, docs not searched: there is no git repository here"
+    assert (
+        found.problem
+        == "symbols, tests, docs, commits not searched: there is no git repository here"
+    )
     assert {one.kind for one in found.results} == {"note"}
 
 
@@ -200,3 +203,35 @@ def test_reciprocal_ranks_take_each_list_in_turn() -> None:
         *((0, 1.0), (2, 1.0)),
         (1, 0.984),
     ]
+
+
+@pytest.fixture
+def reasons(tmp_path: Path) -> Iterator[tuple[Bank, Codebase]]:
+    """Give a repository whose reasons are in the messages of its commits."""
+    said = (
+        "Wait longer for the bank\n\nCustomers in Norway could not pay on Mondays, since the"
+        " acquirer answers slowly then.\nSo the gateway waits for 40 seconds.\n\n"
+        "Signed-off-by: Ann <ann@example.org>"
+    )
+    root = make(tmp_path.resolve() / "reasons", [Made({"a.py": "A = 1\n"})])
+    run(root, "commit", "-q", "--allow-empty", "-m", said)
+    (root / ".memories").mkdir()
+    with open_bank(root / ".memories") as bank, open_codebase(root) as code:
+        yield bank, code
+
+
+def test_the_reason_in_a_commit_is_found(reasons: tuple[Bank, Codebase]) -> None:
+    (found,) = ask(*reasons, "who could not pay in Norway", include=["commits"]).results
+    assert isinstance(found, ask_results.CommitResult)
+    assert found.title == "Wait longer for the bank"
+    assert "the acquirer answers slowly" in found.snippet
+    assert "Signed-off-by" not in found.snippet
+    assert ask_results.file_of(found).startswith(f"commit {found.id[:8]} {found.created_at[:10]} ")
+
+
+def test_a_note_that_answers_comes_before_a_commit(reasons: tuple[Bank, Codebase]) -> None:
+    bank, code = reasons
+    text = "Customers in Norway could not pay on Mondays: the gateway waits for 40 seconds."
+    remember(bank, text)
+    first = ask(bank, code, "customers in Norway could not pay", limit=5).results[0]
+    assert first.kind == "note"

@@ -112,6 +112,7 @@ class BankTool:
             input_schema=_compact(self._metadata.arg_model.model_json_schema()),
             output_schema=self._output if self._structure else None,
             annotations=self._annotations,
+            _meta={"anthropic/alwaysLoad": True} if self._tool.always else None,
         )
 
     @property

@@ -78,7 +78,7 @@ def test_every_result_has_the_fields_of_its_kind(shop: Path, mb: Run) -> None:
     fields = {one["kind"]: set(one) - common for one in found if common <= set(one)}
     assert fields == {
         "symbol": {"file", "line", "language"},
-        "note": {"tags", "source_type", "path", "line"},
+        "note": {"tags", "source_type", "path", "line", "created_at"},
         "doc": {"path", "line"},
         "test_guard": {"test_file", "line"},
         "coupled_file": {"fused_score", "coupling_type"},
@@ -92,7 +92,7 @@ def test_nothing_found_and_wrong_use_have_their_exit_codes(shop: Path, mb: Run) 
     assert mb("ask", "xylophone", "--include", "symbols").code == 1
     wrong = mb("ask", "charge", "--include", "people")
     assert wrong.code == 2
-    assert "symbols, notes, docs, coupling, tests" in wrong.err
+    assert "symbols, notes, docs, coupling, tests, commits" in wrong.err
 
 
 def test_without_bank_and_repository_it_says_so(

@@ -36,7 +36,7 @@ def test_ask_names_code_and_notes_as_quoted_data(coded: Make) -> None:
 def test_an_unknown_kind_is_an_error_that_names_the_five(coded: Make) -> None:
     answer = coded("ask", query="x", include=["people"])
     assert answer.wrong
-    assert "symbols, notes, docs, coupling, tests" in answer.text
+    assert "symbols, notes, docs, coupling, tests, commits" in answer.text
 
 
 def test_without_a_repository_notes_are_found(agent: Make) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -520,6 +521,15 @@ def test_every_tool_says_what_it_is(serving: Make) -> None:
         assert kept == (tool.name not in DESTROYING)
         assert tool.input_schema["type"] == "object"
         assert tool.output_schema is None
+
+
+def test_recall_has_the_words_that_programs_search_tools_by_and_is_always_loaded() -> None:
+    (recall,) = [tool for tool in Toolbox().listed() if tool.name == "recall"]
+    words = set(re.findall(r"\w+", (recall.description or "").lower()))
+    assert words >= {
+        "know", "note", "memory", "decision", "why", "history", "yesterday", "session", "remember"
+    }  # fmt: skip
+    assert recall.model_dump(by_alias=True)["_meta"] == {"anthropic/alwaysLoad": True}
 
 
 def test_the_usual_tools_cost_little_of_an_agents_context() -> None:

@@ -1,0 +1,185 @@
+"""Why a file or a line of it is so: commits, pull requests and notes; notes made of commits."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, NamedTuple
+
+from memory_bank.bank.bank import Bank
+from memory_bank.bank.note_files import open_history
+from memory_bank.base.dates import iso_of
+from memory_bank.base.errors import BadInput, NoteNotFound
+from memory_bank.base.operation import Param, operation
+from memory_bank.base.setting_sections import BANK
+from memory_bank.code.work_tree import work_tree_of
+from memory_bank.git import authorship, repository
+from memory_bank.git.commits import Commit, CommitsAt
+from memory_bank.memory import shown
+from memory_bank.memory.recall import INDEX, recall
+from memory_bank.memory.remember import Remembered, remember
+
+SCHEMA_VERSION = "1.0"
+
+_SECONDS = 20.0
+"""Most seconds for reading the history."""
+
+_MOST_NOTES = 20
+
+COMMIT_ID = re.compile(r"[0-9a-f]{7,64}")
+
+_LINE = re.compile(r"(.+):(\d{1,9})")
+
+_NO_REASON = re.compile(
+    r"^(?:signed-off-by|co-authored-by|reviewed-by|acked-by|tested-by|cc|change-id):.*$",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""Trailers that don't say why."""
+
+
+class Behind(NamedTuple):
+    """A commit or a note that is behind a file or a line."""
+
+    kind: str
+    """`commit` or `note`."""
+    id: str
+    """The commit's full id, or the note's path."""
+    date: str
+    title: str
+    author: str
+    reason: str
+    """What the commit's message says besides its subject; of a note, the words of its link."""
+    pull_request: int = 0
+    """Its number, if the commit names one; 0 for none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Why:
+    """What is behind a file or a line, the newest first."""
+
+    schema_version: str
+    path: str
+    """Below the work tree."""
+    line: int
+    """0 for the whole file."""
+    behind: tuple[Behind, ...]
+    problem: str | None = None
+
+
+@operation(
+    "why",
+    why="""
+    Lists the commits, their pull requests and the notes behind a file, or behind one line of it as
+    of HEAD, the newest first, with the reasons that they give. `promote` makes a note of a commit.
+    """,
+    examples=(
+        ("memory-bank why src/queue.py", "all that is behind a file"),
+        ("memory-bank why src/queue.py:42", "the commit that wrote the line, and the notes"),
+        ("memory-bank promote 1a2b3c4", "keep a decision that a commit tells"),
+    ),
+    group="Code",
+    show=shown.behind,
+)
+def why(
+    bank: Bank,
+    target: Annotated[str, Param(argument=True, metavar="FILE[:LINE]", path="any")],
+    limit: Annotated[int, Param("Most commits and notes; default: 20", metavar="N")] = 20,
+) -> Why:
+    """Show which commits and notes say why a file or a line is so.
+
+    Return the commits, with their pull requests, and the notes behind `FILE` or `FILE:LINE`.
+
+    Of a line, the commit that wrote it, as of HEAD. Raises NoRepository, BadInput for a file that
+    no commit has, or a line that it doesn't have.
+    """
+    bank.settings.check_enabled()
+    tree = work_tree_of(bank.layout.project)
+    path, line = _placed(bank.layout.project, tree, target)
+    history = open_history(tree)
+    try:
+        head = repository.checked_out(tree)
+        at = history.at(head, seconds=_SECONDS) if head else None
+        if at is None:
+            return Why(SCHEMA_VERSION, path, line, (), "git can't say yet which commits there are")
+        found = list(_commits(tree, at, path, line))
+    finally:
+        history.close()
+    found += _notes(bank, path)
+    found.sort(key=lambda one: one.date, reverse=True)
+    return Why(SCHEMA_VERSION, path, line, tuple(found[: max(1, limit)]))
+
+
+def _placed(project: Path, tree: Path, target: str) -> tuple[str, int]:
+    """Return a file's path below the work tree, and a line or 0."""
+    found = _LINE.fullmatch(target)
+    name, line = (found[1], int(found[2])) if found else (target, 0)
+    for start in (Path.cwd(), project, tree):
+        file = (start / name).resolve()
+        if file.is_relative_to(tree) and (file.exists() or start == tree):
+            return file.relative_to(tree).as_posix(), line
+    raise BadInput(f"{name!r} is not in the work tree", "name a file below it")
+
+
+def _commits(tree: Path, at: CommitsAt, path: str, line: int) -> Iterator[Behind]:
+    changes = at.changes(path)
+    if not changes:
+        raise BadInput(f"no commit has {path!r}", "commit it first, or name another file")
+    commits = {one.commit.id: one.commit for one in changes}
+    if line:
+        lines = authorship.lines(tree, at.head, path) or []
+        if not 0 < line <= len(lines):
+            raise BadInput(f"{path} has no line {line} in HEAD", f"it has {len(lines)}")
+        wrote = at.commit(lines[line - 1])
+        commits = {wrote.id: wrote} if wrote else {}
+    for commit in commits.values():
+        when = iso_of(commit.written)
+        reason = reason_of(commit)
+        yield Behind(
+            "commit", commit.id, when, commit.subject, commit.author, reason, commit.request
+        )
+
+
+def reason_of(commit: Commit) -> str:
+    """Return what the message of a commit says besides its subject, without signatures."""
+    return re.sub(r"\n{3,}", "\n\n", _NO_REASON.sub("", commit.body)).strip()
+
+
+def _notes(bank: Bank, path: str) -> Iterator[Behind]:
+    prefix = bank.layout.project.relative_to(work_tree_of(bank.layout.project))
+    inside = Path(path)
+    name = inside.relative_to(prefix) if inside.is_relative_to(prefix) else inside
+    try:
+        found = recall(
+            bank, "", _MOST_NOTES, linked_to=name.as_posix(), detail=INDEX, count_access=False,
+            scope=BANK,
+        )  # fmt: skip
+    except NoteNotFound:
+        return
+    for note in found.notes:
+        said = "; ".join(one.context for one in note.links or ())
+        yield Behind("note", note.path, note.created_at, note.title, note.source_agent, said)
+
+
+def promote_commit(bank: Bank, name: str, *, type: str = "decision", path: str = "") -> Remembered:  # noqa: A002  (the field's word)
+    """Make a note of a commit's message, with its files; raise BadInput for an unknown commit."""
+    bank.settings.check_enabled()
+    tree = work_tree_of(bank.layout.project)
+    history = open_history(tree)
+    try:
+        head = repository.checked_out(tree)
+        at = history.at(head, seconds=_SECONDS) if head else None
+        commit = at.commit(name.lower()) if at else None
+        if at is None or commit is None:
+            raise BadInput(f"there is no commit {name!r}", "give seven or more digits of its id")
+        files = [one.path for one in at.of(commit.id) if one.status != "D"]
+    finally:
+        history.close()
+    request = f", pull request #{commit.request}" if commit.request else ""
+    day = iso_of(commit.written)[:10]
+    text = (
+        f"# {commit.subject}\n\n{reason_of(commit)}\n\n"
+        f"Commit {commit.id[:12]} of {day} by {commit.author}{request}.\n"
+    )
+    return remember(bank, text, type=type or "decision", name=path, file_refs=files[:_MOST_NOTES])

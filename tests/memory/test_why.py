@@ -1,0 +1,71 @@
+"""What is behind a file or a line: commits with their reasons, pull requests and notes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from memory_bank.bank.bank import Bank, open_bank
+from memory_bank.base.errors import BadInput
+from memory_bank.memory.remember import remember
+from memory_bank.memory.show import show
+from memory_bank.memory.why import promote_commit, why
+from tests.git.history_builder import Made, make, run
+
+SAID = """Wait longer for the bank (#12)
+
+The acquirer answers slowly on Mondays.
+
+Signed-off-by: Ann <ann@example.org>"""
+
+
+@pytest.fixture
+def bank(tmp_path: Path) -> Iterator[Bank]:
+    """Give a bank in a repository of two commits, of which the second tells why."""
+    root = make(tmp_path.resolve() / "shop", [Made({"pay.py": "WAIT = 5\nTRIES = 3\n"})])
+    (root / "pay.py").write_text("WAIT = 40\nTRIES = 3\n")
+    run(root, "commit", "-q", "-a", "-m", SAID)
+    (root / ".memories").mkdir()
+    with open_bank(root / ".memories") as opened:
+        yield opened
+
+
+def test_the_commits_and_notes_behind_a_file_are_listed(bank: Bank) -> None:
+    remember(bank, "Payments wait as [[pay.py]] says.", name="facts/payments")
+    found = why(bank, "pay.py")
+    assert {(one.kind, one.id) for one in found.behind if one.kind == "note"} == {
+        ("note", "facts/payments.md")
+    }
+    (told, *_) = [one for one in found.behind if one.pull_request]
+    assert told.pull_request == 12
+    assert told.reason == "The acquirer answers slowly on Mondays."
+    assert [one.date for one in found.behind] == sorted(
+        (one.date for one in found.behind), reverse=True
+    )
+
+
+def test_behind_a_line_is_the_commit_that_wrote_it(bank: Bank) -> None:
+    (first,) = why(bank, "pay.py:1").behind
+    (second,) = why(bank, "pay.py:2").behind
+    assert first.title.startswith("Wait longer")
+    assert second.id != first.id
+
+
+@pytest.mark.parametrize("target", ["pay.py:99", "nothing.py", "../elsewhere.py"])
+def test_what_no_commit_has_is_refused(bank: Bank, target: str) -> None:
+    with pytest.raises(BadInput):
+        why(bank, target)
+
+
+def test_a_commit_becomes_a_decision_in_one_step(bank: Bank) -> None:
+    commit = why(bank, "pay.py:1").behind[0].id
+    done = promote_commit(bank, commit[:8])
+    note = show(bank, done.path)
+    assert (note.type, note.file_refs) == ("decision", ("pay.py",))
+    assert "answers slowly on Mondays" in note.body
+    assert f"Commit {commit[:12]}" in note.body
+    assert promote_commit(bank, commit).action == "updated_existing"
+    with pytest.raises(BadInput):
+        promote_commit(bank, "0000000")
