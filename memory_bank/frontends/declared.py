@@ -5,7 +5,6 @@ No operation is imported to list, describe or parse them; `frontends/reference.p
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
@@ -171,9 +170,11 @@ def installed_tools() -> dict[str, tuple[Operation, Tool]]:
 
 def row(one: Operation) -> dict[str, Any]:
     """Return what the table has of an operation, as JSON values."""
+    from inspect import cleandoc  # start-up: the list of commands needs none
+
     found = {
         "summary": one.summary,
-        "why": inspect.cleandoc(one.why),
+        "why": cleandoc(one.why),
         "examples": [list(example) for example in one.examples],
         "parameters": [_parameter(given) for given in one.parameters],
     }
@@ -189,6 +190,8 @@ def given_to(
     A bank or code that is optional is None where there is none; one of both must be there, and the
     bank if it was named.
     """
+    import inspect  # start-up: the list of commands needs none
+
     from memory_bank.base.errors import MemoryBankError, NoBank, NoRepository
 
     found: dict[str, Any] = {}

@@ -11,15 +11,13 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 from memory_bank.bank import note_files, open_index
 from memory_bank.bank.bank import Bank
-from memory_bank.base.errors import BadInput, Conflict, Hint, NoteNotFound, UnreadableNote
+from memory_bank.base.errors import BadInput, Conflict, Hint, NoteNotFound
 from memory_bank.base.operation import Agent, IfMatch, Note, Notes, Param, Text, Tool, operation
-from memory_bank.base.rendering import hidden_again
-from memory_bank.base.screen import Call
-from memory_bank.memory import amendments, show, shown, told
+from memory_bank.memory import amendments, edit_command, shown, told
 from memory_bank.memory.remember import check_size, cited, with_keys
 from memory_bank.notes import front_matter, parsing, sections
 from memory_bank.notes.compare import note_comparison
@@ -87,119 +85,6 @@ class WrittenNote:
     """Path of an older note on the same subject that it may amend since the change."""
 
 
-def _appended(
-    call: Call,
-    bank: Bank,
-    name: str,
-    content: str | None = None,
-    **given: Any,  # noqa: ANN401  (those of append)
-) -> WrittenNote:
-    """Read or edit the text; that the note can't be changed is told before."""
-    path = check_writable(bank, name)
-    with call.given_or_edited(content) as text:
-        return append(bank, path, text, **given)
-
-
-def _updated_or_edited(
-    call: Call,
-    bank: Bank,
-    name: str,
-    content: str | None = None,
-    *,
-    if_match: str | None = None,
-    agent: str | None = None,
-) -> WrittenNote:
-    """Read the text, or let a person edit that of the note."""
-    text = call.given(content)
-    if text is not None:
-        return update(bank, name, text, if_match=if_match, agent=agent)
-    note = show.show(bank, check_writable(bank, name))
-    with call.edited(note.path.rpartition("/")[2], note.body) as written:
-        return update(bank, note.path, written, if_match=if_match or note.etag, agent=agent)
-
-
-def _edited(
-    call: Call,
-    bank: Bank,
-    name: str,
-    new: str | None = None,
-    *,
-    old: str | None = None,
-    section: str | None = None,
-    count: int = 1,
-    if_match: str | None = None,
-    agent: str | None = None,
-) -> WrittenNote:
-    """Change a part of a note, or let a person edit the whole file."""
-    if old and section:
-        raise call.usage_error("give --old or --section, not both")
-    if (old or section) and new is None:
-        raise call.usage_error("give the new text: --new TEXT, or --new - for stdin")
-    if new is not None and not old and not section:
-        raise call.usage_error("give the text that --new replaces: --old TEXT or --section HEADING")
-    if count < 0 or (count != 1 and not old):
-        raise call.usage_error("--count needs --old, and must not be negative")
-    if new is None and not call.interactive:
-        raise call.usage_error("an editor needs a terminal: give --old or --section, and --new")
-    if new is None:
-        return _in_editor(call, bank, name, if_match, agent)
-    text = call.given(new) or ""
-    return edit(
-        bank, name, text, old=old or "", section=section or "", count=count, if_match=if_match,
-        agent=agent,
-    )  # fmt: skip
-
-
-def _in_editor(
-    call: Call, bank: Bank, name: str, if_match: str | None, agent: str | None
-) -> WrittenNote:
-    """Let a person edit the whole file; it is replaced only if it did not change meanwhile."""
-    bank.settings.check_enabled()
-    note = show.show(bank, check_writable(bank, name))
-    etag = if_match or note.etag
-    if not note.writable:
-        raise UnreadableNote(f"{note.path}: {note.faults[0].reason}", "convert the file to UTF-8")
-    with call.edited(note.path.rpartition("/")[2], note.content) as written:
-        try:
-            return write(
-                bank, note.path, lambda _: written, if_match=etag, agent=agent, given=written
-            )
-        except Conflict as error:
-            if if_match:
-                raise
-            raise Conflict(
-                f"{call.place(note.path)} changed while it was open in your editor: nothing was"
-                " overwritten",
-                "compare it with the note, then edit the note again",
-            ) from error
-
-
-def _updated_as_read(bank: Bank, name: str, content: str, **given: Any) -> WrittenNote:  # noqa: ANN401  (those of update)
-    (content,) = _as_read(bank, name, content)
-    return update(bank, name, content, **given)
-
-
-def _edited_as_read(
-    bank: Bank,
-    name: str,
-    new: str,
-    *,
-    old: str = "",
-    section: str = "",
-    **given: Any,  # noqa: ANN401  (those of edit)
-) -> WrittenNote:
-    new, old, section = _as_read(bank, name, new, old, section)
-    return edit(bank, name, new, old=old, section=section, **given)
-
-
-def _as_read(bank: Bank, name: str, *texts: str) -> list[str]:
-    """Return texts with the escapes in which agents read them changed back to characters."""
-    if not any("\\" in text for text in texts):
-        return list(texts)
-    current = show.show(bank, name).content
-    return [hidden_again(text, current) for text in texts]
-
-
 @operation(
     "append",
     why="""
@@ -212,7 +97,7 @@ def _as_read(bank: Bank, name: str, *texts: str) -> list[str]:
     ),
     group="Write",
     allow_secret=True,
-    through=_appended,
+    through=edit_command.appended,
     show=shown.written,
     tool=Tool(
         "Add a paragraph at the end of a note; a new subject under a heading of its own.",
@@ -262,7 +147,7 @@ def append(
     ),
     group="Write",
     allow_secret=True,
-    through=_updated_or_edited,
+    through=edit_command.updated,
     show=shown.written,
     tool=Tool(
         """Replace the whole text of a note; its front matter stays unless content brings its own.
@@ -273,7 +158,7 @@ def append(
         takes={"filename": "name", "content": "content", "if_match": "if_match"},
         destroys=True,
         repeatable=True,
-        run=_updated_as_read,
+        run=edit_command.updated_as_read,
     ),
 )
 def update(
@@ -322,7 +207,7 @@ def update(
     ),
     group="Write",
     allow_secret=True,
-    through=_edited,
+    through=edit_command.edited,
     show=shown.written,
     tool=Tool(
         "Replace a text, or what stands under one heading, in a note.",
@@ -338,7 +223,7 @@ def update(
             "if_match": "if_match",
         },
         destroys=True,
-        run=_edited_as_read,
+        run=edit_command.edited_as_read,
     ),
 )
 def edit(

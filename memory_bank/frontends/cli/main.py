@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import sys
-import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import pairwise
@@ -76,6 +75,8 @@ def _report_error(error: BaseException, args: list[str]) -> int:
     code = next((code for kind, code in _CODES if isinstance(error, kind)), _FAILED)
     name, message, hint = _error_fields(error)
     if os.environ.get("MEMORY_BANK_DEBUG") == "1":
+        import traceback
+
         traceback.print_exception(error)
     console = Console(sys.stderr)
     try:

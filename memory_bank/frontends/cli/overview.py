@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from inspect import cleandoc
 from textwrap import fill, wrap
 
 from memory_bank.frontends import declared
@@ -61,7 +60,7 @@ def text(width: int, *, long: bool) -> str:
         "Project memory as Markdown files in your own git repository.",
     ]
     if long:
-        for paragraph in cleandoc(_WHY).split("\n\n"):
+        for paragraph in _WHY.strip().split("\n\n"):
             parts += ["", fill(" ".join(paragraph.split()), width, break_on_hyphens=False)]
     parts += ["", *_commands(), "", "Options:"]
     gap = max(len(name) for name, _ in _OPTIONS) + 4

@@ -148,8 +148,12 @@ class BankTool:
 
     @property
     def _output(self) -> dict[str, Any]:
-        kind = self._function.__annotations__["return"]
-        kind = eval(kind, self._function.__globals__)  # noqa: S307  (our own annotation)
+        of = self._function
+        try:
+            kind = eval(of.__annotations__["return"], of.__globals__)  # noqa: S307  (our own)
+        except NameError:  # it is that of the operation, which names this function
+            of = self._operation.run
+            kind = eval(of.__annotations__["return"], of.__globals__)  # noqa: S307  (our own)
         kinds = get_args(kind) or (kind,)
         schemas = [
             structured_schema(one, depth=self._tool.depth, without=self._tool.without)
