@@ -10,14 +10,18 @@ from memory_bank.code import lookup, shown, told
 from memory_bank.code.citing_notes import CitingNote, CitingNotes, citing_notes
 from memory_bank.code.code_names import file_of
 from memory_bank.code.codebase import Codebase
-from memory_bank.code.coupling import CoupledFile
+from memory_bank.code.coupled import CouplingState
+from memory_bank.code.coupling import CoupledFile, shown_as
 from memory_bank.code.database import SymbolRow
-from memory_bank.code.explain_symbol import LeftOut, coupled_files, coupling_state
+from memory_bank.code.explain_symbol import LeftOut, coupling_state
 from memory_bank.code.symbols import CallShown, SymbolShown, callers_shown, symbol_shown
 from memory_bank.code.tests_for import GuardShown, guards_shown
 from memory_bank.search.index.document_changes import Progress
 
 SCHEMA_VERSION = "1.0"
+
+_FILES = 10
+"""Most coupled files: beyond the first, a reader looks at none."""
 
 MOST = 1000
 """Most symbols, coupled files, tests and notes of one answer, each."""
@@ -46,7 +50,8 @@ class BlastRadius(NamedTuple):
     callers: tuple[str, ...]
     """The other files that call its symbols."""
     coupled: tuple[CoupledFile, ...]
-    """The files that change with it."""
+    """The files that import it, are imported by it or changed with it in three commits: at most
+    ten, each with what it says."""
     tests: tuple[GuardShown, ...]
     """The tests that guard it."""
     notes: tuple[CitingNote, ...]
@@ -122,12 +127,18 @@ def blast_radius(
         file=path,
         symbols=symbols,
         callers=tuple(sorted(callers)),
-        coupled=coupled_files(state, path, limit),
+        coupled=_depended(state, path, min(limit, _FILES)),
         tests=guards_shown(left.first("tests", guards)),
         notes=left.first("notes of the file", cited.file),
         notices=(*notices, *left.said),
         problem=problem or uncounted or None,
     )
+
+
+def _depended(state: CouplingState | None, path: str, limit: int) -> tuple[CoupledFile, ...]:
+    if state is None or path not in state.files:
+        return ()
+    return tuple(map(shown_as, state.coupling.depended(path)[:limit]))
 
 
 def _symbols(

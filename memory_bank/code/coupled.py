@@ -43,6 +43,9 @@ RISKS = (("Critical", 0.75, 5), ("High", 0.5, 3), ("Medium", 0.25, 2))
 
 LOW = "Low"
 
+TOGETHER = 3
+"""Commits that changed two files from which on one is said to depend on the other."""
+
 TEMPORAL, STATIC, SEMANTIC, MULTI = "temporal", "static", "semantic", "multi"
 """Types of a coupling: by commits, by imports, by likeness, by more than one of these."""
 
@@ -101,6 +104,14 @@ class Coupling:
                 self._imports.setdefault(one, set()).add(other)
                 self._imports.setdefault(other, set()).add(one)
         self._frequency = _frequency(history)
+
+    def depended(self, file: str) -> list[Coupled]:
+        """Return of these the files with a reason that holds: an import, or commits together.
+
+        A text like its own, or one or two commits, are no reason why a change may break a file.
+        """
+        imports = self._imports.get(file, frozenset[str]())
+        return [one for one in self.of(file) if one.support >= TOGETHER or one.file in imports]
 
     def of(self, file: str) -> list[Coupled]:
         """Return the files that are coupled with a file, the strongest coupling first.

@@ -117,3 +117,12 @@ def test_tests_of_something_unknown_are_an_error(code: Codebase) -> None:
         tests_for.tests_for(code, "Gatway")
     with pytest.raises(FileNotFound, match=r"did you mean shop/orders\.py"):
         tests_for.tests_for(code, "shop/order.py")
+
+
+def test_only_files_with_a_reason_that_holds_are_coupled(code: Codebase, shop_bank: Bank) -> None:
+    found = blast_radius(code, ORDERS, shop_bank, count_access=False).coupled
+    assert len(found) <= 10
+    with code.lock:
+        coupling = code.coupling(refresh=False).coupling
+    assert {one.file for one in coupling.of(ORDERS)} > {one.file for one in found}
+    assert all(one.support >= 3 or one.coupling_type in {"static", "multi"} for one in found)
