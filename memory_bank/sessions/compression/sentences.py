@@ -110,13 +110,17 @@ def opened(sentence: str) -> str:
     """Return a sentence without first words such as `Done:`."""
     found = rule("opening").match(sentence)
     rest = sentence[found.end() :] if found else sentence
-    return rest[:1].upper() + rest[1:] if found else rest
+    return _capital(rest) if found else rest
+
+
+def _capital(text: str) -> str:
+    """Return a sentence with a capital letter, unless it begins with a name of code."""
+    return text[:1].upper() + text[1:] if re.match(r"[^\W\d_]+[\s,:;]", text) else text
 
 
 def step_of(sentence: str) -> str:
     """Return a sentence that plans without words such as `Next:`."""
-    rest = _LABEL.sub("", opened(sentence))
-    return rest[:1].upper() + rest[1:]
+    return _capital(_LABEL.sub("", opened(sentence)))
 
 
 def headline(sentence: str, most: int) -> str:

@@ -9,6 +9,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -25,10 +26,14 @@ from memory_bank.memory.recall import recall
 from memory_bank.memory.remember import remember
 from memory_bank.memory.trash import delete, trash
 from memory_bank.sessions import queue_file
+from memory_bank.sessions.compress import compress
 from memory_bank.sessions.listing import list_sessions, show_session
 from memory_bank.sessions.observations import search_observations
 from memory_bank.sessions.queue import EventQueue
+from memory_bank.sessions.queue_rows import MESSAGE
+from memory_bank.sessions.records import Event
 from memory_bank.sessions.sessions import start_session, store_observation, store_prompt
+from memory_bank.sessions.state import opened
 from tests import forked
 
 TEXT = 'Zebra-42 of Jörg: "vault"'
@@ -259,6 +264,24 @@ def test_a_name_that_was_made_of_a_title_is_changed(bank: Bank, project: Path) -
     assert after.path == row.path.replace("falcon-project", "forgotten")
     assert show_session(bank, "s-1").session.prompts[0].prompt_text == "Plan the [forgotten] launch"
     assert after.path.removesuffix(".md") in (project / ".memories/facts/two.md").read_text()
+
+
+def test_what_an_agent_said_last_is_forgotten_with_its_bytes(bank: Bank, project: Path) -> None:
+    store_prompt(bank, "s-1", "When is the launch?")
+    said = "The **Falcon Project** is launched in May, since the gateway is not ready before."
+    for text in (said, f"{said} Ann knows more about the Falcon Project."):
+        with opened(bank) as store:
+            event = Event(0, "s-1", MESSAGE, "", text, 1, datetime.now(UTC))
+            store.queue_pending(event, f"said {len(text)}")
+        assert holders(project, "Falcon Project")
+        if text == said:
+            compress(bank)
+    assert (
+        "Falcon Project is launched in May"
+        in show_session(bank, "s-1").session.observations[0].title
+    )
+    forget(bank, "Falcon Project")
+    assert holders(project, "Falcon Project", "falcon-project") == []
 
 
 def test_a_session_is_removed_whole_and_not_stored_again(planted: Path, git: Git) -> None:

@@ -1,0 +1,76 @@
+"""Sentences of users and agents: what decides, what is next, and what says something at all."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from memory_bank.sessions.compression import sentences
+from tests.growth import times_as_long
+
+KINDS = ("decides", "next", "opening", "empty", "undone")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_row_of_the_table_has_an_example_that_it_finds(kind: str) -> None:
+    rows: tuple[dict[str, Any], ...] = sentences.rows(kind)
+    assert rows
+    for row in rows:
+        assert row.keys() == {"language", "pattern", "example"}
+        assert re.search(row["pattern"], row["example"], re.IGNORECASE), row
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("Done. The cache is emptied when the settings change. More.", "The cache is emptied when the settings change."),
+        ("Fixed: `run()` waits for the lock, e.g. on Windows.", "run() waits for the lock, e.g. on Windows."),
+        ("## Result\n\n- **The lock** is held by `run()`, not by the queue\n- more", "The lock is held by run(), not by the queue"),
+        ("Hello! What can I do?", ""),
+        ("Committed.", ""),
+        ("```\ncode is not a sentence at all here\n```", ""),
+        ("The guard takes 2 ** 8 as its limit, always.", "The guard takes 2 ** 8 as its limit, always."),
+    ],
+)  # fmt: skip
+def test_the_first_sentence_that_says_something_is_told(text: str, told: str) -> None:
+    assert sentences.telling(text) == told
+
+
+@pytest.mark.parametrize(
+    ("text", "decides", "plans"),
+    [
+        ("Use tabs instead of spaces. Thanks!", 1, 0),
+        ("Should we use tabs instead of spaces?", 0, 0),
+        ("It never ends, and it fails.", 0, 0),
+        ("Wir nehmen ab jetzt nur noch SQLite.", 1, 0),
+        ("The next page shows the list.", 0, 0),
+        ("Next: write the changelog, then tag it.", 0, 1),
+        ("Als nächstes die Übersicht übersetzen.", 0, 1),
+        ("Ensuite, traduire la page.", 0, 1),
+    ],
+)
+def test_what_decides_and_what_is_next(text: str, decides: int, plans: int) -> None:
+    assert (len(sentences.decided(text)), len(sentences.planned(text))) == (decides, plans)
+
+
+def test_a_step_is_done_when_a_later_text_has_most_of_its_words() -> None:
+    step = "Translate the overview page into German"
+    assert sentences.covered(step, ["The overview page is in German"])
+    assert not sentences.covered(step, ["Fix the price list", "German tests"])
+
+
+@pytest.mark.parametrize(
+    "unit", ["a ", "key is ", "never ", "we ", "- ", "**", "next ", "`", "[a]("]
+)
+def test_hostile_texts_take_linear_time(unit: str) -> None:
+    import time
+
+    def took(size: int) -> float:
+        began = time.process_time()
+        text = unit * (size // len(unit))
+        sentences.decided(text), sentences.planned(text), sentences.telling(text)
+        return time.process_time() - began
+
+    assert times_as_long(took, 5_000, 20_000, enough=0.3, most=7) <= 7
