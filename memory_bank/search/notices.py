@@ -91,7 +91,12 @@ def _of_values(manifest: Manifest, condition: Condition) -> Iterator[str]:
     for one in filter(None, map(str.strip, value.split(","))):
         if filters.met_by_any(manifest, key, one):
             continue
-        near = similar_names(one.strip("/").lstrip("#"), _values(manifest, key), most=_MOST)
+        bare = one.strip("/").lstrip("#")
+        near = [
+            name
+            for name in similar_names(bare, _values(manifest, key), most=_MOST + 1)
+            if name.casefold() != bare.casefold()
+        ][:_MOST]
         if near or not condition.negated:
             lacking = f"there is no folder {one}" if key == "in" else f"no note has {key}:{one}"
             yield lacking + did_you_mean(f"{key}:{name}" for name in near)

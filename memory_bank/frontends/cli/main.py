@@ -58,9 +58,11 @@ def run(args: list[str]) -> int:
 
 
 def _invoke(args: list[str]) -> int:
-    if args in (["-h"], ["--help"]):  # start-up: no library reads it
+    if args[:1] == ["help"] and args[1:] != ["--all"]:
+        args = [*args[1:], "--help"]
+    if args in (["-h"], ["--help"], ["help", "--all"]):  # start-up: no library reads it
         console = Console(sys.stdout)
-        shown = overview.text(overview.help_width(console), long=args == ["--help"])
+        shown = overview.text(overview.help_width(console), long=args == ["help", "--all"])
         overview.show(shown, console)
         return 0
     from memory_bank.frontends.cli import click_adapter

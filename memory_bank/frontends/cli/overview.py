@@ -24,6 +24,9 @@ _GROUPS = (
 
 _COLUMN, _NAMES = 12, 15
 
+_EVERYDAY = ("recall", "ask", "remember", "edit", "notes", "review", "stale", "doctor", "serve")
+"""The commands that have a line in the short help; the others are named."""
+
 _OPTIONS = (
     ("--bank DIR", "The bank, its project or its name [env: MEMORY_BANK]"),
     ("--json", "Print one JSON document; errors too, on stderr"),
@@ -53,24 +56,46 @@ _EXAMPLES = (
 
 
 def text(width: int, *, long: bool) -> str:
-    """Return the help of the program; the long form has reasons and examples."""
+    """Return the help of the program; the long form has all commands, reasons and examples."""
+    if not long:
+        return "\n".join(_short(width)) + "\n"
     parts = [
         f"Usage: {PROGRAM} [OPTIONS] COMMAND [ARGS]...",
         "",
         "Project memory as Markdown files in your own git repository.",
     ]
-    if long:
-        for paragraph in _WHY.strip().split("\n\n"):
-            parts += ["", fill(" ".join(paragraph.split()), width, break_on_hyphens=False)]
+    for paragraph in _WHY.strip().split("\n\n"):
+        parts += ["", fill(" ".join(paragraph.split()), width, break_on_hyphens=False)]
     parts += ["", *_commands(), "", "Options:"]
     gap = max(len(name) for name, _ in _OPTIONS) + 4
     for name, what in _OPTIONS:
         first, *rest = wrap(what, max(width - gap, 10))
         parts += [f"  {name:<{gap - 2}}{first}", *(f"{'':<{gap}}{part}" for part in rest)]
-    for number, (line, what) in enumerate(_EXAMPLES if long else ()):
+    for number, (line, what) in enumerate(_EXAMPLES):
         parts += ["", *(() if number else ("Examples:",))]
         parts += [f"  # {what}", f"  {line}"]
     return "\n".join(parts) + "\n"
+
+
+def _short(width: int) -> list[str]:
+    """Return the help that fits a screen: everyday commands with a line, the others by name."""
+    rows = {name: (group, summary) for name, group, summary in declared.overview()}
+    others: dict[str, list[str]] = {group: [] for group in _GROUPS}
+    for name, (group, _) in rows.items():
+        if name not in _EVERYDAY:
+            others.setdefault(group, []).append(name)
+    parts = [
+        f"Usage: {PROGRAM} COMMAND ...",
+        "Project memory as Markdown files in your own git repository.",
+        "",
+        *(f"  {name:<{_COLUMN - 2}}{rows[name][1]}" for name in _EVERYDAY if name in rows),
+        "",
+    ]
+    for group, names in others.items():
+        first, *rest = wrap(" ".join(names), width - _COLUMN, break_on_hyphens=False) or [""]
+        if first:
+            parts += [f"{group:<{_COLUMN}}{first}", *(f"{'':<{_COLUMN}}{line}" for line in rest)]
+    return [*parts, f"{PROGRAM} COMMAND --help: options, examples; {PROGRAM} help --all: more"]
 
 
 def _commands() -> list[str]:

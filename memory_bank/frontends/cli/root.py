@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 import click
 
@@ -12,9 +13,9 @@ from memory_bank.frontends import declared
 from memory_bank.frontends.cli import overview
 from memory_bank.frontends.cli.console import Console
 from memory_bank.frontends.cli.derived import DerivedCommand
-from memory_bank.frontends.cli.help import Group, Helped, is_long
+from memory_bank.frontends.cli.help import Group, Helped
 from memory_bank.frontends.cli.overview import PROGRAM
-from memory_bank.frontends.cli.shared_options import shared_options
+from memory_bank.frontends.cli.shared_options import named_bank, shared_options
 
 
 class RootGroup(Group):
@@ -37,9 +38,17 @@ class RootGroup(Group):
             return f"there is no command {args[0]!r}; type: {line}"
         return super().unknown_command(ctx, args)
 
-    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002  (click's)
         """Write the list of commands."""
-        formatter.write(overview.text(formatter.width, long=is_long(ctx)))
+        formatter.write(overview.text(formatter.width, long=False))
+
+    def _bare(self, ctx: click.Context) -> Any:  # noqa: ANN401  (an exit code)
+        if ctx.invoked_subcommand is None:
+            from memory_bank.frontends.cli import bank_state
+
+            if bank_state.show(named_bank(ctx), Console(sys.stdout)):
+                return 0
+        return super()._bare(ctx)
 
 
 def _command(name: str) -> Helped:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 import pytest
 
@@ -36,15 +38,20 @@ def test_long_help_adds_reasons_and_examples(mb: Run, path: list[str]) -> None:
     assert max(map(len, long.splitlines())) <= 100
 
 
-def test_the_root_lists_every_command_in_its_group(mb: Run) -> None:
-    answer = mb("-h")
-    lines = answer.out.splitlines()
-    assert len(lines) <= 66
-    assert max(map(len, lines)) <= 80
-    for group in ("Start", "Write", "Find", "Code", "Organise", "Look after"):
-        assert any(line.startswith(group) for line in lines)
+def test_the_help_of_the_program_fits_a_screen_and_names_every_command(mb: Run) -> None:
+    for asked in (["-h"], ["--help"], ["help"]):
+        lines = mb(*asked).out.splitlines()
+        assert len(lines) <= 24
+        assert max(map(len, lines)) <= 80
+        words = set(" ".join(lines).split())
+        assert [name for name in COMMANDS if name not in words] == []
+
+
+def test_help_has_all_commands_with_their_lines_and_that_of_one(mb: Run) -> None:
+    lines = mb("help", "--all").out.splitlines()
     for name in COMMANDS:
         assert any(f" {name} " in line for line in lines)
+    assert mb("help", "recall").out == mb("recall", "--help").out
 
 
 def test_every_command_has_the_shared_options() -> None:
@@ -69,7 +76,20 @@ def test_version(mb: Run) -> None:
     assert mb("--version").out == f"memory-bank {memory_bank.__version__}\n"
 
 
-def test_without_a_command_the_help_goes_to_stderr(mb: Run) -> None:
+def test_without_a_command_a_bank_says_what_is_known(mb: Run) -> None:
+    mb("remember", "# Postgres is the queue", "--type", "decision")
+    answer = mb()
+    assert answer.code == 0
+    assert "4 notes in .memories" in answer.out
+    assert "Postgres is the queue" in answer.out
+    assert max(map(len, answer.out.splitlines())) <= 80
+
+
+def test_without_a_bank_and_a_command_the_help_goes_to_stderr(
+    mb: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
     answer = mb()
     assert (answer.code, answer.out) == (2, "")
     assert answer.err.startswith("Usage: memory-bank")

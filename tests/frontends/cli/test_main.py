@@ -241,7 +241,6 @@ def test_json_is_json_in_every_encoding(real: Run) -> None:
         (["ls"], "notes"),
         (["add", "x"], "remember x"),
         (["delete", "x"], "rm x"),
-        (["help"], "-h"),
         (["version"], "--version"),
     ],
 )
