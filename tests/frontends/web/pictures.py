@@ -28,7 +28,7 @@ from tests.session_builder import observation, session, write
 FOLDER = Path(__file__).parents[3] / "docs/pictures"
 PAGES = {
     "home": "/",
-    "palette": "/#palette",
+    "palette": "/",
     "notes": "/notes",
     "search": "/search?q=why+are+amounts+integers",
     "note": "/notes/decisions/cents",
@@ -210,6 +210,9 @@ def take(folder: Path, names: list[str]) -> None:
             for name in names:
                 page.goto(url + PAGES[name])
                 page.add_style_tag(content=FONT)
+                if name == "palette":
+                    page.keyboard.press("Control+k")
+                    page.keyboard.type("amount")
                 page.wait_for_timeout(2500 if name in {"graph", "review"} else 700)
                 file = folder / f"{name}-{look}.png"
                 page.screenshot(path=file)

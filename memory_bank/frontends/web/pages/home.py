@@ -41,8 +41,6 @@ class ChangedDay(NamedTuple):
     """The changes of one day, by commit."""
 
     name: str
-    clock: bool
-    """Whether times say more than the day does."""
     groups: tuple[tuple[ChangedLately, ...], ...]
 
 
@@ -94,8 +92,7 @@ def _days(found: Sequence[ChangedLately], *, dated: bool) -> tuple[list[ChangedD
             groups.append(group)
         if not groups:
             break
-        name = day_name(day, dated=dated)
-        days.append(ChangedDay(name, name in {"Today", "Yesterday"}, tuple(groups)))
+        days.append(ChangedDay(day_name(day, dated=dated), tuple(groups)))
     return days, shown
 
 
