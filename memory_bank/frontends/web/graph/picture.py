@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import NamedTuple
 
@@ -21,6 +22,9 @@ from memory_bank.frontends.web.graph.note_graph import (
 from memory_bank.search import snippets
 
 _NEIGHBOURS = 100
+
+_PARAGRAPHS = re.compile(r"\n[ \t]*\n|^#[^\n]*$", re.MULTILINE)
+"""What stands between paragraphs; headings are none."""
 
 
 class Picture(NamedTuple):
@@ -105,7 +109,10 @@ def details(bank: Bank, name: str) -> NodeDetails:
     text = ""
     if node.kind == NOTE:
         note = bank.store.read(node.id)
-        text = snippets.snippet(snippets.without_links(note.text[note.body_start :]), "").text
+        start = next(
+            filter(None, map(str.strip, _PARAGRAPHS.split(note.text[note.body_start :]))), ""
+        )
+        text = snippets.snippet(snippets.without_links(start), "").text
     left_out = max(len(near) - _NEIGHBOURS, 0)
     return NodeDetails(node, graph.degrees[place], text, tuple(near[:_NEIGHBOURS]), left_out)
 

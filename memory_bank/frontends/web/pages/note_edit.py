@@ -20,6 +20,7 @@ from memory_bank.base.errors import (
     UnreadableNote,
 )
 from memory_bank.frontends.web.error_pages import status_of
+from memory_bank.frontends.web.graph.note_graph import whole_graph
 from memory_bank.frontends.web.note_fields import NoteFields, fields_of, items, rewritten
 from memory_bank.frontends.web.site import HINTS, Site
 from memory_bank.frontends.web.templating import plain, url_of
@@ -171,9 +172,13 @@ def _known(bank: Bank, text: str, besides: str) -> list[KnownNote]:
 
 
 def _close(bank: Bank, name: str) -> list[KnownNote]:
-    """Return the notes that are close to a note; raise NoteNotFound."""
+    """Return the notes that are close to a note and not linked with it; raise NoteNotFound."""
     note = bank.store.read(bank.find(name))
-    return _known(bank, f"{note.title} {note.text[note.body_start :][:_START]}", note.path)
+    graph = whole_graph(bank)
+    near = graph.near[graph.places[note.path]] if note.path in graph.places else ()
+    linked = {graph.nodes[place].id for edge in near for place in (edge.source, edge.target)}
+    found = _known(bank, f"{note.title} {note.text[note.body_start :][:_START]}", note.path)
+    return [one for one in found if one.path not in linked]
 
 
 def _remembered(bank: Bank, fields: NoteFields) -> Remembered:
