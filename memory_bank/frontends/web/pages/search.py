@@ -17,7 +17,7 @@ from memory_bank.base.setting_sections import BANK, BOTH, SHARED, USER
 from memory_bank.frontends.web.note_html import slug
 from memory_bank.frontends.web.site import HINTS, Site, number_in
 from memory_bank.frontends.web.templating import quoted
-from memory_bank.memory import ask, ask_hits
+from memory_bank.memory import ask, ask_hits, overview
 from memory_bank.memory.ask_hits import AskHit, FoundHits
 
 TITLE = "Search"
@@ -135,6 +135,7 @@ def _values(site: Site, asked: SearchState) -> tuple[dict[str, Any], int]:
     values = {
         "asked": asked,
         "found": found,
+        "titles": _successors(site, found),
         "error": site.hide(error),
         "reading": reading,
         "in_git": tree,
@@ -146,6 +147,14 @@ def _values(site: Site, asked: SearchState) -> tuple[dict[str, Any], int]:
         "link": link,
     }
     return values, 400 if error else 200
+
+
+def _successors(site: Site, found: FoundHits) -> dict[str, str]:
+    """Return the titles of the notes that replace hits, by path."""
+    paths = {one.superseded_by for one in (*found.hits, *found.weaker) if one.superseded_by}
+    if not paths:
+        return {}
+    return {one.path: one.title for one in overview.rows_of(site.shared.bank(), paths)}
 
 
 def _found(site: Site, asked: SearchState) -> tuple[FoundHits, bool, bool]:
