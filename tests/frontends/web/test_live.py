@@ -192,7 +192,7 @@ def test_a_page_shows_what_changed_without_a_reload(
     write(project / ".memories", session("s1", observation(1, "One", created_at=datetime.now(UTC))))
     page.get_by_text("Added by an editor").wait_for()
     page.get_by_text("Updated just now").wait_for()
-    sessions.locator("#sessions").get_by_role("link", name="Work on s1").wait_for()
+    sessions.locator("#sessions a[href='/sessions/s1']").wait_for()
     assert page.evaluate("window.same")
     assert page.locator("#live").get_attribute("aria-live") == "polite"
 

@@ -46,10 +46,11 @@ def plain(page: str) -> str:
 
 
 def test_the_list_has_days_agents_counts_and_tokens(worked: Path, dashboard: httpx2.Client) -> None:
-    text = plain(dashboard.get("/sessions").text)
+    page = dashboard.get("/sessions").text
+    text = plain(page)
     assert "2 prompts, 1 observation, in shop, claude-code goes on" in text
     assert "codex no summary" in text
-    assert text.index("Work on s1") < text.index("Please do s2")
+    assert page.index("/sessions/s1") < page.index("/sessions/s2")
 
 
 def test_what_there_is_in_all_stands_below_the_list(worked: Path, serve: Serve, look: Look) -> None:
@@ -65,7 +66,7 @@ def test_what_there_is_in_all_stands_below_the_list(worked: Path, serve: Serve, 
     assert (figures["Total Observations"], figures["Sessions"]) == ("2", "2")
     assert 3000 < int(figures["Tokens Saved"].replace(",", "")) < 5000
     assert page.locator("th").all_inner_texts() == ["ID", "Type", "Title", "Project", "Time"]
-    link = page.get_by_role("cell").get_by_role("link", name="Retry three times")
+    link = page.get_by_role("cell").get_by_role("link", name="Retry three times").first
     assert link.get_attribute("href") == f"/sessions/s1#{OBSERVED}"
 
 
@@ -104,7 +105,7 @@ def test_a_session_shows_what_was_asked_done_and_learned(
     worked: Path, serve: Serve, look: Look
 ) -> None:
     page = look(f"{serve(cwd=worked).url}/sessions/s1#{OBSERVED}")
-    assert page.locator("h1").inner_text() == "Work on s1"
+    assert page.locator("h1").inner_text() == "Retry three times"
     page.locator(".standing > summary").click()
     facts = " ".join(page.locator(".standing").inner_text().split())
     assert "2 prompts, 1 observation, 2 secrets removed, shop." in facts
@@ -157,7 +158,7 @@ def test_an_observation_is_made_a_note_there(worked: Path, serve: Serve, look: L
     summary = page.locator("#session > section").first
     summary.get_by_text("Make a note of it").click()
     summary.get_by_role("button", name="Make a note").click()
-    summary.get_by_role("link", name="work-on-s1").wait_for()
+    summary.get_by_role("link", name="retry-three-times").wait_for()
 
 
 def test_a_note_is_made_only_by_a_form_of_the_dashboard_that_writes(
