@@ -3,11 +3,14 @@
 Each repository is a git directory with its full history, such as a clone. The newest fifth of its
 commits is asked of the work tree before them: recall@5 of the files in the results of `ask`, each
 once in their order, beside plain BM25 over the text of all files in the same run. `--every N` asks
-each Nth question.
+each Nth question. `--subjects` asks only the first line of each message, counts the files of the
+first five results as they are shown, and asks the questions of `code_questions.json` about the
+repository: how many have a right file first?
 """
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -27,6 +30,8 @@ _RESULTS = 15
 """Results of `ask` whose files are looked at."""
 _MOST_BYTES = 1_000_000
 
+QUESTIONS = Path(__file__).with_name("code_questions.json")
+
 Answer = Callable[[str], Sequence[str]]
 
 
@@ -42,7 +47,11 @@ def main(words: Sequence[str]) -> None:
         os.environ["XDG_CACHE_HOME"] = f"{work}/cache"
         os.environ["XDG_STATE_HOME"] = f"{work}/state"
         for place in places:
-            _measure(held_out(place, Path(work)), every)
+            asked = held_out(place, Path(work))
+            if "--subjects" in words:
+                _subjects(asked, every)
+            else:
+                _measure(asked, every)
 
 
 def _measure(asked: HeldOut, every: int) -> None:
@@ -59,6 +68,21 @@ def _measure(asked: HeldOut, every: int) -> None:
         f"{ours / bare if bare else 0:>8.2f}{ranks:>8.3f}",
         flush=True,
     )
+
+
+def _subjects(asked: HeldOut, every: int) -> None:
+    questions = [one._replace(text=one.text.splitlines()[0]) for one in asked.questions[::every]]
+    known = json.loads(QUESTIONS.read_text(encoding="utf-8")).get(asked.name, [])
+    with open_codebase(asked.tree) as codebase:
+        codebase.catch_up(seconds=1000)
+
+        def shown(text: str) -> list[str]:
+            return [file_of(one) for one in ask(None, codebase, text, count_access=False).results]
+
+        share = recall(questions, shown)
+        first = sum(shown(one["text"])[:1] == [file] for one in known for file in one["files"])
+    told = f", first {first} of {len(known)} questions" if known else ""
+    print(f"{asked.name:<16}{len(questions):>10} subjects{share:>8.3f} as shown{told}", flush=True)
 
 
 def recall(questions: Sequence[Question], answer: Answer) -> float:
