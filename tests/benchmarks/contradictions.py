@@ -5,7 +5,7 @@ python -m tests.benchmarks.contradictions --keep DIR
 `planted_pairs.json` has texts that contradict or repeat a note of three project banks, and texts on
 the same subjects that do neither. In addition each note of the banks is compared with all others,
 as if it were new: with `--show` to be read, as some do repeat each other. `own` are texts on this
-repository's notes, on which no constant was fitted.
+repository's notes, whose planted pairs no constant was fitted on.
 """
 
 from __future__ import annotations
