@@ -52,7 +52,7 @@ def _command(
     except KeyboardInterrupt as error:
         raise Interrupted(
             "interrupted: what is indexed and embedded so far is kept",
-            "`memory-bank sync` continues there",
+            "the same command continues there",
         ) from error
     call.answer(report, lambda report: shown.synced(call, report))
     if not call.json:

@@ -130,7 +130,7 @@ def _commits(tree: Path, at: CommitsAt, path: str, line: int) -> Iterator[Behind
     if line:
         lines = authorship.lines(tree, at.head, path) or []
         if not 0 < line <= len(lines):
-            raise BadInput(f"{path} has no line {line} in HEAD", f"it has {len(lines)}")
+            raise BadInput(f"{path} has no line {line} in HEAD: it has {len(lines)}", "")
         wrote = at.commit(lines[line - 1])
         commits = {wrote.id: wrote} if wrote else {}
     for commit in commits.values():

@@ -102,15 +102,16 @@ def test_a_line_that_never_ends_takes_no_memory(process: Start) -> None:
         assert peak < 500_000, "kB; all of the line is 320 MiB, and the server has some 150"
 
 
-def test_the_largest_note_can_be_sent(process: Start, project: Path) -> None:
+def test_a_note_of_the_most_bytes_is_read_and_refused(process: Start, project: Path) -> None:
     server = process()
     server.greet()
     content = "Ж" * 4_999_000 + "\n"  # two bytes each in the note, six on the wire
     sent = line({"content": content})
     assert 29_000_000 < len(sent) < stdio_transport.MAX_LINE
     done = server.call("create_memory", filename="large", content=content)
-    assert not done["isError"], done
-    assert (project / ".memories" / "large.md").stat().st_size > 9_990_000
+    assert "too large: an agent's note has at most 100,000" in done["content"][0]["text"]
+    assert not (project / ".memories" / "large.md").exists()
+    goes_on(server)
 
 
 @pytest.mark.parametrize(

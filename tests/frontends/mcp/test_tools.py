@@ -148,7 +148,8 @@ def test_a_session_note_names_its_session(agent: Make, monkeypatch: pytest.Monke
     done = agent("session_note", content="Halfway through the port.")
     assert done["session_id"] == "review-4"
     assert 'session="review-4"' in done.text
-    assert agent("session_note", content="Done.", session_id="other")["session_id"] == "other"
+    unknown = agent("session_note", content="Done.", session_id="other")
+    assert unknown.error["hint"] == "start it, or list the sessions"
     monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", "the-program-s")
     assert agent("session_note", content="Next.")["session_id"] == "the-program-s"
 
