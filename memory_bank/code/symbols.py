@@ -205,7 +205,7 @@ def details_of(code: Codebase, row: SymbolRow) -> SymbolDetails:
         called_by=callers_shown(callers.known),
         unclear_callers=callers.unclear,
         access_count=access.times if access else 0,
-        last_accessed_at=iso_of(access.last) if access else "",
+        last_accessed_at=iso_of(access.last) if access and access.times else "",
         problem=None,
     )
 
