@@ -13,7 +13,7 @@ from memory_bank.bank.program_files import FileEdit
 from memory_bank.base.errors import BadInput, Conflict
 from memory_bank.base.filenames import FOLDER
 from memory_bank.memory import rules_block
-from memory_bank.memory.rules import COMMITS_UNKNOWN, Rule, rules
+from memory_bank.memory.rules import COMMITS_UNKNOWN, ProjectRule, rules
 from memory_bank.memory.rules_block import FILE, FoundBlock
 
 _CLAUDE = (".claude/CLAUDE.md", "CLAUDE.md")
@@ -35,8 +35,8 @@ class RuleFiles:
     file: str
     """The file with the block."""
     block: FoundBlock
-    rules: tuple[Rule, ...]
-    pending: tuple[Rule, ...]
+    rules: tuple[ProjectRule, ...]
+    pending: tuple[ProjectRule, ...]
     """Rules that are not in the block, each with its reason."""
     left_out: tuple[str, ...]
     """Names of rules for which the block has no room."""
@@ -132,7 +132,7 @@ def _gemini(file: Path, *, wanted: bool) -> FileEdit:
         return FileEdit(file, text, after if after.strip() else None)
 
 
-def _remarks(project: Path, text: str, pending: tuple[Rule, ...]) -> Iterator[str]:
+def _remarks(project: Path, text: str, pending: tuple[ProjectRule, ...]) -> Iterator[str]:
     size = len(text.encode())
     if size > rules_block.MOST_FILE_BYTES:
         most = rules_block.MOST_FILE_BYTES

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from memory_bank.agents.rule_files import RuleFiles
-    from memory_bank.memory.rules import Rule
+    from memory_bank.memory.rules import ProjectRule
 
 _FOR = " for it"
 
@@ -103,7 +103,7 @@ def _below(project: object, file: str) -> str:
     return path.as_posix().removeprefix("./")
 
 
-def _list(call: Call, rules: Sequence[Rule]) -> None:
+def _list(call: Call, rules: Sequence[ProjectRule]) -> None:
     for one in rules:
         head = one.title or one.text or one.name
         scopes = f"  {named(', '.join(one.applies_to))}" if one.applies_to else ""
@@ -169,5 +169,5 @@ def _compared(call: Call, found: RuleFiles) -> None:
         call.console.line("next: ", ("memory-bank rules --write", "bold"))
 
 
-def _waiting(pending: Sequence[Rule]) -> str:
+def _waiting(pending: Sequence[ProjectRule]) -> str:
     return "1 rule waits" if len(pending) == 1 else f"{len(pending)} rules wait"

@@ -148,7 +148,7 @@ def import_sessions(
     done = ImportedSessions(dry_run=dry_run)
     after = times.moment(since).timestamp() if since else 0.0
     found = _found(bank, client, path, after, done)
-    run = _Run(bank, done)
+    run = _TranscriptImport(bank, done)
     for number, (name, parts) in enumerate(found):
         if progress:
             progress("sessions", number, len(found))
@@ -220,7 +220,7 @@ def _bank_of(folder: str) -> str:
         return ""
 
 
-class _Run:
+class _TranscriptImport:
     """One import: what was stored before, and what is done with each session."""
 
     def __init__(self, bank: Bank, done: ImportedSessions) -> None:

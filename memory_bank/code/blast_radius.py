@@ -13,7 +13,7 @@ from memory_bank.code.codebase import Codebase
 from memory_bank.code.coupled import CouplingState
 from memory_bank.code.coupling import CoupledFile, shown_as
 from memory_bank.code.database import SymbolRow
-from memory_bank.code.explain_symbol import LeftOut, coupling_state
+from memory_bank.code.explain_symbol import AnswerLimit, coupling_state
 from memory_bank.code.symbols import CallShown, SymbolShown, callers_shown, symbol_shown
 from memory_bank.code.tests_for import GuardShown, guards_shown
 from memory_bank.search.index.document_changes import Progress
@@ -112,7 +112,7 @@ def blast_radius(
         problem = code.refresh(progress)
         path = file_of(code, file)
     cited = citing_notes(code, bank, path, query)
-    left = LeftOut(limit)
+    left = AnswerLimit(limit)
     with code.lock:
         rows = lookup.in_file(code.table, path)
         kept = left.first("symbols", [row for row in rows if not row.test])
@@ -142,7 +142,7 @@ def _depended(state: CouplingState | None, path: str, limit: int) -> tuple[Coupl
 
 
 def _symbols(
-    code: Codebase, rows: tuple[SymbolRow, ...], cited: CitingNotes, left: LeftOut
+    code: Codebase, rows: tuple[SymbolRow, ...], cited: CitingNotes, left: AnswerLimit
 ) -> tuple[AffectedSymbol, ...]:
     accesses = code.accesses([row.id for row in rows])
     graph = code.relations().calls

@@ -54,7 +54,7 @@ Values = tuple[str, ...]
 """The numbers and truth values of a line, or the text to which it sets a name."""
 
 
-class Named(NamedTuple):
+class NamedCode(NamedTuple):
     """What a text names of code."""
 
     names: frozenset[str]
@@ -91,7 +91,7 @@ class CodeWords:
         self._counts = Counter(value for line in self.lines for value in line.values)
         self.parameters = _parameters(parsed) if parsed else {}
 
-    def lost(self, new: CodeWords, named: Named) -> tuple[str, ...]:
+    def lost(self, new: CodeWords, named: NamedCode) -> tuple[str, ...]:
         """Return the names and numbers that a text names and whose code is another in `new`.
 
         A name, if it is in no line any more, if it is that of a function with another number of
@@ -122,7 +122,7 @@ class CodeWords:
         """Tell whether a value comes or goes, and is not only on another line now."""
         return any(self._counts[one] != new._counts[one] for values in lines for one in values)
 
-    def _stated(self, named: Named) -> set[tuple[str, str]]:
+    def _stated(self, named: NamedCode) -> set[tuple[str, str]]:
         """Return the stated numbers, each with a word of its sentence that stands on its line."""
         return {
             (number, word)

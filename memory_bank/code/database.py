@@ -16,8 +16,8 @@ from memory_bank.base.paths import private_folder
 from memory_bank.code.records import (
     SYMBOL,
     TEST,
+    IdParts,
     Intent,
-    Named,
     ParsedFile,
     Symbol,
     dumped,
@@ -272,7 +272,7 @@ def _give_ids(
     rows = {row[0]: row for row in sqlite.chunked(base, sql, names)}
     given = [
         (found, row.number)
-        for row, found in ids(prefix, [Named(*row[:5]) for row in rows.values()])
+        for row, found in ids(prefix, [IdParts(*row[:5]) for row in rows.values()])
         if found != row.id
     ]
     base.executemany(f"UPDATE {table} SET sym = ? WHERE id = ?", given)

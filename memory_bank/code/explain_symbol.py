@@ -116,7 +116,7 @@ def explain_symbol(
         guards = code.relations().guards.of_symbol(row)
         state, notices = coupling_state(code)
         uncounted = code.count_access([row.id]) if count_access else ""
-    left = LeftOut(limit)
+    left = AnswerLimit(limit)
     return ExplainedSymbol(
         schema_version=SCHEMA_VERSION,
         details=details._replace(
@@ -133,7 +133,7 @@ def explain_symbol(
     )
 
 
-class LeftOut:
+class AnswerLimit:
     """What a limit leaves out of an answer."""
 
     def __init__(self, limit: int) -> None:

@@ -186,7 +186,7 @@ class Worker:
         return _TOO_MUCH if refused else _CRASHED  # some grammars crash without memory
 
 
-class _State:
+class _SharedWorker:
     """What the threads of this process share."""
 
     lock = threading.Lock()
@@ -195,7 +195,7 @@ class _State:
 
 def parse(data: bytes, language: str) -> ParsedFile:
     """Return what is in a file, or why it is refused; raise StorageFailed if no process starts."""
-    with _State.lock:
+    with _SharedWorker.lock:
         found = _started().parse(data, language)
         if found.refused == _CRASHED:  # by this file, or by something else
             found = _started().parse(data, language)
@@ -204,20 +204,20 @@ def parse(data: bytes, language: str) -> ParsedFile:
 
 def _started() -> Worker:
     """Return a process that can be used."""
-    if _State.worker is not None and _State.worker.is_usable():
-        return _State.worker
-    if _State.worker is not None:
-        _State.worker.end()
-        _State.worker = None
+    if _SharedWorker.worker is not None and _SharedWorker.worker.is_usable():
+        return _SharedWorker.worker
+    if _SharedWorker.worker is not None:
+        _SharedWorker.worker.end()
+        _SharedWorker.worker = None
     try:
-        _State.worker = Worker()
+        _SharedWorker.worker = Worker()
     except (OSError, EOFError, RuntimeError) as error:
         said = getattr(error, "strerror", None) or error
         raise exhausted(error) or StorageFailed(
             f"no source file can be parsed: a process can't be started ({said})",
             "look at the limits of memory and processes",
         ) from error
-    return _State.worker
+    return _SharedWorker.worker
 
 
 def _too_long(seconds: float) -> str:
@@ -226,22 +226,22 @@ def _too_long(seconds: float) -> str:
 
 def _end_idle(worker: Worker) -> None:
     """End a process, unless a thread is just about to use it."""
-    if _State.lock.acquire(blocking=False):
+    if _SharedWorker.lock.acquire(blocking=False):
         try:
             worker.end()
         finally:
-            _State.lock.release()
+            _SharedWorker.lock.release()
 
 
 def _end() -> None:
-    if _State.worker is not None:
-        _State.worker.end()
+    if _SharedWorker.worker is not None:
+        _SharedWorker.worker.end()
 
 
 def _forget() -> None:
     """Leave the process to the one that started it, after a fork."""
-    _State.lock = threading.Lock()
-    _State.worker = None
+    _SharedWorker.lock = threading.Lock()
+    _SharedWorker.worker = None
 
 
 atexit.register(_end)

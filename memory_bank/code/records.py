@@ -104,7 +104,7 @@ SYMBOL, TEST = "sym-", "test-"
 DIGITS = 12
 
 
-class Named(NamedTuple):
+class IdParts(NamedTuple):
     """What an id is made of."""
 
     number: int
@@ -117,7 +117,7 @@ class Named(NamedTuple):
     """The id that it has; empty if none."""
 
 
-def ids(prefix: str, rows: Sequence[Named]) -> Iterator[tuple[Named, str]]:
+def ids(prefix: str, rows: Sequence[IdParts]) -> Iterator[tuple[IdParts, str]]:
     """Yield rows with their ids; all rows of the same language and name must be given.
 
     An id is the hash of language and name; if several files have that name, also of the path, and

@@ -131,7 +131,7 @@ _LEAST = 20
 _LANES: tuple[Lane, ...] = ("symbols", "tests", "docs", "commits")
 
 
-class _Found(NamedTuple):
+class _KindResults(NamedTuple):
     """The results of one kind."""
 
     results: Sequence[Result] = ()
@@ -247,12 +247,12 @@ def explained(
         raise BadInput(f"there is no mode {mode!r}", f"choose one of: {', '.join(MODES)}")
     limit = min(max(limit, 1), MOST)
     query = query.encode("utf-8", "replace").decode()  # an argument may be no UTF-8
-    asked = _Asked(query, limit, mode, scope, refresh_code, progress)
+    asked = _Asking(query, limit, mode, scope, refresh_code, progress)
     found = _searched(bank, codebase, wanted, asked)
     if COUPLING in wanted and codebase is not None and any(one.results for one in found.values()):
         results = with_coupling(codebase, {kind: one.results for kind, one in found.items()})
         found = {
-            kind: found.get(kind, _Found())._replace(results=some)
+            kind: found.get(kind, _KindResults())._replace(results=some)
             for kind, some in results.items()
             if kind in wanted
         }
@@ -277,9 +277,9 @@ def explained(
     )
 
 
-def _commits_beside_notes(found: dict[str, _Found], query: str) -> dict[str, _Found]:
+def _commits_beside_notes(found: dict[str, _KindResults], query: str) -> dict[str, _KindResults]:
     """Lower the scores of commits where a note may answer: it says what holds now."""
-    notes = found.get(NOTES, _Found()).results
+    notes = found.get(NOTES, _KindResults()).results
     if COMMITS not in found or not any(one.relevance_score >= ranking.STRONG for one in notes):
         return found
     factor = score_calibration.share(COMMITS, query)
@@ -294,7 +294,7 @@ def nothing_here(no_bank: NoBank, no_code: NoRepository) -> NoBank:
     return NoBank.after(no_bank, f"{no_bank.message}; {no_code.message}")
 
 
-def _problem(found: Mapping[str, _Found]) -> str | None:
+def _problem(found: Mapping[str, _KindResults]) -> str | None:
     """Return what could not be searched, and why results may be missing."""
     absent: dict[str, list[str]] = {}
     for kind, one in found.items():
@@ -305,7 +305,7 @@ def _problem(found: Mapping[str, _Found]) -> str | None:
     return "; ".join(dict.fromkeys(said)) or None
 
 
-class _Asked(NamedTuple):
+class _Asking(NamedTuple):
     query: str
     limit: int
     mode: str | None
@@ -324,11 +324,11 @@ def _checked(include: Sequence[str]) -> tuple[str, ...]:
 
 
 def _searched(
-    bank: Bank | None, codebase: Codebase | None, wanted: Sequence[str], asked: _Asked
-) -> dict[str, _Found]:
+    bank: Bank | None, codebase: Codebase | None, wanted: Sequence[str], asked: _Asking
+) -> dict[str, _KindResults]:
     """Search the kinds in parallel, each in a thread."""
     lanes = [lane for lane in _LANES if lane in wanted or (COUPLING in wanted and lane == SYMBOLS)]
-    searches: dict[str, Callable[[], _Found]] = {}
+    searches: dict[str, Callable[[], _KindResults]] = {}
     if NOTES in wanted:
         searches[NOTES] = partial(_notes, bank, asked)
     absent = "there is no git repository here"
@@ -342,7 +342,7 @@ def _searched(
             absent = error.message
     for lane in lanes:
         if codebase is None or absent:
-            searches[lane] = partial(_Found, absent=absent)
+            searches[lane] = partial(_KindResults, absent=absent)
         else:
             searches[lane] = partial(_code, codebase, lane, asked)
     with ThreadPoolExecutor(max_workers=max(1, len(searches))) as threads:
@@ -353,9 +353,9 @@ def _searched(
     return found
 
 
-def _notes(bank: Bank | None, asked: _Asked) -> _Found:
+def _notes(bank: Bank | None, asked: _Asking) -> _KindResults:
     if bank is None:
-        return _Found(absent="there is no bank here")
+        return _KindResults(absent="there is no bank here")
     answer: Recalled = recall.recall(
         bank,
         asked.query,
@@ -379,7 +379,7 @@ def _notes(bank: Bank | None, asked: _Asked) -> _Found:
         )
         for note in answer.notes
     ]
-    return _Found(
+    return _KindResults(
         results,
         answer.mode_used,
         "" if answer.fallback_reason in REASONS else answer.fallback_reason or "",
@@ -395,16 +395,16 @@ def _place(note: RecalledNote, name: str) -> str:
     return name if origin is None else f"{origin.repository}:{origin.bank}:{name}"
 
 
-def _code(codebase: Codebase, lane: Lane, asked: _Asked) -> _Found:
+def _code(codebase: Codebase, lane: Lane, asked: _Asking) -> _KindResults:
     """Search one lane of the code."""
     try:
         found: CodeResult = codebase.search(
             lane, asked.query, max(_LEAST, _OVERFETCH * asked.limit), mode=asked.mode
         )
     except MemoryBankError as error:
-        return _Found(absent=error.message)
+        return _KindResults(absent=error.message)
     pairs = [(one, hit) for hit in found.hits if (one := _result(codebase, hit, asked.query))]
-    return _Found(
+    return _KindResults(
         [one for one, _ in pairs],
         found.mode,
         found.fallback_reason,
@@ -464,7 +464,7 @@ def _is_named(symbol: Symbol, query: str) -> bool:
     return query.strip().strip("`").removesuffix("()") in (symbol.qualified, symbol.name)
 
 
-def _ranked(found: dict[str, _Found], limit: int, fusion: tuple[str, float]) -> list[Result]:
+def _ranked(found: dict[str, _KindResults], limit: int, fusion: tuple[str, float]) -> list[Result]:
     """Fuse the results of all kinds, and return the best with their scores."""
     results = [one for kind in found.values() for one in kind.results]
     numbers = iter(range(len(results)))

@@ -49,7 +49,7 @@ class HasFields(Protocol):
         """Its tier of trust; empty for none."""
 
 
-class Condition(NamedTuple):
+class Narrowing(NamedTuple):
     """A condition that a query can have."""
 
     key: str
@@ -64,11 +64,11 @@ class Condition(NamedTuple):
 class Narrowings(NamedTuple):
     """What a search can be narrowed by."""
 
-    types: tuple[Condition, ...] = ()
-    tags: tuple[Condition, ...] = ()
-    periods: tuple[Condition, ...] = ()
-    trust: tuple[Condition, ...] = ()
-    others: tuple[Condition, ...] = ()
+    types: tuple[Narrowing, ...] = ()
+    tags: tuple[Narrowing, ...] = ()
+    periods: tuple[Narrowing, ...] = ()
+    trust: tuple[Narrowing, ...] = ()
+    others: tuple[Narrowing, ...] = ()
     """Other conditions that the query has."""
     kinds: Mapping[str, int] = MappingProxyType({})
     """The number of hits of each kind."""
@@ -97,7 +97,7 @@ def choices(
             boosts.KEY, boosts.TIERS, Counter(one.trust for one in hits if one.trust), counted=True
         ),
         tuple(
-            Condition(one.key, one.value, None, on=True, query=without(query, one))
+            Narrowing(one.key, one.value, None, on=True, query=without(query, one))
             for one in conditions
             if one.key not in shown or one.negated
         ),
@@ -141,7 +141,7 @@ class _Maker:
 
     def of_values(
         self, key: str, bank: Mapping[str, int], hits: Counter[str]
-    ) -> tuple[Condition, ...]:
+    ) -> tuple[Narrowing, ...]:
         """Return those that are on, those of the hits, then the bank's; most frequent first."""
         frequent = [value for value, _ in hits.most_common()]
         values = list(dict.fromkeys([*frequent, *bank]))
@@ -150,14 +150,14 @@ class _Maker:
 
     def all_of(
         self, key: str, values: Iterable[str], hits: Mapping[str, int], *, counted: bool = False
-    ) -> tuple[Condition, ...]:
+    ) -> tuple[Narrowing, ...]:
         """Return all values in their own order."""
         known = hits if counted and not self._whole else {}
         return self._made(key, list(values), known, most=len(PERIODS) + len(boosts.TIERS))
 
     def _made(
         self, key: str, values: Sequence[str], counts: Mapping[str, int], *, most: int
-    ) -> tuple[Condition, ...]:
+    ) -> tuple[Narrowing, ...]:
         on = {value.casefold(): value for value in self._on.get(key, ())}
         known = {value.casefold() for value in values}
         chosen = [*(value for folded, value in on.items() if folded not in known), *values]
@@ -170,5 +170,5 @@ class _Maker:
             room -= 1
             change = without_condition if is_on else with_condition
             query = change(self._query, key, value, self._fields)
-            found.append(Condition(key, value, counts.get(value), is_on, query))
+            found.append(Narrowing(key, value, counts.get(value), is_on, query))
         return tuple(found)

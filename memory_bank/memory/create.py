@@ -176,7 +176,7 @@ def remember_many(bank: Bank, items: Iterable[Item]) -> list[Remembered | Refuse
     wanted = list(items)  # before the lock is taken: the iterator may be slow
     with bank.lock, bank.store.writing():
         bank.catch_up()
-        batch = _Batch(bank)
+        batch = _BulkWrite(bank)
         try:
             found = [batch.write(item) for item in wanted]
         finally:
@@ -192,7 +192,7 @@ def remember_many(bank: Bank, items: Iterable[Item]) -> list[Remembered | Refuse
     ]
 
 
-class _Batch:
+class _BulkWrite:
     """A bulk write to a bank whose lock is held."""
 
     def __init__(self, bank: Bank) -> None:

@@ -414,7 +414,7 @@ def _bare(heading: str) -> str:
     return heading.strip().lstrip("#").strip().casefold()
 
 
-class Difference(NamedTuple):
+class ChangedSince(NamedTuple):
     """How a text differs from what its note says now."""
 
     text: str
@@ -440,13 +440,13 @@ def rewrite(bank: Bank, name: str, text: str, *, if_match: str | None = None) ->
     return write(bank, name, replaced, if_match=if_match, given=text)
 
 
-def difference(bank: Bank, name: str, text: str) -> Difference:
+def difference(bank: Bank, name: str, text: str) -> ChangedSince:
     """Return what a note says now, and what a text would change; raise NoteNotFound."""
     path = bank.find(name, exactly=True)
     note = bank.store.read(path)
     before, after = parsing.encoded(note.text), parsing.encoded(text)
     made = note_comparison.compare({path: before}, {path: after}, lambda one: one)
-    return Difference(note.text, note.etag, made[0] if made else None)
+    return ChangedSince(note.text, note.etag, made[0] if made else None)
 
 
 def with_line_ends(text: str, old: str) -> str:

@@ -56,7 +56,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
-class ImportedNote:
+class NoteImport:
     """The result of importing one note."""
 
     key: str
@@ -79,7 +79,7 @@ class Imported:
     dry_run: bool
     counts: Mapping[str, int]
     """Notes by action."""
-    notes: tuple[ImportedNote, ...]
+    notes: tuple[NoteImport, ...]
     """In the order of the source."""
     unread: tuple[NotImported, ...]
     """Entries that could not be read, and why."""
@@ -145,7 +145,7 @@ def import_notes(
     except OSError as error:
         raise BadInput(f"{path} can't be read: {error.strerror}") from error
     entries = [one for one in read if isinstance(one, Entry)]
-    run = _Run(bank, f"{kind}:{folder or source.name}/", folder, entries)
+    run = _ImportRun(bank, f"{kind}:{folder or source.name}/", folder, entries)
     with bank.lock, bank.store.writing():
         bank.catch_up(insist=True)
         run.plan()
@@ -204,7 +204,7 @@ class _Update(NamedTuple):
     item: Item
 
 
-class _Run:
+class _ImportRun:
     """One import: the plan and the result of each entry, by its number."""
 
     def __init__(self, bank: Bank, origin: str, folder: str, entries: list[Entry]) -> None:
@@ -217,7 +217,7 @@ class _Run:
         self._updates: list[_Update] = []
         self._contents: dict[str, str] = {}
         self._planned: set[str] = set()
-        self.found: dict[int, ImportedNote] = {}
+        self.found: dict[int, NoteImport] = {}
 
     def plan(self) -> None:
         """Compare each entry with the bank; entries that need no write get their results."""
@@ -262,7 +262,7 @@ class _Run:
     def _done(
         self, number: int, action: str, path: str | None = None, reason: str | None = None
     ) -> None:
-        self.found[number] = ImportedNote(self._entries[number].key, action, path, reason)
+        self.found[number] = NoteImport(self._entries[number].key, action, path, reason)
 
     def _imported_before(self) -> dict[str, NoteRow]:
         """Map origins to the imported notes; of copies, the first by path."""

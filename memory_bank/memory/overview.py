@@ -93,7 +93,7 @@ class Home(NamedTuple):
     problem: str | None
 
 
-class _Read(NamedTuple):
+class _OverviewRows(NamedTuple):
     notes: int
     tags: dict[str, int]
     types: dict[str, int]
@@ -103,8 +103,8 @@ class _Read(NamedTuple):
 def home(bank: Bank, days: float = 7, changes: int = 100, now: float | None = None) -> Home:
     """Return the notes by tag and type, and those that changed in the last `days` before `now`."""
 
-    def read(view: View) -> _Read:
-        return _Read(
+    def read(view: View) -> _OverviewRows:
+        return _OverviewRows(
             entries.count(view.manifest, NOTES),
             document_rows.counts(view.manifest, "tag"),
             document_rows.counts(view.manifest, "type"),

@@ -156,7 +156,7 @@ def _answer(bank: Bank, wanted: Wanted, progress: Progress | None) -> BankAnswer
     return BankAnswer(answer, [hit for hit, note in pairs if note is not None], found.query)
 
 
-class _Found(NamedTuple):
+class _BankAnswer(NamedTuple):
     result: SearchResult
     notes: list[RecalledNote | None]
     """One for each hit; None if its file changed since it was indexed."""
@@ -165,7 +165,7 @@ class _Found(NamedTuple):
     answered: bool
 
 
-def _checked_search(bank: Bank, view: View, wanted: Wanted) -> tuple[_Found, bool]:
+def _checked_search(bank: Bank, view: View, wanted: Wanted) -> tuple[_BankAnswer, bool]:
     """Search, and tell whether another process changed the index meanwhile.
 
     Its manifest and its retrievers may then disagree about a note, which hides it.
@@ -181,7 +181,7 @@ def keys_of(view: View, *, across: bool) -> set[str]:
     return filters.fields(view.manifest) | (ACROSS if across else set())
 
 
-def _search(bank: Bank, view: View, wanted: Wanted) -> _Found:
+def _search(bank: Bank, view: View, wanted: Wanted) -> _BankAnswer:
     known = keys_of(view, across=wanted.across) if ":" in wanted.query else ()
     parsed = parse(wanted.query, known, times=wanted.times, kinds=wanted.kinds)
     conditions = (*parsed.conditions, *wanted.conditions)
@@ -237,7 +237,7 @@ def _search(bank: Bank, view: View, wanted: Wanted) -> _Found:
         notes = [note and note._replace(content="", snippet="", also=()) for note in notes]
     whole = not conditions and links is None and wanted.mode != "semantic"
     answered = not whole or view.engine.answers(parsed.question, found.hits)
-    return _Found(found, notes, parsed, notices, answered)
+    return _BankAnswer(found, notes, parsed, notices, answered)
 
 
 def _newest_first(

@@ -148,7 +148,7 @@ def _with_shared(bank: Bank, wanted: Wanted, scope: str, progress: Progress | No
     local = [bank] if scope == BOTH else []
     for one in local:
         one.catch_up(progress)
-    asked = _Asked(local, wanted)
+    asked = _SharedQuestion(local, wanted)
     with shared_hits.asking(bank, wanted, asked.keys) as shared:
         counts = shared.counts(asked.words)
         known = rarities(asked.words, [*(_counts(one, asked) for one in local), counts])
@@ -182,7 +182,7 @@ def _together(
     if common is None:
         for one in banks:
             one.catch_up(progress)
-        asked = _Asked(banks, wanted)
+        asked = _SharedQuestion(banks, wanted)
         known = rarities(asked.words, [_counts(one, asked) for one in banks])
         common = together(asked.question.text, known, [_best(one, asked, known) for one in banks])
     wanted = wanted._replace(together=common)
@@ -232,7 +232,7 @@ def _own_banks(bank: Bank, opened: ExitStack) -> tuple[list[Bank], list[str]]:
     return found, problems
 
 
-class _Asked:
+class _SharedQuestion:
     """What is asked of all places: without words of time, which may restrict it."""
 
     def __init__(self, banks: Sequence[Bank], wanted: Wanted) -> None:
@@ -243,10 +243,10 @@ class _Asked:
         self.words = words_of(self.question.text)
 
 
-def _counts(bank: Bank, asked: _Asked) -> WordCounts:
+def _counts(bank: Bank, asked: _SharedQuestion) -> WordCounts:
     return bank.read(lambda view: WordCounts(*view.engine.word_counts(asked.words)))
 
 
-def _best(bank: Bank, asked: _Asked, known: Mapping[str, float]) -> dict[str, float]:
+def _best(bank: Bank, asked: _SharedQuestion, known: Mapping[str, float]) -> dict[str, float]:
     question = asked.question._replace(rarities=known)
     return bank.read(lambda view: view.engine.best_scores(question))

@@ -61,7 +61,7 @@ _BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
 _MARKS = re.compile(r"(?:[#>|+*-]|\d{1,9}[.)])[ \t]+|[#>|]+")
 
 
-class Rule(NamedTuple):
+class ProjectRule(NamedTuple):
     """A note that is a rule."""
 
     path: str
@@ -81,18 +81,18 @@ class Rule(NamedTuple):
         return not self.applies_to or any(matches(one, file) for one in self.applies_to)
 
 
-class Rules(NamedTuple):
+class ProjectRules(NamedTuple):
     """The rules of a bank, by path."""
 
-    rules: tuple[Rule, ...]
+    rules: tuple[ProjectRule, ...]
     """Those that count."""
-    pending: tuple[Rule, ...]
+    pending: tuple[ProjectRule, ...]
     """Those that wait, each with its reason."""
     limits: tuple[str, ...] = ()
     """What is not known of the repository, and why."""
 
 
-def rules(bank: Bank, seconds: float = LIMIT) -> Rules:
+def rules(bank: Bank, seconds: float = LIMIT) -> ProjectRules:
     """Return the rules that count now, and those that wait; archived and superseded ones are none.
 
     `seconds` is the longest wait for git.
@@ -121,7 +121,7 @@ def rules(bank: Bank, seconds: float = LIMIT) -> Rules:
             for row in rows
             if (rule := _rule(bank, row, stems)) is not None
         ]
-    return Rules(
+    return ProjectRules(
         tuple(one for one in found if not one.waits),
         tuple(one for one in found if one.waits),
         limits,
@@ -139,7 +139,7 @@ def named_files(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(word for word in found if word))[:_MOST_NAMED]
 
 
-def rules_for(found: Sequence[Rule], files: Collection[str]) -> tuple[Rule, ...]:
+def rules_for(found: Sequence[ProjectRule], files: Collection[str]) -> tuple[ProjectRule, ...]:
     """Return those rules that are for one of some files, those with patterns first."""
     chosen = [one for one in found if any(one.applies(file) for file in files)]
     return tuple(sorted(chosen, key=lambda one: (not one.applies_to, one.path)))
@@ -230,14 +230,14 @@ def _reason(bank: Bank, path: str, tier: str, *, reviews: bool) -> str:
     return NOT_REVIEWED if reviews and tier != REVIEWED else ""
 
 
-def _rule(bank: Bank, row: DocumentRow, stems: Mapping[str, int]) -> Rule | None:
+def _rule(bank: Bank, row: DocumentRow, stems: Mapping[str, int]) -> ProjectRule | None:
     try:
         note = bank.store.read(row.key)
     except MemoryBankError:
         return None  # gone meanwhile
     stem = note.name.rpartition("/")[2]
     extra = note.meta.extra
-    return Rule(
+    return ProjectRule(
         path=row.key,
         name=stem if stems[stem.casefold()] == 1 else note.name,
         title="" if slug(note.title) == slug(stem) else note.title,

@@ -13,7 +13,7 @@ from collections.abc import Collection, Sequence
 from typing import Literal, NamedTuple
 
 from memory_bank.base.text import one_line
-from memory_bank.memory.rules import Rule
+from memory_bank.memory.rules import ProjectRule
 from memory_bank.notes.characters import BREAK
 from memory_bank.notes.merging import conflicts
 from memory_bank.notes.secrets import secrets
@@ -68,7 +68,7 @@ class WrittenBlock(NamedTuple):
     """With both markers and `\\n` at its end; empty if there is no rule."""
     left_out: tuple[str, ...] = ()
     """Names of the rules for which there was no room."""
-    refused: tuple[Rule, ...] = ()
+    refused: tuple[ProjectRule, ...] = ()
     """Rules whose line looks like a secret."""
 
 
@@ -84,7 +84,7 @@ class FoundBlock(NamedTuple):
     problem: str = ""
 
 
-def written(found: Sequence[Rule], most: int, allowed: Collection[str] = ()) -> WrittenBlock:
+def written(found: Sequence[ProjectRule], most: int, allowed: Collection[str] = ()) -> WrittenBlock:
     """Return the block of some rules, of at most that many bytes.
 
     Those that are pinned or name their files come first and say all; the others are named as long
@@ -97,7 +97,7 @@ def written(found: Sequence[Rule], most: int, allowed: Collection[str] = ()) -> 
         return WrittenBlock("", (), refused)
     room = most - len(_block([], len(chosen)).encode())
     order = sorted(chosen, key=lambda one: (not one.pinned, not one.applies_to, one.path))
-    kept: dict[Rule, str] = {}
+    kept: dict[ProjectRule, str] = {}
     for rule in order:
         first = [0, 1] if rule.pinned or rule.applies_to else [1]
         for line in (lines[rule][form] for form in first):
@@ -205,7 +205,7 @@ def _plain(text: str) -> str:
     return BREAK.sub("\n", text)
 
 
-def described(rule: Rule, *, whole: bool) -> str:
+def described(rule: ProjectRule, *, whole: bool) -> str:
     """Return the line of a rule: what it says, its name, and the files that it is for."""
     said = rule.title
     if whole:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # the verbs name the views of their answers
     from memory_bank.memory.ask_results import Answer, Result
     from memory_bank.memory.confirm import Confirmation, Promoted
     from memory_bank.memory.edit import WrittenNote
-    from memory_bank.memory.import_notes import Imported, ImportedNote
+    from memory_bank.memory.import_notes import Imported, NoteImport
     from memory_bank.memory.move_and_merge import Merged, Renamed
     from memory_bank.memory.overview import Stats
     from memory_bank.memory.remember import Remembered
@@ -396,7 +396,7 @@ def _imported(call: Call, done: Imported) -> None:
     call.console.line(f"{count(len(done.notes), 'note')}: {would}{', '.join(parts) or 'nothing'}")
 
 
-def _imported_note(call: Call, note: ImportedNote, *, dry_run: bool) -> None:
+def _imported_note(call: Call, note: NoteImport, *, dry_run: bool) -> None:
     console = call.console
     verb = f"would be {note.action}:" if dry_run else note.action
     if note.action in {"created", "updated"}:

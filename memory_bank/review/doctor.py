@@ -59,7 +59,7 @@ class SameIds:
 
 
 @dataclass(frozen=True, slots=True)
-class SecretPlace:
+class SecretLocation:
     """The place of a secret, without its value."""
 
     path: str
@@ -102,7 +102,7 @@ class BankHealth:
     odd_names: tuple[Unindexed, ...]
     """Indexed notes whose names no new note may have, and why."""
     same_ids: tuple[SameIds, ...]
-    secrets: tuple[SecretPlace, ...]
+    secrets: tuple[SecretLocation, ...]
     """Keys, tokens and passwords in notes."""
     findings: tuple[Finding, ...]
     """Findings of the rules without a separate list, the most severe first."""
@@ -251,9 +251,9 @@ def _health(view: View, bank: Bank, report: SyncReport) -> BankHealth:
     )
 
 
-def _secret(one: Finding) -> SecretPlace:
+def _secret(one: Finding) -> SecretLocation:
     found = one.hash or ""
-    return SecretPlace(one.path, one.line, one.message.removesuffix(f" (hash {found})"), found)
+    return SecretLocation(one.path, one.line, one.message.removesuffix(f" (hash {found})"), found)
 
 
 def _no_code(bank: Bank) -> str | None:

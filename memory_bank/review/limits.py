@@ -52,7 +52,7 @@ class _Cost(NamedTuple):
     links: int = 0
 
 
-class LeftOut(NamedTuple):
+class UnreadNotes(NamedTuple):
     """The changed notes that a review does not read."""
 
     paths: frozenset[str] = frozenset()
@@ -62,10 +62,10 @@ class LeftOut(NamedTuple):
     """The first of them at HEAD, by path."""
 
 
-NOTHING = LeftOut()
+NOTHING = UnreadNotes()
 
 
-def left_out(bank: Bank, base: Side, head: Side) -> LeftOut:
+def left_out(bank: Bank, base: Side, head: Side) -> UnreadNotes:
     """Return the changed notes beyond the limits, the largest first; none of the work tree.
 
     A note is left out on both sides, so that what a side lacks is no change.
@@ -101,7 +101,7 @@ def left_out(bank: Bank, base: Side, head: Side) -> LeftOut:
             if path in side
         }
 
-    return LeftOut(frozenset(reasons), unread(was), unread(now))
+    return UnreadNotes(frozenset(reasons), unread(was), unread(now))
 
 
 def _beyond(costs: Mapping[str, Sequence[_Cost]]) -> dict[str, str]:

@@ -41,7 +41,7 @@ from memory_bank.review.findings import (
     stale_citations,
     without_same,
 )
-from memory_bank.review.limits import NOTHING, LeftOut
+from memory_bank.review.limits import NOTHING, UnreadNotes
 from memory_bank.review.link_changes import LinkComparison
 from memory_bank.review.report import (
     RankFall,
@@ -168,7 +168,7 @@ def review(
 
 
 def compared(
-    bank: Bank, before: Bank, after: Bank, base: Side, head: Side, left: LeftOut = NOTHING
+    bank: Bank, before: Bank, after: Bank, base: Side, head: Side, left: UnreadNotes = NOTHING
 ) -> Review:
     """Return the review of two banks, the states of `bank` at two revisions without some notes."""
     said = [one.catch_up() for one in (before, after)]
@@ -209,7 +209,7 @@ def compared(
 
 
 def _bank_of(
-    bank: Bank, side: Side, left: LeftOut, otherwise: Settings | None = None
+    bank: Bank, side: Side, left: UnreadNotes, otherwise: Settings | None = None
 ) -> AbstractContextManager[Bank]:
     """Return the bank of a side of the review; `otherwise` is as of `bank_at`."""
     if side.name == WORKTREE and side.commit is None:
@@ -220,7 +220,7 @@ def _bank_of(
     return bank_at(bank, name, otherwise=otherwise, left_out=left.paths)
 
 
-def _comparison(bank: Bank, before: Bank, after: Bank, left: LeftOut) -> LinkComparison:
+def _comparison(bank: Bank, before: Bank, after: Bank, left: UnreadNotes) -> LinkComparison:
     old, new = BankState(before), BankState(after)
     if after is bank:
         added = set(new.versions) - set(old.versions)
@@ -345,7 +345,7 @@ def _falls(found: LinkComparison) -> Iterator[RankFall]:
             yield RankFall(*one, found.file_of(one.note))
 
 
-def _notices(bank: Bank, found: LinkComparison, left: LeftOut) -> Iterator[str]:
+def _notices(bank: Bank, found: LinkComparison, left: UnreadNotes) -> Iterator[str]:
     """Yield what was left out, and what decides about findings."""
     old, new = found.before.bank.settings, found.after.bank.settings
     changed = [name for name in _OF_FINDINGS if getattr(old, name) != getattr(new, name)]

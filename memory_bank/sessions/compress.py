@@ -50,7 +50,7 @@ class Compression:
 
 
 @dataclass(frozen=True, slots=True)
-class _Batch:
+class _EventBatch:
     """Events of one session that become observations together."""
 
     name: str
@@ -173,7 +173,7 @@ def _compress_batch(
 ) -> None:
     """Write the observations of a batch in one step, then remove its events."""
     with opened(bank) as store:
-        batch = _Batch(name, _session_of(bank, store, events), events)
+        batch = _EventBatch(name, _session_of(bank, store, events), events)
         if batch.id(0) in {one.id for one in batch.session.observations}:
             store.remove_pending([event.id for event in events])
             return
@@ -232,7 +232,7 @@ def _root(bank: Bank, events: Sequence[Event]) -> Path | None:
     return project
 
 
-def _settled(batch: _Batch, number: int, one: Observation, root: Path) -> Observation:
+def _settled(batch: _EventBatch, number: int, one: Observation, root: Path) -> Observation:
     return settled_observation(
         replace(
             one,

@@ -245,7 +245,7 @@ class Injected:
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _ContextParts:
     sessions: tuple[Session, ...] = ()
     """The last started first."""
     superseded: frozenset[str] = frozenset()
@@ -377,14 +377,14 @@ def _limits(settings: ContextSettings, **given: Any) -> ContextSettings:  # noqa
 
 def _find(
     bank: Bank, view: View, project: str, session_id: str, limits: ContextSettings, now: datetime
-) -> _Found:
+) -> _ContextParts:
     """Read the last sessions, and list the notes that changed since the last one ended."""
     most = max(limits.session_limit, _STEPS_SESSIONS) if limits.session_limit else 0
     read = sessions_of(bank, view, project, limits._replace(session_limit=most), now)
     paths = [one.path for one in read[: limits.session_limit]]
     numbers = document_rows.numbers_of(view.manifest, paths)
     last = next((one for one in read if one.session_id != session_id), None)
-    return _Found(
+    return _ContextParts(
         sessions=tuple(read),
         superseded=frozenset(entries.superseded(view.manifest, numbers)),
         changed=tuple(_changed(view, last_moment(last))) if last else (),
@@ -457,7 +457,7 @@ def _chosen(
 
 
 def _rows(
-    found: _Found,
+    found: _ContextParts,
     sessions: Sequence[Session],
     observations: Sequence[Observation],
     session_id: str,

@@ -231,7 +231,7 @@ class SessionView:
     """Why its note can't be read; empty if it can."""
 
 
-class _Read(NamedTuple):
+class _SessionSources(NamedTuple):
     """What the queue, the index and the note know of a session."""
 
     session: Session
@@ -277,7 +277,7 @@ def view_session(bank: Bank, name: str, *, page: int = 1, at: str = "") -> Sessi
     )
 
 
-def _read(bank: Bank, name: str) -> _Read:
+def _read(bank: Bank, name: str) -> _SessionSources:
     with opened(bank) as store:
         notes = IndexedNotes(bank)
         rows = {session_id_of(row): row for row in notes.rows()}
@@ -294,7 +294,7 @@ def _read(bank: Bank, name: str) -> _Read:
                 f"there is no session {session_id[:60]!r}", "look for it in the list"
             )
         written = tuple(notes.written_in(session_id))
-    return _Read(session, row, document, written, problem)
+    return _SessionSources(session, row, document, written, problem)
 
 
 def _named(name: str, rows: Mapping[str, DocumentRow], others: Collection[str]) -> str:
@@ -337,7 +337,7 @@ class _Facts(NamedTuple):
     """Files that are notes, mapped to their paths in the bank."""
 
 
-def _facts(bank: Bank, view: View, found: _Read, shown: Sequence[Observation]) -> _Facts:
+def _facts(bank: Bank, view: View, found: _SessionSources, shown: Sequence[Observation]) -> _Facts:
     said = found.session.summary
     files = {file for one in shown for file in (*one.files_read, *one.files_modified)}
     files |= {*said.files_read, *said.files_edited} if said else set()

@@ -264,7 +264,7 @@ def search(
         since=_seconds(date_start),
         before=_seconds(date_end),
     )
-    asked = _Asked(query or "", wanted, type, min(max(limit, 1), MOST), offset, order_by)
+    asked = _ObservationQuery(query or "", wanted, type, min(max(limit, 1), MOST), offset, order_by)
     return answer(bank, project, asked)
 
 
@@ -297,7 +297,7 @@ search_observations = search
 """Its name in `memory_bank`, where `search` is a package."""
 
 
-class _Asked(NamedTuple):
+class _ObservationQuery(NamedTuple):
     query: str
     wanted: EntryConditions
     type: str | None
@@ -323,7 +323,9 @@ def decisions(
 ) -> ObservationRows:
     """Return the newest decisions: observations of that type, and notes of type `decision`."""
     wanted = EntryConditions(obs_types=("decision",), types=("decision",))
-    return answer(bank, project, _Asked("", wanted, "note", _clamped(limit), 0, "date_desc"))
+    return answer(
+        bank, project, _ObservationQuery("", wanted, "note", _clamped(limit), 0, "date_desc")
+    )
 
 
 @operation(
@@ -346,10 +348,10 @@ def changes_for_file(
     wanted = EntryConditions(
         kinds=frozenset([OBSERVATIONS]), files=file_names(bank, [file]), modified=True
     )
-    return answer(bank, None, _Asked("", wanted, None, _clamped(limit), 0, "date_desc"))
+    return answer(bank, None, _ObservationQuery("", wanted, None, _clamped(limit), 0, "date_desc"))
 
 
-def answer(bank: Bank, project: str | None, asked: _Asked) -> ObservationRows:
+def answer(bank: Bank, project: str | None, asked: _ObservationQuery) -> ObservationRows:
     """Compress what waits, update the index, and search it."""
     own = project_of(bank)
     wanted = _within(bank, asked.wanted, project, own)
@@ -408,7 +410,7 @@ def _seconds(when: When | None) -> float | None:
 Found = tuple[list[IndexRow], tuple[str, ...]]
 
 
-def _listed(_: Bank, view: View, asked: _Asked, own: str) -> Found:
+def _listed(_: Bank, view: View, asked: _ObservationQuery, own: str) -> Found:
     """Return entries by time: the answer without a query."""
     ascending = asked.order == "date_asc"
     found = entries.listed(
@@ -433,7 +435,7 @@ def _sections(view: View, places: Sequence[RowPlace]) -> list[RowPlace]:
     ]
 
 
-def _ranked(bank: Bank, view: View, asked: _Asked, own: str) -> Found:
+def _ranked(bank: Bank, view: View, asked: _ObservationQuery, own: str) -> Found:
     """Return hits of the words of a query, by relevance or time."""
     parsed = parse(asked.query, filters.fields(view.manifest), times=False)
     scope = entries.scope(view.manifest, asked.wanted)

@@ -13,7 +13,7 @@ from memory_bank.base.errors import StorageFailed
 from memory_bank.code import parsing
 from memory_bank.code.changes import Compared, SymbolChanges
 from memory_bank.code.code_at import CitedPlace, CodeAt
-from memory_bank.code.code_words import Named
+from memory_bank.code.code_words import NamedCode
 from memory_bank.code.database import ParseCache
 from memory_bank.code.work_tree import work_tree_of
 from memory_bank.git import objects
@@ -44,7 +44,7 @@ class Judged(NamedTuple):
     compared: Compared
     names: tuple[str, ...] = ()
     """The names and numbers in the note whose code in a cited file is another now."""
-    named: Named | None = None
+    named: NamedCode | None = None
     """All that the note names of that file."""
 
 
@@ -184,7 +184,7 @@ class CodeComparison:
             self._compared[key] = self._changes.compare(base, one.place, by_name=one.by_name)
         return self._compared[key]
 
-    def _losing(self, named: Named | None) -> Callable[[str, str, str], bool] | None:
+    def _losing(self, named: NamedCode | None) -> Callable[[str, str, str], bool] | None:
         """Return what tells whether a blob of a file lacks what a note names in the one before."""
         if named is None:
             return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from memory_bank.bank.bank import Bank
 from memory_bank.base.filenames import NOTE_SUFFIXES
 from memory_bank.code.code_at import FOLDER, CodeAt
-from memory_bank.code.code_words import CodeWords, Named
+from memory_bank.code.code_words import CodeWords, NamedCode
 from memory_bank.trust.citations import Cited
 
 
@@ -16,9 +16,9 @@ class NamedChanges:
         """Read the files of one repository."""
         self._code = code
         self._words: dict[tuple[str, str], CodeWords | None] = {}
-        self._named: dict[Cited, Named] = {}
+        self._named: dict[Cited, NamedCode] = {}
 
-    def named(self, one: Cited, notes: Bank) -> Named:
+    def named(self, one: Cited, notes: Bank) -> NamedCode:
         """Return what the section of a citation names, else what the note does.
 
         Of `[[conf.yml#port]]`, `port` is named, too.
@@ -36,7 +36,7 @@ class NamedChanges:
             self._named[one] = found._replace(names=found.names | {inner}) if inner else found
         return self._named[one]
 
-    def lost(self, path: str, old: str, new: str, named: Named) -> tuple[str, ...]:
+    def lost(self, path: str, old: str, new: str, named: NamedCode) -> tuple[str, ...]:
         """Return what is named and has other code in the second of two blobs of a file."""
         before, after = self._read(path, old), self._read(path, new)
         return before.lost(after, named) if before and after else ()

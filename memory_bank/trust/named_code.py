@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from memory_bank.code import parsing
-from memory_bank.code.code_words import Named, number_of, parts_of
+from memory_bank.code.code_words import NamedCode, number_of, parts_of
 from memory_bank.notes.blocks import parse_blocks
 from memory_bank.notes.inline import scan
 
@@ -76,7 +76,7 @@ _NO_NAMES = frozenset(
 """Words that every file of some language has."""
 
 
-def named_in(text: str) -> Named:
+def named_in(text: str) -> NamedCode:
     """Return what a Markdown text names."""
     names, numbers = set[str](), dict[str, set[str]]()
     for block in parse_blocks(text).inline_blocks:
@@ -87,7 +87,9 @@ def named_in(text: str) -> Named:
             for number, words in _stated(cell):
                 numbers.setdefault(number, set()).update(words)
     kept = (name for name in names if len(name) > 1 and name.lower() not in _NO_NAMES)
-    return Named(frozenset(kept), {number: frozenset(words) for number, words in numbers.items()})
+    return NamedCode(
+        frozenset(kept), {number: frozenset(words) for number, words in numbers.items()}
+    )
 
 
 def _parts(cell: str) -> tuple[list[str], str]:

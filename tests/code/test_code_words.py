@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memory_bank.code import parsing
-from memory_bank.code.code_words import CodeWords, Named
+from memory_bank.code.code_words import CodeWords, NamedCode
 
 CODE = '''"""Talk of RETRIES and old_name."""
 import old_import
@@ -49,7 +49,7 @@ def words(text: str, path: str = "a.py") -> CodeWords:
 
 def lost(old: str, new: str, path: str = "a.py", **numbers: str) -> tuple[str, ...]:
     stated = {key[1:]: frozenset(said.split()) for key, said in numbers.items()}
-    return words(old, path).lost(words(new, path), Named(NAMES, stated))
+    return words(old, path).lost(words(new, path), NamedCode(NAMES, stated))
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_code_that_only_moved_in_its_file_is_the_same() -> None:
 
 def test_a_number_counts_with_a_word_of_its_sentence_only() -> None:
     new = CODE.replace("timeout=30", "timeout=60")
-    plain = Named(frozenset(), {"30": frozenset(["timeout", "seconds"])})
+    plain = NamedCode(frozenset(), {"30": frozenset(["timeout", "seconds"])})
     assert words(CODE).lost(words(new), plain) == ("30",)
     assert words(CODE).lost(words(new), plain._replace(numbers={"30": frozenset(["disk"])})) == ()
     moved = CODE.replace("timeout=30", "\n            timeout=30,\n        ")

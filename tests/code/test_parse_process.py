@@ -54,8 +54,8 @@ def own_process() -> Iterator[None]:
 
 def running() -> int:
     """Return the number of the process that parses."""
-    assert parse_process._State.worker is not None
-    return parse_process._State.worker._process.pid
+    assert parse_process._SharedWorker.worker is not None
+    return parse_process._SharedWorker.worker._process.pid
 
 
 def measured(language: str, size: int, *names: str) -> list[tuple[str, float, float, str]]:
@@ -163,7 +163,7 @@ def test_an_interrupted_question_gets_no_other_ones_answer(monkeypatch: pytest.M
 def test_the_process_ends_when_there_is_nothing_to_parse(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parse_process, "_IDLE_SECONDS", 0.05)
     parsing.parse(PLAIN, "python")
-    worker = parse_process._State.worker
+    worker = parse_process._SharedWorker.worker
     assert worker is not None
     worker._process.wait(30)
     assert parsing.parse(PLAIN, "python").symbols

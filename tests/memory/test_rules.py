@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from memory_bank.bank.bank import Bank
 from memory_bank.memory import rules, rules_block
-from memory_bank.memory.rules import NOT_COMMITTED, NOT_IN_GIT, NOT_REVIEWED, Rule, matches
+from memory_bank.memory.rules import NOT_COMMITTED, NOT_IN_GIT, NOT_REVIEWED, ProjectRule, matches
 
 Git = Callable[..., str]
 Opening = Callable[..., Bank]
@@ -31,8 +31,10 @@ def commit(git: Git, project: Path, message: str = "More") -> None:
     git(project, "commit", "-q", "-m", message)
 
 
-def rule(text: str = "Say it.", *, title: str = "", name: str = "one", **more: object) -> Rule:
-    made = Rule(f"rules/{name}.md", name, title, text, (), pinned=False)
+def rule(
+    text: str = "Say it.", *, title: str = "", name: str = "one", **more: object
+) -> ProjectRule:
+    made = ProjectRule(f"rules/{name}.md", name, title, text, (), pinned=False)
     return made._replace(**more)
 
 

@@ -167,7 +167,7 @@ def folder(file: Path) -> str:
 
 def read_transcript(file: Path) -> Transcript:
     """Return the session of a file, with the calls of its subagents. Raises OSError."""
-    reading = _Reading(Transcript(file, session_id=file.stem))
+    reading = _ClaudeSession(Transcript(file, session_id=file.stem))
     for line in transcript_lines.read(file, reading.made.skipped):
         reading.take(line)
     for agent in transcript_lines.listed(file.with_suffix("") / "subagents", "*.jsonl"):
@@ -176,7 +176,7 @@ def read_transcript(file: Path) -> Transcript:
     return reading.end()
 
 
-class _Reading:
+class _ClaudeSession:
     """The lines of one session, taken one after the other."""
 
     def __init__(self, made: Transcript) -> None:

@@ -217,7 +217,7 @@ def folder(file: Path) -> str:
 def read_transcript(file: Path) -> Transcript:
     """Return the session of a file. Raises OSError."""
     found = _ID.search(file.stem)
-    reading = _Reading(Transcript(file, session_id=found[1] if found else file.stem))
+    reading = _CodexSession(Transcript(file, session_id=found[1] if found else file.stem))
     for line in transcript_lines.read(file, reading.made.skipped):
         reading.take(line)
     return reading.end()
@@ -231,7 +231,7 @@ def _said(content: object) -> str:
     )
 
 
-class _Reading:
+class _CodexSession:
     """The lines of one session, taken one after the other."""
 
     def __init__(self, made: Transcript) -> None:

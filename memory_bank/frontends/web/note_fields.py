@@ -90,7 +90,7 @@ def rewritten(content: str, given: NoteFields) -> str:
     return front_matter.set_keys(text, changes) if changes else text
 
 
-class _Read(NamedTuple):
+class _NoteParts(NamedTuple):
     """A note in parts: `head` and `body` joined are its text."""
 
     fields: NoteFields
@@ -102,7 +102,7 @@ class _Read(NamedTuple):
     title_key: str
 
 
-def _read(text: str) -> _Read | None:
+def _read(text: str) -> _NoteParts | None:
     parts = front_matter.split(text)
     raw, faults = front_matter.metadata(parts)
     meta, more = read_meta(raw)
@@ -121,7 +121,7 @@ def _read(text: str) -> _Read | None:
     tags = ", ".join(meta.tags)
     files = ", ".join(meta.file_refs)
     fields = NoteFields(title, shown(text[start:]), meta.type, tags, files)
-    return _Read(fields, raw, text[:start], text[start:], heading, key)
+    return _NoteParts(fields, raw, text[:start], text[start:], heading, key)
 
 
 def shown(text: str) -> str:

@@ -163,7 +163,7 @@ def _as_git(base: Sequence[str], ours: Sequence[str], theirs: Sequence[str]) -> 
 
 
 def _sectioned(base: Sequence[str], ours: Sequence[str], theirs: Sequence[str]) -> list[Part]:
-    three = _Three(*(_sections(lines) for lines in (base, ours, theirs)))
+    three = _ThreeBodies(*(_sections(lines) for lines in (base, ours, theirs)))
     shared = _shared(three)
     if not shared or max(map(len, three)) > _MOST_SECTIONS:
         return line_merge.merge(base, ours, theirs)
@@ -176,7 +176,7 @@ def _sectioned(base: Sequence[str], ours: Sequence[str], theirs: Sequence[str]) 
     return list(_joined(chunks))
 
 
-class _Three(NamedTuple):
+class _ThreeBodies(NamedTuple):
     """The sections of the three bodies."""
 
     base: list[_Section]
@@ -201,7 +201,7 @@ def _sections(lines: Sequence[str]) -> list[_Section]:
     return found
 
 
-def _shared(three: _Three) -> set[Key]:
+def _shared(three: _ThreeBodies) -> set[Key]:
     """Return the keys that all have, except of headings that not all repeat as often."""
     often = [Counter(section.key[:-1] for section in sections) for sections in three]
     keys = [{section.key for section in sections} for sections in three]
@@ -210,7 +210,7 @@ def _shared(three: _Three) -> set[Key]:
     }
 
 
-def _in_one_order(three: _Three, shared: set[Key]) -> _Three | None:
+def _in_one_order(three: _ThreeBodies, shared: set[Key]) -> _ThreeBodies | None:
     """Return the sections in the order of the side that moved some; None if both moved some."""
     orders = [[one.key for one in sections if one.key in shared] for sections in three]
     base, ours, theirs = orders
@@ -218,11 +218,11 @@ def _in_one_order(three: _Three, shared: set[Key]) -> _Three | None:
         return three
     if base == theirs:
         place = {key: number for number, key in enumerate(ours)}
-        return _Three(_moved(three.base, place), three.ours, _moved(three.theirs, place))
+        return _ThreeBodies(_moved(three.base, place), three.ours, _moved(three.theirs, place))
     place = {key: number for number, key in enumerate(theirs)}
     if base == ours:
-        return _Three(_moved(three.base, place), _moved(three.ours, place), three.theirs)
-    return _Three(_moved(three.base, place), *three[1:]) if ours == theirs else None
+        return _ThreeBodies(_moved(three.base, place), _moved(three.ours, place), three.theirs)
+    return _ThreeBodies(_moved(three.base, place), *three[1:]) if ours == theirs else None
 
 
 def _moved(sections: Sequence[_Section], place: Mapping[Key, int]) -> list[_Section]:
@@ -236,7 +236,7 @@ def _moved(sections: Sequence[_Section], place: Mapping[Key, int]) -> list[_Sect
     return [section for group in groups for section in group]
 
 
-def _by_section(three: _Three, shared: set[Key]) -> Iterator[list[Part]]:
+def _by_section(three: _ThreeBodies, shared: set[Key]) -> Iterator[list[Part]]:
     gaps = [_between(sections, shared) for sections in three]
     for (base, head), (ours, our_head), (theirs, their_head) in zip(*gaps, strict=True):
         yield list(_merged_gap(base, ours, theirs))

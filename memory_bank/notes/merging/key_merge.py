@@ -161,7 +161,7 @@ def _age(keys: Sequence[tuple[str, object]]) -> tuple[bool, float, str]:
 _MISSING = KeyLines("", "", None)
 
 
-class _Three(NamedTuple):
+class _ThreeValues(NamedTuple):
     """A key's lines in the three blocks, empty where it is missing."""
 
     base: KeyLines
@@ -184,7 +184,7 @@ def merge(base: str, ours: str, theirs: str, *, are_two_notes: bool = False) -> 
     parts: list[Part] = []
     wanted: dict[str, object] = {}
     for key in _order(*three):
-        of_key = _Three(*(block.of.get(key, _MISSING) for block in three))
+        of_key = _ThreeValues(*(block.of.get(key, _MISSING) for block in three))
         found = _merged(key, of_key, ours_is_older=is_older)
         parts += found
         value = _value(found, key)
@@ -236,7 +236,7 @@ def _moved(base: Keys, order: Sequence[str]) -> bool:
     return shared != [key for key in base.of if key in shared]
 
 
-def _merged(key: str, three: _Three, *, ours_is_older: bool | None) -> list[Part]:
+def _merged(key: str, three: _ThreeValues, *, ours_is_older: bool | None) -> list[Part]:
     """Return a key's lines with those above it."""
     base, ours, theirs = three
     if base is _MISSING or (ours is not _MISSING and theirs is not _MISSING):
@@ -248,7 +248,7 @@ def _merged(key: str, three: _Three, *, ours_is_older: bool | None) -> list[Part
     return [*_lines(kept.above), *_changed(key, three, ours_is_older=ours_is_older)]
 
 
-def _changed(key: str, three: _Three, *, ours_is_older: bool | None) -> list[Part]:
+def _changed(key: str, three: _ThreeValues, *, ours_is_older: bool | None) -> list[Part]:
     """Return the lines of a key that one side or both changed."""
     base, ours, theirs = (one.text for one in three)
     if theirs in (ours, base):
@@ -262,7 +262,7 @@ def _changed(key: str, three: _Three, *, ours_is_older: bool | None) -> list[Par
     return _lines(text)
 
 
-def _chosen(key: str, three: _Three, *, ours_is_older: bool | None) -> str | None:
+def _chosen(key: str, three: _ThreeValues, *, ours_is_older: bool | None) -> str | None:
     """Return the lines of a key that both sides changed; None for a conflict."""
     base, ours, theirs = three
     values = Values(base.value, ours.value, theirs.value)
@@ -282,7 +282,7 @@ def _chosen(key: str, three: _Three, *, ours_is_older: bool | None) -> str | Non
     return None if takes is None else three[1 + takes].text
 
 
-def _with_items(key: str, three: _Three, items: list[object]) -> str | None:
+def _with_items(key: str, three: _ThreeValues, items: list[object]) -> str | None:
     """Return the lines of a list with these items, in the style of ours if that has the key."""
     _, ours, theirs = three
     for one in (ours, theirs):
@@ -296,7 +296,7 @@ def _with_items(key: str, three: _Three, items: list[object]) -> str | None:
         return None
 
 
-def _keeps_comments(text: str, three: _Three) -> bool:
+def _keeps_comments(text: str, three: _ThreeValues) -> bool:
     base, ours, theirs = (comments(one.text) for one in three)
     return (ours | theirs) - base <= comments(text)
 

@@ -45,7 +45,7 @@ class Run:
 
 
 @dataclass(eq=False, slots=True)
-class Work:
+class TurnWork:
     """What becomes one observation: what was done up to a commit, or to the end of the turn."""
 
     prompt: int
@@ -80,7 +80,7 @@ class Work:
             for word in self.words
         )
 
-    def absorb(self, other: Work) -> None:
+    def absorb(self, other: TurnWork) -> None:
         """Add all of another work that changed nothing."""
         self.when, self.tokens = max(self.when, other.when), self.tokens + other.tokens
         self.reads += other.reads
@@ -115,7 +115,7 @@ class Turn:
 
     def __init__(self, paths: Paths, request: str) -> None:
         self.paths = paths
-        self.works = list[Work]()
+        self.works = list[TurnWork]()
         self.said = ""
         """The last text of the agent."""
         self.steps = list[str]()
@@ -123,7 +123,7 @@ class Turn:
         self.request = request
         self.edits = 0
         """How many changes of code there were."""
-        self._stash = list[tuple[Work, str, list[FileChange]]]()
+        self._stash = list[tuple[TurnWork, str, list[FileChange]]]()
 
     @property
     def runs(self) -> list[Run]:
@@ -134,7 +134,7 @@ class Turn:
         """Add one call."""
         event = call.event
         if not self.works or self.works[-1].commit:
-            self.works.append(Work(event.prompt_number, event.created_at))
+            self.works.append(TurnWork(event.prompt_number, event.created_at))
         work = self.works[-1]
         work.tokens += estimate(event.tool_input) + estimate(event.tool_output)
         work.when = max(work.when, event.created_at)
@@ -151,7 +151,7 @@ class Turn:
         else:
             self._look(work, call)
 
-    def end(self) -> list[Work]:
+    def end(self) -> list[TurnWork]:
         """Return the works of which each may become an observation, with their changes in words.
 
         What was only looked at, run or reported belongs to the changes before it, else after it.
@@ -167,19 +167,19 @@ class Turn:
                 (before or kept)[-1 if before else 0].absorb(work)
         return kept
 
-    def _look(self, work: Work, call: ToolCall) -> None:
+    def _look(self, work: TurnWork, call: ToolCall) -> None:
         read, fact = outcomes.look(call, self.paths)
         work.reads += read
         work.looks += [fact] if fact else []
 
-    def _report(self, work: Work, call: ToolCall) -> None:
+    def _report(self, work: TurnWork, call: ToolCall) -> None:
         """Keep what a subagent said, which two events may tell."""
         told = call.output.strip()
         known = {" ".join(text.split()) for one in self.works for text in one.reports}
         if told and " ".join(told.split()) not in known:
             work.reports.append(told)
 
-    def _edit(self, work: Work, call: ToolCall, changes: Sequence[FileChange]) -> None:
+    def _edit(self, work: TurnWork, call: ToolCall, changes: Sequence[FileChange]) -> None:
         for change in changes:
             path = self.paths.shown(change.path, call.event.cwd)
             moved = self.paths.shown(change.moved_to, call.event.cwd) if change.moved_to else ""
@@ -189,7 +189,7 @@ class Turn:
             work.changes.setdefault(path, []).append(shown)
             self.edits += kind_of(path) == "code"
 
-    def _command(self, work: Work, call: ToolCall) -> None:
+    def _command(self, work: TurnWork, call: ToolCall) -> None:
         steps = shell.steps(call.command)
         if shell.only_looks(steps):
             self._look(work, call)

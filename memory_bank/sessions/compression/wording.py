@@ -20,7 +20,7 @@ from memory_bank.sessions.compression.sentences import (
     telling,
 )
 from memory_bank.sessions.compression.texts import bounded, cut, unnamed
-from memory_bank.sessions.compression.turns import Run, Turn, Work
+from memory_bank.sessions.compression.turns import Run, Turn, TurnWork
 from memory_bank.sessions.records import TITLE_LIMIT, Observation
 
 DECIDED, NEXT, COMMITTED = "decided: ", "next: ", "committed"
@@ -88,7 +88,7 @@ class _Wording:
     """One work of a turn in words."""
 
     def __init__(
-        self, turn: Turn, work: Work, said: str, rules: list[str], before: Sequence[Observation]
+        self, turn: Turn, work: TurnWork, said: str, rules: list[str], before: Sequence[Observation]
     ) -> None:
         self._turn, self._work, self._said, self._before = turn, work, said, before
         self._rules = [cut(one, _TITLE * 2) for one in rules[:_MOST_RULES]]

@@ -62,7 +62,7 @@ def build(export: Export, folder: Path, progress: Progress | None = None) -> Bui
     """
     target = SiteFolder(folder)
     site = ExportedSite(export)
-    asked = _Asked(site, progress)
+    asked = _SitePages(site, progress)
     anyio.run(asked.all)
     size = 0
 
@@ -96,7 +96,7 @@ def build(export: Export, folder: Path, progress: Progress | None = None) -> Bui
     )
 
 
-class _Asked:
+class _SitePages:
     """The pages of a site, asked one after the other."""
 
     def __init__(self, site: ExportedSite, progress: Progress | None) -> None:

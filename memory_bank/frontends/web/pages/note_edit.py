@@ -25,7 +25,7 @@ from memory_bank.frontends.web.note_fields import NoteFields, fields_of, items, 
 from memory_bank.frontends.web.site import HINTS, Site
 from memory_bank.frontends.web.templating import plain, url_of
 from memory_bank.memory import ask_hits, confirm, create, edit, note_view, show
-from memory_bank.memory.edit import Difference
+from memory_bank.memory.edit import ChangedSince
 from memory_bank.memory.remember import CREATED, Remembered, remember
 from memory_bank.notes.schema import KNOWN_TYPES
 from memory_bank.review.formats.word_diff import spans_of
@@ -287,7 +287,7 @@ async def _refused(
         return values
     try:
         text = await site.ask(_text, name, form)
-        found: Difference = await site.ask(edit.difference, name, text)
+        found: ChangedSince = await site.ask(edit.difference, name, text)
     except (NoteNotFound, BadInput, UnreadableNote):
         return values
     return values | {"conflict": found, "etag": found.etag}

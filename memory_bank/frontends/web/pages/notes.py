@@ -124,7 +124,7 @@ def _from(request: Request) -> int:
     return number_in(request.query_params.get("from", ""), 0, _MOST_PAGES)
 
 
-class Topic(NamedTuple):
+class TagTopic(NamedTuple):
     """A tag with its most linked notes."""
 
     name: str
@@ -171,7 +171,7 @@ def _list(bank: Bank, request: Request, *, alone: bool) -> dict[str, Any]:
     }
 
 
-def _topics(bank: Bank) -> list[Topic]:
+def _topics(bank: Bank) -> list[TagTopic]:
     """Return the most used tags with their most linked notes, each note once."""
     graph = whole_graph(bank)
     degrees = {
@@ -193,7 +193,7 @@ def _topics(bank: Bank) -> list[Topic]:
         seen.update(shown[tag])
     rows = {one.path: one for one in overview.rows_of(bank, seen)}
     return [
-        Topic(tag, len(by_tag[tag]), tuple(rows[path] for path in paths if path in rows))
+        TagTopic(tag, len(by_tag[tag]), tuple(rows[path] for path in paths if path in rows))
         for tag, paths in shown.items()
         if paths
     ]

@@ -48,7 +48,7 @@ class Range(NamedTuple):
     worktree: bool = False
 
 
-class _State(NamedTuple):
+class _ReviewInput(NamedTuple):
     """What a review depends on; while it stays, no second one is made."""
 
     base: Side
@@ -64,8 +64,8 @@ class Reviews:
         """Make none yet."""
         self._shared = shared
         self._limiter: CapacityLimiter | None = None
-        self._running: dict[_State, asyncio.Future[Review]] = {}
-        self._kept: OrderedDict[_State, Review] = OrderedDict()
+        self._running: dict[_ReviewInput, asyncio.Future[Review]] = {}
+        self._kept: OrderedDict[_ReviewInput, Review] = OrderedDict()
         self._changes = 0
         self.made = 0
         """Number of reviews that were begun."""
@@ -77,7 +77,7 @@ class Reviews:
 
     async def of(self, wanted: Range) -> Review:
         """Return the review of a range; raise NoRepository and BadInput."""
-        state = _State(*await self.sides(wanted), self._changes)
+        state = _ReviewInput(*await self.sides(wanted), self._changes)
         if state in self._kept:
             return self._kept[state]
         running = self._running.get(state)
@@ -110,7 +110,7 @@ class Reviews:
                 bank, wanted.revisions or None, staged=wanted.staged, worktree=wanted.worktree
             )
 
-    def _end(self, state: _State, done: asyncio.Future[Review]) -> None:
+    def _end(self, state: _ReviewInput, done: asyncio.Future[Review]) -> None:
         self._running.pop(state, None)
         with suppress(asyncio.CancelledError):
             if done.exception() is None and state.head.commit and state.base.commit:
