@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import posixpath
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
@@ -10,7 +12,6 @@ from dataclasses import asdict, replace
 from memory_bank.base.errors import BadInput, NoteExists, NoteNotFound, SecretFound, UnreadableNote
 from memory_bank.notes.store import Store
 from memory_bank.sessions import note_format, note_reading, session_edit
-from memory_bank.sessions.matching import matching, ordered
 from memory_bank.sessions.note_format import paths_of
 from memory_bank.sessions.note_text import one_line
 from memory_bank.sessions.queue import OBSERVATION_STORED, EventQueue
@@ -349,3 +350,44 @@ def _merged(row: Session | None, note: Session | None) -> Session | None:
 
 def _json(summary: Summary) -> str:
     return json.dumps(asdict(summary), ensure_ascii=False, default=str)
+
+
+_WORD = re.compile(r"\w+")
+
+
+def matching(one: Observation, query: ObservationQuery) -> bool:
+    """Tell whether an observation meets all conditions of a query, and has one of its words."""
+    concepts = {concept.casefold() for concept in one.concepts}
+    files = {_plain(file) for file in (*one.files_read, *one.files_modified)}
+    return (
+        (not query.project or one.project.casefold() == query.project.casefold())
+        and (not query.session_id or one.session_id == query.session_id)
+        and (not query.obs_types or one.obs_type in query.obs_types)
+        and all(concept.casefold() in concepts for concept in query.concepts)
+        and (not query.files or not files.isdisjoint(map(_plain, query.files)))
+        and (query.since is None or one.created_at >= query.since)
+        and (query.before is None or one.created_at < query.before)
+        and (not query.query.strip() or _score(one, query.query) > 0)
+    )
+
+
+def ordered(found: Sequence[Observation], query: ObservationQuery) -> list[Observation]:
+    """Return observations in the order of a query; ties by id."""
+    by_date = sorted(
+        sorted(found, key=lambda one: one.id),
+        key=lambda one: one.created_at,
+        reverse=query.order_by != "date_asc",
+    )
+    if query.order_by == "relevance" and query.query.strip():
+        return sorted(by_date, key=lambda one: -_score(one, query.query))
+    return by_date
+
+
+def _score(one: Observation, words: str) -> int:
+    """Count the words of a query that an observation has."""
+    text = " ".join((one.title, one.subtitle, one.narrative, *one.facts, *one.concepts))
+    return len({*_WORD.findall(words.casefold())} & {*_WORD.findall(text.casefold())})
+
+
+def _plain(file: str) -> str:
+    return posixpath.normpath(file.replace("\\", "/"))

@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import NamedTuple, Self
 
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.note_files import open_history
 from memory_bank.base.dates import iso_of
-from memory_bank.base.errors import StorageFailed
+from memory_bank.base.errors import MemoryBankError, StorageFailed
+from memory_bank.base.filenames import NOTE_SUFFIXES
 from memory_bank.code import parsing
 from memory_bank.code.changes import Compared, SymbolChanges
-from memory_bank.code.code_at import CitedPlace, CodeAt
-from memory_bank.code.code_words import NamedCode
+from memory_bank.code.code_at import FOLDER, CitedPlace, CodeAt
+from memory_bank.code.code_words import CodeWords, NamedCode
 from memory_bank.code.database import ParseCache
 from memory_bank.code.work_tree import work_tree_of
 from memory_bank.git import objects
-from memory_bank.git.history import SECONDS
+from memory_bank.git.commits import Change, CommitsAt
+from memory_bank.git.history import SECONDS, merge_changes
 from memory_bank.git.repository import shared_folder
-from memory_bank.trust.citations import Cited, link_to
-from memory_bank.trust.named_changes import NamedChanges
+from memory_bank.trust.citations import VERIFIED, Cited, link_to
 from memory_bank.trust.stale_report import MOVED, STALE, TOUCHED, UNCOMMITTED, Citation, StaleCommit
-from memory_bank.trust.versions import NoteVersions, Since
 
 _DROPPED = (
     "verified_commit {} is not in the history of this commit (a squash or rebase drops commits):"
@@ -309,3 +309,205 @@ def _slashes(path: str) -> list[int]:
 
 def _last(name: str) -> str:
     return name.rpartition(".")[2]
+
+
+class NamedChanges:
+    """Reads notes and versions of files, each once."""
+
+    def __init__(self, code: CodeAt) -> None:
+        """Read the files of one repository."""
+        self._code = code
+        self._words: dict[tuple[str, str], CodeWords | None] = {}
+        self._named: dict[Cited, NamedCode] = {}
+
+    def named(self, one: Cited, notes: Bank) -> NamedCode:
+        """Return what the section of a citation names, else what the note does.
+
+        Of `[[conf.yml#port]]`, `port` is named, too.
+        """
+        from memory_bank.trust.named_code import named_in  # start-up: most files are as they were
+
+        if one not in self._named:
+            note = notes.store.read(one.note)
+            sections = () if one.in_front_matter else note.body.sections
+            text = "".join(x.text for x in sections if x.line <= one.line < x.end_line)
+            found = named_in(text)
+            if not found.names and not found.numbers:
+                found = named_in(note.text[note.body_start :])
+            inner = one.written.partition("#")[2]
+            self._named[one] = found._replace(names=found.names | {inner}) if inner else found
+        return self._named[one]
+
+    def lost(self, path: str, old: str, new: str, named: NamedCode) -> tuple[str, ...]:
+        """Return what is named and has other code in the second of two blobs of a file."""
+        before, after = self._read(path, old), self._read(path, new)
+        return before.lost(after, named) if before and after else ()
+
+    def _read(self, path: str, blob: str) -> CodeWords | None:
+        key = path, blob
+        if key not in self._words:
+            data = self._code.data(blob) if blob and blob != FOLDER else None
+            parsed = self._code.parsed(path, blob) if data is not None else None
+            known = data is not None and not (parsed and parsed.refused)
+            prose = path.endswith(NOTE_SUFFIXES)
+            self._words[key] = CodeWords(data or b"", parsed, prose=prose) if known else None
+        return self._words[key]
+
+
+_MOST_VERSIONS = 200
+"""Maximum number of commits of one note that are read."""
+
+_FIRST = 2
+"""Number of the newest commits of each note that are read at once."""
+
+
+class ComparedParts(NamedTuple):
+    """A version of a note in the parts that are compared."""
+
+    sections: dict[tuple[tuple[str, ...], int], str]
+    """The texts of sections by their headings, and the number of those before with the same."""
+    lines: dict[int, tuple[tuple[str, ...], int]]
+    """The section of each line."""
+    whole: str
+    """The body, and the references of the front matter."""
+    verified: str
+
+
+class Since(NamedTuple):
+    """The last change of a section."""
+
+    commit: str
+    """Empty if it is not committed."""
+    time: float = 0.0
+    remark: str = ""
+    """What is not certain about it."""
+
+
+class NoteVersions:
+    """Reads the versions of notes from git, up to a commit."""
+
+    def __init__(self, code: CodeAt, at: CommitsAt) -> None:
+        """Read the history of the notes up to a commit."""
+        self._code = code
+        self._at = at
+        self._head = at.head
+        self._steps: dict[str, list[Change]] = {}
+        self._parts: dict[str, ComparedParts | None] = {}
+        self._now: dict[str, tuple[bytes, ComparedParts | None]] = {}
+
+    def prefetch(self, files: Collection[str]) -> None:
+        """Read what is needed of most notes at once."""
+        ids = self._code.ids((self._head, file) for file in files)
+        blobs = [ids[self._head, file] for file in files]
+        for file in files:
+            for _, step in zip(range(_FIRST), self._history(file), strict=False):
+                blobs += [step.before, step.after]
+        self._code.read(blob for blob in blobs if blob)
+
+    def created(self, file: str) -> str:
+        """Return the first commit of a note; empty if it is not known."""
+        commit = ""
+        for step in self._history(file):
+            commit = "" if step.before else step.commit.id
+        return commit
+
+    def since(self, file: str, now: bytes, line: int | None) -> Since:
+        """Return the last commit that changed the section of a line.
+
+        `line` is None for the front matter: then it is the body, or the references. `now` is the
+        content of the file, which may differ from that of the commit.
+        """
+        blob = self._code.id(self._head, file)
+        if file not in self._now or self._now[file][0] != now:
+            self._now[file] = now, _parts(file, now)
+        current, committed = self._now[file][1], self.parts(file, blob)
+        if current is None or committed is None:
+            return Since("")
+        key = None if line is None else current.lines.get(line)
+        if _part(current, key) != _part(committed, key):
+            return Since("")
+        return self._last_change(file, key)
+
+    def verified(self, file: str, value: str) -> Since:
+        """Return the commit that wrote a value of `verified_commit`."""
+        committed = self.parts(file, self._code.id(self._head, file))
+        if committed is None or committed.verified != value:
+            return Since("")
+        for step in self._history(file):
+            before = self.parts(step.old, step.before)
+            if before is None or before.verified != value:
+                return Since(step.commit.id, step.commit.made)
+        return Since("")
+
+    def parts(self, file: str, blob: str) -> ComparedParts | None:
+        """Return the parts of a version; None if there is none, or it can't be read."""
+        if blob not in self._parts:
+            data = self._code.data(blob) if blob else None
+            self._parts[blob] = None if data is None else _parts(file, data)
+        return self._parts[blob]
+
+    def _last_change(self, file: str, key: tuple[tuple[str, ...], int] | None) -> Since:
+        committed = self.parts(file, self._code.id(self._head, file))
+        wanted = _part(committed, key)
+        oldest = None
+        for number, step in enumerate(self._history(file)):
+            after = _part(self.parts(step.path, step.after), key)
+            if number == 0 and after != wanted:
+                return self._by_merge(file, key, wanted)
+            oldest = step.commit
+            if _part(self.parts(step.old, step.before), key) != after:
+                return Since(oldest.id, oldest.made)
+        if oldest is None:
+            return self._by_merge(file, key, wanted)
+        return Since(oldest.id, oldest.made, "older commits of the note were not read")
+
+    def _by_merge(
+        self, file: str, key: tuple[tuple[str, ...], int] | None, wanted: str | None
+    ) -> Since:
+        """Return the merge that made a section what it is."""
+        for step in merge_changes(self._code.tree, self._at, [file]):
+            if _part(self.parts(file, step.after), key) == wanted:
+                before = _part(self.parts(file, step.before), key)
+                if before != wanted:
+                    return Since(step.commit.id, step.commit.made)
+        return Since(self._head, 0.0, "the commit that wrote it was not found")
+
+    def _history(self, file: str) -> Sequence[Change]:
+        """Return the changes of a note, the newest first, under its former names, too."""
+        if file not in self._steps:
+            found = [one for one in self._at.changes(file) if not one.merged]
+            self._steps[file] = found[:_MOST_VERSIONS]
+        return self._steps[file]
+
+
+def _part(parts: ComparedParts | None, key: tuple[tuple[str, ...], int] | None) -> str | None:
+    if parts is None:
+        return None
+    return parts.whole if key is None else parts.sections.get(key)
+
+
+def _parts(file: str, data: bytes) -> ComparedParts | None:
+    from memory_bank.notes import parsing  # start-up: if nothing changed, no note is parsed
+
+    try:
+        note = parsing.parse(file, data)
+    except MemoryBankError:
+        return None
+    sections: dict[tuple[tuple[str, ...], int], str] = {}
+    lines: dict[int, tuple[tuple[str, ...], int]] = {}
+    counts: dict[tuple[str, ...], int] = {}
+    for section in note.body.sections:
+        number = counts[section.headings] = counts.get(section.headings, -1) + 1
+        sections[section.headings, number] = _plain(section.text)
+        for line in range(section.line, section.end_line):
+            lines[line] = section.headings, number
+    meta = note.meta
+    references = [*meta.file_refs, "", *meta.symbol_refs]
+    body = _plain(note.text[note.body_start :])
+    verified = str(meta.extra.get(VERIFIED) or "").strip()
+    return ComparedParts(sections, lines, "\n".join([body, *references]), verified)
+
+
+def _plain(text: str) -> str:
+    """Return a text without white space at the ends of its lines, and without empty last lines."""
+    return "\n".join(line.rstrip() for line in text.strip().splitlines())

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank.code import shebang
+from memory_bank.code import symbol_table
 from memory_bank.code.symbol_table import SymbolTable
 from memory_bank.code.work_tree import WorkTree
 from tests.code.test_symbol_table import OpenTable
@@ -75,7 +75,7 @@ def test_the_program_in_the_first_line_tells_the_language(
 def test_a_first_line_is_read_once(
     scripts: Path, open_table: OpenTable, started: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(shebang, "trusted", lambda _: True)
+    monkeypatch.setattr(symbol_table, "trusted", lambda _: True)
     table = open_table(scripts)
     table.refresh()
     assert sorted(started) == sorted([*SCRIPTS, "bin/perl", "bin/data"])
@@ -114,11 +114,11 @@ def test_large_files_links_and_those_above_the_bound_are_not_read(
     table = open_table(scripts)
     table.refresh()
     assert not {"bin/large", "bin/link"} & {*started, *below(table)}
-    monkeypatch.setattr(shebang, "MOST_FILES", 1)
+    monkeypatch.setattr(symbol_table, "MOST_FILES", 1)
     table.refresh()
     assert list(below(table)) == ["bin/check"]
 
 
 @pytest.mark.parametrize("line", [b"#!", b"#!\n", b"#!\xff\xfe python", b"#!/bin/" + b"x" * 500])
 def test_a_line_that_names_no_known_program_tells_nothing(line: bytes) -> None:
-    assert shebang.language_of(line) == ""
+    assert symbol_table.language_of(line) == ""

@@ -1,18 +1,22 @@
-"""The MCP server over streamable HTTP."""
+"""The MCP server over streamable HTTP, with guards before messages and limits of sessions."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from mcp.server.auth.middleware.bearer_auth import BearerAuthBackend, RequireAuthMiddleware
 from mcp.server.auth.provider import AccessToken
+from mcp.server.streamable_http import MCP_SESSION_ID_HEADER
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp_types import INTERNAL_ERROR, JSONRPCRequest
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.middleware.authentication import AuthenticationMiddleware
+from starlette.responses import Response
 from starlette.routing import Route
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from memory_bank.frontends.http.connections import Bodies, Limits
 from memory_bank.frontends.http.endpoint import (
@@ -25,7 +29,7 @@ from memory_bank.frontends.http.endpoint import (
     token,
 )
 from memory_bank.frontends.http.path_redaction import PathRedaction
-from memory_bank.frontends.mcp.http_sessions import Messages, SessionLimit
+from memory_bank.frontends.mcp.messages import InvalidMessage, message_of, refused, text_of
 from memory_bank.frontends.mcp.server import MemoryServer
 
 PATH = "/mcp"
@@ -88,3 +92,156 @@ def application(server: MemoryServer, guard: RequestGuard, limits: Limits = LIMI
         endpoint = RequireAuthMiddleware(endpoint, [])
     routes = [Route(PATH, endpoint=endpoint)]
     return Starlette(routes=routes, middleware=middleware, lifespan=lambda _: manager.run())
+
+
+_ID = MCP_SESSION_ID_HEADER.encode()
+
+_GONE = 404
+
+_FAILED = 400
+
+_JSON = "application/json"
+
+
+class Messages:
+    """A middleware that answers an invalid message with an error and status 400.
+
+    It sets `scope["mcp.message"]` of a POST. The body must arrive in one piece.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        """Wrap an application."""
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or refuse it."""
+        if scope["method"] != "POST":
+            return await self._app(scope, receive, send)
+        body = await receive()
+        if body["type"] != "http.request" or body.get("more_body"):
+            return None  # the client disconnected
+        message = message_of(body.get("body", b""))
+        if isinstance(message, InvalidMessage):
+            response = Response(text_of(message.answer), _FAILED, media_type=_JSON)
+            return await response(scope, receive, send)
+        rest = [body]
+
+        async def replay() -> Message:
+            return rest.pop() if rest else await receive()
+
+        return await self._app({**scope, "mcp.message": message}, replay, send)
+
+
+@dataclass(slots=True)
+class _Session:
+    """An open session."""
+
+    requests: int = 0
+    """Running requests, including an open stream."""
+    used: bool = False
+    """Whether a request followed `initialize`."""
+
+
+class SessionLimit:
+    """A middleware that limits the sessions: a new one ends the one idle for longest.
+
+    Sessions without a request after `initialize` end before all others.
+    """
+
+    def __init__(self, app: ASGIApp, most: int) -> None:
+        """Wrap an application."""
+        self._app = app
+        self._most = most
+        self._open: dict[bytes, _Session] = {}  # the longest idle first
+        self._opening = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, to its session or to open one."""
+        named = next((value for name, value in scope["headers"] if name == _ID), None)
+        message = scope.get("mcp.message")
+        if named is not None:
+            await self._use(named, scope, receive, send)
+        elif isinstance(message, JSONRPCRequest) and message.method == "initialize":
+            await self._begin(scope, receive, send)
+        else:
+            await self._app(scope, receive, send)
+
+    async def _use(self, named: bytes, scope: Scope, receive: Receive, send: Send) -> None:
+        session = self._open.get(named)
+        if session is None:
+            return await self._app(scope, receive, send)
+        session.used = True
+        session.requests += 1
+        try:
+            status = await _answered(self._app, scope, receive, send)
+        finally:
+            session.requests -= 1
+            self._last(named, session)
+        if status == _GONE or (scope["method"] == "DELETE" and status < _FAILED):
+            self._open.pop(named, None)
+        return None
+
+    async def _begin(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self._opening += 1
+        session = _Session(requests=1)
+        names: list[bytes] = []
+
+        async def note(message: Message) -> None:
+            if message["type"] == "http.response.start" and message["status"] < _FAILED:
+                names.extend(value for name, value in message["headers"] if name == _ID)
+                self._open.update(dict.fromkeys(names, session))
+                self._opening -= len(names)
+            await send(message)
+
+        try:
+            if not await self._room(scope):
+                full = refused(INTERNAL_ERROR, "Too many open sessions")
+                response = Response(text_of(full.answer), 503, {"retry-after": "5"}, _JSON)
+                return await response(scope, receive, send)
+            await self._app(scope, receive, note)
+        finally:
+            self._opening -= not names
+            session.requests -= 1
+            for name in names:
+                self._last(name, session)
+        return None
+
+    def _last(self, name: bytes, session: _Session) -> None:
+        """Move a session to the end: it was used just now."""
+        if self._open.get(name) is session:
+            self._open[name] = self._open.pop(name)
+
+    async def _room(self, scope: Scope) -> bool:
+        """End idle sessions until the new ones fit; return whether they do."""
+        while len(self._open) + self._opening > self._most:
+            idle = [name for name, one in self._open.items() if not one.requests]
+            if not idle:
+                return False
+            name = next((name for name in idle if not self._open[name].used), idle[0])
+            del self._open[name]
+            end = {**scope, "method": "DELETE", "headers": [(_ID, name)], "mcp.message": None}
+            await self._app(end, _nothing, _ignored)
+        return True
+
+
+async def _answered(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> int:
+    """Run an application; return the status of its answer, 0 if there was none."""
+    status = 0
+
+    async def watch(message: Message) -> None:
+        nonlocal status
+        if message["type"] == "http.response.start":
+            status = message["status"]
+        await send(message)
+
+    await app(scope, receive, watch)
+    return status
+
+
+async def _nothing() -> Message:
+    """Return an empty request body."""
+    return {"type": "http.request", "body": b"", "more_body": False}
+
+
+async def _ignored(_: Message) -> None:
+    """Discard the answer to the end of a session."""

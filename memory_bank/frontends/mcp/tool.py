@@ -3,27 +3,35 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable, Collection, Container, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, get_args
 
-from anyio import from_thread, to_thread
+from anyio import fail_after, from_thread, to_thread
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.mcpserver.utilities.func_metadata import FuncMetadata
-from mcp_types import CallToolResult, ContentBlock, TextContent, Tool, ToolAnnotations
+from mcp.shared.exceptions import MCPDeprecationWarning, MCPError
+from mcp_types import (
+    CallToolResult,
+    ContentBlock,
+    SamplingMessage,
+    TextContent,
+    Tool,
+    ToolAnnotations,
+)
 from pydantic import ValidationError
 
-from memory_bank.base.errors import Hint, MemoryBankError
+from memory_bank.base.errors import Busy, Hint, MemoryBankError
 from memory_bank.base.rendering import document, failure
 from memory_bank.base.text import Quotes, agent_name, clean, one_line
 from memory_bank.frontends import declared
 from memory_bank.frontends.http.path_redaction import without_paths
 from memory_bank.frontends.mcp.arguments import metadata, taken
 from memory_bank.frontends.mcp.hints import hints
-from memory_bank.frontends.mcp.sampling import sampler
 from memory_bank.frontends.mcp.served import worded
 from memory_bank.frontends.mcp.structure import NOTICE, structured, structured_schema
 from memory_bank.frontends.serving.shared_bank import SharedBank, reporting_to, tell
@@ -316,3 +324,43 @@ def _lean(found: Mapping[str, Any]) -> dict[str, Any]:
     if not item.get("default", True):
         del item["default"]
     return item
+
+
+SECONDS = 120.0
+"""Time limit of an answer, for which a person may be asked."""
+
+_MOST_REASON = 200
+
+
+def sampler(context: Context[Any, Any]) -> Callable[[str, int], str] | None:
+    """Return what asks the client's model from a tool's thread; None if the client has none.
+
+    It takes a prompt and the most tokens of the answer. It raises Busy if the client refuses, or
+    doesn't answer in time.
+    """
+    params = context.session.client_params
+    if params is None or params.capabilities.sampling is None:
+        return None
+
+    async def ask(prompt: str, most: int) -> str:
+        message = SamplingMessage(role="user", content=TextContent(type="text", text=prompt))
+        with fail_after(SECONDS), warnings.catch_warnings():
+            # the protocol of 2026-07-28 advises against it, but has nothing in its place
+            warnings.simplefilter("ignore", MCPDeprecationWarning)
+            answer = await context.session.create_message(
+                [message], max_tokens=most, related_request_id=context.request_id
+            )
+        if answer.content.type != "text":
+            raise Busy("the client's model gave no text")
+        return str(answer.content.text)
+
+    def sample(prompt: str, most: int) -> str:
+        try:
+            return from_thread.run(ask, prompt, most)
+        except TimeoutError:
+            raise Busy(f"the client's model took longer than {SECONDS:g} s") from None
+        except MCPError as error:
+            said = one_line(str(error))[:_MOST_REASON]
+            raise Busy(f"the client's model gave no answer: {said}") from error
+
+    return sample

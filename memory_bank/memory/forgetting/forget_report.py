@@ -1,4 +1,4 @@
-"""Name the places that forgetting can't reach: git, other folders, files that were left alone."""
+"""What forgetting did, or would do, and the places that it can't reach."""
 
 from __future__ import annotations
 
@@ -6,14 +6,18 @@ import mmap
 import os
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from memory_bank.bank.bank import Bank
 from memory_bank.bank.bank_id import former_ids
 from memory_bank.base import paths
+from memory_bank.base.errors import BadInput
 from memory_bank.base.removed_text import RemovedText
+from memory_bank.base.rendering import count
+from memory_bank.base.screen import FOUND, NOTHING, Call
 from memory_bank.git import repository
 from memory_bank.git.repository import shared_folder
-from memory_bank.memory.forgetting.forgotten import Removal
 
 _REMEMBERED = re.compile(rb"([0-9a-f]{16}) \S* (.+)", re.DOTALL)
 """What is stored with the id of an index: the bank's id, and its folder."""
@@ -133,3 +137,126 @@ def _has(file: Path, forms: Sequence[bytes]) -> bool:
         return False
     with file.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data:
         return any(data.find(form) >= 0 for form in forms)
+
+
+SCHEMA_VERSION = "1.0"
+
+TEXT, NOTE, OBSERVATION, SESSION = "text", "note", "observation", "session"
+
+REPLACED, REMOVED, RENAMED, REBUILT = "replaced", "removed", "renamed", "rebuilt"
+
+
+@dataclass(frozen=True, slots=True)
+class ForgottenPlace:
+    """A place that had what is forgotten."""
+
+    place: str
+    """A note's path, or the name of another part."""
+    kind: str
+    """`note`, `trash`, `queue`, `log`, `leftover`, `index`."""
+    count: int
+    action: str
+    """`replaced`, `removed`, `renamed` or `rebuilt`."""
+
+
+@dataclass(frozen=True, slots=True)
+class OutOfReach:
+    """A place that has it still, or may have it."""
+
+    place: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """What was forgotten, and what is left to others."""
+
+    schema_version: str
+    kind: str
+    """`text`, `note`, `observation` or `session`."""
+    done: bool
+    """False if nothing was changed, as in a dry run."""
+    count: int
+    """How often it was found, apart from the index."""
+    places: tuple[ForgottenPlace, ...]
+    beyond: tuple[OutOfReach, ...]
+
+
+@dataclass(slots=True)
+class Removal:
+    """One run: what it found so far. In a dry run nothing is changed."""
+
+    bank: Bank
+    kind: str
+    dry_run: bool
+    places: list[ForgottenPlace] = field(default_factory=list)
+    beyond: list[OutOfReach] = field(default_factory=list)
+
+    @property
+    def state(self) -> Path:
+        """The bank's private state."""
+        return self.bank.layout.state(self.bank.id)
+
+    def found(self, place: str, kind: str, count: int, action: str = REMOVED) -> None:
+        """Add a place that had it."""
+        if count:
+            self.places.append(ForgottenPlace(place, kind, count, action))
+
+    def left(self, place: str, reason: str) -> None:
+        """Add a place that has it still, or may have it; the first reason stays."""
+        if all(one.place != place for one in self.beyond):
+            self.beyond.append(OutOfReach(place, reason))
+
+    def result(self) -> Forgotten:
+        """Return what was done."""
+        counted = sum(one.count for one in self.places if one.kind != "index")
+        return Forgotten(
+            schema_version=SCHEMA_VERSION,
+            kind=self.kind,
+            done=not self.dry_run,
+            count=counted,
+            places=tuple(self.places),
+            beyond=tuple(self.beyond),
+        )
+
+
+def forgotten(call: Call, found: Forgotten) -> int:
+    """Show what was forgotten, or would be."""
+    call.answer(found, lambda found: _show(call, found))
+    return FOUND if found.count else NOTHING
+
+
+def agreed(call: Call, found: Forgotten) -> bool:
+    """Show where something is, and ask whether to remove it."""
+    if call.json or not call.interactive:
+        raise BadInput(
+            f"{_described(found)} would be removed for good, but confirmation needs a terminal",
+            "add --yes to forget without a question, or --dry-run to see where it is",
+        )
+    _show_places(call, found)
+    return call.agreed(f"Remove {_described(found)} for good?")
+
+
+def _described(found: Forgotten) -> str:
+    """Return what is forgotten, without quoting it."""
+    places = sum(one.kind != "index" for one in found.places)
+    return f"the {found.kind} ({count(found.count, 'occurrence')} in {count(places, 'place')})"
+
+
+def _show(call: Call, found: Forgotten) -> None:
+    if found.done:
+        call.console.line(f"forgot {_described(found)}")
+    else:
+        call.console.line(f"found {_described(found)}; nothing was changed")
+    _show_places(call, found)
+    call.console.line("beyond reach:")
+    for one in found.beyond:
+        call.console.line("  ", (one.place, "place"), f": {one.reason}")
+
+
+def _show_places(call: Call, found: Forgotten) -> None:
+    for one in found.places:
+        is_path = one.kind in ("note", "trash") and not one.place.startswith("/")
+        shown = call.place(one.place) if is_path else one.place
+        number = "" if one.kind == "index" else f" {one.count}"
+        call.console.line(f"  {one.action}{number}: ", (shown, "place"), f" ({one.kind})")

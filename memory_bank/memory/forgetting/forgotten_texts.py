@@ -17,7 +17,7 @@ from memory_bank.base.paths import INDEX
 from memory_bank.base.removed_text import RemovedText
 from memory_bank.base.setting_sections import OBSERVATION_TYPES
 from memory_bank.git import repository
-from memory_bank.memory.forgetting.forgotten import REBUILT, RENAMED, REPLACED, Removal
+from memory_bank.memory.forgetting.forget_report import REBUILT, RENAMED, REPLACED, Removal
 from memory_bank.memory.move_and_merge import rename
 from memory_bank.notes import removal, schema
 from memory_bank.notes.roots import SESSIONS, NoteRoot

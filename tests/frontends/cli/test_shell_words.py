@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from memory_bank.frontends.cli.shell_words import Typed, quoted, typed
+from memory_bank.frontends.cli.completion_scripts import Typed, quoted, typed
 
 BREAKS = " \t\n\"'><=;|&(:"
 NAMES = [

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from memory_bank.frontends.mcp import stdio_transport
+from memory_bank.frontends.mcp.server import MAX_LINE
 from tests.frontends.mcp.conftest import Process, line
 from tests.frontends.mcp.malformed import NO_JSON, NO_REQUEST
 
@@ -107,7 +107,7 @@ def test_a_note_of_the_most_bytes_is_read_and_refused(process: Start, project: P
     server.greet()
     content = "Ж" * 4_999_000 + "\n"  # two bytes each in the note, six on the wire
     sent = line({"content": content})
-    assert 29_000_000 < len(sent) < stdio_transport.MAX_LINE
+    assert 29_000_000 < len(sent) < MAX_LINE
     done = server.call("create_memory", filename="large", content=content)
     assert "too large: an agent's note has at most 100,000" in done["content"][0]["text"]
     assert not (project / ".memories" / "large.md").exists()

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from memory_bank.frontends.web.export.static_links import to_file
+from memory_bank.frontends.web.export.written_site import to_file
 
 FILES = {"/": "index.html", "/notes/a b": "notes/a-b.html", "/notes?from=50": "notes/from-50.html"}
 

@@ -21,7 +21,7 @@ from memory_bank.base.errors import BadInput, NoteNotFound, NoteReadOnly
 from memory_bank.memory.confirm import promote
 from memory_bank.memory.create import create
 from memory_bank.memory.forgetting.forget import forget
-from memory_bank.memory.forgetting.forgotten import Forgotten
+from memory_bank.memory.forgetting.forget_report import Forgotten
 from memory_bank.memory.recall import recall
 from memory_bank.memory.remember import remember
 from memory_bank.memory.trash import delete, trash

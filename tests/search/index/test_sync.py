@@ -15,7 +15,7 @@ from memory_bank.base import filenames
 from memory_bank.base.errors import EmbedderUnavailable, IndexDamaged, StorageFailed
 from memory_bank.memory.recall import recall
 from memory_bank.search.embedders.hashing import Hashing
-from memory_bank.search.index import backfill, sync
+from memory_bank.search.index import backfill, index
 from memory_bank.search.manifest import document_rows
 from memory_bank.search.manifest.manifest import PENDING
 from memory_bank.search.retrievers.keyword.keyword_index import KeywordIndex
@@ -84,8 +84,8 @@ def test_bytes_decide_not_stamps(
 def test_many_notes_are_indexed_in_batches(
     folder: Path, opening: Opening, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sync, "BATCH", 3)
-    monkeypatch.setattr(sync, "FIRST_FACTOR", 1)
+    monkeypatch.setattr(index, "BATCH", 3)
+    monkeypatch.setattr(index, "FIRST_FACTOR", 1)
     fill(folder, 10)
     told: list[tuple[str, int, int]] = []
     bank = opening(folder)
@@ -101,8 +101,8 @@ def test_stamps_that_are_never_trusted_do_not_keep_it_busy_for_ever(
     folder: Path, opening: Opening, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A clock that was set back makes every file look new, at each look."""
-    monkeypatch.setattr(sync, "BATCH", 3)
-    monkeypatch.setattr(sync, "FIRST_FACTOR", 1)
+    monkeypatch.setattr(index, "BATCH", 3)
+    monkeypatch.setattr(index, "FIRST_FACTOR", 1)
     monkeypatch.setattr(filenames, "_RACY_NS", 10**18)
     fill(folder, 10)
     steps = iter(range(50))
