@@ -126,6 +126,10 @@ def start_context(
         return start_text(bank, found.project, session_id, quote=quotes.introduced).text
 
 
+_JOINED = 4
+"""Most tokens that a quote has more than its parts, which are estimated alone."""
+
+
 def prompt_context(found: HookBank, prompt: str, session_id: str, quotes: Quoting) -> str:
     """Return excerpts of the notes that answer a prompt, quoted, each note once in a session.
 
@@ -165,7 +169,7 @@ def prompt_context(found: HookBank, prompt: str, session_id: str, quotes: Quotin
         fitting = fitted(
             answer._replace(notes=notes),
             found.prompt_tokens - estimate(head),
-            lambda note: estimate(_quoted(note, quotes)),
+            lambda note: estimate(_quoted(note, quotes)) + _JOINED,
         )
         notes = tuple(note for note in fitting.notes if note.content)
         if not (notes or ruled):

@@ -8,7 +8,7 @@ import pytest
 
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.base.text import Quotes
-from memory_bank.frontends.cli.overview import text
+from memory_bank.memory import told
 from memory_bank.memory.edit import append
 from memory_bank.memory.recall import recall
 from memory_bank.memory.remember import remember
@@ -47,7 +47,7 @@ def test_the_newer_note_comes_first_and_the_older_one_names_it(logs: Path) -> No
         found = {note.path: note for note in recall(bank, QUESTION, count_access=False).notes}
         assert found["old.md"].newer == "new.md"
         assert found["new.md"].newer is None
-        shown = text.recalled(recall(bank, QUESTION, tokens=500, count_access=False), Quotes())
+        shown = told.recalled(recall(bank, QUESTION, tokens=500, count_access=False), Quotes())
         assert 'newer="new.md"' in shown
 
 
@@ -85,7 +85,7 @@ def test_a_new_note_is_told_what_it_may_amend(logs: Path) -> None:
     with open_bank(logs) as bank:
         done = remember(bank, NEW)
         assert done.may_amend == "old.md"
-        assert "supersedes:: [[name]]" in text.remembered(done, Quotes())
+        assert "supersedes:: [[name]]" in told.remembered(done, Quotes())
         assert remember(bank, "The office is closed in August.").may_amend is None
 
 

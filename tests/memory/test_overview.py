@@ -5,7 +5,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from memory_bank.bank.bank import Bank
-from memory_bank.memory.confirm import confirm
 from memory_bank.memory.overview import overview
 from tests.session_builder import observation, session, write
 
@@ -21,7 +20,6 @@ def test_a_bank_is_counted_by_kind(project: Path, opening: Callable[..., Bank]) 
     assert found.work_tokens == 5300
     assert 0 < found.read_tokens < 1000
     assert found.saved_tokens == found.work_tokens - found.read_tokens
-    assert found.problem is None
 
 
 def test_reading_that_costs_more_than_the_work_saves_nothing(
@@ -55,34 +53,7 @@ def test_the_newest_of_all_kinds_come_first(project: Path, opening: Callable[...
     assert len(rows) == 3
 
 
-def test_a_decision_says_who_made_it_and_whether_it_holds(
-    project: Path, opening: Callable[..., Bank], git: Callable[..., str]
-) -> None:
-    bank = opening(project)
-    by_path = {one.path: one for one in overview(bank).decisions}
-    new, old = by_path["decisions/tantivy.md"], by_path["decisions/whoosh.md"]
-    assert (new.author, new.trust, new.stale, new.superseded_by) == ("Test", "human", "", "")
-    assert (old.stale, old.superseded_by) == (None, "decisions/tantivy.md"), "it cites no code"
-    assert list(by_path) == ["decisions/tantivy.md", "decisions/whoosh.md"]
-
-    (project / "src/index.py").write_text("def build_index(notes):\n    return 1\n")
-    git(project, "commit", "-qam", "Change the index")
-    assert "src/index.py" in (overview(bank).decisions[0].stale or "")
-    confirm(bank, ["decisions/tantivy", "decisions/whoosh"])
-    assert [one.stale for one in overview(bank).decisions] == ["", ""], "confirmed"
-
-    (project / ".memories/decisions/new.md").write_text("---\ntype: decision\n---\n# New\n\nSo.\n")
-    (latest, *_) = overview(bank).decisions
-    assert (latest.title, latest.trust, latest.author) == ("New", "uncommitted", "")
-
-
-def test_outside_git_nobody_knows_who_decided(folder: Path, opening: Callable[..., Bank]) -> None:
-    (folder / "one.md").write_text("---\ntype: decision\n---\n# One\n\nSo.\n")
-    (found,) = overview(opening(folder)).decisions
-    assert (found.trust, found.author, found.stale) == ("", "", None)
-
-
 def test_an_empty_bank_has_nothing(folder: Path, opening: Callable[..., Bank]) -> None:
     found = overview(opening(folder))
     assert found[:6] == (0, 0, 0, 0, 0, 0)
-    assert (found.recent, found.decisions, found.lately.changes) == ((), (), ())
+    assert found.recent == ()

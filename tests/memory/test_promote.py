@@ -104,9 +104,10 @@ def test_a_summary_becomes_a_note_with_a_section_for_each_part(bank: Bank) -> No
     name = end_session(bank, "s-1", {"request": "Mend [[the]] job", "next_steps": "Watch it"})
     assert name is not None
     done = promote(bank, name, type="decision")
-    assert (done.action, done.path) == ("created", "decisions/mend-the-job.md")
+    assert (done.action, done.path) == ("created", "decisions/retry-three-times.md")
     note = bank.store.read(done.path)
-    assert note.title == "Mend [[the]] job"
+    assert note.title == "Retry [[three]] times"
+    assert "Mend [[the]] job" in note.text
     assert "## Next steps\n\nWatch it\n" in note.text
     assert f"learned_in:: [[{done.session_path.removesuffix('.md')}#^{name}]]" in note.text
     assert promote(bank, f"^{name}").action == "existing"

@@ -16,6 +16,7 @@ from memory_bank.notes.source import prompts_in
 from memory_bank.sessions import note_format
 from memory_bank.sessions.observations import search_observations
 from memory_bank.sessions.records import Observation, Prompt, Session, Summary
+from memory_bank.sessions.sessions import start_session
 from tests.growth import times_as_long
 
 NOW = datetime(2026, 11, 24, 10, tzinfo=UTC)
@@ -95,6 +96,7 @@ def test_a_prompt_that_decides_is_found_as_the_decision_it_is(sessions: Path) ->
 
 def test_a_note_that_an_agent_wrote_in_a_session_is_searched_whole(folder: Path) -> None:
     with open_bank(folder) as bank:
+        start_session(bank, "s")
         session_note(bank, "- request:: the nightly import", session_id="s")
         assert recall(bank, "nightly import").result_count == 1
 

@@ -11,6 +11,7 @@ from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.base.errors import BadInput
 from memory_bank.memory.overview import stats
 from memory_bank.memory.recall import recall
+from memory_bank.memory.show import show
 from memory_bank.review.evaluate import evaluate
 from memory_bank.search.measures import Qrels
 
@@ -157,7 +158,7 @@ def test_steady_leaves_out_age_and_use(lakes: Bank) -> None:
     rivers.write_text(f"---\ncreated_at: {today}\n---\n{rivers.read_text()}", encoding="utf-8")
     query = Qrels("swim", {"sea": 1})
     for _ in range(3):
-        recall(lakes, "Salmon")
+        show(lakes, "rivers")
     sources = {
         steady: {
             reason.source

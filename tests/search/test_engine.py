@@ -39,7 +39,7 @@ def test_a_boost_lifts_a_note_over_the_limit(fill: Fill) -> None:
     bank = fill({f"n{number:02}": "# Note\n\nThe kestrel nests here.\n" for number in range(40)})
     last = found(bank, "kestrel", 40)[-1]
     for _ in range(5):
-        bank.logs.access.add([f"{last}.md"], time.time())
+        bank.logs.access.open([f"{last}.md"], time.time())
     assert found(bank, "kestrel", 1) == [last]
     reasons = recall(bank, "kestrel", 1, count_access=False).notes[0].reasons
     assert "access" in {reason.source for reason in reasons}
@@ -102,21 +102,6 @@ def test_reciprocal_ranks_remain_as_a_setting(tmp_path: Path) -> None:
         answer = recall(bank, "kestrel", count_access=False)
     assert answer.notes[0].path == "kestrel.md"
     assert any(reason.detail == "rank 1" for reason in answer.notes[0].reasons)
-
-
-def test_of_a_talk_the_turn_of_whom_the_question_names_comes_first(fill: Fill) -> None:
-    said = "I painted a heron beside the lake"
-    turns = {
-        "t1": f"# Ann, 1\n\n{said} this morning.\n\nNext: [[t2]]\n",
-        "t2": f"# Ben, 2\n\n{said} this evening.\n\nPrevious: [[t1]]\nNext: [[t3]]\n",
-        "t3": f"# Ann, 3\n\n{said} this weekend.\n\nPrevious: [[t2]]\n",
-    }
-    bank = fill(turns)
-    for mode in ("lexical", "hybrid"):
-        assert found(bank, "Which bird did Ben paint?", mode=mode)[0] == "t2"
-        assert found(bank, "Which bird did Ann paint?", mode=mode)[0] in {"t1", "t3"}
-    reasons = recall(bank, "Which bird did Ben paint?", 1, count_access=False).notes[0].reasons
-    assert "titles" in {reason.source for reason in reasons}
 
 
 BIRDS = {

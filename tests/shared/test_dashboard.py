@@ -24,6 +24,10 @@ __all__ = ["chromium", "index", "look", "repositories"]
 HOSTILE = "github.com/evil/notes"
 
 
+LOGIN = "Login"
+"""The title of the note of the bank that is asked."""
+
+
 @pytest.fixture(scope="module")
 def dashboard(index: str, repositories: dict[str, Path]) -> Iterator[Dashboard]:
     """A dashboard of the third repository, whose user has a shared index."""
@@ -42,41 +46,44 @@ def searched(dashboard: Dashboard, **fields: str) -> httpx2.Response:
 
 
 def hits(page: str) -> list[str]:
-    return page.split('<li class="hit">')[1:]
+    return re.split(r'<article class="best here">|<li><(?:a|span) class="hit-name"', page)[1:]
+
+
+def scopes(page: str) -> list[tuple[str, bool]]:
+    """Return the scopes that a page offers, and whether each is chosen."""
+    found = re.findall(r'<a class="count" href="[^"]*scope=(\w+)"( aria-current="true")?>', page)
+    return [(name, bool(chosen)) for name, chosen in found]
 
 
 def test_a_hit_of_another_repository_says_where_it_is(dashboard: Dashboard) -> None:
     page = searched(dashboard, q="locks for the job queue", scope="shared").text
     first = hits(page)[0]
-    address = re.search(r'<a class="hit-title" href="([^"]*)" rel="noopener noreferrer"', first)
+    address = re.search(r'<a class="" dir="auto" href="([^"]*)" rel="noopener noreferrer"', first)
     assert address
     assert re.fullmatch(
         rf"https://{SHOP}/blob/([0-9a-f]{{40}})/\.memories/decisions/queue\.md\?plain=1#L5",
         address[1],
     )
-    assert f'<span class="path">{SHOP}</span>' in first
-    assert '<span class="path">.memories/decisions/queue.md:5</span>' in first
-    assert f"commit <code>{address[1].split('/')[6][:12]}</code>" in first
-    assert "0 days old" in first
-    assert "login.md" not in page
+    commit = address[1].split("/")[6][:7]
+    assert f"<span>in {SHOP}, <code>{commit}</code>, 0 days old</span>" in first
+    assert LOGIN not in page
 
 
 def test_a_scope_is_chosen_by_a_link_and_stays(dashboard: Dashboard) -> None:
     page = searched(dashboard, q="job queue").text
-    assert "login.md" in page
+    assert LOGIN in page
     assert SHOP not in page
-    chosen = re.findall(r'<a class="chip" id="in-(\w+)"[^>]*?( aria-current="true")?>', page)
-    assert chosen == [("bank", ' aria-current="true"'), ("shared", ""), ("both", "")]
+    assert scopes(page) == [("bank", True), ("shared", False), ("both", False)]
     assert "q=job+queue&amp;kind=notes&amp;scope=both" in page
     page = searched(dashboard, q="job queue", scope="both").text
-    assert "login.md" in page
+    assert LOGIN in page
     assert SHOP in page
-    assert 'id="in-both" href="/search?q=job+queue&amp;kind=notes&amp;scope=both" aria-cur' in page
+    assert ("both", True) in scopes(page)
     assert page.count('<input type="hidden" name="scope" value="both">') == 2
     page = searched(dashboard, q="queue repo:shop", scope="both").text
     assert SHOP in page
     assert "github.com/acme/blog" not in page
-    assert "login.md" not in page
+    assert LOGIN not in page
 
 
 def test_only_notes_are_shared(dashboard: Dashboard) -> None:
@@ -91,19 +98,18 @@ def test_no_scope_is_offered_where_there_is_one_bank(
     repositories: dict[str, Path], private_folders: Path
 ) -> None:
     with serving(repositories[APP], MEMORY_BANK_EMBEDDER="hashing") as served:
-        assert 'id="in-bank"' not in searched(served, q="job queue").text
+        assert not scopes(searched(served, q="job queue").text)
         page = searched(served, q="job queue", scope="both").text
-        assert "login.md" in page
+        assert LOGIN in page
         assert "only this bank was searched: no shared index is configured" in page
         own = private_folders / "data" / "memory-bank" / "me"
         own.mkdir(parents=True)
         (own / "habits.md").write_text("# Habits\n\nI keep queue workers waiting for names.\n")
         page = searched(served, q="queue workers waiting", scope="user").text
-    chips = re.findall(r'<a class="chip" id="in-(\w+)"', page)
-    assert chips == ["bank", "user"]
-    habits = next(one for one in hits(page) if "habits.md" in one)
-    assert '<span class="hit-title" tabindex="-1" data-hit>' in habits
-    assert '<span class="path">me</span>' in habits
+    assert [name for name, _ in scopes(page)] == ["bank", "user"]
+    habits = next(one for one in hits(page) if "Habits" in one)
+    assert '" dir="auto" tabindex="-1" data-hit>' in habits
+    assert "<span>in me</span>" in habits
 
 
 def test_a_silent_server_costs_the_time_limit_and_the_bank_answers(
@@ -120,7 +126,7 @@ def test_a_silent_server_costs_the_time_limit_and_the_bank_answers(
         with serving(repositories[APP], **variables) as served:
             pages = [searched(served, q=text, scope="both").text for text in ("job", "job queue")]
     for page in pages:
-        assert "login.md" in page
+        assert LOGIN in page
         assert "only this bank was searched: the shared index gave no answer" in page
         assert "not by meaning" not in page
         assert "hunter2" not in page
@@ -150,16 +156,16 @@ def test_what_others_published_runs_nothing(
         run_sql(index, f"UPDATE memory_bank.heads SET web = '{template}' WHERE web LIKE '%evil%'")
         page = searched(dashboard, q="zebra", scope="shared").text
         assert hits(page)
-        assert '<a class="hit-title"' not in page
+        assert not re.search('<a class="[^"]*" dir="auto" href="[^"]*" rel=', page)
 
 
 def test_typing_asks_in_the_scope_that_was_chosen(dashboard: Dashboard, look: Look) -> None:
     page = look(f"{dashboard.url}/search?q={quote('job queue')}&kind=notes")
-    page.wait_for_selector("text=login.md")
-    page.click("#in-shared")
+    page.wait_for_selector(f"#found >> text={LOGIN}")
+    page.click("#choices a[href*='scope=shared']")
     page.wait_for_selector(f"#found >> text={SHOP}")
     page.fill("#q", "images")
     page.press("#q", "End")
-    page.wait_for_selector("#found >> text=.memories/facts/images.md")
+    page.wait_for_selector("#found >> text=Images")
     assert "scope=shared" in page.evaluate("location.href")
-    assert page.locator("#in-shared[aria-current=true]").count() == 1
+    assert page.locator("#choices a[href*='scope=shared'][aria-current=true]").count() == 1

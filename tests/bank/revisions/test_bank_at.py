@@ -19,6 +19,7 @@ from memory_bank.memory.recall import recall
 from memory_bank.memory.remember import remember, session_note
 from memory_bank.memory.show import list_notes
 from memory_bank.search.embedders import static
+from memory_bank.sessions.sessions import start_session
 from tests.conftest import run_git as git
 
 
@@ -226,6 +227,7 @@ def test_what_can_be_no_note_is_listed(project: Path) -> None:
 
 def test_notes_of_sessions_in_the_private_state_are_not_in_it(history: Path) -> None:
     with open_bank(history) as bank:
+        start_session(bank, "s1")
         session_note(bank, "Try the reranker again tomorrow", session_id="s1")
         assert any(path.startswith("sessions/") for path in texts(bank, "reranker tomorrow"))
         with bank_at(bank, "HEAD") as then:
