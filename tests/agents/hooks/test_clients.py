@@ -208,7 +208,7 @@ def test_tokens_of_gemini_are_summed_over_messages(tmp_path: Path) -> None:
 
 def _rows() -> dict[str, tuple[list[str], str]]:
     """Return the events of each client by the table in the documentation, and what it is told."""
-    text = Path(__file__).parents[3].joinpath("docs/hooks.md").read_text()
+    text = Path(__file__).parents[3].joinpath("docs/sessions.md").read_text()
     rows = [line.strip("| \n").split(" | ") for line in text.split("## Clients")[1].splitlines()]
     found: dict[str, tuple[list[str], str]] = {}
     told = ""
