@@ -107,7 +107,6 @@ def test_a_summary_becomes_a_note_with_a_section_for_each_part(bank: Bank) -> No
     assert (done.action, done.path) == ("created", "decisions/retry-three-times.md")
     note = bank.store.read(done.path)
     assert note.title == "Retry [[three]] times"
-    assert "Mend [[the]] job" in note.text
     assert "## Next steps\n\nWatch it\n" in note.text
     assert f"learned_in:: [[{done.session_path.removesuffix('.md')}#^{name}]]" in note.text
     assert promote(bank, f"^{name}").action == "existing"
