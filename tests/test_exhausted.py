@@ -87,7 +87,7 @@ def test_the_server_of_agents_says_it_and_goes_on(
     caplog: pytest.LogCaptureFixture,
     error: BaseException,
 ) -> None:
-    agent = serving("core")  # noqa: F811
+    agent = serving("store")  # noqa: F811
     with pytest.MonkeyPatch.context() as patched:
         fail(patched, error)
         answer = agent("recall", query="tantivy")

@@ -115,7 +115,7 @@ TOOLS: dict[str, tuple[str, str, bool]] = {
     "blast_radius": ("code.blast_radius", "code", True),
     "changes_for_file": ("sessions.observations", "sessions", True),
     "check_memories": ("review.doctor", "maintenance", True),
-    "confirm_memories": ("memory.confirm", "review", False),
+    "confirm_memories": ("memory.confirm", "bank", False),
     "create_memory": ("memory.create", "bank", False),
     "decisions": ("sessions.observations", "sessions", True),
     "delete_memory": ("memory.trash", "bank", False),

@@ -91,8 +91,8 @@ def _one_or_several(
     through=_one_or_several,
     show=shown.confirmed,
     tool=Tool(
-        "Write verified_commit: the notes are right for the code that is checked out.",
-        "review",
+        "Say that stale notes are still right for the current code.",
+        "bank",
         told.confirmed,
         name="confirm_memories",
         takes={"filename": "names", "if_match": "if_match"},
@@ -106,7 +106,7 @@ def confirm(
         Notes,
         Param(
             about="a name, or several",
-            only=Annotated[str, Param(about="path, title or id of a note")] | Sequence[str],
+            only=str | Sequence[str],
             least=1,
             most=20,
         ),

@@ -42,8 +42,8 @@ from memory_bank.trust.authors import record, warnings, writer
 @operation(
     "",
     tool=Tool(
-        """Write a new note at a path of your choice; fails if it exists.
-        Use `remember` unless the path matters. Keep one subject under a heading.""",
+        """Write a note at a path of your choice, one subject under a heading.
+        Unless the path matters, `remember`.""",
         "bank",
         told.remembered,
         name="create_memory",

@@ -100,7 +100,7 @@ class WrittenNote:
     through=edit_command.appended,
     show=shown.written,
     tool=Tool(
-        "Add a paragraph at the end of a note; a new subject under a heading of its own.",
+        "Add a paragraph at the end of a note; a new subject under its own heading.",
         "bank",
         told.written,
         name="append_memory",
@@ -150,8 +150,8 @@ def append(
     through=edit_command.updated,
     show=shown.written,
     tool=Tool(
-        """Replace the whole text of a note; its front matter stays unless content brings its own.
-        For a part of it, use `edit_memory`.""",
+        """Replace the whole text of a note; front matter stays unless content has its own.
+        For a part, `edit_memory`.""",
         "bank",
         told.written,
         name="update_memory",
@@ -210,7 +210,7 @@ def update(
     through=edit_command.edited,
     show=shown.written,
     tool=Tool(
-        "Replace a text, or what stands under one heading, in a note.",
+        "Replace a text, or what is under a heading, in a note.",
         "bank",
         told.written,
         name="edit_memory",
@@ -222,6 +222,7 @@ def update(
             "count": "count",
             "if_match": "if_match",
         },
+        bare=("filename",),
         destroys=True,
         run=edit_command.edited_as_read,
     ),
@@ -239,7 +240,7 @@ def edit(
         Param(
             "Replace the text under this heading; A > B",
             metavar="HEADING",
-            about="heading whose text is replaced; or A > B",
+            about="its heading; or A > B",
         ),
     ] = "",
     count: Annotated[

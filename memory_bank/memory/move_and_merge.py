@@ -90,7 +90,7 @@ def check_movable(bank: Bank, name: str) -> str:
     allow_secret=True,
     show=views.renamed,
     tool=Tool(
-        "Move a note to another path and rewrite every link to it, all or nothing.",
+        "Move a note to another path and rewrite every link to it.",
         "bank",
         told.renamed,
         name="rename_memory",
@@ -203,8 +203,7 @@ def _asked(
     through=_asked,
     show=views.merged,
     tool=Tool(
-        """Merge notes into one, all or nothing; links to the sources are redirected to the target.
-        The sources are moved to the trash.""",
+        "Merge notes into one; links follow, and the sources go to the trash.",
         "bank",
         told.merged,
         name="merge_memories",

@@ -263,7 +263,7 @@ class Stats:
     group="Look after",
     show=shown.stats,
     tool=Tool(
-        "Count notes, tags, types, links, and files that are not indexed.",
+        "Count notes, tags, types, links and files not indexed.",
         "bank",
         told.stats,
         name="get_memory_stats",

@@ -149,7 +149,7 @@ def _in_command(
             run=_by_agent,
         ),
         Tool(
-            "Search notes, filtered by tags (all of them), type and time.",
+            "Search notes by tags (all of them), type and time. For a question, `recall`.",
             "bank",
             told.recalled,
             name="search_memories",
@@ -160,8 +160,8 @@ def _in_command(
             reads=True,
         ),
         Tool(
-            """Search only notes that link to a file, symbol, person or note, with the words of each
-            link. Call it before you change a file: what is known about src/api.py?""",
+            """Search only notes that link to a file, symbol, person or note. Call it before you
+            change a file: what is known about src/api.py?""",
             "bank",
             told.linked,
             name="search_linked_memories",

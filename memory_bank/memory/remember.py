@@ -147,8 +147,7 @@ def _below(project: Path, file: str) -> str:
     show=shown.remembered,
     tool=Tool(
         """Save what you learned, and why, as a note that later sessions remember: one thing each.
-        Recall first: to change what is known, edit that note. The same content makes no second
-        note.""",
+        Recall first: to change what is known, edit that note.""",
         "store",
         told.remembered,
         takes=("content", "tags", "type", "file_refs", "symbol_refs", "entity_refs"),
@@ -313,8 +312,8 @@ def _create(
 @operation(
     "",
     tool=Tool(
-        """Note what matters only for the work of this session; it stays out of git.
-        Use `remember` for what others should know.""",
+        """Note what matters only for this session; it stays out of git.
+        For others, `remember`.""",
         "store",
         told.remembered,
         takes=("content", "file_refs", "symbol_refs", "tags", "session_id"),

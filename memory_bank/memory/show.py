@@ -138,7 +138,7 @@ class SeveralShown:
     group="Find",
     show=shown.listing,
     tool=Tool(
-        "List the notes that were created or changed last, without their text.",
+        "List recent notes: created or changed last, without text.",
         "bank",
         told.listed,
         name="recent_memories",
@@ -272,7 +272,7 @@ def show_several(bank: Bank, names: Sequence[str], heading: str = "") -> Several
     group="Find",
     show=shown.note,
     tool=Tool(
-        "Read notes whole: text, etag, metadata, number of backlinks; or one section.",
+        "Read notes whole, with etag and metadata; or one section.",
         "bank",
         told.read,
         name="read_memory",

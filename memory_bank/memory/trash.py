@@ -119,7 +119,7 @@ def _asked(
     group="Organise",
     through=_asked,
     tool=Tool(
-        "Bring the newest deleted note of a path back from the trash.",
+        "Bring a deleted note back from the trash.",
         "bank",
         told.restored,
         name="restore_memory",

@@ -267,7 +267,7 @@ class _ContextParts:
     group="Sessions",
     show=shown.context,
     tool=Tool(
-        "Tell what the last sessions did and learned, next steps and changed notes, to start with.",
+        "Tell what the last sessions did and learned, and next steps, to start with.",
         "sessions",
         told.told,
         defaults={"project": REQUIRED},

@@ -219,7 +219,7 @@ def one_id(given: Any) -> Any:  # noqa: ANN401  (of an agent)
     group="Sessions",
     show=shown.details,
     tool=Tool(
-        "Step 3: full details of the IDs that you chose, all in one call.",
+        "Step 3: full details of the IDs you chose, in one call.",
         "sessions",
         told.details,
         reads=True,

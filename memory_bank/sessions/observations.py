@@ -165,7 +165,7 @@ def _moment(given: Any) -> Any:  # noqa: ANN401  (of an agent)
     show=shown.found,
     tool=Tool(
         """Step 1: what did past sessions do, decide, learn? An index with IDs.
-        No query: the newest. For the text of notes, `recall`.""",
+        For notes, `recall`.""",
         "sessions",
         told.index,
         reads=True,
@@ -189,7 +189,7 @@ def search(
             complete="observation_types",
             read=_parts,
             only=Sequence[str],
-            about="decision bugfix feature refactor discovery change",
+            about="decision, bugfix, change …",
             accept=several,
             most=100,
             longest=2000,
@@ -310,7 +310,7 @@ class _ObservationQuery(NamedTuple):
 @operation(
     "",
     tool=Tool(
-        "Step 1: list past decisions and their IDs, the newest first.",
+        "Step 1: past decisions and their IDs, newest first.",
         "sessions",
         told.index,
         reads=True,
@@ -331,7 +331,7 @@ def decisions(
 @operation(
     "",
     tool=Tool(
-        "Step 1: list past changes of a file and their IDs, the newest first.",
+        "Step 1: past changes of a file and their IDs, newest first.",
         "sessions",
         told.index,
         reads=True,

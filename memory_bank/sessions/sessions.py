@@ -126,7 +126,7 @@ class Ended:
     examples=(("memory-bank session start review-4 --project shop", "start one by hand"),),
     show=shown.started,
     tool=Tool(
-        "Start a session, or resume the one of that id. Hooks do it by themselves.",
+        "Start or resume a session, where no hook does it.",
         "sessions",
         told.started,
         repeatable=True,
@@ -168,8 +168,7 @@ def store_prompt(
 @operation(
     "",
     tool=Tool(
-        """Save what a step of this session taught or changed, and why, in your own words (title).
-        Or the use of a tool (tool_name), which is summarised later.""",
+        "Save what a step of this session taught or changed (title), or a tool's use (tool_name).",
         "sessions",
         told.stored,
         takes=(
@@ -199,7 +198,7 @@ def store_observation(
     tool_output: Annotated[Json, Param(only=Any)] = None,
     *,
     obs_type: Annotated[str, Param(only=ObservationType | None)] = "",
-    title: Annotated[str, Param(about="what was learned or done, under 100 characters")] = "",
+    title: Annotated[str, Param(about="under 100 characters")] = "",
     subtitle: Annotated[str, Param()] = "",
     facts: _Texts = (),
     narrative: Annotated[str, Param()] = "",
@@ -297,7 +296,7 @@ def _ending(call: Call, bank: Bank, session_id: str, summary: str | None = None)
     through=_ending,
     show=shown.ended,
     tool=Tool(
-        "End a session with a summary: what was asked, learned, completed, and the next steps.",
+        "End a session with what was asked, learned, completed, and next steps.",
         "sessions",
         told.ended,
         name="end_session",

@@ -50,7 +50,7 @@ class Timeline:
     group="Sessions",
     show=shown.timeline,
     tool=Tool(
-        "Step 2: what happened before and after an ID, or the best hit of query.",
+        "Step 2: what happened around an ID, or the best hit of query.",
         "sessions",
         told.timeline,
         reads=True,

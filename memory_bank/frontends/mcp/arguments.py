@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal, get_args, get_origin
+from types import UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from mcp.server.mcpserver.utilities.func_metadata import FuncMetadata, func_metadata
 from pydantic import BeforeValidator, Field
@@ -58,9 +59,22 @@ def _annotated(kind: Any, param: Param, about: str) -> Any:  # noqa: ANN401  (a 
     if {int, float} & {kind, *get_args(kind)}:
         bounds |= {"ge": param.least, "le": param.most}
     marks: list[Any] = [Field(**bounds)] if any(one is not None for one in bounds.values()) else []
-    if param.accept:
-        marks.append(BeforeValidator(param.accept))
+    if param.accept or _is_list(kind):
+        marks.append(BeforeValidator(param.accept or _as_list))
     return Annotated[(found, *marks)] if marks else found
+
+
+def _is_list(kind: Any) -> bool:  # noqa: ANN401
+    """Tell whether an argument is a list, or nothing."""
+    kinds = get_args(kind) if get_origin(kind) in {Union, UnionType} else (kind,)
+    return {get_origin(one) for one in kinds if one is not type(None)} <= {Sequence, tuple, list}
+
+
+def _as_list(given: object) -> object:
+    """Take one text for a list of it, since agents often give one where a list is wanted."""
+    if isinstance(given, str):
+        return [given] if given.strip() else []
+    return given
 
 
 def _type(kind: Any, param: Param) -> Any:  # noqa: ANN401

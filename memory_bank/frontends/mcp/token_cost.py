@@ -10,8 +10,8 @@ from mcp_types import Tool
 from memory_bank.bank.embedder_choice import count_tokens
 from memory_bank.frontends.mcp.toolbox import Toolbox
 
-LIMIT = 3500
-"""Most tokens of the default toolsets, counting every listed field."""
+LIMIT = 3000
+"""Most tokens of the default toolsets that the model gets."""
 
 METHOD = "counted with Llama 2's tokenizer; newer models need fewer"
 

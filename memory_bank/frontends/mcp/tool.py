@@ -50,7 +50,10 @@ _MOST_WRONG = 5
 
 _SHOWN = 60
 
-_OMITTED = frozenset(["title", "anyOf", "maxLength", "maxItems", "minItems", "minimum", "maximum"])
+_OMITTED = frozenset([
+    "title", "default", "additionalProperties", "anyOf",
+    "maxLength", "maxItems", "minItems", "minimum", "maximum",
+])  # fmt: skip
 
 _LONGEST_MESSAGE = 600
 
@@ -312,7 +315,7 @@ def _compact(found: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _lean(found: Mapping[str, Any]) -> dict[str, Any]:
-    """Drop titles, bounds (an error names them), and the null choices of optional arguments."""
+    """Drop titles, defaults, bounds (an error names them), fields of objects, and null choices."""
     item = {key: value for key, value in found.items() if key not in _OMITTED}
     if "items" in item:
         item["items"] = _lean(item["items"])
@@ -321,8 +324,6 @@ def _lean(found: Mapping[str, Any]) -> dict[str, Any]:
         item["anyOf"] = [_lean(choice) for choice in choices]
     elif choices:
         item |= _lean(choices[0])
-    if not item.get("default", True):
-        del item["default"]
     return item
 
 

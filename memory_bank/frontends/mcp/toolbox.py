@@ -15,14 +15,6 @@ from memory_bank.frontends.mcp.tool import BankTool
 DEFAULT = ("store", "bank", "sessions", "code")
 """The default toolsets."""
 
-CORE = "core"
-"""The toolset with the most used tools of all others."""
-
-_CORE_TOOLS = (
-    "recall", "remember", "read_memory", "edit_memory", "session_note", "search", "timeline",
-    "get_observations",
-)  # fmt: skip
-
 _EARLY = ("recall", "remember", "search_linked_memories", "search", "timeline", "get_observations")
 """Tools on which instructions and the list of prompts depend, told before any is loaded."""
 
@@ -30,11 +22,11 @@ _ORDER = (
     "recall", "remember", "session_note",
     "create_memory", "append_memory", "read_memory", "recent_memories", "update_memory",
     "edit_memory", "rename_memory", "delete_memory", "restore_memory", "search_memories",
-    "search_linked_memories", "get_memory_stats", "merge_memories",
+    "search_linked_memories", "get_memory_stats", "merge_memories", "confirm_memories",
     "__IMPORTANT", "search", "timeline", "get_observations", "decisions", "changes_for_file",
     "start_session", "store_observation", "end_session", "inject_context",
     "ask", "symbol", "explain_symbol", "blast_radius",
-    "review", "log_memory", "blame_memory", "stale_memories", "confirm_memories",
+    "review", "log_memory", "blame_memory", "stale_memories",
     "sync_memories", "check_memories",
 )  # fmt: skip
 """The order in which tools are listed; others follow."""
@@ -54,7 +46,7 @@ class Toolbox:
 
         With `structured`, answers have structured content besides their text.
         """
-        known = {CORE, *declared.toolsets()}
+        known = {*declared.toolsets()}
         if not known.issuperset(toolsets):
             known |= {tool.toolset for _, tool in declared.installed_tools().values()}
         for name in toolsets:
@@ -62,7 +54,7 @@ class Toolbox:
                 raise BadInput(
                     f"there is no toolset {name!r}",
                     "choose of: {known}",
-                    known=", ".join([CORE, *sorted(known - {CORE})]),
+                    known=", ".join(sorted(known)),
                 )
         self.toolsets = tuple(dict.fromkeys(toolsets))
         self.read_only = read_only
@@ -75,8 +67,7 @@ class Toolbox:
             name
             for name in _EARLY
             for toolset, reads in [declared.toolset(name)]
-            if (toolset in self.toolsets or (CORE in self.toolsets and name in _CORE_TOOLS))
-            and (reads or not self.read_only)
+            if toolset in self.toolsets and (reads or not self.read_only)
         )
 
     @cached_property
@@ -87,11 +78,7 @@ class Toolbox:
     @cached_property
     def tools(self) -> dict[str, BankTool]:
         """The tools by name; importing the actions they call takes some 100 ms."""
-        names = [name for name in self.toolsets if name != CORE]
-        found = {tool.name: tool for name in names for tool in self._of(name)}
-        if CORE in self.toolsets:
-            others = {tool.name: tool for name in DEFAULT for tool in self._of(name)}
-            found |= {name: others[name] for name in _CORE_TOOLS if name in others}
+        found = {tool.name: tool for name in self.toolsets for tool in self._of(name)}
         return {name: tool for name, tool in found.items() if tool.reads or not self.read_only}
 
     def _of(self, toolset: str) -> list[BankTool]:

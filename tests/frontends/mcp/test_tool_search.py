@@ -8,7 +8,7 @@ from collections import Counter
 
 import pytest
 
-from memory_bank.frontends.mcp.toolbox import CORE, DEFAULT, Toolbox
+from memory_bank.frontends.mcp.toolbox import DEFAULT, Toolbox
 
 K1, B = 1.2, 0.75
 
@@ -58,11 +58,3 @@ QUESTIONS = {
 @pytest.mark.parametrize(("question", "right"), QUESTIONS.items(), ids=QUESTIONS)
 def test_the_right_tool_is_among_the_first_two(question: str, right: set[str]) -> None:
     assert right.intersection(found(question, *DEFAULT)[:2]), found(question, *DEFAULT)[:4]
-
-
-@pytest.mark.parametrize(
-    "question",
-    ["past decisions", "save what I learned", "why", "what did the last session do", "edit a note"],
-)
-def test_the_right_tool_of_the_core_is_among_the_first_two(question: str) -> None:
-    assert QUESTIONS[question].intersection(found(question, CORE)[:2]), found(question, CORE)[:4]

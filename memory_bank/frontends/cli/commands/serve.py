@@ -55,7 +55,7 @@ def _mcp(
     toolsets: Annotated[
         str,
         Param(
-            "Groups of tools [store,bank,sessions,code]; also maintenance, review, core",
+            "Groups of tools [store,bank,sessions,code]; also maintenance, review",
             metavar="A,B",
             read=_split,
         ),
