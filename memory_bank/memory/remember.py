@@ -18,13 +18,14 @@ from memory_bank.bank.note_files import SESSION
 from memory_bank.bank.open_index import NoteRow
 from memory_bank.base.dates import iso
 from memory_bank.base.errors import BadInput, Hint, NoteExists
+from memory_bank.base.filenames import NOTE_SUFFIXES
 from memory_bank.base.operation import Param, Tags, Text, Texts, Tool, operation, visible_name
 from memory_bank.base.screen import Call
 from memory_bank.base.text import agent_name
 from memory_bank.git import repository
 from memory_bank.memory import amendments, shown, told
 from memory_bank.memory.alike import duplicates, linked, remarks_on, similar_to, stays_here
-from memory_bank.notes import front_matter, names, parsing
+from memory_bank.notes import decision_records, front_matter, names, parsing
 from memory_bank.notes.identity import content_hash, note_id, slug
 from memory_bank.notes.note import Entity
 from memory_bank.notes.schema import check_tags, check_type, entity_of, folder_of, key_of
@@ -41,6 +42,8 @@ Reference = Entity | Mapping[str, object] | str
 """An entity, `{kind, id}` or `KIND:ID`."""
 
 CREATED, UPDATED = "created", "updated_existing"
+
+_DECISION = "decision"
 
 _NAME_LIMIT = 60
 
@@ -468,12 +471,19 @@ def create_note(
     """Write a new note and return its path and etag; raise NoteExists for a taken `name`.
 
     Where git knows several branches, the name ends with the start of the note's id `key`: two
-    branches that remember texts with the same first words then make two files.
+    branches that remember texts with the same first words then make two files. A decision gets the
+    next number where those in its folder have numbers.
     """
     first = first_path(bank, content, kind, name)
     if name:
         return first, bank.store.create(first, text, given=content)
     stem = names.name_of(first)
+    folder, _, words = stem.rpartition("/")
+    says_number = names.record_name(words) and words.startswith(("adr", "0"))
+    if kind == _DECISION and not says_number:
+        others = (bank.layout.root / folder).glob(f"*{NOTE_SUFFIXES[0]}")
+        stem = f"{folder}/{decision_records.next_number(one.stem for one in others)}{words}"
+        first = f"{stem}.md"
     tree = repository.worktree(bank.layout.root)
     if tree is not None and not stays_here(bank, first) and repository.has_branches(tree):
         stem = f"{stem}-{key[:_ID_DIGITS]}"

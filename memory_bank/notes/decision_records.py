@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 from urllib.parse import unquote
@@ -63,6 +63,8 @@ _IN_HEAD = re.compile(r"^status[ \t]*[:=][ \t]*(\S.*?)[ \t]*\r?$", re.IGNORECASE
 
 _FOLDERS = frozenset(["adr", "adrs", "decisions", ".decisions", "decision-records", "adr-records",
                       "architecture-decisions"])  # fmt: skip
+
+_FEWEST_NUMBERED = 2
 
 _NO_RECORDS = frozenset(["readme", "index", "toc", "template", "agents", "claude"])
 
@@ -274,6 +276,21 @@ def is_numbered(name: str) -> bool:
     """Tell whether a file is named like a record: with a number, or a date (log4brains)."""
     stem = name.lower()
     return may_be_record(name_of(stem)) and bool(record_name(stem) or in_name(stem))
+
+
+def next_number(stems: Iterable[str]) -> str:
+    """Return how the name of a folder's next record begins, like `0042-`, from the names there.
+
+    Empty unless most of them have numbers, and two at least: a name may begin with one by chance.
+    """
+    others = [stem for stem in stems if may_be_record(f"decisions/{stem}")]
+    numbers = {stem: int(name[4:]) for stem in others if (name := record_name(stem))}
+    if len(numbers) < _FEWEST_NUMBERED or len(numbers) * 2 <= len(others):
+        return ""
+    last = max(numbers, key=lambda stem: (numbers[stem], stem))
+    start, digits, rest = re.split(r"(\d+)", last, maxsplit=1)
+    between = rest[:1] if rest[:1] in {"-", "_"} else "-"
+    return f"{start}{numbers[last] + 1:0{len(digits)}}{between}"
 
 
 def _named_records(written: str, statuses: Sequence[str]) -> Iterator[NoteLink]:

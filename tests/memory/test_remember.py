@@ -19,6 +19,7 @@ from memory_bank.memory.move_and_merge import rename
 from memory_bank.memory.recall import recall
 from memory_bank.memory.remember import entity, remember
 from memory_bank.memory.show import list_notes, show
+from memory_bank.notes.decision_records import next_number
 from memory_bank.notes.identity import normalise
 from memory_bank.notes.note import Entity
 from tests import forked
@@ -49,6 +50,42 @@ def test_a_new_content_becomes_a_note(bank: Bank) -> None:
     assert shown.body.strip() == content
     assert (shown.note_id, shown.etag, shown.tags) == (found.note_id, found.etag, ("search", "b"))
     assert shown.status == "active"
+
+
+def test_a_decision_gets_the_next_number_where_decisions_have_numbers(bank: Bank) -> None:
+    folder = bank.layout.root / "decisions"
+    folder.mkdir(exist_ok=True)
+    (folder / "0009-use-git.md").write_text("# Use git\n")
+    assert remember(bank, "Cache 404s.", type="decision").path == "decisions/cache-404s.md"
+    for number in range(30, 42):
+        (folder / f"00{number}-use-it.md").write_text(f"# Use it {number} times\n")
+    (folder / "README.md").write_text("# Decisions\n")
+    found = remember(bank, "404 pages are cached.", type="decision")
+    assert found.path == "decisions/0042-404-pages-are-cached.md"
+    assert remember(bank, "404 pages are cached.", type="decision").path == found.path
+    assert remember(bank, "ADR-7: Use C", type="decision").path == "decisions/adr-7-use-c.md"
+    assert remember(bank, "Dogs bark.").path == "facts/dogs-bark.md"
+    named = remember(bank, "We use Go.", type="decision", name="decisions/go")
+    assert named.path == "decisions/go.md"
+    next_one = remember(bank, "We use Zig.", type="decision").path
+    assert next_one == "decisions/0043-we-use-zig.md"
+
+
+@pytest.mark.parametrize(
+    ("stems", "begins"),
+    [
+        ([], ""),
+        (["0001-a"], ""),
+        (["0001-a", "b", "c", "0002-d"], ""),
+        (["0001-a", "0002-b", "template", "index"], "0003-"),
+        (["ADR-9-a", "ADR-10-b", "c"], "ADR-11-"),
+        (["adr_0099_a", "adr_0100_b"], "adr_0101_"),
+        (["999-a", "998-b"], "1000-"),
+        (["2026-01-02-a", "2026-01-03-b"], ""),
+    ],
+)
+def test_the_number_has_the_form_of_the_last_one(stems: list[str], begins: str) -> None:
+    assert next_number(stems) == begins
 
 
 def test_the_same_content_updates_its_note(bank: Bank) -> None:
@@ -214,7 +251,7 @@ def test_a_note_is_named_by_its_first_words_in_any_script(
 
 @pytest.mark.parametrize(
     ("kind", "place"),
-    [("decision", "decisions"), ("journal", "journal"), ("post-mortem", "post-mortem")],
+    [("decision", "decisions"), ("journal", "journal"), ("my_type", "my-type")],
 )
 def test_a_type_has_its_folder(bank: Bank, kind: str, place: str) -> None:
     assert remember(bank, "text", type=kind).path == f"{place}/text.md"
