@@ -15,7 +15,7 @@ from memory_bank.frontends import declared
 from memory_bank.frontends.mcp.hints import hints
 from memory_bank.frontends.mcp.server import build
 from memory_bank.frontends.mcp.tool import failed
-from memory_bank.frontends.mcp.toolbox import CORE, DEFAULT, Toolbox
+from memory_bank.frontends.mcp.toolbox import DEFAULT, Toolbox
 from memory_bank.frontends.serving.shared_bank import SharedBank
 from tests.frontends.mcp.calls import CALLS
 from tests.frontends.mcp.conftest import Agent
@@ -24,7 +24,6 @@ Make = Callable[..., Agent]
 EVERY = Toolbox(declared.toolsets()).tools
 SETS = [
     (),
-    (CORE,),
     *itertools.combinations(declared.toolsets(), 1),
     ("store", "code"),
     tuple(declared.toolsets()),
@@ -96,7 +95,7 @@ def _missing(value: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    "toolsets", [(), (CORE,), ("store",), ("code",), ("store", "code"), ("bank",)], ids=str
+    "toolsets", [(), ("store",), ("code",), ("store", "code"), ("bank",)], ids=str
 )
 def test_answers_name_only_tools_that_are_served(serving: Make, toolsets: tuple[str, ...]) -> None:
     agent = serving(*toolsets, structured=False)
