@@ -76,7 +76,7 @@ class Screen(Protocol):
         """Print one JSON document."""
 
     def table(self, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-        """Print rows in columns: wrapped to the width of a terminal, else aligned by spaces."""
+        """Print rows in columns; on a narrow terminal, what follows the first cell below it."""
 
     def hanging(self, indent: int, pieces: Sequence[Piece]) -> None:
         """Print a line, its first part less indented; on a terminal it is wrapped below that."""

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Annotated
 
 from memory_bank.base.operation import Param
-from memory_bank.base.rendering import count, visible
+from memory_bank.base.rendering import count, named, visible
 from memory_bank.base.screen import FOUND, NOTHING, Call, cells, cut, place
 
 if TYPE_CHECKING:  # the verbs name the views of their answers
@@ -40,8 +40,6 @@ _GAP = "  "
 _TYPE = 11
 
 
-_SHORTEST = 12
-"""Columns of the shortest cut title; with less room the line is wrapped instead."""
 _TAGS = 12
 _TO_THE_SECOND = 14
 """Digits of a version that usually tell it from all others of a note."""
@@ -63,22 +61,41 @@ def listing(call: Call, found: Listing, bank: Bank) -> int:
 
 
 def _listing(call: Call, listing: Listing) -> None:
-    """Print one line per note; on a narrow terminal titles are cut, but never paths."""
+    """Print one line per note: for a person by its name, into a pipe by its place."""
     console = call.console
+    if console.terminal:
+        _names(call, listing)
+        return
     places = [call.place(note.path, 1) for note in listing.notes]
     wide = max(map(cells, places), default=0)
     for where, note in zip(places, listing.notes, strict=True):
         changed = max(note.created_at, note.updated_at)[:10]
         status = "" if note.status == "active" else f" ({note.status})"
-        about = f"{note.type or '-':<{_TYPE}}"
-        left = console.columns - wide - len(changed) - len(about) - len(status) - 3 * len(_GAP)
-        title, tags = note.title, " ".join(f"#{tag}" for tag in note.tags)
-        if console.terminal and left > _SHORTEST:
-            title = cut(title, left)
-            tags = cut(tags, left - cells(title) - len(_GAP))
+        tags = " ".join(f"#{tag}" for tag in note.tags)
         console.line(
-            (where, "place"), " " * (wide - cells(where)), _GAP, (changed, "dim"), _GAP, about,
-            _GAP, title, (status, "warn"), _GAP if tags else "", (tags, "tag"),
+            (where, "place"), " " * (wide - cells(where)), _GAP, (changed, "dim"), _GAP,
+            f"{note.type or '-':<{_TYPE}}", _GAP, note.title, (status, "warn"),
+            _GAP if tags else "", (tags, "tag"),
+        )  # fmt: skip
+
+
+def _names(call: Call, listing: Listing) -> None:
+    """Print date, name and title of each note on one line; only the title is cut."""
+    from memory_bank.notes.names import name_of
+
+    console = call.console
+    names = [named(name_of(note.path)) for note in listing.notes]
+    wide = min(max(map(cells, names), default=0), console.columns * 2 // 5)
+    for name, note in zip(names, listing.notes, strict=True):
+        changed = max(note.created_at, note.updated_at)[:10]
+        status = "" if note.status == "active" else f" ({note.status})"
+        pad = " " * (wide - cells(name))
+        left = console.columns - cells(f"{changed}{name}{pad}{status}") - 2 * len(_GAP)
+        title = cut(visible(note.title), left) if left > 0 else ""
+        tags = cut(" ".join(f"#{tag}" for tag in note.tags), left - cells(title) - len(_GAP))
+        console.line(
+            (changed, "dim"), _GAP, (name, "place"), pad if title else "", _GAP if title else "",
+            title, (status, "warn"), _GAP if tags else "", (tags, "tag"),
         )  # fmt: skip
 
 

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import io
 import json
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
@@ -13,6 +15,7 @@ from hypothesis import strategies as st
 
 from memory_bank.base.errors import NoteNotFound
 from memory_bank.base.rendering import document, error, failure, one_line, plain, schema, visible
+from memory_bank.frontends.cli.console import Console
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,3 +155,30 @@ def test_a_schema_describes_what_plain_makes() -> None:
     without = schema(Whole, depth=2, without=("name",))["properties"]["inner"]["items"]
     assert without == {"type": "object", "properties": {}}
     assert schema(Whole, depth=1)["properties"]["inner"]["items"] == {"type": "object"}
+
+
+WORDS = st.text("abc/.-", min_size=1, max_size=60)
+CELLS = st.lists(WORDS, max_size=12).map(" ".join)
+
+
+class _Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@given(st.lists(st.tuples(WORDS, CELLS, CELLS), min_size=1), st.sampled_from([40, 80, 120]))
+def test_a_table_breaks_no_word_and_leaves_none_out(
+    rows: list[tuple[str, str, str]], columns: int
+) -> None:
+    stream = _Terminal()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("COLUMNS", str(columns))
+        patch.setenv("NO_COLOR", "1")
+        patch.setenv("TERM", "xterm")
+        Console(stream).table(("path", "found", "about"), rows)
+    lines = stream.getvalue().splitlines()
+    printed = Counter(word for line in lines for word in line.split())
+    given_words = Counter(word for row in rows for cell in row for word in cell.split())
+    assert not given_words - printed
+    longest = max(map(len, given_words))
+    assert all(len(line) <= max(columns, longest + 6) for line in lines)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from itertools import zip_longest
 from textwrap import wrap
 from typing import TYPE_CHECKING, TextIO
 
@@ -34,6 +35,15 @@ _RICH = {
 
 _HANG = 2
 """Columns by which the first part of a wrapped line stands before the others."""
+
+_GAP = 2
+"""Columns between two columns of a table."""
+
+_UNBROKEN = 24
+"""Columns of a cell that is never wrapped, such as a date with a time."""
+
+_STACKED = 4
+"""Columns before what is printed below the first cell of a row."""
 
 _NARROW, _BROAD, _UNKNOWN = 40, 100, 80
 
@@ -90,7 +100,7 @@ class Console:
             return [line]
         if line.isascii():
             return wrap(line, self.width - indent, break_on_hyphens=False) or [""]
-        return _wrapped(line, self.width - indent)
+        return _wrapped(line.split(), self.width - indent)
 
     def document(self, value: object, *, indent: int | None = 2) -> None:
         """Print one JSON document."""
@@ -99,17 +109,45 @@ class Console:
         self.write(document(value, indent=indent, ascii_only=ascii_only) + "\n")
 
     def table(self, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-        """Print rows in columns: wrapped to the width of a terminal, else aligned by spaces."""
-        if self.terminal:
-            self._rich_table(headings, rows)
-            return
+        """Print rows in columns; in a narrow terminal, what follows the first cell below it.
+
+        Only running text is wrapped, between words: no path, date or number is ever broken.
+        """
         shown = [[one_line(cell) for cell in row] for row in rows]
-        widths = [max((cells(row[i]) for row in shown), default=0) for i in range(len(headings))]
-        for row in shown:
-            padded = [
-                cell + " " * (wide - cells(cell)) for cell, wide in zip(row, widths, strict=True)
+        if not self.terminal:
+            columns = zip(*shown, strict=True)
+            self._aligned(shown, [max(map(cells, column)) for column in columns])
+        elif widths := _fitting([list(headings), *shown], self.columns):
+            self._aligned([list(headings)], widths, "bold", "bold")
+            self._aligned(shown, widths, "place")
+        else:
+            for first, *others in shown:
+                self.line((first, "place"))
+                parts = [f"{head} {cell}" for head, cell in zip(headings[1:], others, strict=True)
+                         if cell]  # fmt: skip
+                words: list[str] = []
+                for number, part in enumerate(parts):
+                    ended = f"{part} ·" if number < len(parts) - 1 else part
+                    words += [ended] if cells(ended) <= _UNBROKEN else ended.split()
+                for line in _wrapped(words, self.columns - _STACKED) if words else ():
+                    self.line(" " * _STACKED, line)
+
+    def _aligned(
+        self, rows: Sequence[Sequence[str]], widths: Sequence[int], first: str = "", rest: str = ""
+    ) -> None:
+        """Print rows in columns of these widths; a longer cell continues below itself."""
+        for row in rows:
+            columns = [
+                [cell] if cells(cell) <= wide else _wrapped(cell.split(), wide)
+                for cell, wide in zip(row, widths, strict=True)
             ]
-            self.write("  ".join(padded).rstrip() + "\n")
+            for line in zip_longest(*columns, fillvalue=""):
+                last = max((at for at, part in enumerate(line) if part), default=0)
+                pieces: list[Piece] = []
+                for at, part in enumerate(line[: last + 1]):
+                    gap = " " * (widths[at] - cells(part) + _GAP) if at < last else ""
+                    pieces += [(part, rest if at else first), gap]
+                self.line(*pieces)
 
     def hanging(self, indent: int, pieces: Sequence[Piece]) -> None:
         """Print a line, its first part less indented; on a terminal it is wrapped below that."""
@@ -186,30 +224,43 @@ class Console:
         code = _STYLES.get(style, "")
         return f"\x1b[{code}m{shown}\x1b[0m" if code and shown and self.coloured else shown
 
-    def _rich_table(self, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-        from rich.table import Table
-        from rich.text import Text
 
-        table = Table(box=None, pad_edge=False, header_style="bold")
-        for number, heading in enumerate(headings):
-            style = "" if number else "cyan"
-            table.add_column(heading, style=style, overflow="fold", no_wrap=not number)
-        for row in rows:
-            table.add_row(*(Text(one_line(cell)) for cell in row))
-        self.rich().print(table)
+def _fitting(rows: Sequence[Sequence[str]], columns: int) -> list[int] | None:
+    """Return the width of each column so that no word is broken; None if there is no room."""
+    by_column = list(zip(*rows, strict=True))
+    whole = [max(map(cells, column)) for column in by_column]
+    least = [
+        wide if not at or wide <= _UNBROKEN else max(_UNBROKEN, *map(_longest_word, column))
+        for at, (wide, column) in enumerate(zip(whole, by_column, strict=True))
+    ]
+    spare = columns - sum(least) - _GAP * (len(least) - 1)
+    if spare < 0:
+        return None
+    widths = list(least)
+    narrow_first = sorted(range(len(least)), key=lambda at: whole[at] - least[at])
+    for left, at in zip(range(len(least), 0, -1), narrow_first, strict=True):
+        more = min(whole[at] - least[at], spare // left)
+        widths[at] += more
+        spare -= more
+    return widths
 
 
-def _wrapped(text: str, width: int) -> list[str]:
-    """Wrap a text whose characters may be wide or be written without spaces."""
+def _longest_word(text: str) -> int:
+    """Return the columns of the longest word; one of wide characters may be broken."""
+    return max((len(word) for word in text.split() if cells(word) <= len(word)), default=0)
+
+
+def _wrapped(words: Sequence[str], width: int) -> list[str]:
+    """Wrap words, of which only those of wide characters, written without spaces, are broken."""
     lines, line, used = [], "", 0
-    for word in text.split():
+    for word in words:
         wide = cells(word)
         if line and used + 1 + wide <= width:
             line, used = f"{line} {word}", used + 1 + wide
             continue
         lines += [line] if line else []
         line, used = word, wide
-        while used > width:
+        while used > width and used > len(line):
             end = next(
                 end for end in range(len(line), 0, -1) if end == 1 or cells(line[:end]) <= width
             )
