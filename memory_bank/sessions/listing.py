@@ -98,13 +98,8 @@ def list_sessions(
     """
     compress_now(bank)
     with opened(bank) as store:
-        rows = store.queue.sessions()
-        started = {one.session_id: (one.started_at.timestamp(), one.project) for one in rows}
-        titles = dict[str, str]()
-        for row in IndexedNotes(bank).rows():
-            named = str((row.data.get("extra") or {}).get("project") or "")
-            started[session_id_of(row)] = row.created, named
-            titles[session_id_of(row)] = row.title
+        started = _started(bank, store)
+        titles = {session_id_of(row): row.title for row in IndexedNotes(bank).rows()}
         wanted = [
             (when, name)
             for name, (when, named) in started.items()
@@ -115,6 +110,19 @@ def list_sessions(
             _row(store, known, titles.get(one)) for one in page if (known := store.get_session(one))
         ]
     return SessionRows(SCHEMA_VERSION, len(shown), len(wanted), tuple(shown))
+
+
+def _started(bank: Bank, store: NoteStore) -> dict[str, tuple[float, str]]:
+    """Return when each session was started, and its project; none that ended without anything."""
+    started = {
+        one.session_id: (one.started_at, one.project)
+        for one in store.queue.outlines()
+        if not one.ended_at or one.prompts or one.pending or one.summary or one.note
+    }
+    for row in IndexedNotes(bank).rows():
+        named = str((row.data.get("extra") or {}).get("project") or "")
+        started[session_id_of(row)] = row.created, named
+    return started
 
 
 def count_sessions(bank: Bank) -> int:
@@ -128,23 +136,32 @@ def count_sessions(bank: Bank) -> int:
     "session show",
     why="""
     Shows a session: its prompts, summary and observations, after compressing what waits. Name it by
-    its id, the start of the id, or its note, which `memory-bank show` prints as it is.
+    its id, the start of the id, or its note, which `memory-bank show` prints as it is. Without one,
+    shows the session that was started last.
     """,
-    examples=(("memory-bank session show 7f3c2d10", "the session whose id starts so"),),
+    examples=(
+        ("memory-bank session show", "the last session"),
+        ("memory-bank session show 7f3c2d10", "the session whose id starts so"),
+    ),
     show=shown.session,
 )
 def show_session(
     bank: Bank,
-    session_id: Annotated[str, Param(argument=True, metavar="SESSION")],
+    session_id: Annotated[str | None, Param(argument=True, metavar="[SESSION]")] = None,
 ) -> SessionShown:
     """Show the prompts, the summary and the observations of a session.
 
-    Show a session, named by its id, the start of it, or its note.
+    Show a session, named by its id, the start of it, or its note; without one the last.
 
-    Raises BadInput for an unknown one, or a start that several have.
+    Raises BadInput for an unknown one, or a start that several have; NoteNotFound without any.
     """
     compress_now(bank)
     with opened(bank) as store:
+        if session_id is None:
+            started = _started(bank, store)
+            if not started:
+                raise NoteNotFound("no session has begun yet")
+            session_id = max((when, name) for name, (when, _) in started.items())[1]
         known = store.get_session(session_id) or _by_start(bank, store, session_id)
         pending = len(store.get_pending(known.session_id))
         title = store.title(known)

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from memory_bank.base.screen import cells
+
 from .conftest import Run, plain_text
 
 
