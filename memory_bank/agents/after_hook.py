@@ -9,9 +9,8 @@ from memory_bank.agents.hook_context import prepare
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.base.errors import BadInput
 from memory_bank.sessions.compress import compress
-from memory_bank.sessions.killed import end_killed
 from memory_bank.sessions.queue import EventQueue
-from memory_bank.sessions.sessions import end_session
+from memory_bank.sessions.sessions import end_killed, end_session
 
 
 def run(

@@ -8,7 +8,7 @@ from memory_bank.bank.backlinks import LinkShown
 from memory_bank.notes.note import Entity
 from memory_bank.search.hit_records import Reason
 from memory_bank.search.manifest import filters
-from memory_bank.search.score_calibration import Together
+from memory_bank.search.score_calibration import CommonScales
 
 
 class Origin(NamedTuple):
@@ -109,7 +109,7 @@ class Wanted(NamedTuple):
     """Whether that is the whole note, not its best section."""
     badges: bool = True
     """Whether their tiers of trust are."""
-    together: Together | None = None
+    together: CommonScales | None = None
     """What makes the scores comparable with those of other indices; None if there are none."""
     across: bool = False
     """Whether other repositories are asked, too, so that the query may have conditions on them."""

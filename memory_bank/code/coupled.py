@@ -27,7 +27,7 @@ from typing import NamedTuple
 
 from memory_bank.base.errors import Busy
 from memory_bank.code.commits import CodeHistory, CountedCommit, CountedCommits
-from memory_bank.code.similarity import Likeness, WordTable
+from memory_bank.code.similarity import Similarity, WordTable
 from memory_bank.code.work_tree import TreeScan
 
 HALF_LIFE = 350.0
@@ -221,7 +221,7 @@ class CoupledFiles:
 
         Raises StorageFailed if a database can't be used.
         """
-        likeness: Likeness | None = None
+        likeness: Similarity | None = None
         notices: list[str] = []
         try:
             likeness = self._words.refresh(scan)

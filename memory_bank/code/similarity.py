@@ -47,7 +47,7 @@ def words_of(path: str, text: str) -> Words:
     return dict(found.most_common(MOST_WORDS))
 
 
-class Likeness:
+class Similarity:
     """The likeness of files by their words."""
 
     def __init__(self, files: Mapping[str, Words]) -> None:
@@ -96,7 +96,7 @@ class WordTable(sqlite.OpenedCache):
         """Keep the words of `tree` in the database `file`."""
         super().__init__(file, _TABLES, _VERSION)
         self._tree = tree
-        self._likeness: Likeness | None = None
+        self._likeness: Similarity | None = None
         self._scan: TreeScan | None = None
         """The scan whose files were all read last."""
         self.files: frozenset[str] = frozenset()
@@ -104,7 +104,7 @@ class WordTable(sqlite.OpenedCache):
         self.notes: tuple[str, ...] = ()
         """What is left out, and why."""
 
-    def refresh(self, scan: TreeScan) -> Likeness:
+    def refresh(self, scan: TreeScan) -> Similarity:
         """Read the files of a scan that changed; return the likeness of all.
 
         The same object is returned as long as no file changes; nothing is read for the scan of the
@@ -127,7 +127,7 @@ class WordTable(sqlite.OpenedCache):
         self._likeness = None
         super().close()
 
-    def _refreshed(self, scan: TreeScan, wanted: Mapping[str, StatSignature]) -> Likeness:
+    def _refreshed(self, scan: TreeScan, wanted: Mapping[str, StatSignature]) -> Similarity:
         with sqlite.guarded(self.file):
             base = self.opened()
             known = dict(base.execute("SELECT path, signature FROM files"))
@@ -139,7 +139,7 @@ class WordTable(sqlite.OpenedCache):
             left = self._read(base, changed)
             self.notes = _notes(len(self.files), len(wanted), left)
             if changed or gone or self._likeness is None:
-                self._likeness = Likeness(_words(base))
+                self._likeness = Similarity(_words(base))
             self._scan = None if left else scan
             return self._likeness
 

@@ -53,7 +53,7 @@ class LinkedPlace(NamedTuple):
     """Of a file, or a symbol in one: its path below the work tree; empty outside git."""
 
 
-class Goals:
+class LinkTargets:
     """Where the links in the text of one note lead."""
 
     def __init__(self, known: Mapping[tuple[str, ...], LinkedPlace]) -> None:
@@ -110,7 +110,7 @@ class NoteView(NamedTuple):
     """A note with its links and metadata."""
 
     note: ShownNote
-    goals: Goals
+    goals: LinkTargets
     body_line: int
     """The line of the file, 1-based, where the body starts."""
     keys: tuple[tuple[str, str], ...]
@@ -141,7 +141,7 @@ def view(bank: Bank, name: str) -> NoteView:
         near = {one.dest for one in out if one.dest is not None} | {one.source for one in into}
         titles = document_rows.documents(view.manifest, near)
         pairs = _goals(bank, view, out, {n: one.title for n, one in titles.items()})
-        goals = Goals({_key(one): goal for one, goal in pairs if one.kind != _REFERENCE})
+        goals = LinkTargets({_key(one): goal for one, goal in pairs if one.kind != _REFERENCE})
         succeeding = document_graph.superseded(view.manifest, {row.number, *near})
         by = succeeding.get(row.number)
         return NoteView(
@@ -238,7 +238,7 @@ def _cites(goals: Collection[tuple[LinkRow, LinkedPlace]]) -> tuple[Cite, ...]:
     return tuple(Cite(goal, tuple(at)) for goal, at in lines.items())
 
 
-def _observations(sections: Sequence[NoteSection], goals: Goals) -> Iterator[Observed]:
+def _observations(sections: Sequence[NoteSection], goals: LinkTargets) -> Iterator[Observed]:
     for one in sections:
         if one.name.startswith(OBSERVATION) and one.headings:
             written = dict(one.fields).get(PROMOTED_TO, "")

@@ -13,7 +13,7 @@ from memory_bank.bank.open_index import View
 from memory_bank.base.operation import Tool, operation
 from memory_bank.memory import recent_changes, shown, told
 from memory_bank.memory.links import count_problems
-from memory_bank.memory.recent_changes import ChangedKeys, Lately
+from memory_bank.memory.recent_changes import ChangedKeys, RecentChanges
 from memory_bank.memory.show import ListedNote, listed
 from memory_bank.search.manifest import document_rows, entries, filters
 from memory_bank.search.manifest.entries import NOTES, EntryConditions, session_id_of
@@ -89,7 +89,7 @@ class Home(NamedTuple):
     tags: dict[str, int]
     """The most used first, as the types."""
     types: dict[str, int]
-    lately: Lately
+    lately: RecentChanges
     problem: str | None
 
 

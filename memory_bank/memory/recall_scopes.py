@@ -19,7 +19,13 @@ from memory_bank.memory.hits import SCHEMA_VERSION, Recalled
 from memory_bank.memory.recall_bank import keys_of, linked_or_found
 from memory_bank.search.query import parse
 from memory_bank.search.ranking import UNLIKELY
-from memory_bank.search.score_calibration import Together, WordCounts, rarities, together, words_of
+from memory_bank.search.score_calibration import (
+    CommonScales,
+    WordCounts,
+    rarities,
+    together,
+    words_of,
+)
 from memory_bank.shared import shared_hits
 
 if TYPE_CHECKING:
@@ -176,7 +182,7 @@ def _together(
     wanted: Wanted,
     progress: Progress | None,
     others: Sequence[_Ranked] = (),
-    common: Together | None = None,
+    common: CommonScales | None = None,
 ) -> Across:
     """Search some banks, and rank their notes with others."""
     if common is None:

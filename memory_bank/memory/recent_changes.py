@@ -44,7 +44,7 @@ class ChangedLately(NamedTuple):
     """Of the commit."""
 
 
-class Lately(NamedTuple):
+class RecentChanges(NamedTuple):
     """The notes that changed lately, the last change first."""
 
     since: str
@@ -64,7 +64,7 @@ class ChangedKeys(NamedTuple):
     """Of all documents."""
 
 
-def lately(bank: Bank, days: float = 7, limit: int = 12) -> Lately:
+def lately(bank: Bank, days: float = 7, limit: int = 12) -> RecentChanges:
     """Return the notes that were added, changed, archived or removed in the last days.
 
     Notes of sessions are left out. A note is listed once, with its last change.
@@ -85,7 +85,7 @@ def changed_keys(view: View, days: float, now: float | None = None) -> ChangedKe
 
 def with_commits(
     bank: Bank, found: ChangedKeys, limit: int, limits: tuple[str, ...] = ()
-) -> Lately:
+) -> RecentChanges:
     """Add what git knows of changed notes; the caller has called `trust.refresh`."""
     changed, removed = dict(found.changed), dict[str, Change | None]()
     commits = bank.commits(_OWN)
@@ -103,7 +103,7 @@ def with_commits(
     shown += [_removed(bank, path, change) for path, change in removed.items()]
     shown.sort(key=lambda one: (one.changed_at, one.path), reverse=True)
     total = len(changed) + len(removed)
-    return Lately(iso_of(found.since), total, tuple(shown[:limit]), limits)
+    return RecentChanges(iso_of(found.since), total, tuple(shown[:limit]), limits)
 
 
 def _is_note(path: str) -> bool:

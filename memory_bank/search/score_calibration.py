@@ -121,7 +121,7 @@ class WordCounts(NamedTuple):
     passages: Mapping[str, int]
 
 
-class Together(NamedTuple):
+class CommonScales(NamedTuple):
     """What the scores of one question have in common in several indices."""
 
     rarities: Mapping[str, float]
@@ -146,11 +146,11 @@ def rarities(words: Iterable[str], counts: Sequence[WordCounts]) -> dict[str, fl
 
 def together(
     text: str, known: Mapping[str, float], best: Sequence[Mapping[str, float]]
-) -> Together:
+) -> CommonScales:
     """Return the common scales of a question's text, from the best scores in each index."""
     perfect = sum(word.weight * known.get(word.stem, 0.0) for word in weighted_stems(text))
     scales = {"vectors": COSINES}
     for name in ("keyword", "notes"):
         most = max((scores.get(name, 0.0) for scores in best), default=0.0)
         scales[name] = Scale(0.0, min(perfect, PERFECT_CAP * most) if perfect else most)
-    return Together(known, scales)
+    return CommonScales(known, scales)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
@@ -12,14 +13,14 @@ from blake3 import blake3
 
 from memory_bank.bank.bank import Bank
 from memory_bank.base.dates import iso
-from memory_bank.base.errors import BadInput
+from memory_bank.base.errors import BadInput, MemoryBankError
 from memory_bank.base.operation import Param, Tool, operation
 from memory_bank.base.screen import Call
 from memory_bank.base.text import agent_name, estimate
 from memory_bank.sessions import shown, told
 from memory_bank.sessions.compress import compress
 from memory_bank.sessions.compression import Sample
-from memory_bank.sessions.note_format import settled_observation, settled_summary
+from memory_bank.sessions.note_format import FOLDER, settled_observation, settled_summary
 from memory_bank.sessions.note_store import NoteStore
 from memory_bank.sessions.note_text import one_line
 from memory_bank.sessions.queue import SESSION_ENDED
@@ -38,6 +39,8 @@ from memory_bank.sessions.state import (
     check_captured,
     found,
     git_state,
+    is_idle,
+    last_moment,
     opened,
     project_of,
     redactor,
@@ -47,6 +50,44 @@ from memory_bank.sessions.summaries import summary_of
 
 if TYPE_CHECKING:
     from memory_bank.sessions.listing import SessionShown
+
+
+_ENDING_SECONDS = 600.0
+"""Seconds that the process has which ends a session: a program or a model may make the
+observations."""
+
+
+def end_killed(bank: Bank, starting: str = "") -> list[str]:
+    """End the sessions in which nothing happened for long, and those that ended without a summary.
+
+    Call it after `compress`. The session that is `starting` goes on. Sessions with events that
+    still wait, here or in another work tree, are left for the next time. Returns problems.
+    """
+    with opened(bank) as store:
+        ids = [one.session_id for one in store.queue.open_sessions() if is_idle(store, one)]
+        ids += store.queue.without_summary(time.time() - _ENDING_SECONDS)
+    problems = []
+    for session_id in ids:
+        try:
+            if session_id != starting:
+                _end(bank, session_id)
+        except MemoryBankError as error:
+            problems.append(f"session {session_id[:60]}: {error.message}")
+    return problems
+
+
+def _end(bank: Bank, session_id: str) -> None:
+    with opened(bank) as store:
+        known, row = store.get_session(session_id), store.queue.session(session_id)
+        if known is None or row is None or store.get_pending(session_id, 1):
+            return
+        private = bank.roots.is_private(f"{FOLDER}/new.md")
+        if row.path and not known.path and not private:
+            return  # its note is in another work tree
+        if known.ended_at is not None and known.summary is not None:
+            return
+    end_session(bank, session_id, ended_at=known.ended_at or last_moment(known))
+
 
 SCHEMA_VERSION = "1.0"
 

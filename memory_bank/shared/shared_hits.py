@@ -17,7 +17,7 @@ from memory_bank.search import snippets
 from memory_bank.search.manifest.filters import Condition
 from memory_bank.search.query import Query, parse
 from memory_bank.search.retrievers.vectors import DISABLED
-from memory_bank.search.score_calibration import Together, WordCounts
+from memory_bank.search.score_calibration import CommonScales, WordCounts
 from memory_bank.shared.addresses import address
 from memory_bank.shared.conversation import Conversation, conversation
 from memory_bank.shared.engines.base import NOT_CONFIGURED, Where, check_embedder, identity_of
@@ -126,7 +126,7 @@ class SharedAsker:
         best = [one.find(rarities) for one in self._searches]
         return {name: max(one[name] for one in best) for name in best[0]}
 
-    def found(self, common: Together) -> SharedFound:
+    def found(self, common: CommonScales) -> SharedFound:
         """Return the notes; if none of the time that the query names is good, of all dates."""
         wanted = self._wanted
         settings, now = self._bank.settings.memory, time.time()

@@ -21,7 +21,7 @@ from memory_bank.search.retrievers.keyword.analyzer import (
     stems,
     weighted_stems,
 )
-from memory_bank.search.score_calibration import Together, WordCounts
+from memory_bank.search.score_calibration import CommonScales, WordCounts
 from memory_bank.shared.conversation import Conversation
 from memory_bank.shared.engines.base import (
     AskedWord,
@@ -124,7 +124,12 @@ class SharedSearch:
         }
 
     def hits(
-        self, together: Together, settings: Memory, limit: int, now: float, checks: Sequence[Check]
+        self,
+        together: CommonScales,
+        settings: Memory,
+        limit: int,
+        now: float,
+        checks: Sequence[Check],
     ) -> list[SharedHit]:
         """Return the best notes that pass all checks, best first."""
         ranking = self._rank(together)
@@ -171,7 +176,7 @@ class SharedSearch:
             if counts.get(word)
         ]
 
-    def _rank(self, together: Together) -> Ranking:
+    def _rank(self, together: CommonScales) -> Ranking:
         worded = _matches(self._worded, together.scales["keyword"])
         near, weight = self._near, 1.0
         if self._meaning is not None and self._by_words:
@@ -197,7 +202,7 @@ class SharedSearch:
         return rank(evidence, lambda _: 0.0)
 
     def _nearer(
-        self, ranking: Ranking, passages: Mapping[int, SharedPassage], together: Together
+        self, ranking: Ranking, passages: Mapping[int, SharedPassage], together: CommonScales
     ) -> Ranking:
         """Rank again with the nearness of words in the passages that were read."""
         pairs = adjacent_stems(self._question.text) if self._worded else ()

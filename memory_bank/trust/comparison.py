@@ -34,7 +34,7 @@ _UNCOMMITTED_SUBJECT = "changes that are not committed"
 SHALLOW = "shallow clone: older changes of the note are not known"
 
 
-class Judged(NamedTuple):
+class ComparedCitation(NamedTuple):
     """A citation with the result of its comparison."""
 
     cited: Cited
@@ -85,7 +85,7 @@ class CodeComparison:
         self._cache.close()
         self._history.close()
 
-    def judge(self, found: Sequence[Cited], notes: Bank, base: str = "") -> list[Judged]:
+    def judge(self, found: Sequence[Cited], notes: Bank, base: str = "") -> list[ComparedCitation]:
         """Compare citations in some notes; with a base, only those of what changed since then.
 
         Raises StorageFailed if git can't list the commits of the notes in time.
@@ -102,7 +102,7 @@ class CodeComparison:
         ]
         self._load((one.place, commit) for one, _, commit in bases if commit)
         return [
-            self._by_names(Judged(one, since, commit, self._compare(one, commit)), notes)
+            self._by_names(ComparedCitation(one, since, commit, self._compare(one, commit)), notes)
             for one, since, commit in bases
         ]
 
@@ -126,7 +126,7 @@ class CodeComparison:
                 result.add(note)
         return result
 
-    def citation(self, judged: Judged) -> Citation:
+    def citation(self, judged: ComparedCitation) -> Citation:
         """Return a citation with the commits that changed it."""
         one, since, compared = judged.cited, judged.since, judged.compared
         commits: list[StaleCommit] = []
@@ -156,7 +156,7 @@ class CodeComparison:
             names=judged.names,
         )
 
-    def _date(self, judged: Judged) -> str:
+    def _date(self, judged: ComparedCitation) -> str:
         """Return when the commit was made with which a citation is compared."""
         if judged.base == judged.since.commit:
             return iso_of(judged.since.time) if judged.since.time else ""
@@ -190,7 +190,7 @@ class CodeComparison:
             return None
         return lambda path, old, new: bool(self._names.lost(path, old, new, named))
 
-    def _by_names(self, judged: Judged, notes: Bank) -> Judged:
+    def _by_names(self, judged: ComparedCitation, notes: Bank) -> ComparedCitation:
         """Return a citation of a changed file with what the note names of the change."""
         one, compared = judged.cited, judged.compared
         before, place = compared.before, compared.place

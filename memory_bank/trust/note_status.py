@@ -28,7 +28,7 @@ class ConfirmedCommit(NamedTuple):
     """Empty if the repository lacks it."""
 
 
-class Standing(NamedTuple):
+class NoteStatus(NamedTuple):
     """What git says of a note."""
 
     trust: str
@@ -74,7 +74,7 @@ class Standing(NamedTuple):
         return len({one.source.commit for one in texts}) > 1
 
 
-def standing(bank: Bank, name: str, verified: str = "") -> Standing:
+def standing(bank: Bank, name: str, verified: str = "") -> NoteStatus:
     """Return what git says of a note; raise NoteNotFound.
 
     `verified` is the commit at which it was confirmed, as it says itself.
@@ -83,7 +83,7 @@ def standing(bank: Bank, name: str, verified: str = "") -> Standing:
     tree = repository.worktree(bank.layout.project)
     if tree is None or bank.commits(path) is None:
         why = () if tree is None else ("this note is private to this machine, and not in git",)
-        return Standing("", None, None, 0, False, "", (), (), None, why)
+        return NoteStatus("", None, None, 0, False, "", (), (), None, why)
     log = provenance.log(bank, path, _COMMITS)
     limits = list(log.limits)
     sections: tuple[BlamedSection, ...] = ()
@@ -101,7 +101,7 @@ def standing(bank: Bank, name: str, verified: str = "") -> Standing:
     except MemoryBankError as error:
         limits.append(error.message)
     sources = [one.source for one in log.commits]
-    return Standing(
+    return NoteStatus(
         trust=log.trust,
         written=sources[-1] if sources else None,
         changed=sources[0] if len(sources) > 1 else None,

@@ -19,7 +19,7 @@ from memory_bank.search.manifest import document_rows
 from memory_bank.search.manifest.document_rows import DocumentRow
 
 if TYPE_CHECKING:
-    from memory_bank.trust.comparison import Judged
+    from memory_bank.trust.comparison import ComparedCitation
 
 
 _KEPT = "stale"
@@ -229,7 +229,7 @@ class StaleHits:
             return None
         except MemoryBankError:
             return {}  # the next search asks again
-        by_note: dict[str, list[Judged]] = {}
+        by_note: dict[str, list[ComparedCitation]] = {}
         for one in judged:
             by_note.setdefault(one.cited.note, []).append(one)
         for cited_one in chosen:
@@ -285,7 +285,7 @@ def _joined(reasons: Sequence[str]) -> str:
     return reasons[0] + (f" and {len(reasons) - 1} more" if reasons[1:] else "") if reasons else ""
 
 
-def _files(judged: Judged) -> Iterable[str]:
+def _files(judged: ComparedCitation) -> Iterable[str]:
     """Return the files on which a result depends."""
     compared, one = judged.compared, judged.cited
     if compared.state == "unknown" and not one.by_name:
@@ -296,7 +296,7 @@ def _files(judged: Judged) -> Iterable[str]:
     return [place.path for place in places if place and place.path] or [ANY]
 
 
-def _lines(judged: Iterable[Judged]) -> list[StaleLine]:
+def _lines(judged: Iterable[ComparedCitation]) -> list[StaleLine]:
     """Return the citations of a note whose code is another now, the most severe first."""
     from memory_bank.trust.stale_report import STALE, TOUCHED
 
@@ -313,7 +313,7 @@ def _lines(judged: Iterable[Judged]) -> list[StaleLine]:
     ]
 
 
-def _holds(judged: Sequence[Judged], *, confirmed: bool) -> bool:
+def _holds(judged: Sequence[ComparedCitation], *, confirmed: bool) -> bool:
     """Tell whether a note was confirmed or has a citation that was compared, and none differs."""
     from memory_bank.trust.stale_report import MOVED, STALE
 
@@ -323,7 +323,7 @@ def _holds(judged: Sequence[Judged], *, confirmed: bool) -> bool:
     return bool(states) and states <= {"fresh", *MOVED}
 
 
-def _reason(judged: Judged) -> str:
+def _reason(judged: ComparedCitation) -> str:
     one, compared = judged.cited, judged.compared
     since = f" since {iso_of(judged.since.time)[:_DAY]}" if judged.since.time else ""
     said = "is gone" if compared.state == "gone" else "changed"

@@ -24,7 +24,7 @@ from memory_bank.code.commits import CountedCommits, counted
 from memory_bank.code.coupled import LOW, RISKS, Coupled, Coupling
 from memory_bank.code.imports import Imports
 from memory_bank.code.records import Import
-from memory_bank.code.similarity import Likeness, words_of
+from memory_bank.code.similarity import Similarity, words_of
 from memory_bank.git import repository as git_repository
 from memory_bank.git.commits import PathPair
 
@@ -117,7 +117,7 @@ def coupling(
         repository.history if history else CountedCommits(),
         repository.files,
         imports=repository.imports if imports else {},
-        likeness=Likeness(words) if likeness else None,
+        likeness=Similarity(words) if likeness else None,
     ).of
 
 

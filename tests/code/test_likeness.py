@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_bank.code.similarity import MOST_CHARACTERS, MOST_WORDS, Likeness, words_of
+from memory_bank.code.similarity import MOST_CHARACTERS, MOST_WORDS, Similarity, words_of
 
 
 def test_identifiers_are_split_into_words() -> None:
@@ -44,7 +44,7 @@ def test_files_about_the_same_are_more_alike() -> None:
         "docs/index.md": "welcome to the manual of this program",
         "empty": "",
     }
-    likeness = Likeness({path: words_of(path, text) for path, text in texts.items()})
+    likeness = Similarity({path: words_of(path, text) for path, text in texts.items()})
     found = likeness("pay/card.py")
     assert max(found, key=lambda path: found[path]) == "tests/test_card.py"
     assert "pay/card.py" not in found
@@ -52,7 +52,7 @@ def test_files_about_the_same_are_more_alike() -> None:
 
 
 def test_the_same_text_in_the_same_words_is_fully_alike() -> None:
-    likeness = Likeness({"a": {"x": 2, "y": 1}, "b": {"x": 2, "y": 1}, "c": {"z": 1}})
+    likeness = Similarity({"a": {"x": 2, "y": 1}, "b": {"x": 2, "y": 1}, "c": {"z": 1}})
     assert likeness("a") == {"b": pytest.approx(1.0)}
     assert likeness("c") == {}
 
@@ -65,7 +65,7 @@ def test_the_same_text_in_the_same_words_is_fully_alike() -> None:
     )
 )
 def test_likeness_is_the_same_in_both_directions(files: dict[str, dict[str, int]]) -> None:
-    likeness = Likeness(files)
+    likeness = Similarity(files)
     for one in files:
         for other, value in likeness(one).items():
             assert 0 <= value <= 1

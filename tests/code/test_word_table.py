@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memory_bank.code import similarity
-from memory_bank.code.similarity import Likeness, WordTable
+from memory_bank.code.similarity import Similarity, WordTable
 from memory_bank.code.work_tree import WorkTree
 from tests.code.conftest import write
 from tests.git.history_builder import run
@@ -38,7 +38,7 @@ def words(tree: Path, tmp_path: Path) -> Iterator[WordTable]:
     table.close()
 
 
-def refreshed(words: WordTable) -> Likeness:
+def refreshed(words: WordTable) -> Similarity:
     return words.refresh(words._tree.scan())
 
 

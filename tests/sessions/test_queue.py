@@ -225,7 +225,7 @@ def test_a_file_that_was_deleted_is_made_again(queue: EventQueue) -> None:
 def test_says_when_another_process_holds_it(
     queue: EventQueue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memory_bank.sessions.queue_file._WAIT", 0.05)
+    monkeypatch.setattr("memory_bank.sessions.queue._WAIT", 0.05)
     queue.queue(event("a"))
     queue.close()
     base = sqlite3.connect(queue.file, isolation_level=None)

@@ -22,7 +22,7 @@ from markupsafe import Markup, escape
 
 from memory_bank.base.rendering import visible
 from memory_bank.frontends.web.templating import quoted, url_of
-from memory_bank.memory.note_view import Goals, LinkedPlace
+from memory_bank.memory.note_view import LinkedPlace, LinkTargets
 
 _SCHEMES = frozenset({"http", "https", "mailto"})
 
@@ -71,7 +71,7 @@ def is_allowed(url: str) -> bool:
     return found is None or found[1].lower() in _SCHEMES
 
 
-def wikilink(inside: str, goals: Goals) -> Markup:
+def wikilink(inside: str, goals: LinkTargets) -> Markup:
     """Return the link `[[inside]]`."""
     goal, words = goals.wiki(inside)
     if goal is None:
@@ -87,7 +87,7 @@ def wikilink(inside: str, goals: Goals) -> Markup:
     return _to(goal) + Markup("{}").format(words) + after
 
 
-def opened(href: str, goals: Goals) -> Markup:
+def opened(href: str, goals: LinkTargets) -> Markup:
     """Return the start of the link to an address that is allowed."""
     if _SCHEME.match(href):
         return Markup('<a class="external" href="{}" rel="noreferrer noopener">').format(href)
@@ -152,7 +152,7 @@ class Rendered(NamedTuple):
     too_long: bool = False
 
 
-def render(text: str, goals: Goals, *, title: str = "") -> Rendered:
+def render(text: str, goals: LinkTargets, *, title: str = "") -> Rendered:
     """Return a Markdown text as HTML.
 
     A first heading that says `title` is left out: the page has it.

@@ -7,13 +7,13 @@ import time
 import pytest
 
 from memory_bank.frontends.web.note_html import is_allowed, place_of, render
-from memory_bank.memory.note_view import Goals, LinkedPlace
+from memory_bank.memory.note_view import LinkedPlace, LinkTargets
 
-NOTHING = Goals({})
+NOTHING = LinkTargets({})
 
 
 def html(text: str, **known: LinkedPlace) -> str:
-    goals = Goals({("wiki", name, "", ""): goal for name, goal in known.items()})
+    goals = LinkTargets({("wiki", name, "", ""): goal for name, goal in known.items()})
     return str(render(text, goals).html)
 
 

@@ -25,7 +25,7 @@ from memory_bank.memory.forgetting.forget_report import Forgotten
 from memory_bank.memory.recall import recall
 from memory_bank.memory.remember import remember
 from memory_bank.memory.trash import delete, trash
-from memory_bank.sessions import queue_file
+from memory_bank.sessions import queue
 from memory_bank.sessions.compress import compress
 from memory_bank.sessions.listing import list_sessions, show_session
 from memory_bank.sessions.observations import search_observations
@@ -435,7 +435,7 @@ def test_a_damaged_queue_is_removed(bank: Bank, project: Path) -> None:
 def test_a_log_that_another_process_reads_is_named(
     bank: Bank, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(queue_file, "_WAIT", 0.2)
+    monkeypatch.setattr(queue, "_WAIT", 0.2)
     store_prompt(bank, "s-1", "Plant the marigold")
     reader = sqlite3.connect(state_of(bank) / "sessions.db", isolation_level=None)
     reader.execute("BEGIN")

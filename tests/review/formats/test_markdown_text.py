@@ -5,7 +5,7 @@ from html import unescape
 from hypothesis import given, settings
 from markdown_it import MarkdownIt
 
-from memory_bank.review.formats.markdown_text import code, html_code, one_line
+from memory_bank.review.formats.markdown import code, html_code, one_line
 from tests.review.formats.reviews import texts
 
 MARKDOWN = MarkdownIt("commonmark").enable(["table", "strikethrough"])

@@ -11,7 +11,7 @@ from memory_bank.bank.open_index import View
 from memory_bank.bank.revisions.revisions import checked_out, revision_of
 from memory_bank.base.dates import iso_of
 from memory_bank.base.errors import BadInput
-from memory_bank.memory.recent_changes import Lately
+from memory_bank.memory.recent_changes import RecentChanges
 from memory_bank.notes import front_matter
 from memory_bank.notes.characters import decode
 from memory_bank.notes.names import name_of
@@ -89,7 +89,7 @@ def exported(bank: Bank, rev: str = "HEAD") -> Iterator[Export]:
         yield Export(copy, revision.commit, revision.when, left, tuple(refused), len(sessions))
 
 
-def committed(found: Lately) -> Lately:
+def committed(found: RecentChanges) -> RecentChanges:
     """Return the committed changes; those of notes that were left out have no commit."""
     kept = tuple(one for one in found.changes if one.committed)
     return found._replace(changes=kept, total=found.total - len(found.changes) + len(kept))

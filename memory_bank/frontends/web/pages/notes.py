@@ -25,7 +25,7 @@ from memory_bank.memory.overview import PAGE as NOTES
 from memory_bank.memory.show import ListedNote
 from memory_bank.review.formats.word_diff import spans_of
 from memory_bank.trust import note_status
-from memory_bank.trust.note_status import Standing
+from memory_bank.trust.note_status import NoteStatus
 
 TITLE = "Notes"
 
@@ -226,5 +226,5 @@ def _standing(bank: Bank, name: str) -> dict[str, Any]:
     }
 
 
-def _stands(bank: Bank, view: NoteView) -> Standing:
+def _stands(bank: Bank, view: NoteView) -> NoteStatus:
     return note_status.standing(bank, view.note.path, view.verified)
