@@ -77,12 +77,16 @@ def test_the_rule_of_a_long_talk_fits_a_prompt(hook: Hook) -> None:
     rule = "**user**: From now on nothing is tried more than four times."
     (hook.project / ".memories/talk.md").write_text(f"# Talk\n\n{(asked + said) * 30}{rule}\n")
     prompt = {"session_id": "s", "cwd": str(hook.project), "prompt": "the upload of photos hangs"}
-    answer = hook.answer(
-        "claude-code", "UserPromptSubmit", prompt, MEMORY_BANK_SESSIONS_PROMPT_TOKENS="200"
-    )
-    text = answer["hookSpecificOutput"]["additionalContext"]
-    assert "more than four times" in text
-    assert estimate(text) <= 200
+    for most in (200, 300):  # marks differ from time to time, and in their tokens
+        answer = hook.answer(
+            "claude-code",
+            "UserPromptSubmit",
+            prompt | {"session_id": str(most)},
+            MEMORY_BANK_SESSIONS_PROMPT_TOKENS=str(most),
+        )
+        text = answer["hookSpecificOutput"]["additionalContext"]
+        assert "more than four times" in text
+        assert estimate(text) <= most
 
 
 def test_a_prompt_gets_the_notes_that_answer_it(hook: Hook) -> None:
