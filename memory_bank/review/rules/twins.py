@@ -55,6 +55,22 @@ def _shared(bank: RuleContext, paths: Sequence[str]) -> set[str]:
     }
 
 
+@bank_rule("info", "two notes that are not archived have the same title")
+def same_title(bank: RuleContext) -> Iterator[Problem]:
+    """Yield each newer note with the title of an older one, except sessions and same contents."""
+    first: dict[str, NoteRow] = {}
+    rows = map(open_index.note_of, document_rows.all_documents(bank.manifest))
+    for note in sorted(rows, key=lambda note: (note.created, note.path)):
+        if note.type == SESSION or note.status != "active" or bank.is_included(note.path):
+            continue
+        older = first.setdefault(note.title.casefold(), note)
+        if older.content_hash == note.content_hash or not note.title:
+            continue
+        if bank.paths is None or note.path in bank.paths:
+            fix = "give it a title that tells them apart, or merge them"
+            yield Problem(note.path, 1, f"has the title of {older.path}", fix)
+
+
 @bank_rule("info", "a note may amend an older one, and nobody has said whether it does")
 def may_amend(bank: RuleContext) -> Iterator[Problem]:
     """Yield each note that may amend an older one on the same subject, unless they are linked."""
