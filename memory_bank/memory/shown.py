@@ -80,21 +80,23 @@ def _listing(call: Call, listing: Listing) -> None:
 
 
 def _names(call: Call, listing: Listing) -> None:
-    """Print date, name and title of each note on one line; only the title is cut."""
+    """Print date, name and title of each note on one line, of which the title gives way first."""
     from memory_bank.notes.names import name_of
 
     console = call.console
     names = [named(name_of(note.path)) for note in listing.notes]
     wide = min(max(map(cells, names), default=0), console.columns * 2 // 5)
     for name, note in zip(names, listing.notes, strict=True):
-        changed = max(note.created_at, note.updated_at)[:10]
+        changed = f"{max(note.created_at, note.updated_at)[:10]}{_GAP}"
+        if cells(changed) + cells(name) > console.columns:
+            changed = ""
         status = "" if note.status == "active" else f" ({note.status})"
         pad = " " * (wide - cells(name))
-        left = console.columns - cells(f"{changed}{name}{pad}{status}") - 2 * len(_GAP)
+        left = console.columns - cells(f"{changed}{name}{pad}{status}") - len(_GAP)
         title = cut(visible(note.title), left) if left > 0 else ""
         tags = cut(" ".join(f"#{tag}" for tag in note.tags), left - cells(title) - len(_GAP))
         console.line(
-            (changed, "dim"), _GAP, (name, "place"), pad if title else "", _GAP if title else "",
+            (changed, "dim"), (name, "place"), pad if title else "", _GAP if title else "",
             title, (status, "warn"), _GAP if tags else "", (tags, "tag"),
         )  # fmt: skip
 
