@@ -21,15 +21,15 @@ from memory_bank.base.filenames import NOTE_SUFFIXES, SETTINGS
 from memory_bank.base.paths import Layout
 from memory_bank.base.repairs import WRITING, Reports
 from memory_bank.base.settings import Settings, load
+from memory_bank.git.file_commits import FileCommits
 from memory_bank.notes.names import of_included, of_note
 from memory_bank.notes.roots import Roots, Watched
 from memory_bank.notes.store import Store
+from memory_bank.search.index.document_changes import Progress, SyncReport
 from memory_bank.search.index.index import EMBED_SECONDS
 
 if TYPE_CHECKING:
-    from memory_bank.git.file_commits import FileCommits
     from memory_bank.git.objects import Revision
-    from memory_bank.search.index.document_changes import Progress, SyncReport
 
 
 _BUSY = "another process is indexing: the latest changes may be missing"

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 from memory_bank.bank.bank_id import bank_id
 from memory_bank.bank.logs import AccessLog
 from memory_bank.base import paths
-from memory_bank.base.documents import Span
+from memory_bank.base.documents import Source, Span
 from memory_bank.base.errors import BadInput, Busy, IndexDamaged, NoBank, StorageFailed
 from memory_bank.base.paths import Layout
 from memory_bank.base.settings import Settings, load
@@ -32,12 +32,10 @@ from memory_bank.code.symbol_table import SymbolTable
 from memory_bank.code.work_tree import SUBMODULE, WorkTree, work_tree_of
 from memory_bank.git.repository import shared_folder, tree_folder
 from memory_bank.search.hit_records import Access
-from memory_bank.search.index.document_changes import SyncReport
+from memory_bank.search.index.document_changes import Progress, SyncReport
 
 if TYPE_CHECKING:
-    from memory_bank.base.documents import Source
     from memory_bank.code.lane import CodeLane, LaneView
-    from memory_bank.search.index.document_changes import Progress
 
 
 EMBED_SECONDS = 1.0

@@ -7,14 +7,20 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import Annotated, NamedTuple
 
+from memory_bank.bank.bank import Bank
+from memory_bank.bank.hits import RecalledNote
 from memory_bank.base.dates import iso_of
 from memory_bank.base.errors import BadInput, MemoryBankError, NoBank, NoRepository
 from memory_bank.base.operation import Param, Tool, operation, several
 from memory_bank.base.setting_sections import BANK, MODES, Search
 from memory_bank.code import file_kinds, symbols
+from memory_bank.code.codebase import Codebase
+from memory_bank.code.coupled import Coupled, Coupling
 from memory_bank.code.coupling import snippet
+from memory_bank.code.lane_search import CodeHit, CodeResult, Lane
+from memory_bank.code.records import Symbol
 from memory_bank.memory import recall, shown, told
 from memory_bank.memory.ask_results import (
     COMMITS,
@@ -35,19 +41,10 @@ from memory_bank.memory.ask_results import (
     SymbolResult,
     file_of,
 )
+from memory_bank.memory.hits import Recalled
 from memory_bank.search import ranking, score_calibration, snippets
+from memory_bank.search.index.document_changes import Progress
 from memory_bank.shared.engines.base import REASONS
-
-if TYPE_CHECKING:
-    from memory_bank.bank.bank import Bank
-    from memory_bank.bank.hits import RecalledNote
-    from memory_bank.code.codebase import Codebase
-    from memory_bank.code.coupled import Coupled, Coupling
-    from memory_bank.code.lane_search import CodeHit, CodeResult, Lane
-    from memory_bank.code.records import Symbol
-    from memory_bank.memory.hits import Recalled
-    from memory_bank.search.index.document_changes import Progress
-
 
 _COUPLED_WITH, _MOST_COUPLED = 3, 12
 """Number of files, the best ones, whose coupled files are looked at, and how many of each."""

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
+from memory_bank.bank.bank import Bank
+from memory_bank.bank.hits import Origin, RecalledNote
 from memory_bank.base.setting_sections import BANK, BOTH, SHARED
+from memory_bank.code.codebase import Codebase
+from memory_bank.code.lane_search import CodeHit
 from memory_bank.memory import ask
 from memory_bank.memory.ask_results import (
     COMMITS,
@@ -29,6 +33,7 @@ from memory_bank.notes.secrets import secrets
 from memory_bank.search import boosts, ranking, snippets
 from memory_bank.search.hit_records import Reason
 from memory_bank.search.manifest import document_rows, filters
+from memory_bank.search.manifest.manifest import Manifest
 from memory_bank.search.query import (
     WrittenCondition,
     can_be_written,
@@ -40,14 +45,6 @@ from memory_bank.search.query import (
 )
 from memory_bank.search.times import moment
 from memory_bank.shared.word_weights import ACROSS
-
-if TYPE_CHECKING:
-    from memory_bank.bank.bank import Bank
-    from memory_bank.bank.hits import Origin, RecalledNote
-    from memory_bank.code.codebase import Codebase
-    from memory_bank.code.lane_search import CodeHit
-    from memory_bank.search.manifest.manifest import Manifest
-
 
 _MOST = {"type": 12, "tag": 12}
 """Most choices of a key; those that are on come in addition."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from operator import attrgetter
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from memory_bank.bank.backlinks import node_of
 from memory_bank.bank.bank import Bank
@@ -29,13 +29,10 @@ from memory_bank.base.setting_sections import BANK, MODES, SCOPES, Search
 from memory_bank.memory import hits_shown, told
 from memory_bank.memory.hits import AsOf, Recalled, fitted
 from memory_bank.memory.recall_bank import linked_or_found
+from memory_bank.search.index.document_changes import Progress
 from memory_bank.search.manifest import document_rows
 from memory_bank.search.query import conditions
 from memory_bank.trust import trust
-
-if TYPE_CHECKING:
-    from memory_bank.search.index.document_changes import Progress
-
 
 MOST = 100
 """Most notes in an answer."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from memory_bank.bank.backlinks import LinkShown, by_words, linked, with_file_names
 from memory_bank.bank.bank import Bank
@@ -18,6 +18,7 @@ from memory_bank.notes.note import Entity
 from memory_bank.search import boosts, snippets
 from memory_bank.search.engine import Hit, SearchResult
 from memory_bank.search.hit_records import Reason
+from memory_bank.search.index.document_changes import Progress
 from memory_bank.search.manifest import document_rows, filters
 from memory_bank.search.manifest.document_rows import PassageRow
 from memory_bank.search.notices import lifted, remarks, restricted
@@ -27,9 +28,6 @@ from memory_bank.shared.word_weights import ACROSS
 from memory_bank.trust import trust, trust_filter
 from memory_bank.trust.authors import editors
 from memory_bank.trust.stale_cache import stale_hits
-
-if TYPE_CHECKING:
-    from memory_bank.search.index.document_changes import Progress
 
 
 def lines(view: View, hit: Hit, span: Span) -> str | None:

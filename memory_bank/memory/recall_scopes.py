@@ -17,8 +17,10 @@ from memory_bank.base.errors import BadInput, MemoryBankError, SharedUnavailable
 from memory_bank.base.setting_sections import BANK, BOTH, SCOPES, SHARED, USER
 from memory_bank.memory.hits import SCHEMA_VERSION, Recalled
 from memory_bank.memory.recall_bank import keys_of, linked_or_found
+from memory_bank.search.index.document_changes import Progress
 from memory_bank.search.query import parse
 from memory_bank.search.ranking import UNLIKELY
+from memory_bank.search.retrievers.base import Question
 from memory_bank.search.score_calibration import (
     CommonScales,
     WordCounts,
@@ -31,9 +33,6 @@ from memory_bank.shared import shared_hits
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
-
-    from memory_bank.search.index.document_changes import Progress
-    from memory_bank.search.retrievers.base import Question
 
 
 def check_scope(scope: str) -> None:

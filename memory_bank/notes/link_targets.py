@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from memory_bank.base.documents import BY_ALIAS, BY_ID, BY_NAME, BY_NUMBER, BY_PATH, BY_TITLE, Name
 from memory_bank.base.filenames import NOTE_SUFFIXES
@@ -18,9 +18,7 @@ from memory_bank.notes.names import (
     record_asked,
     record_name,
 )
-
-if TYPE_CHECKING:
-    from memory_bank.notes.note import Note, NoteLink
+from memory_bank.notes.note import Note, NoteLink
 
 
 class TargetNames(NamedTuple):

@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.hits import RecalledNote
@@ -20,11 +20,8 @@ from memory_bank.review.golden_queries import golden_queries, unboosted
 from memory_bank.review.targets import Targets, resolve
 from memory_bank.search import measures
 from memory_bank.search.hit_records import Reason
+from memory_bank.search.index.document_changes import Progress
 from memory_bank.search.measures import Qrels
-
-if TYPE_CHECKING:
-    from memory_bank.search.index.document_changes import Progress
-
 
 MEASURES = measures.NAMES
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from memory_bank.base import sqlite
 from memory_bank.base.errors import BadInput, IndexDamaged, StorageFailed
+from memory_bank.base.removed_text import RemovedText
 from memory_bank.base.text import estimate
 from memory_bank.sessions import forgotten_sessions, queue_rows
 from memory_bank.sessions.queue_rows import (
@@ -36,7 +37,6 @@ from memory_bank.sessions.queue_rows import (
 )
 
 if TYPE_CHECKING:
-    from memory_bank.base.removed_text import RemovedText
     from memory_bank.base.repairs import Repaired
     from memory_bank.sessions.records import Event, Prompt, Session
 

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
@@ -24,15 +24,11 @@ from pygls.lsp.server import LanguageServer
 from memory_bank.base.errors import MemoryBankError, NoBank, exhausted
 from memory_bank.base.version import __version__
 from memory_bank.frontends.lsp import buffers, navigation, source_code
-from memory_bank.frontends.lsp.buffers import Buffers, Clock, Editor, file_at, is_note
+from memory_bank.frontends.lsp.buffers import Buffers, Clock, Editor, FileRequest, file_at, is_note
 from memory_bank.frontends.lsp.open_banks import Banks, Codebases, OpenBank
+from memory_bank.frontends.lsp.source_code import AskedCode
 from memory_bank.frontends.mcp.transports import claim
-
-if TYPE_CHECKING:
-    from memory_bank.frontends.lsp.buffers import FileRequest
-    from memory_bank.frontends.lsp.source_code import AskedCode
-    from memory_bank.memory.maintenance import ChangedPaths
-
+from memory_bank.memory.maintenance import ChangedPaths
 
 READ_SECONDS = 2.0
 """Seconds after which a request that changes nothing is answered with nothing."""

@@ -6,7 +6,6 @@ import re
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from lsprotocol.types import (
     CompletionItem,
@@ -35,6 +34,7 @@ from lsprotocol.types import (
 )
 
 from memory_bank.base.text import clean, one_line
+from memory_bank.code.codebase import Codebase
 from memory_bank.frontends.lsp.buffers import Editor, FileRequest, positions
 from memory_bank.frontends.lsp.editor import destinations, open_texts, problems
 from memory_bank.frontends.lsp.editor.completion import Completion, choices
@@ -46,10 +46,6 @@ from memory_bank.frontends.lsp.editor.open_texts import (
     link_at,
 )
 from memory_bank.frontends.lsp.open_banks import Codebases, OpenBank
-
-if TYPE_CHECKING:
-    from memory_bank.code.codebase import Codebase
-
 
 _SIGNS = re.compile(r"([\\`*_{}\[\]()<>#+!|~&$-])")
 

@@ -20,11 +20,11 @@ from memory_bank.frontends.mcp.served import worded
 from memory_bank.frontends.mcp.structure import structured
 from memory_bank.frontends.mcp.tool import failed
 from memory_bank.frontends.mcp.toolbox import Toolbox
+from memory_bank.frontends.serving.shared_bank import SharedBank
 from memory_bank.memory import told
 
 if TYPE_CHECKING:
     from memory_bank.bank.bank import Bank
-    from memory_bank.frontends.serving.shared_bank import SharedBank
     from memory_bank.sessions.events import Happened
     from memory_bank.sessions.listing import SessionRow
 

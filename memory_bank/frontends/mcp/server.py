@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Callable, Container, Iterable, Mappin
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, cast
+from typing import Any, BinaryIO, cast
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
@@ -55,11 +55,8 @@ from memory_bank.frontends.mcp.toolbox import Toolbox
 from memory_bank.frontends.mcp.transports import claim
 from memory_bank.frontends.serving.serving_background import Background
 from memory_bank.frontends.serving.shared_bank import FOLDER_SECONDS, SharedBank
-
-if TYPE_CHECKING:
-    from memory_bank.memory.maintenance import ChangedPaths
-    from memory_bank.sessions.events import Notification
-
+from memory_bank.memory.maintenance import ChangedPaths
+from memory_bank.sessions.events import Notification
 
 _SIGNAL_SECONDS = 2.0
 """Seconds that a signal waits for a running call; even a kill would lose nothing."""

@@ -25,7 +25,9 @@ from mcp_types import (
 )
 from pydantic import ValidationError
 
+from memory_bank.base import operation as operations
 from memory_bank.base.errors import Busy, Hint, MemoryBankError
+from memory_bank.base.operation import Operation
 from memory_bank.base.rendering import document, failure
 from memory_bank.base.text import Quotes, agent_name, clean, one_line
 from memory_bank.frontends import declared
@@ -38,8 +40,6 @@ from memory_bank.frontends.serving.shared_bank import SharedBank, reporting_to, 
 
 if TYPE_CHECKING:
     from memory_bank.bank.bank import Bank
-    from memory_bank.base import operation as operations
-    from memory_bank.base.operation import Operation
     from memory_bank.code.codebase import Codebase
 
 

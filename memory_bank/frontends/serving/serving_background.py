@@ -9,19 +9,16 @@ import logging
 import threading
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
+from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import MemoryBankError
 from memory_bank.base.setting_sections import BANK
 from memory_bank.frontends.serving.shared_bank import Cancelled, SharedBank, reporting_to
 from memory_bank.memory import maintenance
+from memory_bank.memory.maintenance import ChangedPaths
 from memory_bank.sessions import events
-
-if TYPE_CHECKING:
-    from memory_bank.bank.bank import Bank
-    from memory_bank.memory.maintenance import ChangedPaths
-    from memory_bank.sessions.events import Notification
-
+from memory_bank.sessions.events import Notification
 
 Listener: TypeAlias = "Callable[[ChangedPaths], object]"
 

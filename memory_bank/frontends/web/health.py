@@ -8,8 +8,10 @@ import time
 from collections import Counter
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from memory_bank.bank.bank import Bank
+from memory_bank.bank.findings import Finding
 from memory_bank.base.errors import BadInput, MemoryBankError, NoRepository, exhausted
 from memory_bank.frontends.serving.serving_background import Background
 from memory_bank.frontends.serving.shared_bank import SharedBank
@@ -17,11 +19,6 @@ from memory_bank.frontends.web.graph.note_graph import NOTE, NoteGraph, whole_gr
 from memory_bank.review import lint
 from memory_bank.review.rules.base import rules
 from memory_bank.trust import stale
-
-if TYPE_CHECKING:
-    from memory_bank.bank.bank import Bank
-    from memory_bank.bank.findings import Finding
-
 
 _SHARE = 10
 """The rules run for at most one part in so many of the time."""

@@ -7,16 +7,13 @@ import secrets
 import threading
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from memory_bank.base.rendering import document
 from memory_bank.frontends.serving.serving_background import Background
+from memory_bank.memory.maintenance import ChangedPaths
 from memory_bank.sessions.days import SESSION_FOLDER
-
-if TYPE_CHECKING:
-    from memory_bank.memory.maintenance import ChangedPaths
-    from memory_bank.sessions.events import Notification
-
+from memory_bank.sessions.events import Notification
 
 NOTES, SESSIONS, INDEX = "notes", "sessions", "index"
 

@@ -6,16 +6,18 @@ import secrets
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Concatenate, NamedTuple, ParamSpec, TypeVar
+from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 from anyio import to_thread
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
+from memory_bank.bank.bank import Bank
 from memory_bank.base import plugins
 from memory_bank.base.errors import Hint, MemoryBankError
 from memory_bank.base.rendering import count
+from memory_bank.code.codebase import Codebase
 from memory_bank.frontends.http.path_redaction import PathRedaction
 from memory_bank.frontends.serving.serving_background import Background
 from memory_bank.frontends.serving.shared_bank import SharedBank
@@ -26,11 +28,6 @@ from memory_bank.git import repository
 from memory_bank.memory import overview
 from memory_bank.search.manifest import entries
 from memory_bank.sessions import state
-
-if TYPE_CHECKING:
-    from memory_bank.bank.bank import Bank
-    from memory_bank.code.codebase import Codebase
-
 
 KIND = "frontends.web.pages"
 

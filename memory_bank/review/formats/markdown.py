@@ -14,17 +14,17 @@ from typing import TYPE_CHECKING, cast
 
 from memory_bank.base.rendering import count, unhidden
 from memory_bank.memory.same_subject import side_by_side
+from memory_bank.notes.compare.note_change import (
+    ClaimChange,
+    KeyChange,
+    LinkChange,
+    NoteChange,
+    SectionChange,
+)
 from memory_bank.notes.sections import first_sentence
 from memory_bank.review.formats.word_diff import context, spans_of
 
 if TYPE_CHECKING:
-    from memory_bank.notes.compare.note_change import (
-        ClaimChange,
-        KeyChange,
-        LinkChange,
-        NoteChange,
-        SectionChange,
-    )
     from memory_bank.review.report import Review, ReviewFinding
 
 

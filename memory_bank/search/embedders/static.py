@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from memory_bank.base.errors import EmbedderUnavailable
+from memory_bank.base.settings import Settings
 from memory_bank.search.models.weight_files import Pinned
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from memory_bank.base.settings import Settings
     from memory_bank.search.embedders.base import Kind, Vectors
     from memory_bank.search.models import embedding_table
     from memory_bank.search.models.embedding_table import Table

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from hashlib import sha256
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, unquote, urljoin, urlsplit
 
 from starlette.requests import Request
@@ -15,18 +15,15 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
+from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import NoRepository
 from memory_bank.base.rendering import document, visible
+from memory_bank.code.codebase import Codebase
 from memory_bank.frontends.serving.shared_bank import SharedBank
 from memory_bank.frontends.web.export.exporting import Export, Words
 from memory_bank.frontends.web.health import Checked, RuleRuns, check
 from memory_bank.frontends.web.site import Exported, Site
 from memory_bank.frontends.web.templating import quoted
-
-if TYPE_CHECKING:
-    from memory_bank.bank.bank import Bank
-    from memory_bank.code.codebase import Codebase
-
 
 SEARCH = "/search"
 

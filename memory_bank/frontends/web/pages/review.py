@@ -6,7 +6,7 @@ import asyncio
 from collections import Counter, OrderedDict
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from anyio import CapacityLimiter, to_thread
@@ -15,23 +15,19 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadInput
 from memory_bank.base.rendering import count
 from memory_bank.frontends.serving.serving_background import Background
 from memory_bank.frontends.serving.shared_bank import SharedBank
 from memory_bank.frontends.web.site import HINTS, Site
 from memory_bank.frontends.web.templating import plain
+from memory_bank.notes.compare.note_change import NoteChange
 from memory_bank.review import review, revision_range
 from memory_bank.review.formats.markdown import OWN_LISTS
 from memory_bank.review.formats.word_diff import spans_of
-from memory_bank.review.report import Side
+from memory_bank.review.report import Review, ReviewFinding, Side, StaleCitation
 from memory_bank.search.manifest.document_rows import all_documents
-
-if TYPE_CHECKING:
-    from memory_bank.bank.bank import Bank
-    from memory_bank.notes.compare.note_change import NoteChange
-    from memory_bank.review.report import Review, ReviewFinding, StaleCitation
-
 
 _AT_ONCE = 2
 """Reviews that run at the same time; others wait."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlencode
 
 from starlette.requests import Request
@@ -16,10 +16,7 @@ from memory_bank.frontends.web.site import HINTS, Site, number_in
 from memory_bank.frontends.web.templating import quoted
 from memory_bank.memory import confirm, overview
 from memory_bank.sessions import days, listing
-
-if TYPE_CHECKING:
-    from memory_bank.sessions.days import SessionTimeline
-
+from memory_bank.sessions.days import SessionTimeline
 
 TITLE = "Sessions"
 

@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING, cast
 
 from memory_bank.base import plugins
 from memory_bank.base.errors import BadInput, BadSetting
-from memory_bank.search.embedders.base import identity
-from memory_bank.search.retrievers.base import TEXT_VERSION
+from memory_bank.search.embedders.base import EmbedderModule, identity
+from memory_bank.search.retrievers.base import TEXT_VERSION, Retriever
 
 if TYPE_CHECKING:
     from memory_bank.base.settings import Settings
-    from memory_bank.search.embedders.base import EmbedderModule
-    from memory_bank.search.retrievers.base import Retriever
 
 
 MODES = ("semantic", "hybrid")
