@@ -21,7 +21,7 @@ from memory_bank.search.hit_records import Reason
 from memory_bank.search.index.document_changes import Progress
 from memory_bank.search.manifest import document_rows, filters
 from memory_bank.search.manifest.document_rows import PassageRow
-from memory_bank.search.notices import lifted, remarks, restricted
+from memory_bank.search.notices import lacking_words, lifted, remarks, restricted
 from memory_bank.search.query import Query, parse
 from memory_bank.search.retrievers.base import Scope
 from memory_bank.shared.word_weights import ACROSS
@@ -235,6 +235,10 @@ def _search(bank: Bank, view: View, wanted: Wanted) -> _BankAnswer:
         notes = [note and note._replace(content="", snippet="", also=()) for note in notes]
     whole = not conditions and links is None and wanted.mode != "semantic"
     answered = not whole or view.engine.answers(parsed.question, found.hits)
+    if whole and found.hits and not (wanted.across or wanted.together):
+        good = answered and not found.hits[0].weak
+        lacking = lacking_words(text, lambda words: view.engine.word_counts(words)[1], names=good)
+        notices += (lacking,) if lacking else ()
     return _BankAnswer(found, notes, parsed, notices, answered)
 
 

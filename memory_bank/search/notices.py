@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator
 from datetime import datetime
 
 from memory_bank.base.dates import iso
@@ -12,6 +13,7 @@ from memory_bank.search.manifest import document_rows, filters
 from memory_bank.search.manifest.filters import Condition
 from memory_bank.search.manifest.manifest import Manifest
 from memory_bank.search.query import KEYS, SYNONYMS, Unread
+from memory_bank.search.retrievers.keyword import analyzer
 from memory_bank.search.times import TimeWords
 
 _SHORTEST = 3
@@ -22,6 +24,9 @@ _KEY_SIMILARITY = 0.75
 
 _MOST = 2
 """Most suggestions of a remark."""
+
+_MOST_WORDS = 3
+"""Most words that are named as those that no note has."""
 
 _DAY = len("2026-05-08")
 
@@ -34,6 +39,31 @@ def remarks(
     for condition in conditions:
         found += _of_values(manifest, condition)
     return tuple(dict.fromkeys(found))
+
+
+def lacking_words(
+    text: str, counts: Callable[[Collection[str]], dict[str, int]], *, names: bool
+) -> str:
+    """Return the remark that no note has some words of a question; empty if all are in notes.
+
+    `counts` returns in how many passages stems are. With `names`, only names and identifiers are
+    named: where notes answer, they may well do so in other words.
+    """
+    words = dict.fromkeys(
+        word
+        for position, said in analyzer.query_words(text)
+        if (word := re.split("['\u2019]", said)[0])
+        and len(word) >= _SHORTEST
+        and not analyzer.grams(word)  # an index has no words of scripts without spaces
+        and (not names or analyzer.is_name(position, word) or re.search(r"[\d_]|[a-z][A-Z]", word))
+    )
+    stems = {word: analyzer.stems(word) for word in words}
+    found = counts({stem for some in stems.values() for stem in some}) if stems else {}
+    lacking = [word for word, some in stems.items() if any(not found[stem] for stem in some)]
+    if not lacking or "*" in text:
+        return ""
+    named = ", ".join(map(repr, lacking[:_MOST_WORDS]))
+    return f"no note has the word{'s' * (len(lacking) > 1)} {named}"
 
 
 def restricted(times: TimeWords, kind: str) -> str:

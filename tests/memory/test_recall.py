@@ -347,3 +347,20 @@ def test_a_note_is_found_right_after_it_was_remembered(bank: Bank) -> None:
     assert paths(bank, "goshawk") == []
     path = remember(bank, "A goshawk in the wood.").path
     assert paths(bank, "goshawk") == [path]
+
+
+def test_words_that_no_note_has_are_said(bank: Bank) -> None:
+    def said(query: str, **options: object) -> list[str]:
+        found = recall(bank, query, count_access=False, mode="lexical", **options)  # type: ignore[arg-type]
+        assert found.notes
+        return [one for one in found.notices if one.startswith("no note has the word")]
+
+    assert said("tantivy whoosh") == []
+    weak = said("is tantivy faster than Zanzibar's engine")
+    assert weak == ["no note has the words 'faster', 'Zanzibar', 'engine'"]
+    good = said("why Tantivy over Whoosh, faster than Zanzibar")
+    assert good == ["no note has the word 'Zanzibar'"], "another word may stand for the other"
+    assert said("why Tantivy over Whoosh in load_zanzibar2") == [
+        "no note has the word 'load_zanzibar2'"
+    ]
+    assert said("tantivy Zanzibar", since="2000-01-01") == [], "it is said of the whole bank only"

@@ -76,8 +76,8 @@ def weighted_stems(text: str) -> tuple[WeightedStem, ...]:
     Repeated words and names (capitalized words) weigh more. Parts of identifiers count as words.
     """
     weights: dict[str, float] = {}
-    for position, word in _query_words(text):
-        weight = NAME_WEIGHT if _is_name(position, word) else 1.0
+    for position, word in query_words(text):
+        weight = NAME_WEIGHT if is_name(position, word) else 1.0
         for stem in stems(word):
             weights[stem] = weights.get(stem, 0.0) + weight
         for stem in stems(identifier_parts(word)):
@@ -88,7 +88,7 @@ def weighted_stems(text: str) -> tuple[WeightedStem, ...]:
 @lru_cache(maxsize=16)
 def adjacent_stems(text: str) -> tuple[tuple[str, str], ...]:
     """Return pairs of stems that are adjacent in a question without stop words."""
-    found = [stem for _, word in _query_words(text)[:MOST_WORDS] for stem in stems(word)[:1]]
+    found = [stem for _, word in query_words(text)[:MOST_WORDS] for stem in stems(word)[:1]]
     return tuple((first, second) for first, second in pairwise(found) if first != second)
 
 
@@ -104,7 +104,7 @@ def paths(text: str) -> tuple[str, ...]:
     return tuple(word for word in words if "/" in word or _FILE_NAME.fullmatch(word))
 
 
-def _query_words(text: str) -> list[tuple[int, str]]:
+def query_words(text: str) -> list[tuple[int, str]]:
     """Return a question's words with their positions, without stop words if others are left."""
     words = list(enumerate(re.findall(r"\w+(?:['’]\w+)?", text)))
     return [(position, word) for position, word in words if not _is_stop(word)] or words
@@ -161,7 +161,7 @@ def _grams(text: str) -> Iterator[str]:
             yield run[start : start + 2]
 
 
-def _is_name(position: int, word: str) -> bool:
+def is_name(position: int, word: str) -> bool:
     """Tell whether a word is capitalized, but not the first word and not in capitals."""
     return position > 0 and word[0].isupper() and not word.isupper()
 
