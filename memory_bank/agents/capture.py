@@ -109,9 +109,10 @@ def capture(bank: HookBank, queue: EventQueue, event: HookEvent, git: str = "") 
         event.session_id, bank.project, event.agent, event.created_at or time.time(), git
     )
     prompt, stored = None, None
+    secrets = set[str]()
     counts = dict(event.counts)
     if event.kind == "prompt":
-        text, count = redact(_shortened(event.prompt), bank.allowed)
+        text, count = redact(_shortened(event.prompt), bank.allowed, secrets)
         key, more = redact_id(event.key, bank.allowed)
         prompt = NewPrompt(_cut(text, MOST_TEXT), key, event.created_at)
         counts["redactions"] = count + more
@@ -119,10 +120,17 @@ def capture(bank: HookBank, queue: EventQueue, event: HookEvent, git: str = "") 
         if saved := _saved(event):
             counts["worded"] = saved == "worded"
         if not (is_own(event.tool_name) or forgets(event.tool_input)):
-            stored = _event(bank, event, counts)
+            stored = _event(bank, event, counts, secrets)
     elif event.kind != "start":
         return Stored(None, full=False)
-    done = queue.capture(session, prompt=prompt, event=stored, counts=counts, received=event.name)
+    done = queue.capture(
+        session,
+        prompt=prompt,
+        event=stored,
+        counts=counts,
+        received=event.name,
+        secrets=secrets,
+    )
     limit = bank.max_batch_tokens
     # within a turn nothing is compressed, so that it is told as one
     return Stored(done, full=event.kind == "prompt" and done.waiting > limit)
@@ -141,15 +149,15 @@ def end(queue: EventQueue, event: HookEvent) -> None:
         queue.update(event.session_id, ended_at=event.created_at or time.time())
 
 
-def _event(bank: HookBank, event: HookEvent, counts: dict[str, int]) -> NewEvent:
-    """Return an event as it is stored, and count its redactions and edits."""
+def _event(bank: HookBank, event: HookEvent, counts: dict[str, int], secrets: set[str]) -> NewEvent:
+    """Return an event as it is stored; count its redactions and edits, and add its secrets."""
     given = {
         "input": _bounded(event.tool_input),
         "output": _bounded(event.tool_output),
         "tool": event.tool_name[:200],
         "cwd": event.cwd,
     }
-    redacted: Any = redact_value(given, bank.allowed)
+    redacted: Any = redact_value(given, bank.allowed, secrets)
     before, after, tool, cwd = redacted.value.values()
     key, more = redact_id(event.key, bank.allowed)
     counts["redactions"] = redacted.count + more

@@ -212,12 +212,14 @@ class EventQueue(QueueFile):
         event: NewEvent | None = None,
         counts: Mapping[str, int] | None = None,
         received: str = "",
+        secrets: Collection[str] = (),
     ) -> Captured:
         """Store a prompt or an event of a session, which is started or resumed, in one transaction.
 
         `counts` are added to the session's tokens, redactions, `edits` (changes of files) and
         `worded` (what the agent saved in its own words), unless nothing new was stored. `received`
-        is the name of the hook's event. Of a forgotten session nothing is stored.
+        is the name of the hook's event. `secrets` are redacted in all that the queue has of the
+        session, where nothing told them yet. Of a forgotten session nothing is stored.
         """
 
         def work(base: Connection) -> Captured:
@@ -229,6 +231,7 @@ class EventQueue(QueueFile):
                 number, stored = queue_rows.put_prompt(base, session.session_id, prompt)
             if event is not None:
                 event_id, stored = queue_rows.put_event(base, session.session_id, event)
+            queue_rows.redact(base, session.session_id, secrets)
             if stored and counts:
                 queue_rows.count(base, session.session_id, counts)
             if stored and not new:

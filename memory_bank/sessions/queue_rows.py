@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from sqlite3 import Connection
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -233,6 +233,27 @@ def put_prompt(
         sql = "INSERT INTO prompt_keys VALUES (?, ?, ?)"
         base.execute(sql, (session_id, prompt.key, number))
     return number, bool(stored)
+
+
+def redact(base: Connection, session_id: str, secrets: Collection[str]) -> None:
+    """Replace secrets in the texts of a session, also as they are written in JSON."""
+    for secret in sorted(secrets, key=len, reverse=True):
+        forms = {secret, *(json.dumps(secret, ensure_ascii=one)[1:-1] for one in (True, False))}
+        for form in forms:
+            for table, column in _TEXTS:
+                base.execute(
+                    f"UPDATE {table} SET {column} = replace({column}, ?, '[redacted]')"
+                    f" WHERE session_id = ? AND instr({column}, ?)",
+                    (form, session_id, form),
+                )
+
+
+_TEXTS = (
+    ("prompts", "prompt_text"),
+    ("events", "tool_input"),
+    ("events", "tool_output"),
+    ("events", "cwd"),
+)
 
 
 def put_event(base: Connection, session_id: str, event: NewEvent) -> tuple[int, bool]:

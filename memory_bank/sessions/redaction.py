@@ -26,6 +26,9 @@ _TAG = pattern(r"<[ \t]{0,8}(/?)[ \t]{0,8}private(?![\w:.-])[^<>]{0,200}(?<!/)>"
 _LEAST = 5
 """Fewest characters of a text that has a secret, with what tells it: `pw: 1` has none."""
 
+LEAST_VALUE = 8
+"""Fewest characters of a secret that is also redacted where nothing tells it: not common words."""
+
 _DEEPEST = 60
 """Levels of a JSON value; what is deeper is redacted as the text of its JSON."""
 
@@ -44,29 +47,32 @@ class RedactedJson(NamedTuple):
     count: int  # type: ignore[assignment]  # hides a method of tuples that nobody calls
 
 
-def redact(text: str, allowed: Collection[str] = ()) -> Redacted:
+def redact(text: str, allowed: Collection[str] = (), values: set[str] | None = None) -> Redacted:
     """Replace `<private>…</private>` by `[private]`, and secrets by `[redacted]`.
 
     A private span that isn't closed reaches to the text's end; one within another belongs to it.
-    `allowed` has the fingerprints of values that are no secrets (setting `secrets.allow`).
+    `allowed` has the fingerprints of values that are no secrets (setting `secrets.allow`);
+    `values` gets the secrets that were found, to redact them in what was stored before.
     """
     text = _encodable(text)
     spans = list(_private(text, [(0, len(text))]))
     shown = _replaced(text, spans)
-    secrets = _secrets(shown, allowed)
+    secrets = _secrets(shown, allowed, values)
     return Redacted(_replaced(shown, secrets), len(spans) + len(secrets))
 
 
-def redact_value(value: Json, allowed: Collection[str] = ()) -> RedactedJson:
+def redact_value(
+    value: Json, allowed: Collection[str] = (), values: set[str] | None = None
+) -> RedactedJson:
     """Redact all strings, keys and numbers of a JSON value; its structure stays.
 
     A secret is also found by its key, and if a list has its lines. A private span that isn't
-    closed reaches to the end of its string, or of its list of strings.
+    closed reaches to the end of its string, or of its list of strings. `values` as for `redact`.
     """
     pieces = _Pieces([], [], [])
     value = _collect(value, pieces, 0)
     private = _redact_pieces(pieces, _private(*pieces.joined()))
-    secret = _redact_pieces(pieces, _secrets(pieces.joined()[0], allowed))
+    secret = _redact_pieces(pieces, _secrets(pieces.joined()[0], allowed, values))
     if not private + secret:
         return RedactedJson(value, 0)
     return RedactedJson(_rebuilt(value, iter(pieces.texts)), private + secret)
@@ -117,12 +123,16 @@ def _private(text: str, groups: Sequence[tuple[int, int]]) -> Iterator[_Span]:
         yield opened, limit, PRIVATE
 
 
-def _secrets(text: str, allowed: Collection[str]) -> list[_Span]:
+def _secrets(text: str, allowed: Collection[str], values: set[str] | None) -> list[_Span]:
     if len(text) < _LEAST:
         return []
     from memory_bank.notes.secrets.secrets import find
 
-    return [(secret.start, secret.end, SECRET) for secret in find(text, allowed)]
+    found = [(secret.start, secret.end, SECRET) for secret in find(text, allowed)]
+    if values is not None:
+        said = (text[start:end] for start, end, _ in found)
+        values.update(one for one in said if len(one) >= LEAST_VALUE and "\n" not in one)
+    return found
 
 
 def _encodable(text: str) -> str:

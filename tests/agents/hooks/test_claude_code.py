@@ -165,3 +165,24 @@ def test_tokens_of_a_message_count_once(
     file = tmp_path / "transcript.jsonl"
     file.write_text("\n".join(lines))
     assert claude_code.tokens(str(file)) == tokens
+
+
+def test_a_secret_is_redacted_in_what_the_session_said_before(
+    hook: Hook, queue: EventQueue
+) -> None:
+    value = "vK7-Qw\\9zRt4Lm2x"  # written with a backslash in JSON
+    sent = {"session_id": "s", "cwd": str(hook.project)}
+    hook("claude-code", "UserPromptSubmit", {**sent, "prompt": f"try {value} at the door"})
+    tool = {**sent, "tool_name": "Bash", "tool_input": {"command": f"open '{value}'"}}
+    hook("claude-code", "PostToolUse", {**tool, "tool_use_id": "a", "tool_response": "opened"})
+    other = {**sent, "session_id": "t", "prompt": "open the window"}
+    hook("claude-code", "UserPromptSubmit", other)
+    told = {"password": value, "note": f"{value} again"}
+    hook(
+        "claude-code", "PostToolUse", {**tool, "tool_use_id": "b", "tool_input": told, "tool_response": ""}
+    )  # fmt: skip
+    kept = [one.prompt_text for one in queue.prompts("s")]
+    kept += [one.tool_input for one in queue.pending("s")]
+    assert not [text for text in kept if "9zRt4Lm2x" in text]
+    assert kept[0] == "try [redacted] at the door"
+    assert queue.prompts("t")[0].prompt_text == "open the window"
