@@ -119,11 +119,13 @@ def start_context(
     if prepared is not None:
         told = prepared.quoted and quotes.introduced(prepared.quoted)
         return f"{prepared.before}{told}{prepared.after}"
+    from memory_bank.agents.rule_files import untold
     from memory_bank.bank.bank import open_bank
     from memory_bank.sessions.start import start_text
 
     with open_bank(found.root) as bank:
-        return start_text(bank, found.project, session_id, quote=quotes.introduced).text
+        rules, quote = untold(bank), quotes.introduced
+        return start_text(bank, found.project, session_id, rules=rules, quote=quote).text
 
 
 _JOINED = 4

@@ -44,7 +44,9 @@ class Prepared(NamedTuple):
 
 def prepare(bank: Bank, quotes: Quoting) -> None:
     """Write what a new session in a bank's project is told; raise MemoryBankError."""
+    from memory_bank.agents.rule_files import untold
     from memory_bank.base.errors import StorageFailed
+    from memory_bank.memory.rules_block import FILE
     from memory_bank.sessions.queue_rows import git_text
     from memory_bank.sessions.start import start_text
     from memory_bank.sessions.state import git_state, project_of
@@ -58,9 +60,9 @@ def prepare(bank: Bank, quotes: Quoting) -> None:
     root, project = bank.layout.root, project_of(bank)
     include = bank.settings.memory.include if bank.layout.prefix else ()
     places = [str(one.folder) for one in bank.roots.written()]
-    places += [str(bank.layout.project / path) for path in include]
+    places += [str(bank.layout.project / path) for path in (*include, FILE)]
     key = _key(str(root), project, places)  # before: what changes meanwhile makes another key
-    told = start_text(bank, project, quote=quote)
+    told = start_text(bank, project, rules=untold(bank), quote=quote)
     before, _, after = told.text.partition(quotes.introduced(texts[-1]))
     prepared = Prepared(git_text(git_state(root)), before, texts[-1], after)
     kept = key, places, prepared if after else Prepared(prepared.git, "", "", "")

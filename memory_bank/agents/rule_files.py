@@ -78,6 +78,26 @@ def look(bank: Bank, *, remove: bool = False) -> RuleFiles:
     )
 
 
+def untold(bank: Bank) -> tuple[str, ...]:
+    """Return what those rules say that count and are not in AGENTS.md, each on a line.
+
+    One whose line has a secret is left out. Raises BadInput if the file can't be read.
+    """
+    if bank.layout.root.name != FOLDER:
+        return ()
+    found, settings = rules(bank).rules, bank.settings
+    text = program_files.text(program_files.in_project(bank.layout.project, FILE)) or ""
+    refused = rules_block.written(found, settings.rules.block_bytes, settings.secrets.allow).refused
+    lines = text.splitlines()
+    return tuple(
+        whole.removeprefix("- ")
+        for rule in found
+        if (whole := rules_block.described(rule, whole=True)) not in lines
+        and rules_block.described(rule, whole=False) not in lines
+        and rule not in refused
+    )
+
+
 def write(found: RuleFiles, *, edited: bool = False) -> None:
     """Make the changes; raise Conflict for a block that somebody edited, unless `edited` says so.
 

@@ -149,3 +149,11 @@ def test_a_link_in_the_project_stays_a_link(ruled: Bank, project: Path) -> None:
     rule_files.write(rule_files.look(ruled))
     assert (project / "AGENTS.md").is_symlink()
     assert "Money is in cents." in (project / "CLAUDE.md").read_text()
+
+
+def test_a_rule_is_told_at_the_start_until_agents_md_has_it(ruled: Bank, project: Path) -> None:
+    assert rule_files.untold(ruled) == ("Money is in cents. [cents]",)
+    rule_files.write(rule_files.look(ruled))
+    assert rule_files.untold(ruled) == ()
+    (project / ".memories/rules/new.md").write_text(RULE.replace("Money", "Time"))
+    assert rule_files.untold(ruled) == (), "a rule that is not committed waits"
