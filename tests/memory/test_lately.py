@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memory_bank.bank.bank import Bank
-from memory_bank.memory.recent_changes import ChangedLately, lately
+from memory_bank.memory.overview import ChangedLately, lately
 from tests.session_builder import observation, session, write
 
 Git = Callable[..., str]

@@ -8,9 +8,14 @@ from pathlib import Path
 import pytest
 
 from memory_bank.bank.bank import Bank, open_bank
-from memory_bank.memory.differences import differences
 from memory_bank.memory.remember import remember
-from memory_bank.memory.same_subject import how, on_same_subject, sentences, side_by_side
+from memory_bank.memory.same_subject import (
+    differences,
+    how,
+    on_same_subject,
+    sentences,
+    side_by_side,
+)
 
 NOTES = {
     "limits.md": "# Limits\n\nBodies are limited to 2 MB. A header may have 8 kB.\n",

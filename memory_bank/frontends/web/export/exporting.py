@@ -11,7 +11,7 @@ from memory_bank.bank.open_index import View
 from memory_bank.bank.revisions.revisions import checked_out, revision_of
 from memory_bank.base.dates import iso_of
 from memory_bank.base.errors import BadInput
-from memory_bank.memory.recent_changes import RecentChanges
+from memory_bank.memory.overview import RecentChanges
 from memory_bank.notes import front_matter
 from memory_bank.notes.characters import decode
 from memory_bank.notes.names import name_of

@@ -17,7 +17,7 @@ from memory_bank.frontends.web.export import exporting
 from memory_bank.frontends.web.site import Site
 from memory_bank.frontends.web.templating import day_name, plain
 from memory_bank.memory import overview
-from memory_bank.memory.recent_changes import ChangedLately
+from memory_bank.memory.overview import ChangedLately
 from memory_bank.search import snippets
 
 TITLE = "Home"
