@@ -204,6 +204,7 @@ def _chosen(
     costs = [measure(one.text) + 1 for one in sentences]
     standing = _standing(sentences)
     seen = set[str]()
+    said = set[str]()
 
     def value(at: int) -> float:
         near = sum(share * (_AGAIN if word in seen else 1.0) for word, share in found[at].items())
@@ -215,13 +216,16 @@ def _chosen(
     chosen: list[int] = []
     while waiting:
         known, at = heappop(waiting)
+        if sentences[at].text in said:
+            continue  # a note may say a sentence often: once is enough
         if -value(at) > known:
             heappush(waiting, (-value(at), at))
         elif costs[at] <= most or not chosen:
             chosen.append(at)
+            said.add(sentences[at].text)
             most -= costs[at]
             seen |= found[at].keys()
-    return chosen + _beside(chosen, costs, most)
+    return chosen + _beside(sentences, chosen, costs, most)
 
 
 def _standing(sentences: Sequence[_Sentence]) -> list[float]:
@@ -238,12 +242,17 @@ def _standing(sentences: Sequence[_Sentence]) -> list[float]:
     ]
 
 
-def _beside(chosen: Sequence[int], costs: Sequence[int], most: int) -> list[int]:
+def _beside(
+    sentences: Sequence[_Sentence], chosen: Sequence[int], costs: Sequence[int], most: int
+) -> list[int]:
     """Return sentences after those chosen, as far as there is room; without any, the first."""
     taken = set(chosen)
+    said = {sentences[at].text for at in chosen}
     for start in sorted(chosen) or [-1]:
         at = start + 1
         while at < len(costs) and at not in taken and costs[at] <= most:
+            if sentences[at].text in said:
+                break
             taken.add(at)
             most -= costs[at]
             at += 1

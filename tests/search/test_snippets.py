@@ -84,6 +84,12 @@ def test_what_was_decided_comes_before_what_else_has_the_words() -> None:
     assert set(found.lines) == {8, 12}
 
 
+def test_a_sentence_that_is_said_often_is_shown_once() -> None:
+    often = "Jobs are tried five times."
+    talk = "\n\n".join([often, "The worker was slow that day.", "Nobody knew why."] * 9)
+    assert excerpt(talk, "how often are jobs tried", 40).text.count(often) == 1
+
+
 def test_a_text_that_fits_is_whole_without_fields_status_and_date() -> None:
     found = excerpt(RECORD, "jobs", 1000).text
     assert found.startswith("# Where jobs wait")
