@@ -188,7 +188,7 @@ def test_it_ends_with_its_parent_even_while_it_parses(text: bytes, tmp_path: Pat
 import sys
 from memory_bank.code import parse_process
 parse_process.parse(b"", "bash")
-print(parse_process._State.worker._process.pid, flush=True)
+print(parse_process._SharedWorker.worker._process.pid, flush=True)
 parse_process.parse(open(sys.argv[1], "rb").read(), "bash")
 input()
 """
@@ -225,7 +225,7 @@ def test_a_forked_process_parses_with_a_process_of_its_own() -> None:
     script = """
 import os
 from memory_bank.code import parse_process
-number = lambda: parse_process._State.worker._process.pid
+number = lambda: parse_process._SharedWorker.worker._process.pid
 parse_process.parse(b"", "python")
 before = number()
 if os.fork() == 0:

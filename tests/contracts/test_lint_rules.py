@@ -43,6 +43,8 @@ ILL = {
     "work": "TODO: a rule of the sample plug-in finds this.\n",
     "0007-one": "---\ntype: decision\nstatus: accepted\n---\nOne.\n",
     "0007-two": "---\ntype: decision\nstatus: accepted\n---\nTwo.\n",
+    "titled": "# Two of one title\n\nThe first.\n",
+    "titled-too": "# Two of one title\n\nThe second.\n",
     "kept": "---\ncreated_at: 2026-01-05\n---\nAccess logs are kept for thirty days.\n",
     "kept-now": "---\ncreated_at: 2026-03-05\n---\nAccess logs are no longer kept for thirty days.\n",
     "schemaless": "---\ntype: decision\nstatsu: x\ncreated_at: [no date]\n---\nDecided.\n",

@@ -165,7 +165,7 @@ def test_notes_are_filtered_by_trust_before_ranking(
             note.path: [one for one in note.reasons if one.source == "trust"] for note in best
         }
         assert {path for path, some in boosts.items() if some} == {"one.md", "two.md", "three.md"}
-        (notice,) = recall(bank, "kestrels trust:best").notices
+        notice, *_ = recall(bank, "kestrels trust:best").notices
         assert "reviewed, human, agent" in notice
 
 

@@ -301,9 +301,15 @@ def in_prose(text: str, lower: str) -> Iterator[SecretPlace]:
         yield from _valued(found, chosen=True)
 
 
+_TEMPLATE = re.compile(r"<[\w-]+>|\{[\w-]+\}")
+"""A part of a value that stands for another, as in `order:<id>`."""
+
+
 def _valued(found: re.Match[str], *, chosen: bool) -> Iterator[SecretPlace]:
     value = found["value"].rstrip(".,;:!?)\"'`”")
     random = len(value) >= _LEAST_TOKEN and drawn(value)
+    if _TEMPLATE.search(value):
+        return
     if not placeholder(value) and (random or (chosen and (strong(value) or generated(value)))):
         start = found.start("value")
         yield SecretPlace(TOKEN if random else PASSWORD, start, start + len(value))

@@ -10,6 +10,7 @@ from memory_bank.bank import open_index
 from memory_bank.bank.note_files import SESSION
 from memory_bank.bank.open_index import NoteRow
 from memory_bank.base.filenames import NOTE_SUFFIXES
+from memory_bank.base.rendering import named
 from memory_bank.git import authorship, process, repository
 from memory_bank.memory import amendments
 from memory_bank.notes.identity import content_hash
@@ -68,7 +69,7 @@ def same_title(bank: RuleContext) -> Iterator[Problem]:
             continue
         if bank.paths is None or note.path in bank.paths:
             fix = "give it a title that tells them apart, or merge them"
-            yield Problem(note.path, 1, f"has the title of {older.path}", fix)
+            yield Problem(note.path, 1, f"has the title of {named(older.path)}", fix)
 
 
 @bank_rule("info", "a note may amend an older one, and nobody has said whether it does")
@@ -81,7 +82,7 @@ def may_amend(bank: RuleContext) -> Iterator[Problem]:
         if (older := amendments.older_of(bank.roots, view, row)) and not bank.is_included(row.key):
             yes = f"add the line `- supersedes:: [[{name_of(older)}]]` if it replaces that"
             fix = f"{yes}, else `- related_to:: [[{name_of(older)}]]`"
-            yield Problem(row.key, 1, f"may amend {older}", fix)
+            yield Problem(row.key, 1, f"may amend {named(older)}", fix)
 
 
 _FIX_SAME_ID = "merge them, or give the newer one another id"
@@ -122,8 +123,8 @@ def same_number(bank: RuleContext) -> Iterator[Problem]:
         if others:
             message = f"has the number of {', '.join(others)}"
             yield Problem(path, 1, message, "give the newer one the next number")
-        elif named := elsewhere.get(number, "") if path not in elsewhere.values() else "":
-            message = f"has the number of {named} on the default branch"
+        elif other := elsewhere.get(number, "") if path not in elsewhere.values() else "":
+            message = f"has the number of {other} on the default branch"
             yield Problem(path, 1, message, "give it the next number")
 
 

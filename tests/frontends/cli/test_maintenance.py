@@ -61,7 +61,7 @@ def test_an_interrupted_sync_says_that_its_work_is_kept_and_the_next_continues(
         assert answer.code == 130
         assert answer.err == (
             "error: interrupted: what is indexed and embedded so far is kept\n"
-            "hint: `memory-bank sync` continues there\n"
+            "hint: the same command continues there\n"
         )
         assert mb("sync", "--rebuild", "--json").error["code"] == "interrupted"
     assert mb("sync").out.startswith("indexed 0 notes, embedded 4 passages in ")

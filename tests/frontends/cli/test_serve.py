@@ -27,9 +27,7 @@ def test_an_unknown_toolset_is_refused_before_anything_is_served(mb: Run) -> Non
     answer = mb("serve", "mcp", "--toolsets", "store,nothing", "--json")
     assert answer.code == 2
     assert "'nothing'" in answer.error["message"]
-    assert (
-        answer.error["hint"] == "choose of: core, bank, code, maintenance, review, sessions, store"
-    )
+    assert answer.error["hint"] == "choose of: bank, code, maintenance, review, sessions, store"
 
 
 def test_recall_linked_to_shows_why(mb: Run) -> None:

@@ -33,7 +33,7 @@ def history(tmp_path_factory: pytest.TempPathFactory, new_project: Path) -> Path
     git(root, "tag", "broken")
     (root / "src/late.py").write_text("late = 1\n")
     (root / "src/index.py").write_text("new = 1\n")
-    (bank / "facts/bm25.md").write_text("# BM25\n")
+    (bank / "facts/bm25.md").write_text("# Okapi\n")
     (bank / "new.md").write_text("---\nfile_refs: [src/late.py]\n---\nNew.\n")
     git(root, "rm", "-q", "-r", "--cached", ".memories/.trash")
     git(root, "add", "src", ".memories/facts", ".memories/new.md")
