@@ -246,6 +246,9 @@ class Layout:
         if known(self.ids, self.index_id):
             return
         if self._in_bank and not bare(self.index):
+            self.index_id = read(self.index)  # another process may have given it an id meanwhile
+            if known(self.ids, self.index_id):
+                return
             raise IndexDamaged(f"{self.index} was made elsewhere", "another one is used")
         try:
             self.index_id = self.index_id or give(self.index, self.ids)

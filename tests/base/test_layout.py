@@ -179,3 +179,22 @@ def test_a_user_whose_home_is_read_only_has_an_index_among_temporary_files(
         assert Path(index).parent.stat().st_mode & 0o777 == 0o700
         assert not (for_anyone / "two/.index").exists()
     assert found == "['a.md']"
+
+
+def test_an_index_that_another_process_makes_meanwhile_is_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / ".memories").mkdir()
+    layout = paths.at(tmp_path / ".memories")
+    ids = layout.ids
+    assert ids is not None
+    bare = paths.bare
+
+    def made_meanwhile(index: Path) -> bool:
+        paths.give(index, ids)
+        (index / "manifest.db").touch()
+        return bare(index)
+
+    monkeypatch.setattr(paths, "bare", made_meanwhile)
+    layout.make_index()
+    assert layout.index_id == paths.read(layout.index) != ""
