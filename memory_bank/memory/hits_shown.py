@@ -38,8 +38,6 @@ _SCROLLING = 2
 """Lines of each snippet if the answer is longer than the screen anyway."""
 
 
-_LEAST_ABOUT = 12
-"""Columns below which a hit's type, date and tags are left out on a terminal."""
 _MARKUP = re.compile(r"[\\`*_{}\[\]<>#!|~&$]")
 
 
@@ -175,11 +173,7 @@ class _Hit:
         about = ""
         if self.console.terminal:
             left = self.console.columns - cells(f"{first}{place}  {score}  ")
-            about = (
-                cut(" · ".join(_about(self.note, tags_last=True)), left)
-                if left >= _LEAST_ABOUT
-                else ""
-            )
+            about = _fitting(self.note, left)
         gap = "  " if about else ""
         self.console.line(first, (place, "place"), "  ", (score, "dim"), gap, (about, "tag"))
         title = one_line(_headed(self.note.title, self.note.heading))
@@ -261,6 +255,14 @@ def _about(note: RecalledNote, *, tags_last: bool = False) -> list[str]:
     if note.status != "active":
         about.append(note.status)
     return list(filter(None, about))
+
+
+def _fitting(note: RecalledNote, columns: int) -> str:
+    """Return as many whole parts of what is known of a note as fit; the date before all others."""
+    parts = _about(note, tags_last=True)
+    choices = [*(parts[:most] for most in range(len(parts), 1, -1)), [note.created_at[:10]]]
+    lines = (" · ".join(some) for some in choices)
+    return next((line for line in lines if cells(line) <= columns), "")
 
 
 def _address(note: RecalledNote) -> str:
