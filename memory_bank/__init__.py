@@ -28,15 +28,17 @@ if TYPE_CHECKING:
     from memory_bank.code.symbols import symbol
     from memory_bank.code.tests_for import tests_for
     from memory_bank.memory.ask import ask
+    from memory_bank.memory.change import set_status
     from memory_bank.memory.confirm import promote
-    from memory_bank.memory.create import Item, create, remember_many
-    from memory_bank.memory.edit import append, edit, set_status, update
+    from memory_bank.memory.create import create, remember_many
+    from memory_bank.memory.edit import append, edit, update
     from memory_bank.memory.forgetting.forget import forget
     from memory_bank.memory.import_notes import import_notes
     from memory_bank.memory.links import ghosts, links_of, path_between, related
     from memory_bank.memory.move_and_merge import merge, rename
     from memory_bank.memory.overview import stats
     from memory_bank.memory.recall import recall, recall_at
+    from memory_bank.memory.records import Item
     from memory_bank.memory.remember import remember, session_note
     from memory_bank.memory.show import list_notes, show, tag_counts
     from memory_bank.memory.trash import delete, empty_trash, restore, trash
@@ -77,17 +79,17 @@ _HOMES = {
     "code.tests_for": ("tests_for",),
     "memory.ask": ("ask",),
     "memory.confirm": ("promote",),
+    "memory.change": ("set_status",),
     "memory.create": (
-        "Item",
         "create",
         "remember_many",
     ),
     "memory.edit": (
         "append",
         "edit",
-        "set_status",
         "update",
     ),
+    "memory.records": ("Item",),
     "memory.forgetting.forget": ("forget",),
     "memory.import_notes": ("import_notes",),
     "memory.links": (

@@ -14,8 +14,9 @@ import pytest
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadSetting, NoteExists, NoteNotFound, NoteReadOnly
 from memory_bank.base.settings import user_file
+from memory_bank.memory.change import set_status
 from memory_bank.memory.create import create
-from memory_bank.memory.edit import append, edit, set_status, update
+from memory_bank.memory.edit import append, edit, update
 from memory_bank.memory.import_notes import import_notes
 from memory_bank.memory.links import links_of
 from memory_bank.memory.maintenance import ChangedPaths, compare, follow

@@ -14,8 +14,9 @@ from memory_bank.base import paths
 from memory_bank.base.errors import BadName, Busy, NoteExists, StorageFailed
 from memory_bank.base.locks import locked
 from memory_bank.base.paths import GITIGNORE
+from memory_bank.memory.change import set_status
 from memory_bank.memory.create import create
-from memory_bank.memory.edit import append, edit, set_status, update
+from memory_bank.memory.edit import append, edit, update
 from memory_bank.memory.maintenance import ChangedPaths, compare, follow
 from memory_bank.memory.move_and_merge import merge, rename
 from memory_bank.memory.recall import recall

@@ -25,7 +25,7 @@ from memory_bank.trust.authors import warnings
 
 if TYPE_CHECKING:
     from memory_bank.bank.findings import SameSubject
-    from memory_bank.memory.remember import Remembered
+    from memory_bank.memory.records import Remembered
 
 
 SAME_AS = "same_as"

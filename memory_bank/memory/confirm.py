@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any, NamedTuple
 
@@ -16,7 +15,8 @@ from memory_bank.code.code_at import NOW
 from memory_bank.code.work_tree import work_tree_of
 from memory_bank.git import objects
 from memory_bank.memory import shown, told
-from memory_bank.memory.edit import write
+from memory_bank.memory.change import write
+from memory_bank.memory.records import Confirmation, Confirmed, Promoted
 from memory_bank.memory.remember import DEFAULT_TYPE, remember, with_keys
 from memory_bank.memory.why import COMMIT_ID, promote_commit
 from memory_bank.notes.names import name_of
@@ -37,23 +37,6 @@ from memory_bank.sessions.state import IndexedNotes, opened
 from memory_bank.trust.citations import VERIFIED, cited
 from memory_bank.trust.comparison import CodeComparison
 from memory_bank.trust.stale_report import MOVED, STALE
-
-
-class Confirmed(NamedTuple):
-    """A note that was confirmed."""
-
-    path: str
-    etag: str
-    changed: bool
-    """Whether its file was changed."""
-    warning: str | None = None
-
-
-class Confirmation(NamedTuple):
-    """The notes that were confirmed, and the commit whose code they describe."""
-
-    commit: str
-    notes: tuple[Confirmed, ...]
 
 
 def _by_agent(
@@ -119,9 +102,9 @@ def confirm(
 
     Write `verified_commit` into notes: their text is right for the code of HEAD.
 
-    Only that line is changed. `agent` is as in `edit.write`. The warning names cited code that has
+    Only that line is changed; `agent` is as in `change.write`. The warning names cited code with
     uncommitted changes or is not there: of it, the confirmation says nothing. Raises NoteNotFound,
-    NoteReadOnly and Conflict as `edit.write`, NoRepository and BadInput if there is no commit.
+    NoteReadOnly and Conflict as `change.write`, NoRepository and BadInput if there is no commit.
     """
     bank.settings.check_enabled()
     tree = work_tree_of(bank.layout.project)
@@ -161,19 +144,6 @@ CREATED, EXISTING = "created", "existing"
 _SUMMARY_ID = re.compile(rf"{SUMMARY_PREFIX}[0-9a-z]{{6,32}}")
 
 _LINK = re.compile(r"\[\[([^\]\n]+)\]\]")
-
-
-@dataclass(frozen=True, slots=True)
-class Promoted:
-    """The note that was made of an observation, a summary or a commit."""
-
-    schema_version: str
-    observation_id: str
-    path: str
-    action: str
-    """`created`, or `existing` if the observation was promoted before."""
-    session_path: str
-    """The note of the observation's session; empty for a commit."""
 
 
 @operation(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
@@ -15,12 +15,11 @@ from memory_bank.base.operation import Param, Tags, Tool, operation
 from memory_bank.base.text import agent_name
 from memory_bank.memory import told
 from memory_bank.memory.alike import duplicates, linked
+from memory_bank.memory.records import Item, Remembered
 from memory_bank.memory.remember import (
     CREATED,
     DEFAULT_TYPE,
     SCHEMA_VERSION,
-    Reference,
-    Remembered,
     check_content,
     check_size,
     check_source,
@@ -125,33 +124,6 @@ REFUSED = "refused"
 
 REFUSALS = (BadInput, NoteExists, UnreadableNote, Conflict)
 """Errors that refuse one item; a storage error ends the whole write."""
-
-
-@dataclass(frozen=True, slots=True)
-class Item:
-    """A note to write. Empty fields get the same defaults as in `remember`."""
-
-    content: str
-    """The text below the front matter."""
-    type: str = ""
-    title: str = ""
-    tags: Sequence[str] = ()
-    name: str = ""
-    """The note's name; by default its type's folder and its first words."""
-    created_at: datetime | None = None
-    """The current time by default; a time without a zone is UTC."""
-    updated_at: datetime | None = None
-    id: str = ""
-    source_type: str = "manual"
-    source_agent: str = ""
-    aliases: Sequence[str] = ()
-    entity_refs: Sequence[Reference] = ()
-    file_refs: Sequence[str] = ()
-    symbol_refs: Sequence[str] = ()
-    extra: Mapping[str, object] = field(default_factory=dict)
-    """Other front-matter keys."""
-    front_matter: str = ""
-    """Front matter, including its fences, that is kept unchanged and overrides the fields."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,88 +1,146 @@
-"""Change the text or the status of a note: append, replace, edit, archive.
-
-A text without a status gets `status: archived`. One that has a status keeps it and gets
-`archived: true`; so does empty front matter, which is then told from front matter that was added.
-"""
+"""Change the text or the status of a note: append, replace, edit, archive."""
 
 from __future__ import annotations
 
-import re
-import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from difflib import SequenceMatcher
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any
 
-from memory_bank.bank import note_files, open_index
 from memory_bank.bank.bank import Bank
-from memory_bank.base.errors import BadInput, Conflict, Hint, NoteNotFound
+from memory_bank.base.errors import BadInput, Conflict, Hint, UnreadableNote
 from memory_bank.base.operation import Agent, IfMatch, Note, Notes, Param, Text, Tool, operation
-from memory_bank.memory import amendments, edit_command, shown, told
-from memory_bank.memory.remember import check_size, cited, with_keys
-from memory_bank.notes import front_matter, parsing, sections
-from memory_bank.notes.compare import note_comparison
-from memory_bank.notes.compare.note_change import NoteChange
-from memory_bank.notes.note import NoteSection
-from memory_bank.notes.schema import keys_of, read_meta
-from memory_bank.trust.author_keys import kept
-from memory_bank.trust.authors import record, warnings
-
-_STATUS, _ARCHIVED = "status", "archived"
-
-_MARK = "\ufeff"
-
-
-def archived(text: str) -> str:
-    """Return the text of an archived note; raise UnreadableNote if its block can't be read."""
-    parts = front_matter.split(text)
-    raw, _ = front_matter.metadata(parts)
-    if read_meta(raw)[0].status == _ARCHIVED:
-        return text
-    is_empty = parts.format != "none" and not raw
-    if is_empty or keys_of(raw, _STATUS):
-        return with_keys(text, {_ARCHIVED: True})
-    return with_keys(text, {_STATUS: _ARCHIVED})
+from memory_bank.base.rendering import hidden_again
+from memory_bank.base.screen import Call
+from memory_bank.memory import show, shown, told
+from memory_bank.memory.change import (
+    appended,
+    check_writable,
+    newline_of,
+    replaced_section,
+    replaced_text,
+    set_status,
+    write,
+)
+from memory_bank.memory.records import WrittenNote
+from memory_bank.notes import front_matter
 
 
-def active(text: str) -> str:
-    """Return the text of a note that is no longer archived: as before `archived`."""
-    raw, _ = front_matter.metadata(front_matter.split(text))
-    if read_meta(raw)[0].status != _ARCHIVED:
-        return text
-    only_status = set(raw) == set(keys_of(raw, _STATUS))
-    removed = [key for key in keys_of(raw, _STATUS) if _is_archived({_STATUS: raw[key]})]
-    removed += [key for key in keys_of(raw, _ARCHIVED) if _is_archived({_ARCHIVED: raw[key]})]
-    parts = front_matter.split(front_matter.set_keys(text, dict.fromkeys(removed)))
-    if only_status and not parts.block.strip():
-        mark = _MARK if parts.opening.startswith(_MARK) else ""
-        return mark + parts.body
-    return "".join(parts[:4])
+def _appended(
+    call: Call,
+    bank: Bank,
+    name: str,
+    content: str | None = None,
+    **given: Any,  # noqa: ANN401  (those of append)
+) -> WrittenNote:
+    """Read or edit the text; that the note can't be changed is told before."""
+    path = check_writable(bank, name)
+    with call.given_or_edited(content) as text:
+        return append(bank, path, text, **given)
 
 
-def _is_archived(raw: dict[str, object]) -> bool:
-    return read_meta(raw)[0].status == _ARCHIVED
+def _updated(
+    call: Call,
+    bank: Bank,
+    name: str,
+    content: str | None = None,
+    *,
+    if_match: str | None = None,
+    agent: str | None = None,
+) -> WrittenNote:
+    """Read the text, or let a person edit that of the note."""
+    text = call.given(content)
+    if text is not None:
+        return update(bank, name, text, if_match=if_match, agent=agent)
+    note = show.show(bank, check_writable(bank, name))
+    with call.edited(note.path.rpartition("/")[2], note.body) as written:
+        return update(bank, note.path, written, if_match=if_match or note.etag, agent=agent)
 
 
-_STATUSES = ("active", "archived")
+def _edited(
+    call: Call,
+    bank: Bank,
+    name: str,
+    new: str | None = None,
+    *,
+    old: str | None = None,
+    section: str | None = None,
+    count: int = 1,
+    if_match: str | None = None,
+    agent: str | None = None,
+) -> WrittenNote:
+    """Change a part of a note, or let a person edit the whole file."""
+    if old and section:
+        raise call.usage_error("give --old or --section, not both")
+    if (old or section) and new is None:
+        raise call.usage_error("give the new text: --new TEXT, or --new - for stdin")
+    if new is not None and not old and not section:
+        raise call.usage_error("give the text that --new replaces: --old TEXT or --section HEADING")
+    if count < 0 or (count != 1 and not old):
+        raise call.usage_error("--count needs --old, and must not be negative")
+    if new is None and not call.interactive:
+        raise call.usage_error("an editor needs a terminal: give --old or --section, and --new")
+    if new is None:
+        return _in_editor(call, bank, name, if_match, agent)
+    text = call.given(new) or ""
+    return edit(
+        bank, name, text, old=old or "", section=section or "", count=count, if_match=if_match,
+        agent=agent,
+    )  # fmt: skip
 
-_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 
-_ATX = re.compile(r" {0,3}#{1,6}(?:\s|$)")
+def _in_editor(
+    call: Call, bank: Bank, name: str, if_match: str | None, agent: str | None
+) -> WrittenNote:
+    """Let a person edit the whole file; it is replaced only if it did not change meanwhile."""
+    bank.settings.check_enabled()
+    note = show.show(bank, check_writable(bank, name))
+    etag = if_match or note.etag
+    if not note.writable:
+        raise UnreadableNote(f"{note.path}: {note.faults[0].reason}", "convert the file to UTF-8")
+    with call.edited(note.path.rpartition("/")[2], note.content) as written:
+        try:
+            return write(
+                bank, note.path, lambda _: written, if_match=etag, agent=agent, given=written
+            )
+        except Conflict as error:
+            if if_match:
+                raise
+            raise Conflict(
+                f"{call.place(note.path)} changed while it was open in your editor: nothing was"
+                " overwritten",
+                "compare it with the note, then edit the note again",
+            ) from error
 
-_UNDERLINE = re.compile(r" {0,3}(?:=+|-+)[ \t]*")
+
+def _updated_as_read(
+    bank: Bank,
+    name: str,
+    content: str,
+    **given: Any,  # noqa: ANN401  (those of update)
+) -> WrittenNote:
+    """Replace the text of a note as an agent read it."""
+    (content,) = _as_read(bank, name, content)
+    return update(bank, name, content, **given)
 
 
-@dataclass(frozen=True, slots=True)
-class WrittenNote:
-    """A note after a change."""
+def _edited_as_read(
+    bank: Bank,
+    name: str,
+    new: str,
+    *,
+    old: str = "",
+    section: str = "",
+    **given: Any,  # noqa: ANN401  (those of edit)
+) -> WrittenNote:
+    """Replace a part of a note as an agent read it."""
+    new, old, section = _as_read(bank, name, new, old, section)
+    return edit(bank, name, new, old=old, section=section, **given)
 
-    path: str
-    etag: str
-    changed: bool
-    warning: str | None = None
-    """A warning about the note's place, for example that git would track a session's note."""
-    may_amend: str | None = None
-    """Path of an older note on the same subject that it may amend since the change."""
+
+def _as_read(bank: Bank, name: str, *texts: str) -> list[str]:
+    """Return texts with the escapes in which agents read them changed back to characters."""
+    if not any("\\" in text for text in texts):
+        return list(texts)
+    current = show.show(bank, name).content
+    return [hidden_again(text, current) for text in texts]
 
 
 @operation(
@@ -97,7 +155,7 @@ class WrittenNote:
     ),
     group="Write",
     allow_secret=True,
-    through=edit_command.appended,
+    through=_appended,
     show=shown.written,
     tool=Tool(
         "Add a paragraph at the end of a note; a new subject under its own heading.",
@@ -124,14 +182,14 @@ def append(
     if not content.strip():
         raise BadInput("content must not be empty", Hint.GIVE_TEXT_TO_APPEND)
 
-    def add(text: str) -> str:
-        newline = newline_of(text)
-        body = content.strip("\n").replace("\r\n", "\n").replace("\n", newline)
-        gap = "" if not text.strip() or text.endswith(newline * 2) else newline
-        joint = "" if not text or text.endswith(("\n", "\r")) else newline
-        return f"{text}{joint}{gap}{body}{newline}"
-
-    return write(bank, name, add, if_match=if_match, agent=agent, given=content)
+    return write(
+        bank,
+        name,
+        lambda text: appended(text, content),
+        if_match=if_match,
+        agent=agent,
+        given=content,
+    )
 
 
 @operation(
@@ -147,7 +205,7 @@ def append(
     ),
     group="Write",
     allow_secret=True,
-    through=edit_command.updated,
+    through=_updated,
     show=shown.written,
     tool=Tool(
         """Replace the whole text of a note; front matter stays unless content has its own.
@@ -158,7 +216,7 @@ def append(
         takes={"filename": "name", "content": "content", "if_match": "if_match"},
         destroys=True,
         repeatable=True,
-        run=edit_command.updated_as_read,
+        run=_updated_as_read,
     ),
 )
 def update(
@@ -207,7 +265,7 @@ def update(
     ),
     group="Write",
     allow_secret=True,
-    through=edit_command.edited,
+    through=_edited,
     show=shown.written,
     tool=Tool(
         "Replace a text, or what is under a heading, in a note.",
@@ -224,7 +282,7 @@ def update(
         },
         bare=("filename",),
         destroys=True,
-        run=edit_command.edited_as_read,
+        run=_edited_as_read,
     ),
 )
 def edit(
@@ -267,216 +325,9 @@ def edit(
         raise BadInput("give what to replace: a text or a section", Hint.GIVE_OLD_OR_SECTION)
 
     def change(text: str) -> str:
-        return _replaced(text, old, new, count) if old else _resectioned(text, section, new)
+        return replaced_text(text, old, new, count) if old else replaced_section(text, section, new)
 
     return write(bank, name, change, if_match=if_match, agent=agent, given=new)
-
-
-def set_status(bank: Bank, name: str, status: str, *, if_match: str | None = None) -> WrittenNote:
-    """Archive a note, or make it active again: `status` is `archived` or `active`.
-
-    The second undoes the first byte for byte.
-    """
-    if status not in _STATUSES:
-        raise BadInput(f"{status!r} is not a status", f"choose one of: {', '.join(_STATUSES)}")
-    change = archived if status == "archived" else active
-    return write(bank, name, change, if_match=if_match)
-
-
-def write(
-    bank: Bank,
-    name: str,
-    change: Callable[[str], str],
-    *,
-    if_match: str | None = None,
-    agent: str | None = None,
-    given: str = "",
-) -> WrittenNote:
-    """Change a note's text under the lock, and index it.
-
-    `agent` is the name of the agent that makes the change, empty if unknown, None for a person. An
-    agent can't change the author keys, and is listed among the note's editors. `given` is the
-    caller's text, in which the lines of secrets are counted.
-    """
-    bank.settings.check_enabled()
-    path = bank.find(name, exactly=True)
-    changed = False
-
-    def apply(text: str) -> str:
-        nonlocal changed
-        new = change(text) if agent is None else kept(text, change(text))
-        changed = new != text
-        if len(new) > len(text):
-            check_size(bank, new, by_agent=agent is not None)
-        return new
-
-    etag = bank.store.change(path, apply, if_match, given=given)
-    bank.catch_up()
-    if changed:
-        _updated(bank, path)
-    unknown = record(bank, [path], agent) if changed else None
-    warning = warnings(note_files.warning(bank.layout, path), unknown)
-    older = amendments.may_amend(bank, path) if changed and given else None
-    bank.count_opened(cited(given) if changed else ())
-    return WrittenNote(path, etag, changed, warning, older)
-
-
-def _updated(bank: Bank, path: str) -> None:
-    """Record when a note was changed; neither its file nor git has that before a commit."""
-    row = bank.read(lambda view: open_index.note_at(view.manifest, path))
-    if row is not None:
-        with bank.lock:
-            bank.logs.updates.add(row.key, time.time())
-
-
-def check_writable(bank: Bank, name: str) -> str:
-    """Return the path of a note whose text may be changed; raise NoteReadOnly, NoteNotFound."""
-    bank.settings.check_enabled()
-    path = bank.find(name, exactly=True)
-    bank.roots.check_writable(path)
-    return path
-
-
-def newline_of(text: str) -> str:
-    r"""Return the line end of a text's first line, `\n` if it has none."""
-    end = next((i for i, char in enumerate(text) if char in "\r\n"), -1)
-    if end < 0:
-        return "\n"
-    return "\r\n" if text.startswith("\r\n", end) else text[end]
-
-
-def _replaced(text: str, old: str, new: str, count: int) -> str:
-    newline = newline_of(text)
-    if newline != "\n" and old not in text:  # given with `\n`, but the file has another line end
-        old, new = old.replace("\n", newline), new.replace("\n", newline)
-    found = text.count(old)
-    if found == 0:
-        raise NoteNotFound(f"the text {old[:60]!r} is not in the note", Hint.READ_AGAIN)
-    if count and found != count:
-        raise Conflict(
-            f"the text {old[:60]!r} occurs {found} times in the note, not {count}",
-            Hint.GIVE_MORE_CONTEXT,
-        )
-    return text.replace(old, new)
-
-
-def _resectioned(text: str, heading: str, new: str) -> str:
-    parts = front_matter.split(text)
-    head = len(text) - len(parts.body)
-    body = sections.read_body(parts.body, parsing.count_lines(text[:head]) + 1, head)
-    section = section_of(body.sections, heading)
-    title = _heading_of(section.text)
-    newline = newline_of(title if title.endswith(("\n", "\r")) else text)
-    content = new.strip("\n").replace("\r\n", "\n").replace("\n", newline)
-    end = section.start + len(section.text)
-    title = title.rstrip("\r\n")
-    gap = "" if end == len(text) else newline
-    replaced = f"{title}{newline}{newline}{content}{newline}{gap}"
-    return text[: section.start] + replaced + text[end:]
-
-
-def _heading_of(section: str) -> str:
-    """Return a section's heading: one line, or several if it is underlined."""
-    lines: list[str] = _LINE.findall(section)
-    if not _ATX.match(lines[0]):
-        for number, line in enumerate(lines[1:], 2):
-            if _UNDERLINE.fullmatch(line.rstrip("\r\n")):
-                return "".join(lines[:number])
-            if not line.strip():
-                break
-    return lines[0]
-
-
-def section_of(among: Sequence[NoteSection], heading: str) -> NoteSection:
-    """Return the section of a heading, given by its text or its path `A > B`.
-
-    Raises NoteNotFound when there is none, Conflict when there are several.
-    """
-    wanted = [_bare(part) for part in heading.split(">")]
-    found = [
-        section
-        for section in among
-        if section.level and [_bare(h) for h in section.headings[-len(wanted) :]] == wanted
-    ]
-    if not found:
-        known = ", ".join(section.headings[-1] for section in among if section.level)
-        raise NoteNotFound(
-            f"there is no heading {heading!r} in the note",
-            "it has: {headings}",
-            headings=known or "none",
-        )
-    if len(found) > 1:
-        lines = ", ".join(str(section.line) for section in found)
-        raise Conflict(f"the heading {heading!r} occurs on lines {lines}", Hint.GIVE_HEADING_PATH)
-    return found[0]
-
-
-def _bare(heading: str) -> str:
-    return heading.strip().lstrip("#").strip().casefold()
-
-
-class ChangedSince(NamedTuple):
-    """How a text differs from what its note says now."""
-
-    text: str
-    """What the note says."""
-    etag: str
-    change: NoteChange | None
-    """What writing the text would change; None for no words."""
-
-
-def rewrite(bank: Bank, name: str, text: str, *, if_match: str | None = None) -> WrittenNote:
-    r"""Replace a note's whole text by one with `\n` as line ends; the file's own line ends stay.
-
-    Raises NoteNotFound, Conflict if the note's etag is not `if_match`, BadInput for an empty text,
-    or if its front matter can't be read though it could before; and what `edit.write` raises.
-    """
-    if not text.strip():
-        raise BadInput("a note must not be empty", Hint.DELETE_INSTEAD)
-
-    def replaced(old: str) -> str:
-        _check_front_matter(text, old)
-        return with_line_ends(text, old)
-
-    return write(bank, name, replaced, if_match=if_match, given=text)
-
-
-def difference(bank: Bank, name: str, text: str) -> ChangedSince:
-    """Return what a note says now, and what a text would change; raise NoteNotFound."""
-    path = bank.find(name, exactly=True)
-    note = bank.store.read(path)
-    before, after = parsing.encoded(note.text), parsing.encoded(text)
-    made = note_comparison.compare({path: before}, {path: after}, lambda one: one)
-    return ChangedSince(note.text, note.etag, made[0] if made else None)
-
-
-def with_line_ends(text: str, old: str) -> str:
-    r"""Return a text of `\n` with the line ends of the old one, line by line if it has several."""
-    lines, before = _LINE.findall(text), _LINE.findall(old)
-    newline = newline_of(old)
-    ends = [_end(line) for line in before]
-    if not set(ends) - {newline, ""}:
-        return text.replace("\n", newline)
-    found = [newline] * len(lines)
-    bare = [line.rstrip("\r\n") for line in lines], [line.rstrip("\r\n") for line in before]
-    for one in SequenceMatcher(None, *bare, autojunk=False).get_matching_blocks():
-        for step in range(one.size):
-            found[one.a + step] = ends[one.b + step] or newline
-    return "".join(
-        bare[0][at] + (found[at] if line.endswith("\n") else "") for at, line in enumerate(lines)
-    )
-
-
-def _end(line: str) -> str:
-    return line[len(line.rstrip("\r\n")) :]
-
-
-def _check_front_matter(text: str, old: str) -> None:
-    """Refuse front matter that can't be read, unless the note had such before."""
-    faults = front_matter.metadata(front_matter.split(text))[1]
-    if faults and not front_matter.metadata(front_matter.split(old))[1]:
-        where = f"line {faults[0].line}: " if faults[0].line else ""
-        raise BadInput(f"{where}{faults[0].reason}", "repair the front matter")
 
 
 @operation(

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -23,7 +22,6 @@ from memory_bank.memory import amendments, shown
 from memory_bank.memory.alike import with_content
 from memory_bank.memory.create import (
     REFUSALS,
-    Item,
     RefusedItem,
     refusal,
     refused,
@@ -31,7 +29,8 @@ from memory_bank.memory.create import (
     text_of,
 )
 from memory_bank.memory.importers.base import ImportedNote as Entry
-from memory_bank.memory.importers.base import Importer, NotImported
+from memory_bank.memory.importers.base import Importer
+from memory_bank.memory.records import Imported, Item, NoteImport, NotImported
 from memory_bank.notes import front_matter, parsing
 from memory_bank.notes.identity import content_hash, normalise
 from memory_bank.notes.links import relink
@@ -53,36 +52,6 @@ _OURS = frozenset([HASH, "id", "created_at"])
 """Keys that the hash excludes: the bank sets them if the source does not."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-
-
-@dataclass(frozen=True, slots=True)
-class NoteImport:
-    """The result of importing one note."""
-
-    key: str
-    """Its identifier in the source."""
-    action: str
-    """`created`, `updated`, `unchanged`, `same_content` (the note at `path` has the same content),
-    `kept` (changed in the source and in the bank: the note is not changed), `refused`."""
-    path: str | None = None
-    reason: str | None = None
-    may_amend: str | None = None
-    """Path of an older note on the same subject that a new or updated one may amend."""
-
-
-@dataclass(frozen=True, slots=True)
-class Imported:
-    """The result of an import or of a dry run."""
-
-    kind: str
-    source: str
-    dry_run: bool
-    counts: Mapping[str, int]
-    """Notes by action."""
-    notes: tuple[NoteImport, ...]
-    """In the order of the source."""
-    unread: tuple[NotImported, ...]
-    """Entries that could not be read, and why."""
 
 
 def kinds() -> list[str]:

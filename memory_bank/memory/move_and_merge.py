@@ -5,7 +5,6 @@ from __future__ import annotations
 import posixpath
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from typing import Annotated
@@ -29,6 +28,7 @@ from memory_bank.base.screen import Call
 from memory_bank.base.text import agent_name
 from memory_bank.memory import show, told
 from memory_bank.memory import shown as views
+from memory_bank.memory.records import Merged, Renamed
 from memory_bank.notes import files, front_matter, names, parsing
 from memory_bank.notes.identity import etag, note_id
 from memory_bank.notes.journal import JournalEntry
@@ -39,34 +39,6 @@ from memory_bank.search.manifest import link_rows
 from memory_bank.search.manifest.link_rows import LinkRow
 from memory_bank.trust.author_keys import with_author_keys
 from memory_bank.trust.authors import record, warnings, writer
-
-
-@dataclass(frozen=True, slots=True)
-class Renamed:
-    """A renamed note, and the notes whose links were rewritten."""
-
-    old_path: str
-    path: str
-    relinked: tuple[str, ...]
-    warning: str | None = None
-    """What a person should know of where the note is, as that git would track a session's."""
-    broken_links: tuple[LinkShown, ...] | None = None
-    """Links in included files of the project to the old name, which were not rewritten."""
-
-
-@dataclass(frozen=True, slots=True)
-class Merged:
-    """A merged note."""
-
-    path: str
-    note_id: str
-    etag: str
-    merged: tuple[str, ...]
-    relinked: tuple[str, ...]
-    warning: str | None = None
-    """What a person should know of where the note is, as that git would track a session's."""
-    broken_links: tuple[LinkShown, ...] | None = None
-    """Links in included files of the project to a merged note, which were not rewritten."""
 
 
 def check_movable(bank: Bank, name: str) -> str:

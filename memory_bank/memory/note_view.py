@@ -15,7 +15,8 @@ from memory_bank.base.errors import Hint, MemoryBankError, NoteNotFound
 from memory_bank.base.filenames import is_utf8
 from memory_bank.git import objects, repository
 from memory_bank.git.commits import Change
-from memory_bank.memory.show import ShownNote, show
+from memory_bank.memory.records import ShownNote
+from memory_bank.memory.show import show
 from memory_bank.notes import front_matter, links, parsing
 from memory_bank.notes.compare import note_comparison
 from memory_bank.notes.compare.note_change import NoteChange
@@ -27,7 +28,7 @@ from memory_bank.search.manifest.link_rows import LinkRow, incoming, outgoing
 from memory_bank.sessions.records import PROMOTED_TO
 from memory_bank.trust import provenance
 from memory_bank.trust.citations import VERIFIED, place_of
-from memory_bank.trust.provenance import LoggedCommit
+from memory_bank.trust.records import LoggedCommit
 from memory_bank.trust.trust import NoteTrust
 
 GoalKind = Literal["note", "file", "symbol", "ghost"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from memory_bank.bank import open_index
@@ -17,7 +16,8 @@ from memory_bank.base.operation import Tool, operation
 from memory_bank.git.commits import Change
 from memory_bank.memory import shown, told
 from memory_bank.memory.links import count_problems
-from memory_bank.memory.show import ListedNote, listed
+from memory_bank.memory.records import ListedNote, Stats
+from memory_bank.memory.show import listed
 from memory_bank.notes.names import name_of
 from memory_bank.notes.roots import SESSIONS
 from memory_bank.search.manifest import document_rows, entries, filters
@@ -360,26 +360,6 @@ def _folders(view: View, inside: str) -> dict[str, int]:
 _UNIT = 1000
 
 _FEW = 10
-
-
-@dataclass(frozen=True, slots=True)
-class Stats:
-    """Counts over the notes of a bank."""
-
-    count: int
-    total_bytes: int
-    """Bytes of the notes' files."""
-    total_size: str
-    """The same for people: `45KB`."""
-    archived: int
-    passages: int
-    tags: dict[str, int]
-    types: dict[str, int]
-    ghosts: int
-    broken_links: int
-    orphans: int
-    """Notes without links in either direction."""
-    unindexed: int
 
 
 @operation(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import MappingProxyType
@@ -13,7 +13,6 @@ from typing import Annotated, Any, NamedTuple
 
 from memory_bank.bank import note_files
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.findings import SameSubject
 from memory_bank.bank.note_files import SESSION
 from memory_bank.bank.open_index import NoteRow
 from memory_bank.base.dates import iso
@@ -25,6 +24,7 @@ from memory_bank.base.text import agent_name
 from memory_bank.git import repository
 from memory_bank.memory import amendments, shown, told
 from memory_bank.memory.alike import duplicates, linked, remarks_on, similar_to, stays_here
+from memory_bank.memory.records import Reference, Remembered
 from memory_bank.notes import decision_records, front_matter, names, parsing
 from memory_bank.notes.identity import content_hash, note_id, slug
 from memory_bank.notes.note import Entity
@@ -38,8 +38,6 @@ DEFAULT_TYPE = "fact"
 
 SOURCE_TYPES = ("manual", "agent", SESSION, "import")
 
-Reference = Entity | Mapping[str, object] | str
-"""An entity, `{kind, id}` or `KIND:ID`."""
 
 CREATED, UPDATED = "created", "updated_existing"
 
@@ -56,37 +54,6 @@ _SHOWN = 60
 _CITED = re.compile(r"\[\[([^\[\]|#^\n]+)")
 
 _MOST_CITED = 100
-
-
-@dataclass(frozen=True, slots=True)
-class Remembered:
-    """The note that has the content."""
-
-    schema_version: str
-    note_id: str
-    """Its id; its path if it has none."""
-    action: str
-    """`created` or `updated_existing`."""
-    content_hash: str
-    tags: tuple[str, ...]
-    created_at: str
-    path: str
-    """Relative to the bank."""
-    etag: str
-    type: str
-    source_type: str
-    same_as: str | None = None
-    """Path of a note with the same content, if only one of the two is tracked by git."""
-    similar_to: str | None = None
-    """Path of a note whose text is nearly the same, if this one is new."""
-    remarks: tuple[SameSubject, ...] = ()
-    """Sentences of other notes that a new one may repeat or contradict."""
-    may_amend: str | None = None
-    """Path of an older note on the same subject that this one may amend, if it is new."""
-    session_id: str | None = None
-    """The session that goes on, if it is a session's note and one is known."""
-    warning: str | None = None
-    """What a person should know of where the note is, as that git would track a session's."""
 
 
 class _Wanted(NamedTuple):

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 from memory_bank.bank import open_index
 from memory_bank.bank.bank import Bank
@@ -22,106 +21,21 @@ from memory_bank.base.operation import (
     operation,
 )
 from memory_bank.memory import shown, told
+from memory_bank.memory.change import section_of
+from memory_bank.memory.records import (
+    ListedNote,
+    Listing,
+    Missing,
+    SeveralShown,
+    ShownNote,
+    ShownSection,
+)
 from memory_bank.notes.names import name_of
-from memory_bank.notes.note import Entity, FileFault
 from memory_bank.search.manifest import document_rows, filters, link_rows
 from memory_bank.search.notices import remarks
 from memory_bank.search.query import conditions
 from memory_bank.trust.authors import editors
 from memory_bank.trust.stale_cache import note_marks
-
-
-@dataclass(frozen=True, slots=True)
-class ListedNote:
-    """A note in a list."""
-
-    note_id: str
-    path: str
-    title: str
-    type: str
-    status: str
-    tags: tuple[str, ...]
-    created_at: str
-    updated_at: str
-    size: int
-
-
-@dataclass(frozen=True, slots=True)
-class Listing:
-    """Notes, the newest first."""
-
-    result_count: int
-    notes: tuple[ListedNote, ...]
-    notices: tuple[str, ...] = ()
-    """What may be mistyped in the filters."""
-
-
-@dataclass(frozen=True, slots=True)
-class ShownNote:
-    """A whole note: the text of its file, and its metadata."""
-
-    note_id: str
-    path: str
-    title: str
-    type: str
-    status: str
-    tags: tuple[str, ...]
-    source_type: str
-    source_agent: str
-    edited_by: tuple[str, ...]
-    """Agents that are known to have changed it, without its author."""
-    file_refs: tuple[str, ...]
-    symbol_refs: tuple[str, ...]
-    entity_refs: tuple[Entity, ...]
-    created_at: str
-    updated_at: str
-    content: str
-    """The file's text, including front matter."""
-    body: str
-    etag: str
-    """Pass it as `if_match` to change exactly this version."""
-    backlinks_count: int
-    access_count: int
-    last_accessed_at: str
-    """Empty if it was never accessed."""
-    faults: tuple[FileFault, ...]
-    writable: bool
-    """Whether it can be changed; a file that is not valid UTF-8, or only included, can't."""
-    included: bool | None = None
-    """True for a file of the project that settings include, else None."""
-    stale: str = ""
-    """Why it is stale: the code that it cites changed or is gone; empty if it is not."""
-    touched: tuple[str, ...] = ()
-    """Cited files that changed, though not what the note names in them."""
-
-
-@dataclass(frozen=True, slots=True)
-class ShownSection:
-    """The text of one section of a note, as in the file."""
-
-    path: str
-    line: int
-    heading: str
-    """The headings above it, outermost first, joined by ` > `."""
-    content: str
-    etag: str
-    stale: str = ""
-    """Why it is stale; empty if it is not."""
-
-
-class Missing(NamedTuple):
-    """A name that could not be read as a note."""
-
-    name: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class SeveralShown:
-    """Several notes, or a section of each, and why others could not be read."""
-
-    notes: tuple[ShownNote | ShownSection, ...]
-    missing: tuple[Missing, ...] = ()
 
 
 @operation(
@@ -225,11 +139,9 @@ def show_section(bank: Bank, name: str, heading: str) -> ShownSection:
     The heading may be given by its path, `A > B`. Raises NoteNotFound, Conflict if several
     headings match.
     """
-    from memory_bank.memory import edit
-
     path = bank.find(name)
     note = bank.store.read(path)
-    section = edit.section_of(note.body.sections, heading)
+    section = section_of(note.body.sections, heading)
     bank.count_opened([path])
     return ShownSection(
         path=path,

@@ -18,20 +18,23 @@ if TYPE_CHECKING:  # the verbs name the views of their answers
     from memory_bank.bank.bank import Bank
     from memory_bank.code.codebase import Codebase
     from memory_bank.memory.ask_results import Answer, Result
-    from memory_bank.memory.confirm import Confirmation, Promoted
-    from memory_bank.memory.edit import WrittenNote
-    from memory_bank.memory.import_notes import Imported, NoteImport
-    from memory_bank.memory.move_and_merge import Merged, Renamed
-    from memory_bank.memory.overview import Stats
-    from memory_bank.memory.remember import Remembered
-    from memory_bank.memory.show import (
+    from memory_bank.memory.records import (
+        Confirmation,
+        Imported,
         Listing,
+        Merged,
+        NoteImport,
+        Promoted,
+        Remembered,
+        Renamed,
         SeveralShown,
         ShownNote,
         ShownSection,
+        Stats,
+        TrashedNote,
+        Why,
+        WrittenNote,
     )
-    from memory_bank.memory.trash import TrashedNote
-    from memory_bank.memory.why import Why
     from memory_bank.search.index.document_changes import SyncReport
 
 _GAP = "  "
@@ -108,7 +111,7 @@ def note(
     raw: Annotated[bool, Param("Show the source; unchanged into a pipe")] = False,
 ) -> None:
     """Show a note or a section of it."""
-    from memory_bank.memory.show import ShownNote
+    from memory_bank.memory.records import ShownNote
 
     call.answer(found, lambda found: _note(call, found, raw=raw))
     if isinstance(found, ShownNote) and not call.json:
@@ -117,7 +120,7 @@ def note(
 
 
 def _note(call: Call, found: ShownNote | ShownSection | SeveralShown, *, raw: bool) -> None:
-    from memory_bank.memory.show import SeveralShown, ShownSection
+    from memory_bank.memory.records import SeveralShown, ShownSection
 
     if isinstance(found, SeveralShown):
         for one in found.notes:
@@ -236,7 +239,7 @@ def _ask_whether_amended(call: Call, bank: Bank, path: str, older: str | None) -
     """Say that a note may amend an older one; in a terminal, ask, and link them by the answer."""
     if older is None or call.json:
         return
-    from memory_bank.memory import edit
+    from memory_bank.memory import change
     from memory_bank.notes.names import name_of
 
     link = f"[[{name_of(older)}]]"
@@ -245,7 +248,9 @@ def _ask_whether_amended(call: Call, bank: Bank, path: str, older: str | None) -
         return
     replaced = call.agreed(f"Does it replace {call.place(older)}?")
     relation = "supersedes" if replaced else "related_to"
-    _written(call, edit.append(bank, path, f"- {relation}:: {link}"))
+    _written(
+        call, change.write(bank, path, lambda text: change.appended(text, f"- {relation}:: {link}"))
+    )
 
 
 def _written(call: Call, done: WrittenNote, verb: str = "changed") -> None:

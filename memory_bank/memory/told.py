@@ -8,19 +8,28 @@ from typing import TYPE_CHECKING
 
 from memory_bank.base.rendering import count
 from memory_bank.base.text import Quotes, one_line
+from memory_bank.memory.records import (
+    SeveralShown,
+    ShownSection,
+)
 
 if TYPE_CHECKING:  # the verbs name the texts of their answers
     from memory_bank.bank.backlinks import LinkShown
     from memory_bank.bank.hits import Origin, RecalledNote
     from memory_bank.memory.ask_results import Answer, Result
-    from memory_bank.memory.confirm import Confirmation
-    from memory_bank.memory.edit import WrittenNote
     from memory_bank.memory.hits import Recalled
-    from memory_bank.memory.move_and_merge import Merged, Renamed
-    from memory_bank.memory.overview import Stats
-    from memory_bank.memory.remember import Remembered
-    from memory_bank.memory.show import Listing, SeveralShown, ShownNote, ShownSection
-    from memory_bank.memory.trash import RestoredNote, TrashedNote
+    from memory_bank.memory.records import (
+        Confirmation,
+        Listing,
+        Merged,
+        Remembered,
+        Renamed,
+        RestoredNote,
+        ShownNote,
+        Stats,
+        TrashedNote,
+        WrittenNote,
+    )
     from memory_bank.search.index.document_changes import SyncReport
 
 
@@ -126,9 +135,7 @@ def written(done: WrittenNote, quotes: Quotes) -> str:
 
 def read(found: ShownNote | ShownSection | SeveralShown, quotes: Quotes) -> str:
     """Show notes or sections, each as a quote, and which names are no notes."""
-    from memory_bank.memory import show
-
-    if not isinstance(found, show.SeveralShown):
+    if not isinstance(found, SeveralShown):
         return answer_text(quotes, "", *_quoted(found, quotes))
     quoted = [part for note in found.notes for part in _quoted(note, quotes)]
     missing = lines_of("", [f"{one.name}: {one.reason}" for one in found.missing])
@@ -243,9 +250,7 @@ def problem_text(quotes: Quotes, problem: str | None) -> str:
 
 def _quoted(note: ShownNote | ShownSection, quotes: Quotes) -> list[str]:
     """Quote a whole note and its faults, or a section."""
-    from memory_bank.memory import show
-
-    if isinstance(note, show.ShownSection):
+    if isinstance(note, ShownSection):
         about = {"path": note.path, "line": note.line, "etag": note.etag[:_ETAG]}
         return [quotes.quote(note.content, {**about, "stale": note.stale})]
     about = {

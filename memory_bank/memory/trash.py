@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 from memory_bank.bank.bank import Bank
 from memory_bank.base.dates import iso
@@ -13,6 +12,7 @@ from memory_bank.base.operation import IfMatch, Note, Notes, Param, Tool, operat
 from memory_bank.base.rendering import count
 from memory_bank.base.screen import FOUND, Call
 from memory_bank.memory import shown, told
+from memory_bank.memory.records import RestoredNote, TrashedNote
 from memory_bank.notes import characters, front_matter, names
 from memory_bank.notes.trash_folder import Trashed as Place
 from memory_bank.notes.trash_folder import deleted_at
@@ -20,20 +20,6 @@ from memory_bank.search.times import moment
 
 _SHOWN = 80
 """Maximum characters of the first line of a deleted note."""
-
-
-@dataclass(frozen=True, slots=True)
-class TrashedNote:
-    """A version of a deleted note."""
-
-    path: str
-    """The note's former path, relative to the bank."""
-    version: str
-    """Digits that name this version; they sort by the time of deletion."""
-    deleted_at: str
-    """Empty if another program put it into the trash."""
-    first_line: str
-    """The first line of its text, below its front matter."""
 
 
 @operation(
@@ -77,12 +63,6 @@ def remove(call: Call, bank: Bank, names: Notes, *, if_match: IfMatch = None) ->
         raise call.usage_error("--if-match applies to one note: name only one")
     paths = dict.fromkeys(bank.find(name, exactly=True) for name in names)
     return [delete(bank, path, if_match=if_match) for path in paths]
-
-
-class RestoredNote(NamedTuple):
-    """A restored note."""
-
-    path: str
 
 
 def _restored(bank: Bank, name: str, new_name: str = "") -> RestoredNote:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.note_files import open_history
@@ -19,7 +18,8 @@ from memory_bank.git import authorship, repository
 from memory_bank.git.commits import Commit, CommitsAt
 from memory_bank.memory import shown
 from memory_bank.memory.recall import INDEX, recall
-from memory_bank.memory.remember import Remembered, remember
+from memory_bank.memory.records import Behind, Remembered, Why
+from memory_bank.memory.remember import remember
 
 SCHEMA_VERSION = "1.0"
 
@@ -37,35 +37,6 @@ _NO_REASON = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 """Trailers that don't say why."""
-
-
-class Behind(NamedTuple):
-    """A commit or a note that is behind a file or a line."""
-
-    kind: str
-    """`commit` or `note`."""
-    id: str
-    """The commit's full id, or the note's path."""
-    date: str
-    title: str
-    author: str
-    reason: str
-    """What the commit's message says besides its subject; of a note, the words of its link."""
-    pull_request: int = 0
-    """Its number, if the commit names one; 0 for none."""
-
-
-@dataclass(frozen=True, slots=True)
-class Why:
-    """What is behind a file or a line, the newest first."""
-
-    schema_version: str
-    path: str
-    """Below the work tree."""
-    line: int
-    """0 for the whole file."""
-    behind: tuple[Behind, ...]
-    problem: str | None = None
 
 
 @operation(

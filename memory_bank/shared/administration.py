@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 from memory_bank.base.dates import iso_of
 from memory_bank.base.errors import BadInput
@@ -15,63 +15,8 @@ from memory_bank.base.screen import FOUND, Call
 from memory_bank.base.settings import Settings
 from memory_bank.shared import shown
 from memory_bank.shared.addresses import problem_of
-from memory_bank.shared.engines.base import IndexInfo, RoleAccess, SharedEngine, open_engine
-
-
-class BankShown(NamedTuple):
-    """What is published of a bank."""
-
-    repository: str
-    bank: str
-    commit: str
-    committed_at: str
-    published_at: str
-    notes: int
-    passages: int
-    teams: tuple[str, ...]
-
-
-class SharedStatus(NamedTuple):
-    """A shared index, as far as the asking role may see it."""
-
-    place: str
-    """Without user and password."""
-    id: str
-    version: int
-    embedder: str
-    dimension: int
-    notes: int
-    passages: int
-    banks: tuple[BankShown, ...]
-    access: tuple[RoleAccess, ...]
-    """Who may do what; for its operator only."""
-
-
-class MadeIndex(NamedTuple):
-    """A shared index that was made, or was there."""
-
-    place: str
-    created: bool
-    embedder: str
-    dimension: int
-
-
-class Migrated(NamedTuple):
-    """The versions of the tables."""
-
-    place: str
-    before: int
-    after: int
-
-
-class AccessChange(NamedTuple):
-    """A change of who may do what."""
-
-    place: str
-    changed: bool
-    permissions: int
-    """Number of permissions or assignments that changed."""
-
+from memory_bank.shared.engines.base import IndexInfo, SharedEngine, open_engine
+from memory_bank.shared.records import AccessChange, BankShown, MadeIndex, Migrated, SharedStatus
 
 _To = Annotated[str, Param("The shared index [env: MEMORY_BANK_SHARED_URL]", metavar="URL")]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.revisions.revision_files import work_tree_of
@@ -23,12 +23,8 @@ from memory_bank.shared.engines.base import (
     identity_of,
     open_engine,
 )
-from memory_bank.shared.export import Collected, UnpublishedNote, collected, embedder_of
-
-PUBLISHED, UNCHANGED, PLANNED, DROPPED, ABSENT = (
-    "published", "unchanged", "planned", "dropped", "absent",
-)  # fmt: skip
-"""What became of a publication; `planned` by a dry run, `absent` if nothing was there to drop."""
+from memory_bank.shared.export import Collected, collected, embedder_of
+from memory_bank.shared.records import ABSENT, DROPPED, PLANNED, PUBLISHED, UNCHANGED, Published
 
 _TRIES = 10
 """Attempts while other publications of the same bank come first."""
@@ -37,28 +33,6 @@ _PAUSE = 0.05
 """Seconds before the second attempt; each next one waits longer."""
 
 Progress = Callable[[str, int, int], None]
-
-
-class Published(NamedTuple):
-    """What was published of a bank."""
-
-    state: str
-    repository: str
-    bank: str
-    """Its folder in the repository."""
-    commit: str
-    replaced: str
-    """The commit that was published before; empty if none was."""
-    notes: int
-    passages: int
-    changed_notes: tuple[str, ...]
-    removed_notes: tuple[str, ...]
-    sent_passages: int
-    removed_passages: int
-    refused: tuple[UnpublishedNote, ...]
-    """Notes that have a secret: they are not in the shared index."""
-    left_out_sessions: int
-    seconds: float
 
 
 def _or_dropped(

@@ -6,32 +6,34 @@ from typing import TYPE_CHECKING
 
 from memory_bank.base.rendering import count, named
 from memory_bank.base.screen import FINDINGS, FOUND, NOTHING, Call
+from memory_bank.shared import records
 
 if TYPE_CHECKING:  # the verbs name the views of their answers
-    from memory_bank.shared.administration import AccessChange, MadeIndex, Migrated, SharedStatus
-    from memory_bank.shared.publish import Published
+    from memory_bank.shared.records import (
+        AccessChange,
+        MadeIndex,
+        Migrated,
+        Published,
+        SharedStatus,
+    )
 
 
 def published(call: Call, done: Published) -> int:
     """Show what was sent and removed, and what was refused."""
-    from memory_bank.shared import publish
-
     call.answer(done, lambda done: _published(call, done))
     if done.refused:
         return FINDINGS
-    return NOTHING if done.state == publish.ABSENT else FOUND
+    return NOTHING if done.state == records.ABSENT else FOUND
 
 
 def _published(call: Call, done: Published) -> None:
-    from memory_bank.shared import publish
-
     name = f"{done.repository} {done.bank}".rstrip()
     said = {
-        publish.PUBLISHED: ("published", "good"),
-        publish.UNCHANGED: ("already published", "dim"),
-        publish.PLANNED: ("would change", "bold"),
-        publish.DROPPED: ("dropped", "good"),
-        publish.ABSENT: ("nothing is published", "dim"),
+        records.PUBLISHED: ("published", "good"),
+        records.UNCHANGED: ("already published", "dim"),
+        records.PLANNED: ("would change", "bold"),
+        records.DROPPED: ("dropped", "good"),
+        records.ABSENT: ("nothing is published", "dim"),
     }[done.state]
     commit = done.commit or done.replaced
     replaced = f", after {done.replaced[:12]}" if done.replaced not in {"", commit} else ""
@@ -109,7 +111,7 @@ def revoked(call: Call, done: AccessChange, role: str) -> int:
 
 
 def allowed(call: Call, done: AccessChange, role: str, repo: str) -> None:
-    """Show what a role may publish."""
+    """Show what a role may records."""
     _changed(call, done, f"{role} may publish {repo}", f"{role} could publish {repo}")
 
 

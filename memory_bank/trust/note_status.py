@@ -9,7 +9,8 @@ from memory_bank.base.dates import iso_of
 from memory_bank.base.errors import BadInput, MemoryBankError, NoRepository
 from memory_bank.git import objects, repository
 from memory_bank.trust import provenance
-from memory_bank.trust.provenance import FRONT_MATTER, BlamedSection, TextSource
+from memory_bank.trust.provenance import FRONT_MATTER
+from memory_bank.trust.records import BlamedSection, TextSource
 from memory_bank.trust.stale import stale
 from memory_bank.trust.stale_report import TOUCHED, Citation
 

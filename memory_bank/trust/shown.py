@@ -9,7 +9,7 @@ from memory_bank.base.rendering import count
 from memory_bank.base.screen import FINDINGS, FOUND, NOTHING, Call
 
 if TYPE_CHECKING:  # the verbs name the views of their answers
-    from memory_bank.trust.provenance import NoteBlame, NoteLog, TextSource
+    from memory_bank.trust.records import NoteBlame, NoteLog, TextSource
     from memory_bank.trust.stale_report import Citation, StaleReport
 
 

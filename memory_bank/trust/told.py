@@ -9,7 +9,7 @@ from memory_bank.base.rendering import count
 from memory_bank.base.text import Quotes, one_line
 
 if TYPE_CHECKING:  # the verbs name the texts of their answers
-    from memory_bank.trust.provenance import NoteBlame, NoteLog, TextSource
+    from memory_bank.trust.records import NoteBlame, NoteLog, TextSource
     from memory_bank.trust.stale_report import Citation, StaleReport
 
 

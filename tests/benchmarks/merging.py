@@ -20,8 +20,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
 
-from memory_bank.memory import edit
-from memory_bank.memory.edit import _resectioned
+from memory_bank.memory import change
+from memory_bank.memory.change import replaced_section
 from memory_bank.memory.remember import with_keys
 from memory_bank.notes import front_matter
 from memory_bank.notes.identity import note_id, slug
@@ -104,7 +104,7 @@ def extend_section(rng: random.Random, text: str) -> str:
     head = rng.choice(heads)
     old = text.split(f"## {head}\n\n", 1)[1].split("\n\n## ", 1)[0].strip("\n")
     new = f"\n- {sentence(rng)}" if old.startswith("- ") else f"\n\n{paragraph(rng)}"
-    return _resectioned(text, head, old + new)
+    return replaced_section(text, head, old + new)
 
 
 def edit_line(rng: random.Random, text: str) -> str:
@@ -136,7 +136,7 @@ def refer(rng: random.Random, text: str) -> str:
 
 
 def archive(rng: random.Random, text: str) -> str:
-    return edit.archived(text)
+    return change.archived(text)
 
 
 def add_section(rng: random.Random, text: str) -> str:

@@ -16,7 +16,8 @@ from memory_bank.base import plugins
 from memory_bank.frontends.cli.main import run
 from memory_bank.memory import importers
 from memory_bank.memory.import_notes import PACKAGE, import_notes, kinds, summaries
-from memory_bank.memory.importers.base import ImportedNote, Importer, NotImported
+from memory_bank.memory.importers.base import ImportedNote, Importer
+from memory_bank.memory.records import NotImported
 from memory_bank.memory.show import show
 
 

@@ -9,7 +9,8 @@ import pytest
 
 from memory_bank.bank.bank import open_bank
 from memory_bank.base.errors import BadInput, Conflict, NoRepository, NoteNotFound, NoteReadOnly
-from memory_bank.memory.confirm import Confirmation, confirm
+from memory_bank.memory.confirm import confirm
+from memory_bank.memory.records import Confirmation
 from memory_bank.trust.stale import stale
 from tests.git.history_builder import Made, extend, make, run
 

@@ -15,7 +15,8 @@ from memory_bank.base.errors import (
     NoteNotFound,
     UnreadableNote,
 )
-from memory_bank.memory.edit import append, edit, set_status, update
+from memory_bank.memory.change import set_status
+from memory_bank.memory.edit import append, edit, update
 from memory_bank.memory.move_and_merge import rename
 from memory_bank.memory.recall import recall
 from memory_bank.memory.show import list_notes, show

@@ -10,9 +10,11 @@ import pytest
 
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadInput, BadName
-from memory_bank.memory.edit import append, set_status
-from memory_bank.memory.import_notes import Imported, import_notes
+from memory_bank.memory.change import set_status
+from memory_bank.memory.edit import append
+from memory_bank.memory.import_notes import import_notes
 from memory_bank.memory.move_and_merge import rename
+from memory_bank.memory.records import Imported
 from memory_bank.memory.remember import remember
 from memory_bank.memory.show import show
 from memory_bank.memory.trash import trash

@@ -13,8 +13,9 @@ from blake3 import blake3
 
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadInput, BadName, NoteExists
+from memory_bank.memory.change import set_status
 from memory_bank.memory.create import create
-from memory_bank.memory.edit import append, set_status
+from memory_bank.memory.edit import append
 from memory_bank.memory.move_and_merge import rename
 from memory_bank.memory.recall import recall
 from memory_bank.memory.remember import entity, remember

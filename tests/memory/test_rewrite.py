@@ -8,7 +8,7 @@ import pytest
 
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadInput, Conflict, NoteNotFound, SecretFound, UnreadableNote
-from memory_bank.memory.edit import difference, rewrite, with_line_ends
+from memory_bank.memory.change import difference, rewrite, with_line_ends
 
 
 @pytest.fixture

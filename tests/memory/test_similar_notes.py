@@ -10,7 +10,7 @@ import pytest
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import StorageFailed
 from memory_bank.memory import alike
-from memory_bank.memory.edit import set_status
+from memory_bank.memory.change import set_status
 from memory_bank.memory.remember import remember
 from memory_bank.memory.trash import delete
 

@@ -26,7 +26,8 @@ import tantivy  # noqa: F401  (loaded before the fork, like all that the work ne
 
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.base import filenames, sqlite
-from memory_bank.memory.edit import append, edit, set_status
+from memory_bank.memory.change import set_status
+from memory_bank.memory.edit import append, edit
 from memory_bank.memory.move_and_merge import merge, rename
 from memory_bank.memory.recall import recall
 from memory_bank.memory.remember import remember

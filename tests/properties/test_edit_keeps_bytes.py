@@ -13,7 +13,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from memory_bank.base.errors import UnreadableNote
-from memory_bank.memory.edit import active, archived
+from memory_bank.memory.change import active, archived
 from memory_bank.notes.front_matter import compose, metadata, set_keys, split
 from memory_bank.notes.schema import read_meta
 from memory_bank.notes.yaml import expected

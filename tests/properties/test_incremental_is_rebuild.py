@@ -17,7 +17,8 @@ from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_a
 
 from memory_bank.bank.bank import open_bank
 from memory_bank.base.errors import MemoryBankError
-from memory_bank.memory.edit import append, edit, set_status
+from memory_bank.memory.change import set_status
+from memory_bank.memory.edit import append, edit
 from memory_bank.memory.maintenance import compare
 from memory_bank.memory.move_and_merge import merge, rename
 from memory_bank.memory.recall import recall

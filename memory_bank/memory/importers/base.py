@@ -22,7 +22,7 @@ from typing import NamedTuple, Protocol
 
 from memory_bank.base.errors import UnreadableNote
 from memory_bank.base.filenames import NOTE_SUFFIXES
-from memory_bank.memory.create import Item
+from memory_bank.memory.records import Item, NotImported
 from memory_bank.notes import characters, front_matter
 from memory_bank.notes.characters import nfc
 from memory_bank.notes.note import Meta
@@ -41,14 +41,6 @@ class ImportedNote:
     key: str
     """Its stable key in the source, the same at the next import."""
     item: Item
-
-
-class NotImported(NamedTuple):
-    """A part of a source that is not imported."""
-
-    place: str
-    """Its place in the source."""
-    reason: str
 
 
 class Importer(Protocol):

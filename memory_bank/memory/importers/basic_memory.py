@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from memory_bank.memory.importers.base import ImportedNote, NotImported, item_of, markdown_files
+from memory_bank.memory.importers.base import ImportedNote, item_of, markdown_files
+from memory_bank.memory.records import NotImported
 from memory_bank.notes.relations import as_type
 
 SUMMARY = "a folder of basic-memory: its observations and relations"

@@ -12,8 +12,8 @@ from typing import Any
 
 from memory_bank.base.dates import to_datetime
 from memory_bank.base.errors import BadInput
-from memory_bank.memory.create import Item
-from memory_bank.memory.importers.base import ImportedNote, NotImported, note_name
+from memory_bank.memory.importers.base import ImportedNote, note_name
+from memory_bank.memory.records import Item, NotImported
 from memory_bank.notes.relations import as_type
 
 SUMMARY = "the issues of beads (.beads/issues.jsonl)"

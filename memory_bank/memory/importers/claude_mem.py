@@ -18,8 +18,8 @@ from memory_bank.base.dates import to_datetime
 from memory_bank.base.errors import BadInput
 from memory_bank.base.filenames import outside
 from memory_bank.base.setting_sections import OBSERVATION_TYPES
-from memory_bank.memory.create import Item
-from memory_bank.memory.importers.base import ImportedNote, NotImported
+from memory_bank.memory.importers.base import ImportedNote
+from memory_bank.memory.records import Item, NotImported
 from memory_bank.notes.identity import slug
 
 SUMMARY = "the database of claude-mem (claude-mem.db)"

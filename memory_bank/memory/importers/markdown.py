@@ -7,13 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from memory_bank.base.filenames import NOTE_SUFFIXES
-from memory_bank.memory.importers.base import (
-    ImportedNote,
-    MarkdownFile,
-    NotImported,
-    item_of,
-    markdown_files,
-)
+from memory_bank.memory.importers.base import ImportedNote, MarkdownFile, item_of, markdown_files
+from memory_bank.memory.records import NotImported
 from memory_bank.notes import decision_records
 
 SUMMARY = "a folder of Markdown: an Obsidian vault, decision records (ADRs)"

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memory_bank.base.errors import BadInput
-from memory_bank.memory.create import Item
-from memory_bank.memory.importers.base import ImportedNote, NotImported
+from memory_bank.memory.importers.base import ImportedNote
+from memory_bank.memory.records import Item, NotImported
 from memory_bank.notes.identity import slug
 from memory_bank.notes.relations import as_type
 from memory_bank.notes.schema import folder_of

@@ -122,7 +122,7 @@ def test_recall_answers_as_of_a_revision(agent: Make, project: Path) -> None:
 def test_recall_keeps_to_tags_and_the_living(agent: Make, project: Path) -> None:
     assert agent("recall", query="tantivy", tags_filter=["architecture"])["result_count"] == 1
     with open_bank(project) as bank:
-        from memory_bank.memory.edit import set_status
+        from memory_bank.memory.change import set_status
 
         set_status(bank, "bm25", "archived")
     found = agent("recall", query="scores a word by its rarity", mode="lexical")["notes"]

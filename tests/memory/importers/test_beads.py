@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from memory_bank.memory.importers import beads
-from memory_bank.memory.importers.base import ImportedNote, NotImported
+from memory_bank.memory.importers.base import ImportedNote
+from memory_bank.memory.records import NotImported
 
 EPIC = {
     "id": "bd-1", "title": "Messaging", "description": "Agents talk.", "design": "A queue.",

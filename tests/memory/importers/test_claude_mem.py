@@ -10,7 +10,8 @@ import pytest
 
 from memory_bank.base.errors import BadInput
 from memory_bank.memory.importers import claude_mem
-from memory_bank.memory.importers.base import ImportedNote, NotImported
+from memory_bank.memory.importers.base import ImportedNote
+from memory_bank.memory.records import NotImported
 from tests.contracts.test_importers import claude_mem_database
 
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from memory_bank.bank.bank import Bank
-from memory_bank.memory.import_notes import Imported, import_notes
-from memory_bank.memory.importers.base import NotImported
+from memory_bank.memory.import_notes import import_notes
 from memory_bank.memory.links import links_of
 from memory_bank.memory.recall import recall
+from memory_bank.memory.records import Imported, NotImported
 from memory_bank.memory.show import show
 
 

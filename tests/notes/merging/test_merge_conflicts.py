@@ -7,8 +7,9 @@ import pytest
 
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadInput, UnreadableNote
+from memory_bank.memory.change import set_status, write
 from memory_bank.memory.create import create
-from memory_bank.memory.edit import append, edit, set_status, write
+from memory_bank.memory.edit import append, edit
 from memory_bank.memory.move_and_merge import merge as merged
 from memory_bank.memory.move_and_merge import rename
 from memory_bank.memory.remember import remember

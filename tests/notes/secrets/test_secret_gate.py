@@ -12,8 +12,9 @@ import pytest
 
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.base.errors import SecretFound
+from memory_bank.memory.change import set_status
 from memory_bank.memory.create import create
-from memory_bank.memory.edit import append, edit, set_status, update
+from memory_bank.memory.edit import append, edit, update
 from memory_bank.memory.move_and_merge import merge, rename
 from memory_bank.memory.remember import remember, session_note
 from memory_bank.memory.trash import delete, restore

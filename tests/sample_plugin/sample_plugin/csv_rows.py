@@ -2,8 +2,8 @@
 
 import csv
 
-from memory_bank.memory.create import Item
-from memory_bank.memory.importers.base import ImportedNote, NotImported
+from memory_bank.memory.importers.base import ImportedNote
+from memory_bank.memory.records import Item, NotImported
 
 SUMMARY = "a CSV file with the columns title and text"
 

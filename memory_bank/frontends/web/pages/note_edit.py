@@ -24,9 +24,10 @@ from memory_bank.frontends.web.graph.note_graph import whole_graph
 from memory_bank.frontends.web.note_fields import NoteFields, fields_of, items, rewritten
 from memory_bank.frontends.web.site import HINTS, Site
 from memory_bank.frontends.web.templating import plain, url_of
-from memory_bank.memory import ask_hits, confirm, create, edit, note_view, show
-from memory_bank.memory.edit import ChangedSince
-from memory_bank.memory.remember import CREATED, Remembered, remember
+from memory_bank.memory import ask_hits, change, confirm, create, note_view, show
+from memory_bank.memory.change import ChangedSince
+from memory_bank.memory.records import Remembered
+from memory_bank.memory.remember import CREATED, remember
 from memory_bank.notes.schema import KNOWN_TYPES
 from memory_bank.review.formats.word_diff import spans_of
 from memory_bank.search.snippets import snippet
@@ -229,7 +230,7 @@ def _back(done: _Done, word: str) -> Response:
 
 
 def _form(bank: Bank, name: str, *, source: bool = False) -> dict[str, Any]:
-    note = show.show(bank, edit.check_writable(bank, name))
+    note = show.show(bank, change.check_writable(bank, name))
     if not note.writable:
         raise UnreadableNote(f"{note.path}: {note.faults[0].reason}", "convert the file to UTF-8")
     fields = None if source else fields_of(note.content)
@@ -262,7 +263,7 @@ def _saved(bank: Bank, name: str, form: dict[str, str]) -> _Done:
         text, tags = fields.text if form.get("source") else fields.content, items(fields.tags)
         create.create(bank, name, text, tags=tags, type=fields.type)
         return _Done(name)
-    done = edit.rewrite(bank, name, _text(bank, name, form), if_match=_etag(form))
+    done = change.rewrite(bank, name, _text(bank, name, form), if_match=_etag(form))
     return _Done(done.path, done.warning)
 
 
@@ -271,7 +272,7 @@ def _text(bank: Bank, name: str, form: dict[str, str]) -> str:
     fields = NoteFields.sent(form)
     if form.get("source") or "title" not in form:
         return fields.text
-    return rewritten(show.show(bank, edit.check_writable(bank, name)).content, fields)
+    return rewritten(show.show(bank, change.check_writable(bank, name)).content, fields)
 
 
 async def _refused(
@@ -287,7 +288,7 @@ async def _refused(
         return values
     try:
         text = await site.ask(_text, name, form)
-        found: ChangedSince = await site.ask(edit.difference, name, text)
+        found: ChangedSince = await site.ask(change.difference, name, text)
     except (NoteNotFound, BadInput, UnreadableNote):
         return values
     return values | {"conflict": found, "etag": found.etag}
@@ -307,7 +308,7 @@ def _active(bank: Bank, name: str, form: dict[str, str]) -> _Done:
 
 
 def _with_status(bank: Bank, name: str, form: dict[str, str], status: str) -> _Done:
-    done = edit.set_status(bank, name, status, if_match=_etag(form))
+    done = change.set_status(bank, name, status, if_match=_etag(form))
     return _Done(done.path, done.warning)
 
 

@@ -1,0 +1,295 @@
+"""Change the text or the status of a note; every other byte stays.
+
+A text without a status gets `status: archived`. One that has a status keeps it and gets
+`archived: true`; so does empty front matter, which is then told from front matter that was added.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Sequence
+from difflib import SequenceMatcher
+from typing import NamedTuple
+
+from memory_bank.bank import note_files, open_index
+from memory_bank.bank.bank import Bank
+from memory_bank.base.errors import BadInput, Conflict, Hint, NoteNotFound
+from memory_bank.memory import amendments
+from memory_bank.memory.records import WrittenNote
+from memory_bank.memory.remember import check_size, cited, with_keys
+from memory_bank.notes import front_matter, parsing, sections
+from memory_bank.notes.compare import note_comparison
+from memory_bank.notes.compare.note_change import NoteChange
+from memory_bank.notes.note import NoteSection
+from memory_bank.notes.schema import keys_of, read_meta
+from memory_bank.trust.author_keys import kept
+from memory_bank.trust.authors import record, warnings
+
+_MARK = "\ufeff"
+
+
+def archived(text: str) -> str:
+    """Return the text of an archived note; raise UnreadableNote if its block can't be read."""
+    parts = front_matter.split(text)
+    raw, _ = front_matter.metadata(parts)
+    if read_meta(raw)[0].status == _ARCHIVED:
+        return text
+    is_empty = parts.format != "none" and not raw
+    if is_empty or keys_of(raw, _STATUS):
+        return with_keys(text, {_ARCHIVED: True})
+    return with_keys(text, {_STATUS: _ARCHIVED})
+
+
+def active(text: str) -> str:
+    """Return the text of a note that is no longer archived: as before `archived`."""
+    raw, _ = front_matter.metadata(front_matter.split(text))
+    if read_meta(raw)[0].status != _ARCHIVED:
+        return text
+    only_status = set(raw) == set(keys_of(raw, _STATUS))
+    removed = [key for key in keys_of(raw, _STATUS) if _is_archived({_STATUS: raw[key]})]
+    removed += [key for key in keys_of(raw, _ARCHIVED) if _is_archived({_ARCHIVED: raw[key]})]
+    parts = front_matter.split(front_matter.set_keys(text, dict.fromkeys(removed)))
+    if only_status and not parts.block.strip():
+        mark = _MARK if parts.opening.startswith(_MARK) else ""
+        return mark + parts.body
+    return "".join(parts[:4])
+
+
+def _is_archived(raw: dict[str, object]) -> bool:
+    return read_meta(raw)[0].status == _ARCHIVED
+
+
+_STATUS, _ARCHIVED = "status", "archived"
+
+_STATUSES = ("active", "archived")
+
+
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+
+
+_ATX = re.compile(r" {0,3}#{1,6}(?:\s|$)")
+
+
+_UNDERLINE = re.compile(r" {0,3}(?:=+|-+)[ \t]*")
+
+
+def set_status(bank: Bank, name: str, status: str, *, if_match: str | None = None) -> WrittenNote:
+    """Archive a note, or make it active again: `status` is `archived` or `active`.
+
+    The second undoes the first byte for byte.
+    """
+    if status not in _STATUSES:
+        raise BadInput(f"{status!r} is not a status", f"choose one of: {', '.join(_STATUSES)}")
+    change = archived if status == "archived" else active
+    return write(bank, name, change, if_match=if_match)
+
+
+def write(
+    bank: Bank,
+    name: str,
+    change: Callable[[str], str],
+    *,
+    if_match: str | None = None,
+    agent: str | None = None,
+    given: str = "",
+) -> WrittenNote:
+    """Change a note's text under the lock, and index it.
+
+    `agent` is the name of the agent that makes the change, empty if unknown, None for a person. An
+    agent can't change the author keys, and is listed among the note's editors. `given` is the
+    caller's text, in which the lines of secrets are counted.
+    """
+    bank.settings.check_enabled()
+    path = bank.find(name, exactly=True)
+    changed = False
+
+    def apply(text: str) -> str:
+        nonlocal changed
+        new = change(text) if agent is None else kept(text, change(text))
+        changed = new != text
+        if len(new) > len(text):
+            check_size(bank, new, by_agent=agent is not None)
+        return new
+
+    etag = bank.store.change(path, apply, if_match, given=given)
+    bank.catch_up()
+    if changed:
+        _updated(bank, path)
+    unknown = record(bank, [path], agent) if changed else None
+    warning = warnings(note_files.warning(bank.layout, path), unknown)
+    older = amendments.may_amend(bank, path) if changed and given else None
+    bank.count_opened(cited(given) if changed else ())
+    return WrittenNote(path, etag, changed, warning, older)
+
+
+def _updated(bank: Bank, path: str) -> None:
+    """Record when a note was changed; neither its file nor git has that before a commit."""
+    row = bank.read(lambda view: open_index.note_at(view.manifest, path))
+    if row is not None:
+        with bank.lock:
+            bank.logs.updates.add(row.key, time.time())
+
+
+def check_writable(bank: Bank, name: str) -> str:
+    """Return the path of a note whose text may be changed; raise NoteReadOnly, NoteNotFound."""
+    bank.settings.check_enabled()
+    path = bank.find(name, exactly=True)
+    bank.roots.check_writable(path)
+    return path
+
+
+def newline_of(text: str) -> str:
+    r"""Return the line end of a text's first line, `\n` if it has none."""
+    end = next((i for i, char in enumerate(text) if char in "\r\n"), -1)
+    if end < 0:
+        return "\n"
+    return "\r\n" if text.startswith("\r\n", end) else text[end]
+
+
+def appended(text: str, content: str) -> str:
+    """Return a note's text with a new paragraph at its end."""
+    newline = newline_of(text)
+    body = content.strip("\n").replace("\r\n", "\n").replace("\n", newline)
+    gap = "" if not text.strip() or text.endswith(newline * 2) else newline
+    joint = "" if not text or text.endswith(("\n", "\r")) else newline
+    return f"{text}{joint}{gap}{body}{newline}"
+
+
+def replaced_text(text: str, old: str, new: str, count: int) -> str:
+    """Return a text with `old` replaced, which must occur `count` times; 0: any number.
+
+    Raises NoteNotFound if it does not occur, Conflict if the number differs.
+    """
+    newline = newline_of(text)
+    if newline != "\n" and old not in text:  # given with `\n`, but the file has another line end
+        old, new = old.replace("\n", newline), new.replace("\n", newline)
+    found = text.count(old)
+    if found == 0:
+        raise NoteNotFound(f"the text {old[:60]!r} is not in the note", Hint.READ_AGAIN)
+    if count and found != count:
+        raise Conflict(
+            f"the text {old[:60]!r} occurs {found} times in the note, not {count}",
+            Hint.GIVE_MORE_CONTEXT,
+        )
+    return text.replace(old, new)
+
+
+def replaced_section(text: str, heading: str, new: str) -> str:
+    """Return a text with what stands under a heading replaced; raises as `section_of`."""
+    parts = front_matter.split(text)
+    head = len(text) - len(parts.body)
+    body = sections.read_body(parts.body, parsing.count_lines(text[:head]) + 1, head)
+    section = section_of(body.sections, heading)
+    title = _heading_of(section.text)
+    newline = newline_of(title if title.endswith(("\n", "\r")) else text)
+    content = new.strip("\n").replace("\r\n", "\n").replace("\n", newline)
+    end = section.start + len(section.text)
+    title = title.rstrip("\r\n")
+    gap = "" if end == len(text) else newline
+    replaced = f"{title}{newline}{newline}{content}{newline}{gap}"
+    return text[: section.start] + replaced + text[end:]
+
+
+def _heading_of(section: str) -> str:
+    """Return a section's heading: one line, or several if it is underlined."""
+    lines: list[str] = _LINE.findall(section)
+    if not _ATX.match(lines[0]):
+        for number, line in enumerate(lines[1:], 2):
+            if _UNDERLINE.fullmatch(line.rstrip("\r\n")):
+                return "".join(lines[:number])
+            if not line.strip():
+                break
+    return lines[0]
+
+
+def section_of(among: Sequence[NoteSection], heading: str) -> NoteSection:
+    """Return the section of a heading, given by its text or its path `A > B`.
+
+    Raises NoteNotFound when there is none, Conflict when there are several.
+    """
+    wanted = [_bare(part) for part in heading.split(">")]
+    found = [
+        section
+        for section in among
+        if section.level and [_bare(h) for h in section.headings[-len(wanted) :]] == wanted
+    ]
+    if not found:
+        known = ", ".join(section.headings[-1] for section in among if section.level)
+        raise NoteNotFound(
+            f"there is no heading {heading!r} in the note",
+            "it has: {headings}",
+            headings=known or "none",
+        )
+    if len(found) > 1:
+        lines = ", ".join(str(section.line) for section in found)
+        raise Conflict(f"the heading {heading!r} occurs on lines {lines}", Hint.GIVE_HEADING_PATH)
+    return found[0]
+
+
+def _bare(heading: str) -> str:
+    return heading.strip().lstrip("#").strip().casefold()
+
+
+class ChangedSince(NamedTuple):
+    """How a text differs from what its note says now."""
+
+    text: str
+    """What the note says."""
+    etag: str
+    change: NoteChange | None
+    """What writing the text would change; None for no words."""
+
+
+def rewrite(bank: Bank, name: str, text: str, *, if_match: str | None = None) -> WrittenNote:
+    r"""Replace a note's whole text by one with `\n` as line ends; the file's own line ends stay.
+
+    Raises NoteNotFound, Conflict if the note's etag is not `if_match`, BadInput for an empty text,
+    or if its front matter can't be read though it could before; and what `write` raises.
+    """
+    if not text.strip():
+        raise BadInput("a note must not be empty", Hint.DELETE_INSTEAD)
+
+    def replaced(old: str) -> str:
+        _check_front_matter(text, old)
+        return with_line_ends(text, old)
+
+    return write(bank, name, replaced, if_match=if_match, given=text)
+
+
+def difference(bank: Bank, name: str, text: str) -> ChangedSince:
+    """Return what a note says now, and what a text would change; raise NoteNotFound."""
+    path = bank.find(name, exactly=True)
+    note = bank.store.read(path)
+    before, after = parsing.encoded(note.text), parsing.encoded(text)
+    made = note_comparison.compare({path: before}, {path: after}, lambda one: one)
+    return ChangedSince(note.text, note.etag, made[0] if made else None)
+
+
+def with_line_ends(text: str, old: str) -> str:
+    r"""Return a text of `\n` with the line ends of the old one, line by line if it has several."""
+    lines, before = _LINE.findall(text), _LINE.findall(old)
+    newline = newline_of(old)
+    ends = [_end(line) for line in before]
+    if not set(ends) - {newline, ""}:
+        return text.replace("\n", newline)
+    found = [newline] * len(lines)
+    bare = [line.rstrip("\r\n") for line in lines], [line.rstrip("\r\n") for line in before]
+    for one in SequenceMatcher(None, *bare, autojunk=False).get_matching_blocks():
+        for step in range(one.size):
+            found[one.a + step] = ends[one.b + step] or newline
+    return "".join(
+        bare[0][at] + (found[at] if line.endswith("\n") else "") for at, line in enumerate(lines)
+    )
+
+
+def _end(line: str) -> str:
+    return line[len(line.rstrip("\r\n")) :]
+
+
+def _check_front_matter(text: str, old: str) -> None:
+    """Refuse front matter that can't be read, unless the note had such before."""
+    faults = front_matter.metadata(front_matter.split(text))[1]
+    if faults and not front_matter.metadata(front_matter.split(old))[1]:
+        where = f"line {faults[0].line}: " if faults[0].line else ""
+        raise BadInput(f"{where}{faults[0].reason}", "repair the front matter")
