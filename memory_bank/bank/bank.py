@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Self, TypeVar, cast
+from typing import Self, TypeVar, cast
 
 from memory_bank.bank import note_files, open_index
 from memory_bank.bank.bank_id import bank_id
@@ -22,15 +22,12 @@ from memory_bank.base.paths import Layout
 from memory_bank.base.repairs import WRITING, Reports
 from memory_bank.base.settings import Settings, load
 from memory_bank.git.file_commits import FileCommits
+from memory_bank.git.objects import Revision
 from memory_bank.notes.names import of_included, of_note
 from memory_bank.notes.roots import Roots, Watched
 from memory_bank.notes.store import Store
 from memory_bank.search.index.document_changes import Progress, SyncReport
 from memory_bank.search.index.index import EMBED_SECONDS
-
-if TYPE_CHECKING:
-    from memory_bank.git.objects import Revision
-
 
 _BUSY = "another process is indexing: the latest changes may be missing"
 

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path
+from typing import Annotated
 
+from memory_bank.bank.config_file import Setting
 from memory_bank.base.errors import NoBank, did_you_mean, similar_names
 from memory_bank.base.operation import Param, operation
 from memory_bank.base.screen import Call, place
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from memory_bank.bank.config_file import Setting
-    from memory_bank.base.settings import Settings
+from memory_bank.base.settings import Settings
 
 
 def _keys(start: str) -> list[str]:

@@ -9,13 +9,10 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from stat import S_ISREG
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from memory_bank.base.filenames import user_state
-
-if TYPE_CHECKING:
-    from memory_bank.base.removed_text import RemovedText
-
+from memory_bank.base.removed_text import RemovedText
 
 FILE = "hooks.log"
 

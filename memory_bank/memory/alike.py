@@ -5,15 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from memory_bank.bank import open_index
 from memory_bank.bank.bank import Bank
+from memory_bank.bank.findings import SameSubject
 from memory_bank.bank.note_files import SESSION
 from memory_bank.bank.open_index import NoteRow, View
 from memory_bank.base.documents import Span
 from memory_bank.base.errors import MemoryBankError
 from memory_bank.git import repository
+from memory_bank.memory.records import Remembered
 from memory_bank.notes import front_matter, parsing
 from memory_bank.notes.compare.text_diff import MAX_CHARACTERS, Words, share, words_of
 from memory_bank.notes.names import name_of
@@ -22,11 +24,6 @@ from memory_bank.search.manifest import document_rows
 from memory_bank.search.manifest.document_rows import DocumentRow
 from memory_bank.search.retrievers.base import Question, Scope
 from memory_bank.trust.authors import warnings
-
-if TYPE_CHECKING:
-    from memory_bank.bank.findings import SameSubject
-    from memory_bank.memory.records import Remembered
-
 
 SAME_AS = "same_as"
 """The key of a private note with the link to the tracked note that has the same content."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
@@ -21,7 +21,7 @@ from memory_bank.memory.remember import check_size, cited, with_keys
 from memory_bank.notes import front_matter, parsing, sections
 from memory_bank.notes.compare import note_comparison
 from memory_bank.notes.compare.note_change import NoteChange
-from memory_bank.notes.note import NoteSection
+from memory_bank.notes.note import section_of
 from memory_bank.notes.schema import keys_of, read_meta
 from memory_bank.trust.author_keys import kept
 from memory_bank.trust.authors import record, warnings
@@ -201,34 +201,6 @@ def _heading_of(section: str) -> str:
             if not line.strip():
                 break
     return lines[0]
-
-
-def section_of(among: Sequence[NoteSection], heading: str) -> NoteSection:
-    """Return the section of a heading, given by its text or its path `A > B`.
-
-    Raises NoteNotFound when there is none, Conflict when there are several.
-    """
-    wanted = [_bare(part) for part in heading.split(">")]
-    found = [
-        section
-        for section in among
-        if section.level and [_bare(h) for h in section.headings[-len(wanted) :]] == wanted
-    ]
-    if not found:
-        known = ", ".join(section.headings[-1] for section in among if section.level)
-        raise NoteNotFound(
-            f"there is no heading {heading!r} in the note",
-            "it has: {headings}",
-            headings=known or "none",
-        )
-    if len(found) > 1:
-        lines = ", ".join(str(section.line) for section in found)
-        raise Conflict(f"the heading {heading!r} occurs on lines {lines}", Hint.GIVE_HEADING_PATH)
-    return found[0]
-
-
-def _bare(heading: str) -> str:
-    return heading.strip().lstrip("#").strip().casefold()
 
 
 class ChangedSince(NamedTuple):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import Annotated, NamedTuple
 
+from memory_bank.bank.backlinks import LinkShown
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.hits import RecalledNote
 from memory_bank.base.dates import iso
@@ -16,13 +17,6 @@ from memory_bank.base.text import estimate
 from memory_bank.search import snippets
 from memory_bank.search.manifest import filters
 from memory_bank.search.query import parse
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from memory_bank.bank.backlinks import LinkShown
-    from memory_bank.bank.bank import Bank
-
 
 _GHOST = "ghost:"
 

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from datetime import datetime
+from typing import Annotated, NamedTuple
 from urllib.parse import quote
 
+from memory_bank.bank.bank import Bank
+from memory_bank.bank.hits import RecalledNote
 from memory_bank.base.operation import Param
 from memory_bank.base.rendering import named, one_line, plain, visible
 from memory_bank.base.screen import FOUND, NOTHING, Call, Piece, cells, cut
-
-if TYPE_CHECKING:  # the verb names the view of its answer
-    from datetime import datetime
-
-    from memory_bank.bank.bank import Bank
-    from memory_bank.bank.hits import RecalledNote
-    from memory_bank.memory.hits import ReadQuery, Recalled
+from memory_bank.memory.hits import ReadQuery, Recalled
 
 FORMS = ("paths", "md", "json")
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import Busy, NoBank, NoRepository
@@ -16,15 +16,12 @@ from memory_bank.base.operation import Param, Tool, operation
 from memory_bank.base.paths import Layout
 from memory_bank.base.repairs import described
 from memory_bank.base.screen import FAILED, FOUND, Call, Interrupted
+from memory_bank.code.codebase import Codebase
 from memory_bank.git import repository
 from memory_bank.memory import shown, told
 from memory_bank.search.index.document_changes import Progress, SyncReport
 from memory_bank.search.index.index import Index
 from memory_bank.search.manifest import document_rows
-
-if TYPE_CHECKING:
-    from memory_bank.code.codebase import Codebase
-
 
 _BETWEEN = 0.01
 """Seconds between two turns of embedding, in which others may lock the bank."""

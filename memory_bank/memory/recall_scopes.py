@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.bank.hits import Origin, RecalledNote, Wanted
@@ -29,10 +31,6 @@ from memory_bank.search.score_calibration import (
     words_of,
 )
 from memory_bank.shared import shared_hits
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
 
 def check_scope(scope: str) -> None:

@@ -9,20 +9,17 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import NamedTuple, cast
 
 from memory_bank.bank.findings import Difference, SameSubject
+from memory_bank.bank.open_index import View
 from memory_bank.base.documents import Span
 from memory_bank.notes.compare.claims import claims_of
 from memory_bank.search.manifest import document_graph, document_rows
 from memory_bank.search.manifest.document_rows import DocumentRow, PassageRow
 from memory_bank.search.retrievers.base import Question, Scope
 from memory_bank.search.retrievers.keyword.analyzer import STOP_WORDS, identifier_parts, stems
-
-if TYPE_CHECKING:
-    from memory_bank.bank.open_index import View
-    from memory_bank.search.retrievers.keyword.keyword_index import KeywordIndex
-
+from memory_bank.search.retrievers.keyword.keyword_index import KeywordIndex
 
 _NUMBERS = {
     word: str(number)

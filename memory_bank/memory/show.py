@@ -21,7 +21,6 @@ from memory_bank.base.operation import (
     operation,
 )
 from memory_bank.memory import shown, told
-from memory_bank.memory.change import section_of
 from memory_bank.memory.records import (
     ListedNote,
     Listing,
@@ -31,6 +30,7 @@ from memory_bank.memory.records import (
     ShownSection,
 )
 from memory_bank.notes.names import name_of
+from memory_bank.notes.note import section_of
 from memory_bank.search.manifest import document_rows, filters, link_rows
 from memory_bank.search.notices import remarks
 from memory_bank.search.query import conditions

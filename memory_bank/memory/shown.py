@@ -5,37 +5,34 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path
+from typing import Annotated
 
+from memory_bank.bank.backlinks import LinkShown
+from memory_bank.bank.bank import Bank
 from memory_bank.base.operation import Param
 from memory_bank.base.rendering import count, named, visible
 from memory_bank.base.screen import FOUND, NOTHING, Call, cells, cut, place
-
-if TYPE_CHECKING:  # the verbs name the views of their answers
-    from pathlib import Path
-
-    from memory_bank.bank.backlinks import LinkShown
-    from memory_bank.bank.bank import Bank
-    from memory_bank.code.codebase import Codebase
-    from memory_bank.memory.ask_results import Answer, Result
-    from memory_bank.memory.records import (
-        Confirmation,
-        Imported,
-        Listing,
-        Merged,
-        NoteImport,
-        Promoted,
-        Remembered,
-        Renamed,
-        SeveralShown,
-        ShownNote,
-        ShownSection,
-        Stats,
-        TrashedNote,
-        Why,
-        WrittenNote,
-    )
-    from memory_bank.search.index.document_changes import SyncReport
+from memory_bank.code.codebase import Codebase
+from memory_bank.memory.ask_results import Answer, Result
+from memory_bank.memory.records import (
+    Confirmation,
+    Imported,
+    Listing,
+    Merged,
+    NoteImport,
+    Promoted,
+    Remembered,
+    Renamed,
+    SeveralShown,
+    ShownNote,
+    ShownSection,
+    Stats,
+    TrashedNote,
+    Why,
+    WrittenNote,
+)
+from memory_bank.search.index.document_changes import SyncReport
 
 _GAP = "  "
 

@@ -4,34 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
+from memory_bank.bank.backlinks import LinkShown
+from memory_bank.bank.hits import Origin, RecalledNote
 from memory_bank.base.rendering import count
 from memory_bank.base.text import Quotes, one_line
+from memory_bank.memory.ask_results import Answer, Result
+from memory_bank.memory.hits import Recalled
 from memory_bank.memory.records import (
+    Confirmation,
+    Listing,
+    Merged,
+    Remembered,
+    Renamed,
+    RestoredNote,
     SeveralShown,
+    ShownNote,
     ShownSection,
+    Stats,
+    TrashedNote,
+    WrittenNote,
 )
-
-if TYPE_CHECKING:  # the verbs name the texts of their answers
-    from memory_bank.bank.backlinks import LinkShown
-    from memory_bank.bank.hits import Origin, RecalledNote
-    from memory_bank.memory.ask_results import Answer, Result
-    from memory_bank.memory.hits import Recalled
-    from memory_bank.memory.records import (
-        Confirmation,
-        Listing,
-        Merged,
-        Remembered,
-        Renamed,
-        RestoredNote,
-        ShownNote,
-        Stats,
-        TrashedNote,
-        WrittenNote,
-    )
-    from memory_bank.search.index.document_changes import SyncReport
-
+from memory_bank.search.index.document_changes import SyncReport
 
 _DIGITS = 12
 """Digits of an abbreviated commit."""

@@ -7,6 +7,7 @@ expected. Linux supports this on its usual file systems; elsewhere only the chec
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import os
 import sys
@@ -16,7 +17,6 @@ from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from stat import S_ISDIR, S_ISLNK, S_ISREG
-from typing import TYPE_CHECKING
 
 from memory_bank.base import filenames
 from memory_bank.base.errors import BadName, Conflict, Hint, NoBank, NoteExists, StorageFailed
@@ -30,10 +30,6 @@ from memory_bank.base.filenames import (
 from memory_bank.notes.characters import nfc
 from memory_bank.notes.folders import FolderEntry, entry, held, is_link, open_folder
 from memory_bank.notes.identity import etag
-
-if TYPE_CHECKING:
-    import ctypes
-
 
 _WORKING_DIRECTORY = -100
 """AT_FDCWD: paths are relative to the working directory."""

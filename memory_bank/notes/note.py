@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal, NamedTuple
+
+from memory_bank.base.errors import Conflict, Hint, NoteNotFound
 
 _NOTHING: Mapping[str, Any] = {}
 """Never written to. A mappingproxy could not be pickled."""
@@ -135,3 +137,31 @@ class Note(NamedTuple):
         """The key `title`, else the first heading if of level 1, the first sentence, the name."""
         given = self.meta.title or self.body.title
         return given or self.body.first or self.name.rpartition("/")[2]
+
+
+def section_of(among: Sequence[NoteSection], heading: str) -> NoteSection:
+    """Return the section of a heading, given by its text or its path `A > B`.
+
+    Raises NoteNotFound when there is none, Conflict when there are several.
+    """
+    wanted = [_bare(part) for part in heading.split(">")]
+    found = [
+        section
+        for section in among
+        if section.level and [_bare(h) for h in section.headings[-len(wanted) :]] == wanted
+    ]
+    if not found:
+        known = ", ".join(section.headings[-1] for section in among if section.level)
+        raise NoteNotFound(
+            f"there is no heading {heading!r} in the note",
+            "it has: {headings}",
+            headings=known or "none",
+        )
+    if len(found) > 1:
+        lines = ", ".join(str(section.line) for section in found)
+        raise Conflict(f"the heading {heading!r} occurs on lines {lines}", Hint.GIVE_HEADING_PATH)
+    return found[0]
+
+
+def _bare(heading: str) -> str:
+    return heading.strip().lstrip("#").strip().casefold()

@@ -9,7 +9,6 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from memory_bank.base.errors import (
     BadName,
@@ -26,13 +25,11 @@ from memory_bank.notes import files, names, trash_folder
 from memory_bank.notes.files import FileScan, scan
 from memory_bank.notes.folders import FolderEntry, held, names_in
 from memory_bank.notes.identity import etag
+from memory_bank.notes.journal import JournalEntry
 from memory_bank.notes.merging import conflicts
 from memory_bank.notes.note import Note
 from memory_bank.notes.roots import SESSIONS, NoteRoot, Roots
 from memory_bank.notes.trash_folder import TRASH, Trashed, new_version
-
-if TYPE_CHECKING:
-    from memory_bank.notes.journal import JournalEntry
 
 
 class WriteLock:

@@ -17,7 +17,7 @@ from memory_bank.base.errors import (
     NoteNotFound,
     UnreadableNote,
 )
-from memory_bank.memory.change import section_of
+from memory_bank.notes.note import section_of
 from memory_bank.search.measures import Qrels
 
 _LINE = re.compile(r"(.+):([1-9]\d*)", re.DOTALL)

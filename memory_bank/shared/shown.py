@@ -2,20 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from memory_bank.base.rendering import count, named
 from memory_bank.base.screen import FINDINGS, FOUND, NOTHING, Call
 from memory_bank.shared import records
-
-if TYPE_CHECKING:  # the verbs name the views of their answers
-    from memory_bank.shared.records import (
-        AccessChange,
-        MadeIndex,
-        Migrated,
-        Published,
-        SharedStatus,
-    )
+from memory_bank.shared.records import AccessChange, MadeIndex, Migrated, Published, SharedStatus
 
 
 def published(call: Call, done: Published) -> int:

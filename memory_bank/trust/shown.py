@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from memory_bank.base.operation import FailOn, Param
 from memory_bank.base.rendering import count
 from memory_bank.base.screen import FINDINGS, FOUND, NOTHING, Call
-
-if TYPE_CHECKING:  # the verbs name the views of their answers
-    from memory_bank.trust.records import NoteBlame, NoteLog, TextSource
-    from memory_bank.trust.stale_report import Citation, StaleReport
-
+from memory_bank.trust.records import NoteBlame, NoteLog, TextSource
+from memory_bank.trust.stale_report import Citation, StaleReport
 
 _COLUMNS = ("trust", "commit", "date", "author", "agent", "request")
 

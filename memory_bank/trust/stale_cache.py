@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.open_index import View
@@ -17,10 +17,7 @@ from memory_bank.git.commits import CommitsAt
 from memory_bank.git.file_commits import FileCommits
 from memory_bank.search.manifest import document_rows
 from memory_bank.search.manifest.document_rows import DocumentRow
-
-if TYPE_CHECKING:
-    from memory_bank.trust.comparison import ComparedCitation
-
+from memory_bank.trust.comparison import ComparedCitation
 
 _KEPT = "stale"
 """Name of what is kept with the commits."""

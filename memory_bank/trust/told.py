@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from memory_bank.base.rendering import count
 from memory_bank.base.text import Quotes, one_line
-
-if TYPE_CHECKING:  # the verbs name the texts of their answers
-    from memory_bank.trust.records import NoteBlame, NoteLog, TextSource
-    from memory_bank.trust.stale_report import Citation, StaleReport
-
+from memory_bank.trust.records import NoteBlame, NoteLog, TextSource
+from memory_bank.trust.stale_report import Citation, StaleReport
 
 _COMMIT = 10
 

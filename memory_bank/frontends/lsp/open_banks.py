@@ -8,18 +8,14 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from memory_bank.bank.findings import Finding
 from memory_bank.base import paths
 from memory_bank.base.errors import BadName, BadSetting, MemoryBankError, NoBank, NoRepository
+from memory_bank.code.codebase import Codebase
 from memory_bank.frontends.serving.serving_background import Background
 from memory_bank.frontends.serving.shared_bank import SharedBank, SharedCode
 from memory_bank.memory.maintenance import ChangedPaths
-
-if TYPE_CHECKING:
-    from memory_bank.bank.findings import Finding
-    from memory_bank.code.codebase import Codebase
-
 
 _BANK_AGAIN = 2.0
 """Seconds after which a folder without a bank is searched again."""

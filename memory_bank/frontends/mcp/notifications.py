@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
 from mcp.server.context import ServerRequestContext
@@ -20,10 +20,8 @@ from mcp_types import (
     UnsubscribeRequestParams,
 )
 
-if TYPE_CHECKING:
-    from memory_bank.memory.maintenance import ChangedPaths
-    from memory_bank.sessions.events import Notification
-
+from memory_bank.memory.maintenance import ChangedPaths
+from memory_bank.sessions.events import Notification
 
 NOTE, TAGS, RECENT = "memory://note/", "memory://tags", "memory://recent"
 

@@ -12,6 +12,7 @@ from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
 from mcp_types import Resource, ResourceTemplate
 from pydantic import Field
 
+from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadInput, Hint, MemoryBankError, NoteNotFound
 from memory_bank.base.rendering import document
 from memory_bank.base.text import Quotes, one_line
@@ -22,10 +23,9 @@ from memory_bank.frontends.mcp.tool import failed
 from memory_bank.frontends.mcp.toolbox import Toolbox
 from memory_bank.frontends.serving.shared_bank import SharedBank
 from memory_bank.memory import told
+from memory_bank.sessions.events import Happened
 
 if TYPE_CHECKING:
-    from memory_bank.bank.bank import Bank
-    from memory_bank.sessions.events import Happened
     from memory_bank.sessions.listing import SessionRow
 
 

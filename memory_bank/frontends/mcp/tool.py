@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Container, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args
 
 from anyio import fail_after, from_thread, to_thread
 from mcp.server.mcpserver import Context
@@ -25,11 +25,13 @@ from mcp_types import (
 )
 from pydantic import ValidationError
 
+from memory_bank.bank.bank import Bank
 from memory_bank.base import operation as operations
 from memory_bank.base.errors import Busy, Hint, MemoryBankError
 from memory_bank.base.operation import Operation
 from memory_bank.base.rendering import document, failure
 from memory_bank.base.text import Quotes, agent_name, clean, one_line
+from memory_bank.code.codebase import Codebase
 from memory_bank.frontends import declared
 from memory_bank.frontends.http.path_redaction import without_paths
 from memory_bank.frontends.mcp.arguments import metadata, taken
@@ -37,11 +39,6 @@ from memory_bank.frontends.mcp.hints import hints
 from memory_bank.frontends.mcp.served import worded
 from memory_bank.frontends.mcp.structure import NOTICE, structured, structured_schema
 from memory_bank.frontends.serving.shared_bank import SharedBank, reporting_to, tell
-
-if TYPE_CHECKING:
-    from memory_bank.bank.bank import Bank
-    from memory_bank.code.codebase import Codebase
-
 
 _WHO = ("agent", "source_agent")
 """Parameters of an operation that get the client's name."""

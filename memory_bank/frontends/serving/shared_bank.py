@@ -10,17 +10,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
+from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import MemoryBankError, NoBank
 from memory_bank.base.filenames import reached
 from memory_bank.base.repairs import Reports
-
-if TYPE_CHECKING:
-    from memory_bank.bank.bank import Bank
-    from memory_bank.code.codebase import Codebase
-    from memory_bank.code.coupled import Coupled, CouplingState
-
+from memory_bank.code.codebase import Codebase
+from memory_bank.code.coupled import Coupled, CouplingState
 
 OpenCode: TypeAlias = "Callable[[Callable[[], bool]], Codebase]"
 """Opens the code; it is given what tells whether its requests embed."""

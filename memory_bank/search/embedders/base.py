@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias
 
 from blake3 import blake3
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+from memory_bank.base.settings import Settings
 
+if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from memory_bank.base.settings import Settings
-
-    Vectors = NDArray[np.float32]
+Vectors: TypeAlias = "NDArray[np.float32]"  # a text: this module is read without numpy
 
 
 class Embedder(Protocol):

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from blake3 import blake3
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from memory_bank.base.settings import Settings
-    from memory_bank.search.embedders.base import Kind, Vectors
-
+from memory_bank.base.settings import Settings
+from memory_bank.search.embedders.base import Kind, Vectors
 
 SUMMARY = "hashed words and letter trigrams (128-d): no meaning, no files; for tests"
 

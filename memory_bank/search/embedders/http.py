@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import cache
@@ -14,17 +15,14 @@ from blake3 import blake3
 
 from memory_bank.base.errors import BadSetting, EmbedderUnavailable, Hint
 from memory_bank.base.setting_sections import Key
-from memory_bank.search.embedders.base import digest
+from memory_bank.base.settings import Settings
+from memory_bank.search.embedders.base import Kind, Vectors, digest
 from memory_bank.search.models.weight_files import KnownModel, recall, remember
 
 if TYPE_CHECKING:
     import ssl
-    from collections.abc import Sequence
 
     import httpx2
-
-    from memory_bank.base.settings import Settings
-    from memory_bank.search.embedders.base import Kind, Vectors
 
 
 BAD_ANSWER = "embedder_bad_answer"

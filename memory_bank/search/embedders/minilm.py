@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from memory_bank.base.errors import EmbedderUnavailable, Hint
 from memory_bank.base.settings import Settings
+from memory_bank.search.embedders.base import Kind, Vectors
 from memory_bank.search.models.weight_files import Pinned, models_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
-
-    from memory_bank.search.embedders.base import Kind, Vectors
     from memory_bank.search.models import encoder, tokenizer
 
 

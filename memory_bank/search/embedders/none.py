@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from memory_bank.base.settings import Settings
-
+from memory_bank.base.settings import Settings
 
 SUMMARY = "no vectors: search by words and links only"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
@@ -12,14 +13,11 @@ from blake3 import blake3
 from memory_bank.base import plugins
 from memory_bank.base.errors import EmbedderUnavailable
 from memory_bank.base.setting_sections import Key
-from memory_bank.search.embedders.base import digest
+from memory_bank.base.settings import Settings
+from memory_bank.search.embedders.base import Kind, Vectors, digest
 from memory_bank.search.models.weight_files import KnownModel, recall, remember
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from memory_bank.base.settings import Settings
-    from memory_bank.search.embedders.base import Kind, Vectors
     from memory_bank.search.models import onnx_session, tokenizer
 
 

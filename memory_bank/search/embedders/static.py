@@ -6,6 +6,7 @@ imported: it configures logging and looks for files in the wrong folder.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,12 +14,10 @@ from typing import TYPE_CHECKING, Final
 
 from memory_bank.base.errors import EmbedderUnavailable
 from memory_bank.base.settings import Settings
+from memory_bank.search.embedders.base import Kind, Vectors
 from memory_bank.search.models.weight_files import Pinned
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from memory_bank.search.embedders.base import Kind, Vectors
     from memory_bank.search.models import embedding_table
     from memory_bank.search.models.embedding_table import Table
 

@@ -8,7 +8,7 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from watchdog.events import (
     DirCreatedEvent,
@@ -23,16 +23,12 @@ from watchdog.events import (
     FileSystemEventHandler,
 )
 from watchdog.observers import Observer
+from watchdog.observers.api import BaseObserver
 from watchdog.observers.polling import PollingObserver
 
 from memory_bank.base.file_watches import problem
 from memory_bank.base.filenames import NOTE_SUFFIXES, SETTINGS
-
-if TYPE_CHECKING:
-    from watchdog.observers.api import BaseObserver
-
-    from memory_bank.notes.roots import Watched
-
+from memory_bank.notes.roots import Watched
 
 QUIET = 0.1
 """Seconds without a further change after which a burst is over."""

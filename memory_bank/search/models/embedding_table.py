@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator, Sequence
 from itertools import chain, pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memory_bank.base.errors import EmbedderUnavailable
+from memory_bank.search.embedders.base import Vectors
 from memory_bank.search.models import tokenizer
 from memory_bank.search.models.tensors import read_tensors
 from memory_bank.search.models.vectors import np, unit
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
-
+if TYPE_CHECKING:  # numpy is imported from vectors alone
     from numpy.typing import NDArray
-
-    from memory_bank.search.embedders.base import Vectors
-
 
 _PIECE = 65_536  # characters; a longer text is split piece by piece
 

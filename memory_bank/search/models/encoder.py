@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from memory_bank.base.errors import EmbedderUnavailable
+from memory_bank.search.embedders.base import Vectors
 from memory_bank.search.models.vectors import np
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
+if TYPE_CHECKING:  # numpy is imported from vectors alone
     from numpy.typing import NDArray
-
-    from memory_bank.search.embedders.base import Vectors
 
     Floats = NDArray[np.float32]
     Weights = Mapping[str, NDArray[Any]]

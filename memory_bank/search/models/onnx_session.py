@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import os
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memory_bank.base.errors import EmbedderUnavailable
+from memory_bank.search.embedders.base import Vectors
 from memory_bank.search.models.vectors import np
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
+if TYPE_CHECKING:  # numpy is imported from vectors alone
     from numpy.typing import NDArray
-
-    from memory_bank.search.embedders.base import Vectors
-
 
 _MOST_THREADS = 4  # of small matrices more threads wait longer than they work
 

@@ -12,7 +12,7 @@ from safetensors.numpy import load_file
 
 from memory_bank.base.errors import EmbedderUnavailable
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # numpy is imported from vectors alone
     from numpy.typing import NDArray
 
 

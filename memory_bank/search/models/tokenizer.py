@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from tokenizers import Tokenizer
 
 from memory_bank.base.errors import EmbedderUnavailable
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
 
 # Characters of a text that are split first: far more than models read. Splitting ten million
 # to keep 256 tokens takes seconds and a gigabyte.

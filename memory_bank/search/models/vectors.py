@@ -8,7 +8,10 @@ threads and the other core busy, a product of 0.3 ms waits 8 ms for its second h
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
+
+from memory_bank.search.embedders.base import Vectors
 
 _VARIABLE = "OPENBLAS_NUM_THREADS"
 
@@ -23,12 +26,8 @@ if not _chosen_by_user:
 
 __all__ = ["cosines", "encode", "np", "packed", "unit", "unpacked"]
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
+if TYPE_CHECKING:  # numpy is imported from vectors alone
     from numpy.typing import NDArray
-
-    from memory_bank.search.embedders.base import Vectors
 
     Encoder = Callable[[NDArray[np.int64]], Vectors]
     """Token ids, shape (texts, tokens), to rows that need not have length 1."""

@@ -8,16 +8,13 @@ import json
 import os
 import shutil
 import sys
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from memory_bank.base.errors import EmbedderUnavailable, StorageFailed
 from memory_bank.base.paths import MODELS, user_folder
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 def models_folder() -> Path:

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from memory_bank.base import plugins
 from memory_bank.base.errors import EmbedderUnavailable
-
-if TYPE_CHECKING:
-    from memory_bank.base.settings import Settings
-    from memory_bank.search.retrievers.base import Retriever, RetrieverModule
-
+from memory_bank.base.settings import Settings
+from memory_bank.search.retrievers.base import Retriever, RetrieverModule
 
 KIND = "search.retrievers"
 

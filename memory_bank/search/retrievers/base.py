@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import repeat
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, Self
+from typing import Literal, NamedTuple, Protocol, Self
 
-if TYPE_CHECKING:
-    from memory_bank.base.settings import Settings
-
+from memory_bank.base.settings import Settings
 
 Unit = Literal["passages", "documents"]
 """What a retriever finds: passages, or documents by the row of their first passage."""

@@ -6,14 +6,10 @@ It is the code of `keyword` with another folder, so that each unit has its own w
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from memory_bank.base.settings import Settings
+from memory_bank.search.retrievers.base import Retriever
 from memory_bank.search.retrievers.keyword import MODES, fingerprint
-
-if TYPE_CHECKING:
-    from memory_bank.base.settings import Settings
-    from memory_bank.search.retrievers.base import Retriever
-
 
 __all__ = ["MODES", "fingerprint", "load"]
 

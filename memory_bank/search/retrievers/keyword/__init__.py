@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from memory_bank.base.settings import Settings
-    from memory_bank.search.retrievers.base import Retriever
-
+from memory_bank.base.settings import Settings
+from memory_bank.search.retrievers.base import Retriever
 
 MODES = ("lexical", "hybrid")
 

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from memory_bank.base import plugins
 from memory_bank.base.errors import BadInput, BadSetting
+from memory_bank.base.settings import Settings
 from memory_bank.search.embedders.base import EmbedderModule, identity
 from memory_bank.search.retrievers.base import TEXT_VERSION, Retriever
-
-if TYPE_CHECKING:
-    from memory_bank.base.settings import Settings
-
 
 MODES = ("semantic", "hybrid")
 

@@ -18,7 +18,7 @@ from memory_bank.search.models.vectors import cosines, np, packed, unpacked
 from memory_bank.search.retrievers.base import IndexedPassage, Matches, Scale, Scope
 from memory_bank.search.retrievers.keyword.analyzer import without_block_ids
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # numpy is imported from vectors alone
     from numpy.typing import NDArray
     from usearch.index import Index
 

@@ -37,9 +37,8 @@ from memory_bank.search.retrievers.vectors.reader import (
     text_of,
 )
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # numpy is imported from vectors alone
     from numpy.typing import NDArray
-
 
 Result = TypeVar("Result")
 
