@@ -123,7 +123,8 @@ STARTING = """
 import sys
 from memory_bank.bank.bank import open_bank
 open_bank(sys.argv[1]).close()
-print(*[name for name in sys.modules if name.startswith("memory_bank.search.embedders.")])
+base = "memory_bank.search.embedders."
+print(*[name for name in sys.modules if name.startswith(base) and name != base + "base"])
 """
 
 
