@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple, NoReturn
 
 from memory_bank.base.errors import BadInput
+from memory_bank.base.text import edit_lines
 from memory_bank.notes.blocks import line_start, splice
 
 Path = tuple[str | int, ...]
 """Keys of objects and indices of array elements, from the outermost value inwards."""
-
-_BARE_LF = re.compile(r"(?<!\r)\n")
 
 _STRING = r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)'  # an open one too: looked at once, not at each quote
 
@@ -262,15 +261,6 @@ def _has_containers(items: list[object]) -> bool:
 def _dumps(value: object) -> str:
     text = json.dumps(value, ensure_ascii=False)
     return text.encode(errors="backslashreplace").decode()  # half a surrogate pair: as \udc00
-
-
-def edit_lines(text: str, edit: Callable[[str], str]) -> str:
-    """Edit a text without its byte order mark, with LF where all its lines end with CRLF."""
-    plain = text.removeprefix("\ufeff")
-    mark = text[: len(text) - len(plain)]
-    if "\r\n" not in plain or _BARE_LF.search(plain):
-        return mark + edit(plain)
-    return mark + edit(plain.replace("\r\n", "\n")).replace("\n", "\r\n")
 
 
 def nested(path: Path, value: object) -> Any:  # noqa: ANN401  (what JSON and TOML can say)

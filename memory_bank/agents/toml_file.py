@@ -1,7 +1,6 @@
-"""Edit TOML: new tables are appended to the text, and tomlkit changes keys inside one table.
+"""Edit TOML: new tables are appended to the text, keys are changed inside one table.
 
-It is given one table at a time, since it reorders files that have an array of tables between the
-parts of another table. A change counts only when the standard library reads the wanted value.
+A change counts only when the standard library reads the wanted value.
 """
 
 from __future__ import annotations
@@ -9,26 +8,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
-from memory_bank.agents.json_file import Path, edit_lines, nested
+from memory_bank.agents.json_file import Path, nested
 from memory_bank.base import toml
 from memory_bank.base.errors import BadInput
+from memory_bank.base.text import edit_lines
 
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
-
-
-class _Table(NamedTuple):
-    """The text of a table, and the comments between it and the next header.
-
-    The first has no header and no keys.
-    """
-
-    keys: Path
-    start: int
-    text: str
-    comments: str
 
 
 class TomlFile:
@@ -48,13 +35,13 @@ class TomlFile:
         """Return the text with a value at a path."""
         if self.value_at(text, path) == value:
             return text
-        return self._changed(text, path, value, _add_at_end, _set_in_table)
+        return self._changed(text, path, value, _add_at_end, toml.changed)
 
     def remove(self, text: str, path: Path) -> str:
         """Return the text without a value and the blank line before it; comments stay."""
         if self.value_at(text, path) is None:
             return text
-        return self._changed(text, path, None, _remove_tables, _set_in_table)
+        return self._changed(text, path, None, _remove_tables, toml.changed)
 
     def remove_keys(self, text: str, path: Path, _: Iterable[str]) -> str:
         """Return the text with a whole table turned into comments.
@@ -89,26 +76,6 @@ def _add_at_end(text: str, path: Path, value: object) -> Iterator[str]:
         yield (f"{text}\n\n" if text else "") + table.removesuffix("\n")
 
 
-def _set_in_table(text: str, path: Path, value: object) -> Iterator[str]:
-    """Yield the text with a value set, or removed if None, in each table that can hold it."""
-    import tomlkit
-
-    for table in reversed(_tables(text)):
-        if table.keys != path[: len(table.keys)]:
-            continue
-        with suppress(ValueError, LookupError, TypeError, AttributeError):  # it is in another one
-            document = tomlkit.parse(table.text)
-            holder: Any = document
-            for key in path[:-1]:
-                holder = holder[key]
-            if value is None:
-                del holder[path[-1]]
-            else:
-                holder[path[-1]] = value
-            new = document.as_string()
-            yield text[: table.start] + new + text[table.start + len(table.text) :]
-
-
 def _remove_tables(text: str, path: Path, _: object) -> Iterator[str]:
     yield _replace_tables(text, path, lambda _: "")
 
@@ -120,7 +87,7 @@ def _comment_tables(text: str, path: Path, _: object) -> Iterator[str]:
 def _replace_tables(text: str, path: Path, replace: Callable[[str], str]) -> str:
     """Return the text with other lines for the table at a path and the tables inside it."""
     done = ""
-    for table in _tables(text):
+    for table in toml.tables(text):
         if table.keys[: len(path)] != path:
             done += table.text + table.comments
             continue
@@ -131,16 +98,3 @@ def _replace_tables(text: str, path: Path, replace: Callable[[str], str]) -> str
             done = done.removesuffix("\n")
         done += lines + table.comments
     return done
-
-
-def _tables(text: str) -> list[_Table]:
-    tables: list[_Table] = []
-    spans = [*toml.tables(text), (len(text), len(text))]
-    for (start, end), (following, _) in pairwise(spans):
-        tree: Any = toml.loads(text[start:end].partition("\n")[0]) if tables else {}
-        keys: list[str] = []
-        while tree and isinstance(tree, dict):
-            keys += tree
-            tree = tree[keys[-1]]
-        tables.append(_Table(tuple(keys), start, text[start:end], text[end:following]))
-    return tables

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -12,6 +12,7 @@ from memory_bank.base import toml
 from memory_bank.base.errors import BadSetting
 from memory_bank.base.setting_sections import Key
 from memory_bank.base.settings import Settings, describe
+from memory_bank.base.text import edit_lines
 
 _HIDDEN = "***"
 
@@ -57,31 +58,17 @@ def _masked(value: object, meta: Key) -> object:
     return _PASSWORD.sub(f"{_HIDDEN}@", value) if isinstance(value, str) else value
 
 
-_TEXT = r"\"(?:[^\"\\\r\n]|\\.)*\"|'[^'\r\n]*'"
-
-_LIST = rf"\[(?:[^\[\]\"'#]|{_TEXT})*\]"
-"""A list of texts without comments, which a new value would remove."""
-
-_END = r"[ \t]*(?:#[^\r\n]*)?\r?$"
-
 Value = str | list[str]
 
 
 def with_setting(text: str, section: str, key: str, value: Value) -> str:
-    """Return the text with `key = "value"` in a section; raise BadSetting if that is impossible.
-
-    Each candidate is parsed, until one has the new value and no other change.
-    """
+    """Return the text with `key = "value"` in a section; raise BadSetting if that is impossible."""
     before = toml.loads(text)
-    wanted = {**before, section: {**before.get(section, {}), key: value}}
-    if before == wanted:
+    if before.get(section, {}).get(key) == value:
         return text
-    for candidate in _candidates(text, section, key, json.dumps(value, ensure_ascii=False)):
-        try:
-            if toml.loads(candidate) == wanted:
-                return candidate
-        except ValueError:
-            continue
+    wanted = {**before, section: {**before.get(section, {}), key: value}}
+    if found := _first(text, lambda plain: _set(plain, section, key, value), wanted):
+        return found
     raise BadSetting(
         f"{section}.{key} can't be set automatically in this file",
         "add {line} under [{section}] by hand",
@@ -90,40 +77,40 @@ def with_setting(text: str, section: str, key: str, value: Value) -> str:
     )
 
 
-def _candidates(text: str, section: str, key: str, value: str) -> Iterator[str]:
-    newline = "\r\n" if "\r\n" in text else "\n"
-    name, table = rf"[\"']?{re.escape(key)}[\"']?", rf"[\"']?{re.escape(section)}[\"']?"
-    head = rf"\[[ \t]*{table}[ \t]*\]"
-    old = rf"^([ \t]*(?:{table}[ \t]*\.[ \t]*)?{name}[ \t]*=[ \t]*)(?:{_TEXT}|{_LIST})"
-    for found in re.finditer(old, text, re.MULTILINE):
-        yield text[: found.end(1)] + value + text[found.end() :]
-    line = f"{key} = {value}{newline}"
-    for found in re.finditer(rf"^[ \t]*{head}{_END}\n?", text, re.MULTILINE):
-        yield _with_end(text[: found.end()], newline) + line + text[found.end() :]
+def _set(text: str, section: str, key: str, value: Value) -> Iterator[str]:
+    yield from toml.changed(text, (section, key), value)
+    name = re.escape(section)
+    new = f"[{section}]\n{key} = {json.dumps(value, ensure_ascii=False)}\n"
     # below the commented header that `init` writes, whose keys a user may uncomment later
-    for found in re.finditer(rf"^#[ \t]*{head}{_END}\n?", text, re.MULTILINE):
-        above = _with_end(text[: found.end()], newline)
-        yield f"{above}[{section}]{newline}{line}{text[found.end() :]}"
-    gap = newline if text.strip() else ""
-    yield f"{_with_end(text, newline)}{gap}[{section}]{newline}{line}"
-    yield f"{section}.{line}{text}"
+    for found in re.finditer(rf"^#[ \t]*\[{name}\][^\n]*(?:\n|\Z)", text, re.MULTILINE):
+        yield _with_end(text[: found.end()]) + new + text[found.end() :]
+    yield _with_end(text) + ("\n" if text.strip() else "") + new
 
 
-def _with_end(text: str, newline: str) -> str:
-    return text if not text or text.endswith("\n") else text + newline
+def _with_end(text: str) -> str:
+    return text if not text or text.endswith("\n") else f"{text}\n"
 
 
 def without_setting(text: str, section: str, key: str) -> str:
-    """Return the text without the line of a text in a section; raise BadSetting."""
+    """Return the text without the line of a setting in a section; raise BadSetting."""
     before = toml.loads(text)
     wanted = {**before, section: {k: v for k, v in before[section].items() if k != key}}
-    name, table = rf"[\"']?{re.escape(key)}[\"']?", rf"[\"']?{re.escape(section)}[\"']?"
-    line = rf"^[ \t]*(?:{table}[ \t]*\.[ \t]*)?{name}[ \t]*=[ \t]*(?:{_TEXT}){_END}\n?"
-    for found in re.finditer(line, text, re.MULTILINE):
-        candidate = text[: found.start()] + text[found.end() :]
-        with suppress(ValueError):
-            if {section: {}, **toml.loads(candidate)} == wanted:
-                return candidate
+    if found := _first(text, lambda plain: toml.changed(plain, (section, key), None), wanted):
+        return found
     raise BadSetting(
         f"{section}.{key} can't be removed automatically from this file", "remove it by hand"
     )
+
+
+def _first(text: str, edit: Callable[[str], Iterator[str]], wanted: Mapping[str, object]) -> str:
+    """Return the first edited text that reads as wanted; an empty one if none does."""
+    empty = {section: values for section, values in wanted.items() if values == {}}
+
+    def chosen(plain: str) -> str:
+        for candidate in edit(plain):
+            with suppress(ValueError):
+                if {**empty, **toml.loads(candidate)} == wanted:
+                    return candidate
+        return ""
+
+    return edit_lines(text, chosen)

@@ -1,11 +1,11 @@
-"""Quote untrusted text for agents, sanitise names of their programs, and estimate tokens."""
+"""Text: quotes for agents, names of their programs, line ends, and numbers of tokens."""
 
 from __future__ import annotations
 
 import json
 import re
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from typing import cast
 
@@ -97,6 +97,18 @@ def _value(value: object) -> str:
     if isinstance(value, str):
         return named(value)
     return f"{value:.2f}" if isinstance(value, float) else str(value)
+
+
+_BARE_LF = re.compile(r"(?<!\r)\n")
+
+
+def edit_lines(text: str, edit: Callable[[str], str]) -> str:
+    """Edit a text without its byte order mark, with LF where all its lines end with CRLF."""
+    plain = text.removeprefix("\ufeff")
+    mark = text[: len(text) - len(plain)]
+    if "\r\n" not in plain or _BARE_LF.search(plain):
+        return mark + edit(plain)
+    return mark + edit(plain.replace("\r\n", "\n")).replace("\n", "\r\n")
 
 
 _LATIN = re.compile("[\u00c0-\u024f\u1e00-\u1eff]")

@@ -1,7 +1,7 @@
-"""Parse untrusted TOML in linear time, and find the offsets of its statements.
+"""Parse untrusted TOML in linear time, and change one value of it by tomlkit.
 
-`tomllib` takes quadratic time for dotted keys (13 s for 60 kB of `a.a.a…`), recurses for each
-bracket, and returns no offsets.
+`tomllib` takes quadratic time for dotted keys (13 s for 60 kB of `a.a.a…`) and recurses for each
+bracket.
 """
 
 from __future__ import annotations
@@ -9,7 +9,12 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator
+from contextlib import suppress
+from itertools import pairwise
 from typing import Any, NamedTuple
+
+Path = tuple[str, ...]
+"""Keys of tables, from the outermost one inwards."""
 
 MAX_PARTS = 32
 """Maximum number of parts of a dotted key."""
@@ -41,15 +46,16 @@ class TooComplex(ValueError):
         self.index = index
 
 
-class Statement(NamedTuple):
-    """One `key = value` by its offsets in the text."""
+class Table(NamedTuple):
+    """The text of a table, and the comments between it and the next header.
 
+    The first has no header and no keys.
+    """
+
+    keys: Path
     start: int
-    key_end: int
-    value: int
-    value_end: int
-    end: int
-    """Offset after the comment and the line end."""
+    text: str
+    comments: str
 
 
 def loads(text: str) -> dict[str, Any]:
@@ -61,39 +67,22 @@ def loads(text: str) -> dict[str, Any]:
     return tomllib.loads(text)
 
 
-def statements(text: str) -> Iterator[Statement]:
-    """Yield the statements above the first table of a text that `loads` accepts."""
-    depth = 0
-    start = key_end = value = value_end = -1
-    equal = False
-    for found in _TOKEN.finditer(text):
-        part = found[0]
-        if part in _LINE_ENDS and not depth:
-            if value >= 0:
-                yield Statement(start, key_end, value, value_end, found.end())
-            start, value, equal = -1, -1, False
-        elif part[0] in " \t#\r\n":
-            continue
-        elif start < 0:
-            if part == "[":
-                return
-            start, key_end = found.span()
-        elif not equal:
-            equal = part == "="
-            key_end = key_end if equal else found.end()
-        else:
-            value = found.start() if value < 0 else value
-            value_end = found.end()
-            depth += (part in _OPENING) - (part in _CLOSING)
-    if value >= 0:
-        yield Statement(start, key_end, value, value_end, len(text))
+def tables(text: str) -> list[Table]:
+    """Return the tables of a text that `loads` accepts; the first is the part above all headers."""
+    found: list[Table] = []
+    spans = [*_spans(text), (len(text), len(text))]
+    for (start, end), (following, _) in pairwise(spans):
+        tree: Any = loads(text[start:end].partition("\n")[0].rstrip("\r")) if found else {}
+        keys: list[str] = []
+        while tree and isinstance(tree, dict):
+            keys += tree
+            tree = tree[keys[-1]]
+        found.append(Table(tuple(keys), start, text[start:end], text[end:following]))
+    return found
 
 
-def tables(text: str) -> Iterator[tuple[int, int]]:
-    """Yield where each table of a text that `loads` accepts starts, and its last statement ends.
-
-    The first one is the part above all headers. Lines between two tables are blank or comments.
-    """
+def _spans(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where each table starts, and its last statement ends."""
     start = end = line = depth = 0
     fresh = True
     for found in _TOKEN.finditer(text):
@@ -110,6 +99,33 @@ def tables(text: str) -> Iterator[tuple[int, int]]:
             fresh = False
             depth += (part in _OPENING) - (part in _CLOSING)
     yield start, end if fresh else len(text)
+
+
+def changed(text: str, path: Path, value: object) -> Iterator[str]:
+    """Yield the text with a value set, or removed if None, in each table that can hold it.
+
+    tomlkit is given one table at a time, since it reorders files that have an array of tables
+    between the parts of another table. The caller checks that a text reads as wanted.
+    """
+    import tomlkit
+
+    for table in reversed(tables(text)):
+        if table.keys != path[: len(table.keys)]:
+            continue
+        with suppress(ValueError, LookupError, TypeError, AttributeError):  # it is in another one
+            document = tomlkit.parse(table.text)
+            holder: Any = document
+            for key in path[:-1]:
+                holder = holder[key]
+            old = holder.get(path[-1])
+            if value is None:
+                del holder[path[-1]]
+            elif isinstance(value, list) and isinstance(old, list) and old == value[: len(old)]:
+                old.extend(value[len(old) :])  # comments inside the list stay
+            else:
+                holder[path[-1]] = value
+            new = document.as_string()
+            yield text[: table.start] + new + text[table.start + len(table.text) :]
 
 
 def _check(text: str) -> None:

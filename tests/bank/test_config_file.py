@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_bank.bank.config_file import with_setting
-from memory_bank.base.errors import BadSetting
 from memory_bank.base.settings import template
 
 
@@ -25,10 +24,11 @@ def put(text: str) -> str:
             '[memory]\nembedder = "minilm"  # why\nenabled = true\n',
         ),
         ('[memory]\n"embedder"="a"\n', '[memory]\n"embedder"="minilm"\n'),
-        ("[memory]\nenabled = true", '[memory]\nembedder = "minilm"\nenabled = true'),
+        ("[memory]\nenabled = true", '[memory]\nenabled = true\nembedder = "minilm"\n'),
         ("[search]\n[ memory ] # x", '[search]\n[ memory ] # x\nembedder = "minilm"\n'),
-        ("[memory]\r\nenabled = true\r\n", '[memory]\r\nembedder = "minilm"\r\nenabled = true\r\n'),
-        ("memory.enabled = true\n", 'memory.embedder = "minilm"\nmemory.enabled = true\n'),
+        ("[memory]\r\nenabled = true\r\n", '[memory]\r\nenabled = true\r\nembedder = "minilm"\r\n'),
+        ("memory.enabled = true\n", 'memory.enabled = true\nmemory.embedder = "minilm"\n'),
+        ("memory = {enabled = true}\n", 'memory = {enabled = true,embedder = "minilm"}\n'),
         ("memory.embedder = 'a' # x\n", 'memory.embedder = "minilm" # x\n'),
         ("[search]\nlimit = 3\n", '[search]\nlimit = 3\n\n[memory]\nembedder = "minilm"\n'),
         (
@@ -54,13 +54,14 @@ def test_a_text_in_several_lines_that_looks_like_a_setting_stays() -> None:
     assert put(before) == f'{before}\n[memory]\nembedder = "minilm"\n'
 
 
+def test_comments_in_a_list_stay() -> None:
+    before = "[memory]\ninclude = [ # why\n  'a', # this\n]\n"
+    after = with_setting(before, "memory", "include", ["a", "b"])
+    assert after == before.replace("# this\n", '# this\n  "b",\n')
+
+
 def test_twice_is_once() -> None:
     assert put(put(template())) == put(template())
-
-
-def test_where_no_place_fits_it_is_left_to_the_user() -> None:
-    with pytest.raises(BadSetting, match=r"memory\.embedder"):
-        put("memory = {enabled = true}\n")
 
 
 LINES = st.sampled_from(

@@ -410,9 +410,9 @@ class TestSetKeys:
             ({"title": 'N "e"'}, "'Posts'", '"N \\"e\\""'),
             ({"tags": ["q"]}, "[ # x\n 'a#b',\n]", '["q"]'),
             ({"tags": None}, "tags = [ # x\n 'a#b',\n]\n", ""),
-            ({"id": "x", "my key": 2}, " 'a#b',\n]\n", ' \'a#b\',\n]\nid = "x"\n"my key" = 2\n'),
+            ({"id": "x", "my key": 2}, "a.b = 1\n", 'a.b = 1\nid = "x"\n"my key" = 2\n'),
             ({"title": datetime(2026, 1, 2, tzinfo=UTC)}, "'Posts'", "2026-01-02T00:00:00Z"),
-            ({"title": [{"kind": "p"}]}, "'Posts'", '[{"kind" = "p"}]'),
+            ({"title": [{"kind": "p"}]}, "'Posts'", '[{kind = "p"}]'),
             ({"title": "Posts"}, "", ""),
         ],
     )
