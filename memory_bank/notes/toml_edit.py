@@ -38,6 +38,7 @@ def edit(block: str, changes: Mapping[str, object], newline: str) -> str:
     else that is not a single `key = value`.
     """
     import tomlkit
+    from tomlkit.items import Item
 
     old = values(block)
     head = toml.tables(block)[0].text
@@ -54,7 +55,7 @@ def edit(block: str, changes: Mapping[str, object], newline: str) -> str:
         holder = tomlkit.inline_table()  # a table in it is written on one line
         holder[key] = expected(value)
         item = holder.value.item(key)
-        if key not in old:
+        if key not in old and isinstance(item, Item):
             item.trivia.trail = last_break(head or block, newline)
         document[key] = item
     return document.as_string() + block[len(head) :]
