@@ -122,9 +122,12 @@ def test_an_index_of_the_former_version_is_rebuilt_and_counts_of_accesses_stay(
     bank.close()
     with contextlib.closing(sqlite3.connect(folder / ".index/manifest.db")) as base:
         base.execute(f"PRAGMA user_version = {manifest.VERSION - 1}")
+    (folder / ".index/commits.db").touch()  # what another version kept besides
     again = opening(folder, memory__embedder="hashing")
     assert [note.path for note in recall(again, "kestrel").notes] == ["a.md"]
-    assert described(again.take_repaired()) == "rebuilt: manifest"
+    said = "rebuilt the index, which another version made"
+    assert described(again.take_repaired()) == said
+    assert not (folder / ".index/commits.db").exists()
     assert show(again, "a").access_count == 3
     assert again.take_repaired() == []
 

@@ -197,6 +197,10 @@ class IndexDamaged(MemoryBankError):
     """A derived file is missing or damaged; it can be rebuilt from the notes."""
 
 
+class IndexOutdated(IndexDamaged):
+    """A derived file was made by another version of this program."""
+
+
 class EmbedderUnavailable(MemoryBankError):
     """Text can't be embedded now; `reason` is what an answer gives as `fallback_reason`."""
 

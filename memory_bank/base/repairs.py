@@ -14,6 +14,9 @@ INDEXING = "indexing"
 MANIFEST = "manifest"
 """The manifest was damaged or missing, so that the whole index was rebuilt."""
 
+OUTDATED = "version"
+"""The index was made by another version of this program, so that all of it was rebuilt."""
+
 ACCESSES = "accesses"
 """The log of accesses was damaged and replaced by an empty one."""
 
@@ -29,6 +32,7 @@ Repaired = Callable[[str], None]
 _FINISHED = {
     WRITING: "finished a change of several files that was cut short",
     INDEXING: "finished indexing that was cut short",
+    OUTDATED: "rebuilt the index, which another version made",
 }
 
 

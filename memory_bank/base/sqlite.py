@@ -11,7 +11,7 @@ from pathlib import Path
 from sqlite3 import Connection
 from typing import Any, Generic, TypeVar
 
-from memory_bank.base.errors import Busy, Hint, IndexDamaged, StorageFailed
+from memory_bank.base.errors import Busy, Hint, IndexDamaged, IndexOutdated, StorageFailed
 from memory_bank.base.removed_text import RemovedText
 
 Identity = tuple[int, int] | None
@@ -55,15 +55,16 @@ _DAMAGE = ("malformed", "no such", "has no column", "not a database", "could not
 def connect(file: Path, tables: str, version: int, *, make: bool = True) -> Connection:
     """Open a database in WAL mode, and make its tables if there are none.
 
-    Raises IndexDamaged if the file is not a database of this version, or if it is missing or empty
-    and `make` is not set; StorageFailed if the disk refuses. The connection is in autocommit mode;
+    Raises IndexOutdated if the file is a database of another version, IndexDamaged if it is none,
+    or if it is missing or empty and `make` is not set; StorageFailed if the disk refuses. The
+    connection is in autocommit mode;
     see `transaction`.
     """
     with guarded(file):
         base, found = _opened(file, tables, version, make=make)
     if found != version:
         base.close()
-        raise IndexDamaged(f"{file} is of version {found}, not {version}", "it is rebuilt")
+        raise IndexOutdated(f"{file} is of version {found}, not {version}", "it is rebuilt")
     return base
 
 

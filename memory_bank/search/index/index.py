@@ -13,10 +13,10 @@ from typing import Generic, Protocol, TypeVar
 
 from memory_bank.base import paths, sqlite
 from memory_bank.base.documents import Document, Read, Signature, Source, Unchanged, Unreadable
-from memory_bank.base.errors import Busy, Hint, IndexDamaged, StorageFailed
+from memory_bank.base.errors import Busy, Hint, IndexDamaged, IndexOutdated, StorageFailed
 from memory_bank.base.locks import WAIT, locked
 from memory_bank.base.paths import Layout, private_folder
-from memory_bank.base.repairs import INDEXING, MANIFEST, Repaired, unreported
+from memory_bank.base.repairs import INDEXING, MANIFEST, OUTDATED, Repaired, unreported
 from memory_bank.base.settings import Settings
 from memory_bank.search.index.backfill import Backfill
 from memory_bank.search.index.document_changes import (
@@ -153,19 +153,23 @@ def empty(place: Layout) -> None:
     Processes that have it open notice by the manifest, which goes first.
     """
     with locked(place.index, make=place.make_index):
-        sqlite.discard(place.manifest)
-        try:
-            for entry in place.index.iterdir():
-                if entry.name in paths.KEPT:
-                    continue
-                if entry.is_dir() and not entry.is_symlink():
-                    shutil.rmtree(entry)
-                else:
-                    entry.unlink()
-        except OSError as error:
-            raise StorageFailed(
-                f"{place.index} can't be emptied: {error.strerror}", "check its permissions"
-            ) from error
+        _remove_files(place)
+
+
+def _remove_files(place: Layout) -> None:
+    sqlite.discard(place.manifest)
+    try:
+        for entry in place.index.iterdir():
+            if entry.name in paths.KEPT:
+                continue
+            if entry.is_dir() and not entry.is_symlink():
+                shutil.rmtree(entry)
+            else:
+                entry.unlink()
+    except OSError as error:
+        raise StorageFailed(
+            f"{place.index} can't be emptied: {error.strerror}", "check its permissions"
+        ) from error
 
 
 def _opened(place: Layout, repaired: Repaired) -> Manifest:
@@ -179,15 +183,19 @@ def _opened(place: Layout, repaired: Repaired) -> Manifest:
         except IndexDamaged:
             pass
     with locked(place.index, make=place.make_index):
-        rebuilt = not file.exists() and (place.index / "keyword").is_dir()
+        again = MANIFEST if not file.exists() and (place.index / "keyword").is_dir() else ""
         try:
             manifest = Manifest(file, place.index_id)  # another process may have made it meanwhile
-        except IndexDamaged:
-            sqlite.discard(file)
+        except IndexDamaged as error:
+            if isinstance(error, IndexOutdated):
+                _remove_files(place)  # that version's other files too
+                again = OUTDATED
+            else:
+                sqlite.discard(file)
+                again = MANIFEST
             manifest = Manifest(file, place.index_id)
-            rebuilt = True
-    if rebuilt:
-        repaired(MANIFEST)
+    if again:
+        repaired(again)
     return manifest
 
 
