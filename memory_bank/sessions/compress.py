@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from blake3 import blake3
 
@@ -16,13 +16,12 @@ from memory_bank.base.locks import locked
 from memory_bank.base.operation import Param, operation
 from memory_bank.git import repository
 from memory_bank.sessions import shown
+from memory_bank.sessions.answers import Compression
+from memory_bank.sessions.compression import Sample
 from memory_bank.sessions.note_format import FOLDER, settled_observation
 from memory_bank.sessions.note_store import NoteStore
 from memory_bank.sessions.records import Event, Observation, Prompt, Session
 from memory_bank.sessions.state import git_state, opened, project_of, state_then
-
-if TYPE_CHECKING:
-    from memory_bank.sessions.compression import Sample
 
 _FOLDER = "compressing"
 
@@ -30,23 +29,6 @@ _DIGITS = 12
 
 _IMMEDIATE = ("local", "none")
 """Modes that take no time, so that a query may wait for them."""
-
-
-@dataclass(slots=True)
-class Compression:
-    """What compression did."""
-
-    schema_version: str = "1.0"
-    observations: list[str] = field(default_factory=list)
-    """Ids of the new ones."""
-    events: int = 0
-    """Number of events that they were made of."""
-    busy: bool = False
-    """Whether another process was at it, so that nothing was done."""
-    fallback_reasons: list[str] = field(default_factory=list)
-    """Why events were compressed by rules instead of the mode that is set."""
-    problems: list[str] = field(default_factory=list)
-    """Why events of some sessions wait on."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from memory_bank.base.text import estimate
 from memory_bank.search.manifest import document_graph, document_rows, entries, filters
 from memory_bank.search.manifest.filters import Condition
 from memory_bank.sessions import note_format, note_reading, shown, told
+from memory_bank.sessions.answers import SCHEMA_VERSION, Injected
 from memory_bank.sessions.compress import compress_now
 from memory_bank.sessions.compression.sentences import covered
 from memory_bank.sessions.records import Observation, ObservationType, Session, check_type
@@ -210,8 +211,6 @@ def _line(text: str) -> str:
     return " ".join(text.split())
 
 
-SCHEMA_VERSION = "1.0"
-
 _MOST_CHANGED = 10
 """Maximum number of changed notes that are listed."""
 
@@ -222,26 +221,6 @@ MANY = 1_000_000
 
 _MOST_OLDER, _STEPS_SESSIONS = 3, 20
 """Open steps of earlier sessions that are told, and the sessions that are looked at for them."""
-
-
-@dataclass(frozen=True, slots=True)
-class Injected:
-    """What an agent is told when its session starts."""
-
-    schema_version: str
-    context: str
-    project: str
-    observation_count: int
-    """Number of observations that were found; the text may have fewer."""
-    tokens: int
-    """Estimated tokens of the context."""
-    empty: bool
-    """Whether nothing is recorded that it could tell."""
-
-    @property
-    def quoted(self) -> frozenset[str]:
-        """The fields whose text quotes what comes from notes."""
-        return frozenset(["context"])
 
 
 @dataclass(frozen=True, slots=True)

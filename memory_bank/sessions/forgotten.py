@@ -5,7 +5,6 @@ A bank's private state is named by its id, which a rewritten first commit change
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated
 
@@ -16,23 +15,10 @@ from memory_bank.base.operation import Param, operation
 from memory_bank.search.manifest.entries import session_id_of
 from memory_bank.search.times import moment
 from memory_bank.sessions import forgotten_sessions, shown
+from memory_bank.sessions.answers import SCHEMA_VERSION, Pruned, Recovered
 from memory_bank.sessions.note_format import FOLDER
 from memory_bank.sessions.queue import EventQueue
 from memory_bank.sessions.state import IndexedNotes, opened
-
-SCHEMA_VERSION = "1.0"
-
-
-@dataclass(frozen=True, slots=True)
-class Recovered:
-    """The former ids whose sessions are the bank's now."""
-
-    schema_version: str
-    ids: tuple[str, ...]
-    notes: int
-    """Number of notes that were moved."""
-    kept: tuple[str, ...]
-    """Files that stay in the former state, since the bank has others of these paths."""
 
 
 def former_state(bank: Bank) -> str:
@@ -92,22 +78,6 @@ def recover(
     if ids:
         bank.catch_up()
     return Recovered(SCHEMA_VERSION, tuple(ids), notes, tuple(kept))
-
-
-@dataclass(frozen=True, slots=True)
-class Pruned:
-    """The sessions that were removed, or would be."""
-
-    schema_version: str
-    count: int
-    sessions: tuple[str, ...]
-    """Their ids."""
-    paths: tuple[str, ...]
-    """Their notes, which are in the trash."""
-    kept: int
-    """Old sessions whose notes are in the project's own folder: these stay."""
-    done: bool
-    """False if nothing was changed."""
 
 
 @operation(

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
-from typing import Annotated, Any, Literal, NamedTuple, get_args
+from typing import Annotated, Any, Literal, get_args
 
 from memory_bank.bank import open_index
 from memory_bank.bank.bank import Bank
@@ -19,18 +18,24 @@ from memory_bank.notes.note import Note
 from memory_bank.search.manifest import document_rows, entries
 from memory_bank.search.manifest.document_rows import DocumentRow
 from memory_bank.search.manifest.entries import OBSERVATION, WHOLE
-from memory_bank.sessions import note_reading, observations, shown, told
+from memory_bank.sessions import note_reading, shown, told
+from memory_bank.sessions.answers import (
+    SCHEMA_VERSION,
+    Details,
+    IndexRow,
+    Observations,
+    PromptShown,
+    SummaryShown,
+)
 from memory_bank.sessions.compress import compress_now
 from memory_bank.sessions.observation_rows import (
     SUMMARY,
-    IndexRow,
     RowPlace,
     Rows,
     heading_place,
     is_session,
 )
 from memory_bank.sessions.records import (
-    GitState,
     Observation,
     Session,
     Summary,
@@ -109,88 +114,6 @@ MOST = 100
 Order = Literal["date_desc", "date_asc"]
 
 
-class PromptShown(NamedTuple):
-    """What a user asked for in a session."""
-
-    prompt_number: int
-    prompt_text: str
-    created_at: str
-
-
-class SummaryShown(NamedTuple):
-    """What a session was about."""
-
-    id: str
-    request: str
-    investigated: str
-    learned: str
-    completed: str
-    next_steps: str
-    notes: str
-    files_read: tuple[str, ...]
-    files_edited: tuple[str, ...]
-    discovery_tokens: int
-    git: GitState | None
-    created_at: str
-
-    @property
-    def nullable(self) -> frozenset[str]:
-        """The fields that answers have as null instead of leaving them out."""
-        return frozenset(["git"])
-
-
-@dataclass(frozen=True, slots=True)
-class Details:
-    """All that is known of an observation, a session, a note or a section of one.
-
-    Fields that its type doesn't have are None.
-    """
-
-    id: str
-    type: str
-    obs_type: str | None
-    title: str
-    project: str
-    created_at: str
-    estimated_tokens: int
-    path: str
-    """Of its note."""
-    session_id: str | None = None
-    subtitle: str | None = None
-    facts: tuple[str, ...] | None = None
-    narrative: str | None = None
-    concepts: tuple[str, ...] | None = None
-    files_read: tuple[str, ...] | None = None
-    files_modified: tuple[str, ...] | None = None
-    prompt_number: int | None = None
-    discovery_tokens: int | None = None
-    git: GitState | None = None
-    """Null outside git."""
-    ended_at: str | None = None
-    """Of a session, as are the next ones."""
-    summary: SummaryShown | None = None
-    prompts: tuple[PromptShown, ...] | None = None
-    observations: tuple[IndexRow, ...] | None = None
-    content: str | None = None
-    """The text of a note or a section, Markdown."""
-
-    @property
-    def nullable(self) -> frozenset[str]:
-        """The fields that answers have as null instead of leaving them out."""
-        return frozenset(["obs_type"] if self.session_id is None else ["obs_type", "git"])
-
-
-@dataclass(frozen=True, slots=True)
-class Observations:
-    """What some ids name, and the ids that name nothing."""
-
-    schema_version: str
-    count: int
-    observations: tuple[Details, ...]
-    missing: tuple[str, ...] = ()
-    problem: str | None = None
-
-
 def many_ids(given: Any) -> Any:  # noqa: ANN401  (of an agent)
     """Refuse numbers as ids, and say how ids look."""
     given = several(given)
@@ -262,7 +185,7 @@ def get_observations(
     if order_by is not None:
         found.sort(key=lambda one: (one.created_at, one.id), reverse=order_by == "date_desc")
     kept = tuple(found if limit is None else found[: max(limit, 1)])
-    version = observations.SCHEMA_VERSION
+    version = SCHEMA_VERSION
     return Observations(version, len(kept), kept, tuple(missing), bank.problem or None)
 
 

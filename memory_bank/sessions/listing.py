@@ -18,6 +18,12 @@ from memory_bank.search.manifest.document_rows import DocumentRow
 from memory_bank.search.manifest.entries import session_id_of
 from memory_bank.search.manifest.tables import SessionCounts, links_of_sections, session_counts
 from memory_bank.sessions import note_format, shown
+from memory_bank.sessions.answers import (
+    SCHEMA_VERSION,
+    SessionRow,
+    SessionRows,
+    SessionShown,
+)
 from memory_bank.sessions.compress import compress_now
 from memory_bank.sessions.days import SessionEntry, entry, unreadable_notes
 from memory_bank.sessions.note_format import title_of
@@ -26,51 +32,6 @@ from memory_bank.sessions.note_text import one_line
 from memory_bank.sessions.queue_rows import Outline
 from memory_bank.sessions.records import PROMOTED_TO, Observation, Prompt, Session
 from memory_bank.sessions.state import IndexedNotes, found, opened
-
-SCHEMA_VERSION = "1.0"
-
-
-@dataclass(frozen=True, slots=True)
-class SessionRow:
-    """A session in a list."""
-
-    session_id: str
-    project: str
-    title: str
-    agent: str
-    started_at: str
-    ended_at: str | None
-    """None while it goes on."""
-    prompts: int
-    observations: int
-    pending: int
-    """Events that wait to be compressed."""
-    path: str
-    """Its note; empty before that is written."""
-
-
-@dataclass(frozen=True, slots=True)
-class SessionRows:
-    """Sessions, the newest first."""
-
-    schema_version: str
-    count: int
-    total: int
-    """Number of sessions that meet the conditions."""
-    sessions: tuple[SessionRow, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class SessionShown:
-    """A session with all that belongs to it."""
-
-    schema_version: str
-    title: str
-    pending: int
-    """Events that wait to be compressed."""
-    session: Session
-    notes: tuple[str, ...] = ()
-    """Paths of the notes that an agent wrote in it."""
 
 
 @operation(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from memory_bank.bank.open_index import View
 from memory_bank.base.dates import iso_of
@@ -14,10 +14,7 @@ from memory_bank.notes.names import name_of
 from memory_bank.search.manifest import document_rows, entries
 from memory_bank.search.manifest.document_rows import DocumentRow
 from memory_bank.search.manifest.entries import WHOLE, Entry, SectionPart
-
-Type = Literal["observation", "session", "note", "section"]
-
-TYPES: tuple[Type, ...] = ("observation", "session", "note", "section")
+from memory_bank.sessions.answers import IndexRow
 
 OTHER = "discovery"
 """The type of an observation whose own a person has changed to an unknown word."""
@@ -32,27 +29,6 @@ _ONE_ROW = 30
 
 _READ = 20_000
 """Characters of a long note that are read to estimate its tokens."""
-
-
-class IndexRow(NamedTuple):
-    """One line about an observation, a session, a note, or a section of a note."""
-
-    id: str
-    """Of an observation its block id, of a session the id of its note, of a note its path without
-    `.md`, or its id if the path is long, of a section these with `#` and its heading."""
-    type: Type
-    obs_type: str | None
-    """Of an observation: decision, bugfix, feature, refactor, discovery or change."""
-    title: str
-    project: str
-    created_at: str
-    estimated_tokens: int
-    """Of what `get_observations` returns for it."""
-
-    @property
-    def nullable(self) -> frozenset[str]:
-        """The fields that answers have as null instead of leaving them out."""
-        return frozenset(["obs_type"])
 
 
 class RowPlace(NamedTuple):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal, NamedTuple, get_args
 
@@ -31,23 +30,25 @@ from memory_bank.search.query import parse
 from memory_bank.search.retrievers.base import Scope
 from memory_bank.search.times import moment
 from memory_bank.sessions import shown, told
-from memory_bank.sessions.compress import compress_now
-from memory_bank.sessions.observation_rows import (
+from memory_bank.sessions.answers import (
+    HINT,
+    SCHEMA_VERSION,
     TYPES,
     IndexRow,
+    ObservationRows,
+    Type,
+    Workflow,
+)
+from memory_bank.sessions.compress import compress_now
+from memory_bank.sessions.observation_rows import (
     RowPlace,
     Rows,
-    Type,
     is_session,
     place_of,
 )
 from memory_bank.sessions.records import check_type
 from memory_bank.sessions.state import project_of
 from memory_bank.trust import trust_filter
-
-SCHEMA_VERSION = "1.0"
-
-HINT = "Use timeline(anchor=ID) for context, get_observations(ids=[...]) for details"
 
 STEPS = (
     "1. search(query) returns IDs. 2. timeline(anchor=ID) returns what happened around one."
@@ -75,24 +76,6 @@ _KINDS = {
     "note": frozenset([NOTES]),
     "section": frozenset([NOTES]),
 }
-
-
-@dataclass(frozen=True, slots=True)
-class ObservationRows:
-    """Rows of observations, sessions and notes, and what to do with their ids."""
-
-    schema_version: str
-    count: int
-    results: tuple[IndexRow, ...]
-    hint: str = HINT
-    problem: str | None = None
-    notices: tuple[str, ...] = ()
-    """What may be mistyped in the filters."""
-
-    @property
-    def quoted(self) -> frozenset[str]:
-        """The fields that need no quotes: the hint is our own text."""
-        return frozenset(["hint"])
 
 
 def _searched(
@@ -266,13 +249,6 @@ def search(
     )
     asked = _ObservationQuery(query or "", wanted, type, min(max(limit, 1), MOST), offset, order_by)
     return answer(bank, project, asked)
-
-
-@dataclass(frozen=True, slots=True)
-class Workflow:
-    """How the tools of this toolset are used together."""
-
-    steps: str
 
 
 @operation(

@@ -1,7 +1,7 @@
 """The queue of what agents' sessions did, until it is compressed: a database in the private state.
 
-A hook imports this module at each event, so the records of `sessions.model` are loaded only where
-they are returned.
+A hook imports this module at each event, so `records`, which costs it 15 ms, is loaded only where
+one is returned.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from memory_bank.sessions.queue_rows import (
     Row,
 )
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # a hook loads neither
     from memory_bank.base.repairs import Repaired
     from memory_bank.sessions.records import Event, Prompt, Session
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Collection, Mapping
+from datetime import UTC, datetime
 from sqlite3 import Connection
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memory_bank.base.text import estimate
 
-if TYPE_CHECKING:
-    from datetime import datetime
-
+if TYPE_CHECKING:  # see `queue`
     from memory_bank.sessions.records import Event, GitState
 
 
@@ -331,8 +330,6 @@ def event_of(row: Row) -> Event:
 
 def time_of(seconds: float) -> datetime:
     """Return a time of seconds since 1970."""
-    from datetime import UTC, datetime  # start-up
-
     return datetime.fromtimestamp(seconds, UTC)
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from blake3 import blake3
 
@@ -18,8 +18,17 @@ from memory_bank.base.operation import Param, Tool, operation
 from memory_bank.base.screen import Call
 from memory_bank.base.text import agent_name, estimate
 from memory_bank.sessions import shown, told
+from memory_bank.sessions.answers import (
+    SCHEMA_VERSION,
+    Ended,
+    SessionShown,
+    Started,
+    StoredObservation,
+    StoredPrompt,
+)
 from memory_bank.sessions.compress import compress
 from memory_bank.sessions.compression import Sample
+from memory_bank.sessions.listing import show_session
 from memory_bank.sessions.note_format import FOLDER, settled_observation, settled_summary
 from memory_bank.sessions.note_store import NoteStore
 from memory_bank.sessions.note_text import one_line
@@ -47,10 +56,6 @@ from memory_bank.sessions.state import (
     state_then,
 )
 from memory_bank.sessions.summaries import summary_of
-
-if TYPE_CHECKING:
-    from memory_bank.sessions.listing import SessionShown
-
 
 _ENDING_SECONDS = 600.0
 """Seconds that the process has which ends a session: a program or a model may make the
@@ -89,8 +94,6 @@ def _end(bank: Bank, session_id: str) -> None:
     end_session(bank, session_id, ended_at=known.ended_at or last_moment(known))
 
 
-SCHEMA_VERSION = "1.0"
-
 DEFAULT_TYPE = "discovery"
 
 MOST_TEXT = 20_000
@@ -105,57 +108,6 @@ NEW, ACTIVE, RESUMED = "new", "active", "resumed"
 
 
 _Texts = Annotated[Sequence[str], Param(longest=2000, most=1000)]
-
-
-@dataclass(frozen=True, slots=True)
-class Started:
-    """A session that goes on now."""
-
-    schema_version: str
-    session_id: str
-    project: str
-    state: str
-    """`new`, `active` (it had been started before) or `resumed` (it had ended)."""
-    started_at: str
-    prompt_number: int
-    """That of the last prompt; 0 before the first."""
-
-
-@dataclass(frozen=True, slots=True)
-class StoredPrompt:
-    """A prompt that was stored."""
-
-    schema_version: str
-    session_id: str
-    prompt_number: int
-
-
-@dataclass(frozen=True, slots=True)
-class StoredObservation:
-    """What was stored: an event that waits, or an observation."""
-
-    schema_version: str
-    session_id: str
-    prompt_number: int
-    pending_id: int | None = None
-    """Id of the event, which is compressed later."""
-    observation_id: str | None = None
-    """Id of the observation, if the agent worded it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Ended:
-    """A session that ended, as front-ends say it."""
-
-    schema_version: str
-    session_id: str
-    summary_id: str | None
-    """None if nothing happened in it."""
-
-    @property
-    def nullable(self) -> frozenset[str]:
-        """The fields that are shown as null."""
-        return frozenset(["summary_id"])
 
 
 @operation(
@@ -392,8 +344,6 @@ def summarise(
     notes: Annotated[str | None, Param("Anything else", metavar="TEXT")] = None,
 ) -> SessionShown:
     """Print or set the summary of a session."""
-    from memory_bank.sessions.listing import show_session  # it imports this module
-
     parts = {
         "request": request,
         "investigated": investigated,

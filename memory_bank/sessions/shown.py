@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
+from memory_bank.bank.bank import Bank
 from memory_bank.base.rendering import count, one_line
 from memory_bank.base.screen import FAILED, FOUND, NOTHING, Call, cells, cut
-
-if TYPE_CHECKING:  # the verbs name the views of their answers
-    from memory_bank.bank.bank import Bank
-    from memory_bank.sessions.compress import Compression
-    from memory_bank.sessions.context import Injected
-    from memory_bank.sessions.forgotten import Pruned, Recovered
-    from memory_bank.sessions.get_observations import Details, Observations
-    from memory_bank.sessions.listing import SessionRows, SessionShown
-    from memory_bank.sessions.observation_rows import IndexRow
-    from memory_bank.sessions.observations import ObservationRows
-    from memory_bank.sessions.records import Observation, Summary
-    from memory_bank.sessions.sessions import Ended, Started
-    from memory_bank.sessions.timeline import Timeline
+from memory_bank.sessions.answers import (
+    Compression,
+    Details,
+    Ended,
+    IndexRow,
+    Injected,
+    ObservationRows,
+    Observations,
+    Pruned,
+    Recovered,
+    SessionRows,
+    SessionShown,
+    Started,
+    Timeline,
+)
+from memory_bank.sessions.records import Observation, Summary
 
 _GAP = "  "
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated
 
 from memory_bank.bank.bank import Bank
@@ -12,27 +11,22 @@ from memory_bank.base.operation import Param, Tool, operation
 from memory_bank.search.manifest import entries
 from memory_bank.search.manifest.entries import OBSERVATIONS, SESSIONS, WHOLE, EntryConditions
 from memory_bank.sessions import observations, shown, told
+from memory_bank.sessions.answers import SCHEMA_VERSION, TYPES, IndexRow, Timeline
 from memory_bank.sessions.compress import compress_now
-from memory_bank.sessions.get_observations import one_id, resolved
-from memory_bank.sessions.observation_rows import TYPES, IndexRow, Rows, place_of
+from memory_bank.sessions.get_observations import (
+    one_id,
+    resolved,
+)
+from memory_bank.sessions.observation_rows import (
+    Rows,
+    place_of,
+)
 from memory_bank.sessions.state import project_of
 
 MOST = 50
 """Most rows before, and after."""
 
 _WORK = frozenset([OBSERVATIONS, SESSIONS])
-
-
-@dataclass(frozen=True, slots=True)
-class Timeline:
-    """What came before and after an observation, the nearest first."""
-
-    schema_version: str
-    anchor_id: str
-    before: tuple[IndexRow, ...]
-    anchor: IndexRow
-    after: tuple[IndexRow, ...]
-    problem: str | None = None
 
 
 @operation(
@@ -103,7 +97,7 @@ def timeline(
     if found is None:
         raise NoteNotFound("Observation not found", Hint.SEARCH_IDS)
     before, row, after = found
-    version = observations.SCHEMA_VERSION
+    version = SCHEMA_VERSION
     return Timeline(version, row.id, before, row, after, bank.problem or None)
 
 

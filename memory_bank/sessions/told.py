@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from memory_bank.base.rendering import count
 from memory_bank.base.text import Quotes, one_line
-
-if TYPE_CHECKING:
-    from memory_bank.sessions.context import Injected
-    from memory_bank.sessions.get_observations import Details, Observations
-    from memory_bank.sessions.observation_rows import IndexRow
-    from memory_bank.sessions.observations import ObservationRows, Workflow
-    from memory_bank.sessions.sessions import Ended, Started, StoredObservation
-    from memory_bank.sessions.timeline import Timeline
-
+from memory_bank.sessions.answers import (
+    Details,
+    Ended,
+    IndexRow,
+    Injected,
+    ObservationRows,
+    Observations,
+    Started,
+    StoredObservation,
+    Timeline,
+    Workflow,
+)
 
 _TITLE = 60
 """Most characters of a title in a row."""

@@ -13,8 +13,9 @@ from memory_bank.base.errors import BadInput, NoteNotFound
 from memory_bank.memory.links import links_of
 from memory_bank.memory.recall import recall
 from memory_bank.memory.remember import remember
+from memory_bank.sessions.answers import ObservationRows
 from memory_bank.sessions.get_observations import get_observations
-from memory_bank.sessions.observations import ObservationRows, changes_for_file, decisions, search
+from memory_bank.sessions.observations import changes_for_file, decisions, search
 from memory_bank.sessions.records import GitState
 from memory_bank.sessions.sessions import store_observation
 from memory_bank.sessions.timeline import timeline

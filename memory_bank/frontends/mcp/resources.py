@@ -26,7 +26,7 @@ from memory_bank.memory import told
 from memory_bank.sessions.events import Happened
 
 if TYPE_CHECKING:
-    from memory_bank.sessions.listing import SessionRow
+    from memory_bank.sessions.answers import SessionRow
 
 
 _JSON, _MARKDOWN = "application/json", "text/markdown"

@@ -1,0 +1,316 @@
+"""The records of the answers of verbs about sessions, which views and front ends show."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+from memory_bank.sessions.records import GitState, Session
+
+SCHEMA_VERSION = "1.0"
+
+Type = Literal["observation", "session", "note", "section"]
+
+TYPES: tuple[Type, ...] = ("observation", "session", "note", "section")
+
+
+class IndexRow(NamedTuple):
+    """One line about an observation, a session, a note, or a section of a note."""
+
+    id: str
+    """Of an observation its block id, of a session the id of its note, of a note its path without
+    `.md`, or its id if the path is long, of a section these with `#` and its heading."""
+    type: Type
+    obs_type: str | None
+    """Of an observation: decision, bugfix, feature, refactor, discovery or change."""
+    title: str
+    project: str
+    created_at: str
+    estimated_tokens: int
+    """Of what `get_observations` returns for it."""
+
+    @property
+    def nullable(self) -> frozenset[str]:
+        """The fields that answers have as null instead of leaving them out."""
+        return frozenset(["obs_type"])
+
+
+HINT = "Use timeline(anchor=ID) for context, get_observations(ids=[...]) for details"
+
+
+@dataclass(frozen=True, slots=True)
+class ObservationRows:
+    """Rows of observations, sessions and notes, and what to do with their ids."""
+
+    schema_version: str
+    count: int
+    results: tuple[IndexRow, ...]
+    hint: str = HINT
+    problem: str | None = None
+    notices: tuple[str, ...] = ()
+    """What may be mistyped in the filters."""
+
+    @property
+    def quoted(self) -> frozenset[str]:
+        """The fields that need no quotes: the hint is our own text."""
+        return frozenset(["hint"])
+
+
+@dataclass(frozen=True, slots=True)
+class Workflow:
+    """How the tools of this toolset are used together."""
+
+    steps: str
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """What came before and after an observation, the nearest first."""
+
+    schema_version: str
+    anchor_id: str
+    before: tuple[IndexRow, ...]
+    anchor: IndexRow
+    after: tuple[IndexRow, ...]
+    problem: str | None = None
+
+
+class PromptShown(NamedTuple):
+    """What a user asked for in a session."""
+
+    prompt_number: int
+    prompt_text: str
+    created_at: str
+
+
+class SummaryShown(NamedTuple):
+    """What a session was about."""
+
+    id: str
+    request: str
+    investigated: str
+    learned: str
+    completed: str
+    next_steps: str
+    notes: str
+    files_read: tuple[str, ...]
+    files_edited: tuple[str, ...]
+    discovery_tokens: int
+    git: GitState | None
+    created_at: str
+
+    @property
+    def nullable(self) -> frozenset[str]:
+        """The fields that answers have as null instead of leaving them out."""
+        return frozenset(["git"])
+
+
+@dataclass(frozen=True, slots=True)
+class Details:
+    """All that is known of an observation, a session, a note or a section of one.
+
+    Fields that its type doesn't have are None.
+    """
+
+    id: str
+    type: str
+    obs_type: str | None
+    title: str
+    project: str
+    created_at: str
+    estimated_tokens: int
+    path: str
+    """Of its note."""
+    session_id: str | None = None
+    subtitle: str | None = None
+    facts: tuple[str, ...] | None = None
+    narrative: str | None = None
+    concepts: tuple[str, ...] | None = None
+    files_read: tuple[str, ...] | None = None
+    files_modified: tuple[str, ...] | None = None
+    prompt_number: int | None = None
+    discovery_tokens: int | None = None
+    git: GitState | None = None
+    """Null outside git."""
+    ended_at: str | None = None
+    """Of a session, as are the next ones."""
+    summary: SummaryShown | None = None
+    prompts: tuple[PromptShown, ...] | None = None
+    observations: tuple[IndexRow, ...] | None = None
+    content: str | None = None
+    """The text of a note or a section, Markdown."""
+
+    @property
+    def nullable(self) -> frozenset[str]:
+        """The fields that answers have as null instead of leaving them out."""
+        return frozenset(["obs_type"] if self.session_id is None else ["obs_type", "git"])
+
+
+@dataclass(frozen=True, slots=True)
+class Observations:
+    """What some ids name, and the ids that name nothing."""
+
+    schema_version: str
+    count: int
+    observations: tuple[Details, ...]
+    missing: tuple[str, ...] = ()
+    problem: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Injected:
+    """What an agent is told when its session starts."""
+
+    schema_version: str
+    context: str
+    project: str
+    observation_count: int
+    """Number of observations that were found; the text may have fewer."""
+    tokens: int
+    """Estimated tokens of the context."""
+    empty: bool
+    """Whether nothing is recorded that it could tell."""
+
+    @property
+    def quoted(self) -> frozenset[str]:
+        """The fields whose text quotes what comes from notes."""
+        return frozenset(["context"])
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRow:
+    """A session in a list."""
+
+    session_id: str
+    project: str
+    title: str
+    agent: str
+    started_at: str
+    ended_at: str | None
+    """None while it goes on."""
+    prompts: int
+    observations: int
+    pending: int
+    """Events that wait to be compressed."""
+    path: str
+    """Its note; empty before that is written."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRows:
+    """Sessions, the newest first."""
+
+    schema_version: str
+    count: int
+    total: int
+    """Number of sessions that meet the conditions."""
+    sessions: tuple[SessionRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SessionShown:
+    """A session with all that belongs to it."""
+
+    schema_version: str
+    title: str
+    pending: int
+    """Events that wait to be compressed."""
+    session: Session
+    notes: tuple[str, ...] = ()
+    """Paths of the notes that an agent wrote in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """A session that goes on now."""
+
+    schema_version: str
+    session_id: str
+    project: str
+    state: str
+    """`new`, `active` (it had been started before) or `resumed` (it had ended)."""
+    started_at: str
+    prompt_number: int
+    """That of the last prompt; 0 before the first."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredPrompt:
+    """A prompt that was stored."""
+
+    schema_version: str
+    session_id: str
+    prompt_number: int
+
+
+@dataclass(frozen=True, slots=True)
+class StoredObservation:
+    """What was stored: an event that waits, or an observation."""
+
+    schema_version: str
+    session_id: str
+    prompt_number: int
+    pending_id: int | None = None
+    """Id of the event, which is compressed later."""
+    observation_id: str | None = None
+    """Id of the observation, if the agent worded it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A session that ended, as front-ends say it."""
+
+    schema_version: str
+    session_id: str
+    summary_id: str | None
+    """None if nothing happened in it."""
+
+    @property
+    def nullable(self) -> frozenset[str]:
+        """The fields that are shown as null."""
+        return frozenset(["summary_id"])
+
+
+@dataclass(slots=True)
+class Compression:
+    """What compression did."""
+
+    schema_version: str = SCHEMA_VERSION
+    observations: list[str] = field(default_factory=list)
+    """Ids of the new ones."""
+    events: int = 0
+    """Number of events that they were made of."""
+    busy: bool = False
+    """Whether another process was at it, so that nothing was done."""
+    fallback_reasons: list[str] = field(default_factory=list)
+    """Why events were compressed by rules instead of the mode that is set."""
+    problems: list[str] = field(default_factory=list)
+    """Why events of some sessions wait on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recovered:
+    """The former ids whose sessions are the bank's now."""
+
+    schema_version: str
+    ids: tuple[str, ...]
+    notes: int
+    """Number of notes that were moved."""
+    kept: tuple[str, ...]
+    """Files that stay in the former state, since the bank has others of these paths."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pruned:
+    """The sessions that were removed, or would be."""
+
+    schema_version: str
+    count: int
+    sessions: tuple[str, ...]
+    """Their ids."""
+    paths: tuple[str, ...]
+    """Their notes, which are in the trash."""
+    kept: int
+    """Old sessions whose notes are in the project's own folder: these stay."""
+    done: bool
+    """False if nothing was changed."""
