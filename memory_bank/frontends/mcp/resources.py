@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 from urllib.parse import unquote
 
 from mcp.server import MCPServer
@@ -23,11 +23,8 @@ from memory_bank.frontends.mcp.tool import failed
 from memory_bank.frontends.mcp.toolbox import Toolbox
 from memory_bank.frontends.serving.shared_bank import SharedBank
 from memory_bank.memory import told
+from memory_bank.sessions.answers import SessionRow
 from memory_bank.sessions.events import Happened
-
-if TYPE_CHECKING:
-    from memory_bank.sessions.answers import SessionRow
-
 
 _JSON, _MARKDOWN = "application/json", "text/markdown"
 
