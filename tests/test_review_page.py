@@ -8,14 +8,9 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
-import subprocess
-import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
-import yaml
 
 from tests.command_lines import typed
 from tests.review_example import Example, build
@@ -63,24 +58,3 @@ def test_the_page_shows_what_the_command_prints(example: Example, form: str) -> 
     if os.environ.get("UPDATE_TRANSCRIPTS"):
         PAGE.write_text(f"{before}{start}{found}{end}{after}", encoding="utf-8")
     assert found == told
-
-
-def test_the_job_for_gitlab_writes_its_report(example: Example) -> None:
-    jobs: list[dict[str, Any]] = [yaml.safe_load(text) for text in _FENCE.findall(PAGE.read_text())]
-    (job,) = (one["memory-review"] for one in jobs if "memory-review" in one)
-    _install, *script = job["script"]
-    bash = shutil.which("bash")
-    if bash is None:
-        pytest.skip("the job is for bash")
-    given = {"CI_MERGE_REQUEST_DIFF_BASE_SHA": example.base, "CI_COMMIT_SHA": example.head}
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    subprocess.run(
-        [bash, "-e", "-c", "\n".join(script)], env={**os.environ, **given, "PATH": path}, check=True
-    )
-    report = json.loads(Path(job["artifacts"]["reports"]["codequality"]).read_text())
-    places = {one["location"]["path"] for one in report}
-    assert ".memories/facts/vat.md" in places
-    for one in report:
-        assert set(one) == {"description", "check_name", "fingerprint", "severity", "location"}
-        assert one["severity"] in {"info", "minor", "major", "critical", "blocker"}
-    assert len({one["fingerprint"] for one in report}) == len(report)

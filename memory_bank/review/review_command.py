@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from memory_bank.review.report import Review
 
 
-FORMATS = ("terminal", "json", "markdown", "sarif", "github", "gitlab")
+FORMATS = ("terminal", "json", "markdown", "sarif", "github")
 
 
 def review(
@@ -94,7 +94,7 @@ def _show(call: Call, review: Review, shown_as: str, *, every: bool) -> None:
 
 def _rendered(review: Review, shown_as: str) -> str:
     """Return a review in a format for other programs, with a line end."""
-    from memory_bank.review.formats import annotations, code_quality, markdown, sarif
+    from memory_bank.review.formats import annotations, markdown, sarif
 
     if shown_as == "json":
         text = document(review)
@@ -102,8 +102,6 @@ def _rendered(review: Review, shown_as: str) -> str:
         text = markdown.markdown(review)
     elif shown_as == "sarif":
         text = sarif.sarif(review, __version__)
-    elif shown_as == "github":
-        text = annotations.workflow_commands(review.findings)
     else:
-        text = code_quality.code_quality(review.findings)
+        text = annotations.workflow_commands(review.findings)
     return text if text.endswith("\n") or not text else f"{text}\n"
