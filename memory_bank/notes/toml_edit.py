@@ -54,10 +54,9 @@ def edit(block: str, changes: Mapping[str, object], newline: str) -> str:
             continue
         holder = tomlkit.inline_table()  # a table in it is written on one line
         holder[key] = expected(value)
-        item = holder.value.item(key)
+        document[key] = item = holder.value.item(key)
         if key not in old and isinstance(item, Item):
             item.trivia.trail = last_break(head or block, newline)
-        document[key] = item
     return document.as_string() + block[len(head) :]
 
 
