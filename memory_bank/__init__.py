@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from memory_bank.bank.setup import init
     from memory_bank.base.errors import MemoryBankError
     from memory_bank.code.blast_radius import blast_radius
-    from memory_bank.code.codebase import Codebase, open_codebase
     from memory_bank.code.explain_symbol import explain_symbol
+    from memory_bank.code.index.codebase import Codebase, open_codebase
     from memory_bank.code.symbols import symbol
     from memory_bank.code.tests_for import tests_for
     from memory_bank.memory.ask import ask
@@ -70,7 +70,7 @@ _HOMES = {
     "bank.setup": ("init",),
     "base.errors": ("MemoryBankError",),
     "code.blast_radius": ("blast_radius",),
-    "code.codebase": (
+    "code.index.codebase": (
         "Codebase",
         "open_codebase",
     ),

@@ -16,7 +16,7 @@ import pytest
 
 import memory_bank
 from memory_bank.bank.bank import Bank, open_bank
-from memory_bank.code.codebase import Codebase, open_codebase
+from memory_bank.code.index.codebase import Codebase, open_codebase
 from tests.cited_shop import make_shop
 
 # Where the environment forbids to keep bytecode, each process compiles all that it loads.

@@ -94,9 +94,9 @@ def test_doctor_lists_it_with_the_reason_and_nothing_tries_it_again(shop: Path) 
     )
     script = """
 import sys
-from memory_bank.code import parsing
+from memory_bank.code.parse import parsing
 found = parsing.parse(open(sys.argv[1], "rb").read(), "c_sharp")
-print(found.refused, "memory_bank.code.parse_process" in sys.modules)
+print(found.refused, "memory_bank.code.parse.parse_process" in sys.modules)
 """
     (shop / PATH).touch()
     words = [sys.executable, "-c", script, str(shop / PATH)]

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from memory_bank.bank.bank import Bank, open_bank
-from memory_bank.code.codebase import Codebase, open_codebase
+from memory_bank.code.index.codebase import Codebase, open_codebase
 from memory_bank.memory.ask import ask
 from memory_bank.memory.ask_results import NoteResult, file_of
 

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 from memory_bank.bank.bank import Bank
 from memory_bank.base.operation import MOST_FOR_AGENTS, Param, Tool, operation
 from memory_bank.code import lookup, shown, told
-from memory_bank.code.citing_notes import CitingNote, CitingNotes, citing_notes
+from memory_bank.code.citing_notes import CitingNotes, citing_notes
 from memory_bank.code.code_names import file_of
-from memory_bank.code.codebase import Codebase
 from memory_bank.code.coupled import CouplingState
-from memory_bank.code.coupling import CoupledFile, shown_as
-from memory_bank.code.database import SymbolRow
+from memory_bank.code.coupling import shown_as
 from memory_bank.code.explain_symbol import AnswerLimit, coupling_state
-from memory_bank.code.symbols import CallShown, SymbolShown, callers_shown, symbol_shown
-from memory_bank.code.tests_for import GuardShown, guards_shown
+from memory_bank.code.index.codebase import Codebase
+from memory_bank.code.index.database import SymbolRow
+from memory_bank.code.records import AffectedSymbol, BlastRadius, CoupledFile
+from memory_bank.code.symbols import callers_shown, symbol_shown
+from memory_bank.code.tests_for import guards_shown
 from memory_bank.search.index.document_changes import Progress
 
 SCHEMA_VERSION = "1.0"
@@ -25,40 +26,6 @@ _FILES = 10
 
 MOST = 1000
 """Most symbols, coupled files, tests and notes of one answer, each."""
-
-
-class AffectedSymbol(NamedTuple):
-    """A symbol of a file, with what depends on it."""
-
-    symbol: SymbolShown
-    called_by: tuple[CallShown, ...]
-    """Calls of it, without those of tests."""
-    unclear_callers: int
-    """The number of others that call something of its name; what they mean is not known."""
-    notes: tuple[CitingNote, ...]
-    access_count: int
-    """Before this answer."""
-
-
-class BlastRadius(NamedTuple):
-    """What a change of a file may affect."""
-
-    schema_version: str
-    file: str
-    symbols: tuple[AffectedSymbol, ...]
-    """By line, without tests."""
-    callers: tuple[str, ...]
-    """The other files that call its symbols."""
-    coupled: tuple[CoupledFile, ...]
-    """The files that import it, are imported by it or changed with it in three commits: at most
-    ten, each with what it says."""
-    tests: tuple[GuardShown, ...]
-    """The tests that guard it."""
-    notes: tuple[CitingNote, ...]
-    """The notes that cite the file, but none of its symbols."""
-    notices: tuple[str, ...]
-    """What is left out, and why."""
-    problem: str | None
 
 
 @operation(

@@ -13,9 +13,9 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from memory_bank.code.database import SEPARATOR, IntentRow, SymbolRow
 from memory_bank.code.imports import Bound, ImportTargets
-from memory_bank.code.records import Import
+from memory_bank.code.index.database import SEPARATOR, IntentRow, SymbolRow
+from memory_bank.code.parse.parsed_file import Import
 
 SAME_FILE, IMPORTED = "same file", "imported file"
 

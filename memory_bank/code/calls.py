@@ -18,9 +18,9 @@ from memory_bank.code.call_targets import (
     caller_of,
     may_call,
 )
-from memory_bank.code.database import IntentRow, SymbolRow, last_part
 from memory_bank.code.imports import ImportTargets
-from memory_bank.code.symbol_table import SymbolTable
+from memory_bank.code.index.database import IntentRow, SymbolRow, last_part
+from memory_bank.code.index.symbol_table import SymbolTable
 
 SHOWN = frozenset({SAME_FILE, IMPORTED, INHERITED})
 """The kinds of calls that are right nine times in ten; the others lead nowhere in answers."""

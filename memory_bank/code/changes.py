@@ -14,9 +14,9 @@ from textwrap import dedent
 from typing import Literal, NamedTuple
 
 from memory_bank.base.filenames import is_utf8
-from memory_bank.code import parsing
 from memory_bank.code.code_at import FOLDER, CitedPlace, CodeAt
-from memory_bank.code.records import Symbol
+from memory_bank.code.parse import parsing
+from memory_bank.code.parse.parsed_file import Symbol
 from memory_bank.git import objects
 from memory_bank.git.commits import Change, Commit, CommitsAt
 from memory_bank.git.history import merge_changes

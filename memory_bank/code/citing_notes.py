@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from memory_bank.bank import open_index
-from memory_bank.bank.backlinks import LinkShown, shown
+from memory_bank.bank.backlinks import shown
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.findings import Finding
 from memory_bank.bank.open_index import NoteRow, View, note_of
@@ -20,26 +20,13 @@ from memory_bank.bank.sentences import first_sentence, sentence_around
 from memory_bank.base.dates import iso_of
 from memory_bank.code import lookup
 from memory_bank.code.code_names import SYMBOL, symbol_of
-from memory_bank.code.codebase import Codebase
-from memory_bank.code.database import CodeDatabase
+from memory_bank.code.index.codebase import Codebase
+from memory_bank.code.index.database import CodeDatabase
+from memory_bank.code.records import CitingNote
 from memory_bank.notes import names
 from memory_bank.search import snippets
 from memory_bank.search.manifest import document_rows, link_rows
 from memory_bank.search.manifest.link_rows import LinkRow, to_code
-
-
-class CitingNote(NamedTuple):
-    """A note that cites a symbol or a file."""
-
-    note_id: str
-    path: str
-    title: str
-    type: str
-    created_at: str
-    sentence: str
-    """The sentence of its first link; its own first one if that says nothing."""
-    links: tuple[LinkShown, ...]
-    """Its links to the symbol or the file, with the words around each."""
 
 
 class CitingNotes(NamedTuple):

@@ -10,10 +10,11 @@ from typing import NamedTuple
 
 from memory_bank.base.errors import MemoryBankError
 from memory_bank.base.filenames import NOTE_SUFFIXES
-from memory_bank.code import lookup, parsing
-from memory_bank.code.database import Key, ParseCache, SymbolRow
-from memory_bank.code.records import ParsedFile, Symbol
-from memory_bank.code.work_tree import WorkTree, unreadable
+from memory_bank.code import lookup
+from memory_bank.code.index.database import Key, ParseCache, SymbolRow
+from memory_bank.code.index.work_tree import WorkTree, unreadable
+from memory_bank.code.parse import parsing
+from memory_bank.code.parse.parsed_file import ParsedFile, Symbol
 from memory_bank.git import objects, repository
 from memory_bank.git.process import read
 

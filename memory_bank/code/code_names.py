@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import os
+import posixpath
+from pathlib import Path
 
-from memory_bank.base.errors import BadInput
-from memory_bank.code.codebase import Codebase
-from memory_bank.code.coupling import below, known_file
+from memory_bank.base.errors import BadInput, FileNotFound, did_you_mean, similar_names
+from memory_bank.code.coupled import CouplingState
+from memory_bank.code.index.codebase import Codebase
 from memory_bank.search.manifest.link_rows import LinkRow
+
+_SIMILAR = 0.8
+"""Least similarity of a path that is suggested instead of an unknown one."""
 
 
 def existing_file(code: Codebase, given: str) -> str:
@@ -35,6 +40,40 @@ def file_of(code: Codebase, given: str) -> str:
     new one, for an unknown file.
     """
     return existing_file(code, given) or known_file(code.root, code.coupling(), given)
+
+
+def known_file(root: Path, state: CouplingState, file: str) -> str:
+    """Return the path of a file of the work tree; raise BadInput or FileNotFound."""
+    if file in state.files:
+        return file
+    path = below(root, file)
+    if path in state.files:
+        return path
+    if any(one.startswith(f"{path}/") for one in state.files):
+        raise FileNotFound(f"{path} is a folder", "give one of its files")
+    now = state.coupling.history.renamed.get(path, "")
+    if now in state.files:
+        message = f"there is no file {path} in {root}"
+        raise FileNotFound(message, "it was renamed to {now}", now=now)
+    near = [one for one in state.files if posixpath.basename(one) == posixpath.basename(path)]
+    near = similar_names(path, near, least=0.0) or similar_names(path, state.files, least=_SIMILAR)
+    raise FileNotFound(
+        f"there is no file {path} in {root}{did_you_mean(near)}",
+        "give a file that git tracks, or would track",
+    )
+
+
+def below(root: Path, file: str) -> str:
+    """Return a path below a work tree, with forward slashes; raise BadInput for one outside."""
+    given = file.strip()
+    if "\0" not in given and Path(given).is_absolute():
+        real = Path(given).parent.resolve() / Path(given).name  # the file itself may be a link
+        if real.is_relative_to(root.resolve()):
+            given = real.relative_to(root.resolve()).as_posix()
+    path = posixpath.normpath(given.replace("\\", "/")) if given else ""
+    if not path or path in {".", ".."} or path.startswith(("../", "/")) or "\0" in path:
+        raise BadInput(f"{file!r} is no file below {root}", "give a path inside the work tree")
+    return path
 
 
 SYMBOL = "symbol:"

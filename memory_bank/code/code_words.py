@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from memory_bank.code.records import ParsedFile, Symbol
+from memory_bank.code.parse.parsed_file import ParsedFile, Symbol
 
 _BOM = b"\xef\xbb\xbf"
 

@@ -27,8 +27,8 @@ from typing import NamedTuple
 
 from memory_bank.base.errors import Busy
 from memory_bank.code.commits import CodeHistory, CountedCommit, CountedCommits
+from memory_bank.code.index.work_tree import TreeScan
 from memory_bank.code.similarity import Similarity, WordTable
-from memory_bank.code.work_tree import TreeScan
 
 HALF_LIFE = 350.0
 """Number of newer commits after which a commit counts half."""

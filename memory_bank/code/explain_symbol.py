@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, NamedTuple, TypeVar
+from typing import Annotated, TypeVar
 
 from memory_bank.bank.bank import Bank
 from memory_bank.base.dates import iso_of
 from memory_bank.base.errors import StorageFailed
 from memory_bank.base.operation import MOST_FOR_AGENTS, Param, Tool, operation
 from memory_bank.code import lookup, shown, told
-from memory_bank.code.citing_notes import CitingNote, citing_notes
-from memory_bank.code.codebase import Codebase
+from memory_bank.code.citing_notes import citing_notes
 from memory_bank.code.coupled import CouplingState
-from memory_bank.code.coupling import CoupledFile, shown_as
-from memory_bank.code.symbols import SymbolDetails, details_of
-from memory_bank.code.tests_for import GuardShown, guards_shown
+from memory_bank.code.coupling import shown_as
+from memory_bank.code.index.codebase import Codebase
+from memory_bank.code.records import CoupledFile, ExplainedSymbol, RecentCommit
+from memory_bank.code.symbols import details_of
+from memory_bank.code.tests_for import guards_shown
 from memory_bank.search.index.document_changes import Progress
 
 SCHEMA_VERSION = "1.0"
@@ -27,34 +28,6 @@ COUPLED, COMMITS = 5, 5
 """Most coupled files and commits."""
 
 Item = TypeVar("Item")
-
-
-class RecentCommit(NamedTuple):
-    """A commit that changed a file."""
-
-    committed_at: str
-    subject: str
-    files: int
-    """Number of files that it changed."""
-
-
-class ExplainedSymbol(NamedTuple):
-    """A symbol with everything that has to do with it."""
-
-    schema_version: str
-    details: SymbolDetails
-    """Its definition, doc comment, calls, callers and accesses."""
-    tests: tuple[GuardShown, ...]
-    coupled: tuple[CoupledFile, ...]
-    """Files that change with its file."""
-    notes: tuple[CitingNote, ...]
-    """Notes that cite the symbol."""
-    file_notes: tuple[CitingNote, ...]
-    """Notes that cite its file."""
-    commits: tuple[RecentCommit, ...]
-    """The newest commits of its file that count for coupling."""
-    notices: tuple[str, ...]
-    """What is left out, and why."""
 
 
 @operation(

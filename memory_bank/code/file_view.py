@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from memory_bank.base.errors import BadInput, FileNotFound, Hint, did_you_mean, similar_names
-from memory_bank.code.codebase import Codebase
-from memory_bank.code.coupling import below
+from memory_bank.code.code_names import below
+from memory_bank.code.index.codebase import Codebase
 from memory_bank.notes.secrets import secrets
 
 MOST_LINES = 20_000

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from memory_bank.code.calls import CallGraph
-from memory_bank.code.database import IntentRow, SymbolRow
 from memory_bank.code.imports import ImportTargets
-from memory_bank.code.symbol_table import SymbolTable
+from memory_bank.code.index.database import IntentRow, SymbolRow
+from memory_bank.code.index.symbol_table import SymbolTable
 
 INSIDE, OWN_FILE, CALLS, NAMED = (
     "is in its file", "is in its test file", "calls it", "is named after it",

@@ -14,8 +14,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import NamedTuple
 
-from memory_bank.code.records import Import
-from memory_bank.code.symbol_table import SymbolTable
+from memory_bank.code.index.symbol_table import SymbolTable
+from memory_bank.code.parse.parsed_file import Import
 
 _MOST_OF_PACKAGE = 20
 """Number of files of a package above which an import of it means none."""

@@ -6,8 +6,8 @@ import re
 from collections.abc import Collection, Sequence
 
 from memory_bank.base.errors import SymbolNotFound, did_you_mean, similar_names
-from memory_bank.code.database import CodeDatabase, SymbolRow
-from memory_bank.code.records import SYMBOL
+from memory_bank.code.index.database import CodeDatabase, SymbolRow
+from memory_bank.code.parse.parsed_file import SYMBOL
 
 _LISTED = 10
 """Maximum number of candidates in an error."""

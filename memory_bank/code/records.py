@@ -1,190 +1,215 @@
-"""The symbols, imports and tests of one file, their ids, and how they are written down."""
+"""The answers to questions about code: symbols, calls, tests, coupled files and citing notes."""
 
 from __future__ import annotations
 
-import json
-import struct
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple
 
-from blake3 import blake3
-
-KINDS = ("function", "class", "method", "constant", "interface", "enum", "type", "module")
-"""What a symbol may be; `module` is also a namespace, `type` also a struct or an alias."""
-
-EXAMPLE = "doctest"
-"""The framework of tests that are examples in doc texts."""
+from memory_bank.bank.backlinks import LinkShown
 
 
-class Symbol(NamedTuple):
-    """A named definition in a file."""
+class SymbolShown(NamedTuple):
+    """A symbol in an answer."""
 
-    qualified: str
-    """Its name with those of the definitions around it, joined by dots, such as `Bank.open`."""
+    id: str
+    name: str
+    """Its qualified name in its file."""
     kind: str
-    """One of KINDS."""
-    signature: str
-    """Its declaration as written, on one line, without its body."""
-    doc: str
-    """The text of its doc comment, without comment signs; empty if it has none."""
+    language: str
+    path: str
+    """Below the work tree."""
     line: int
-    """1-based line where it starts, decorators and doc comment included."""
     end_line: int
     """The line after its last."""
+    signature: str
+    snippet: str
+    """The first sentence of its doc comment, else its signature."""
+
+
+class SymbolList(NamedTuple):
+    """Symbols that match a query or are in a file."""
+
+    query: str
+    result_count: int
+    symbols: tuple[SymbolShown, ...]
+    more: bool
+    """Whether there are more than were asked for."""
+    found_by: str
+    """`name`, or `search` if no name matches and they were found by words and meaning."""
+    problem: str | None
+
+
+class CallShown(NamedTuple):
+    """A call to or from a symbol."""
+
+    written: str
+    """The name as written in the call."""
+    id: str | None
+    """Of the other symbol; None if it isn't known."""
+    name: str | None
+    path: str | None
+    line: int | None
+    how: str | None
+    """How the call was resolved: `same file`, `imported file` or `inherited`."""
+    alike: int = 0
+    """The number of symbols of that name, if it is not known which one is meant."""
+
+
+class SymbolDetails(NamedTuple):
+    """A symbol with its doc comment, its calls and its callers; these are found by names."""
+
+    symbol: SymbolShown
+    doc: str
     fingerprint: str
-    """Hex digits that change with its code, not with its place, layout or comments."""
-    bases: str = ""
-    """The names of what the type around it extends or implements, separated by blanks."""
-    calls: tuple[str, ...] = ()
-    """The names that it calls, as written (`self.store.create`), each once, in order.
-
-    `.create` is a method of an object that has no name.
-    """
-
-    @property
-    def name(self) -> str:
-        """The last part of its qualified name."""
-        return self.qualified.rpartition(".")[2]
+    calls: tuple[CallShown, ...]
+    called_by: tuple[CallShown, ...]
+    unclear_callers: int
+    """The number of others that call something of its name; what they mean is not known."""
+    access_count: int
+    """Before this answer."""
+    last_accessed_at: str
+    """Before this answer; empty if it was never accessed."""
+    problem: str | None
 
 
-class Import(NamedTuple):
-    """A module or file that a file imports."""
+class GuardShown(NamedTuple):
+    """A test that guards a symbol or a file."""
 
-    target: str
-    """As written: `memory_bank.notes`, `./util.js`, `stdio.h`."""
-    names: tuple[str, ...]
-    """The names that are taken from it; empty for all of it."""
-    line: int
-    bound: tuple[str, ...] = ()
-    """What these are called in the file, if another name; without `names`, what all of it is
-    called there (`import a as b`), or nothing if its names need no other (`from a import *`)."""
-
-
-class Intent(NamedTuple):
-    """What a test says should happen."""
-
+    id: str
     title: str
-    """Its words, with those of the groups around it: `queue > retries 3 times on timeout`."""
+    """What it says should happen."""
     snippet: str
     """The source line that names it."""
+    test_file: str
     line: int
-    end_line: int
-    framework: str
-    """pytest, unittest, describe, go, rust, junit …"""
-    symbol: str = ""
-    """The qualified name of its function; empty for a call such as `it("…")`."""
-    calls: tuple[str, ...] = ()
-    """The names that it calls, as written, each once, in order."""
+    how: str
+    """How that is known, such as `calls it` or `imports it`."""
+    confidence: float
+    """The order of these, from 1 for a call; no probability."""
 
 
-class ParsedFile(NamedTuple):
-    """What was found in one file."""
+class GuardingTests(NamedTuple):
+    """The tests of a symbol or a file, the surest first."""
 
-    language: str
-    symbols: tuple[Symbol, ...] = ()
-    imports: tuple[Import, ...] = ()
-    tests: tuple[Intent, ...] = ()
-    doc: str = ""
-    """The text of the doc comment of the whole file."""
-    problem: str = ""
-    """Why it may be incomplete, such as a syntax error and its line."""
-    fingerprint: str = ""
-    """Hex digits that change with its code, not with its layout or comments; empty if it was not
-    read to its end."""
-    apart: tuple[tuple[int, int], ...] = ()
-    """The spans of bytes that are comments, docs, imports or tests, in order."""
-    refused: str = ""
-    """Why nothing of it was read: it takes too much memory or time; empty if it was read."""
-
-
-SYMBOL, TEST = "sym-", "test-"
-"""Starts of the ids of symbols and of tests."""
-
-DIGITS = 12
-
-
-class IdParts(NamedTuple):
-    """What an id is made of."""
-
-    number: int
-    """The number of its row."""
-    language: str
+    schema_version: str
     name: str
-    """The qualified name of a symbol, the title of a test."""
+    """The symbol's qualified name, or the file's path."""
+    kind: str
+    """`symbol` or `file`."""
     path: str
-    id: str
-    """The id that it has; empty if none."""
+    result_count: int
+    tests: tuple[GuardShown, ...]
+    more: bool
+    """Whether there are more than were asked for."""
+    problem: str | None
 
 
-def ids(prefix: str, rows: Sequence[IdParts]) -> Iterator[tuple[IdParts, str]]:
-    """Yield rows with their ids; all rows of the same language and name must be given.
+class CitingNote(NamedTuple):
+    """A note that cites a symbol or a file."""
 
-    An id is the hash of language and name; if several files have that name, also of the path, and
-    for the second and later ones in a file also of their order there.
-    """
-    ordered = sorted(rows, key=lambda row: (row.language, row.name, row.path, row.number))
-    for (language, name), same in groupby(ordered, key=lambda row: (row.language, row.name)):
-        files = [list(some) for _, some in groupby(same, key=lambda row: row.path)]
-        for some in files:
-            for order, row in enumerate(some):
-                parts = [language, name]
-                parts += [row.path] if len(files) > 1 else []
-                parts += [f"#{order + 1}"] if order else []
-                yield row, prefix + digest(parts)
+    note_id: str
+    path: str
+    title: str
+    type: str
+    created_at: str
+    sentence: str
+    """The sentence of its first link; its own first one if that says nothing."""
+    links: tuple[LinkShown, ...]
+    """Its links to the symbol or the file, with the words around each."""
 
 
-def digest(parts: Iterable[str]) -> str:
-    """Return the digits of an id."""
-    return blake3("\0".join(parts).encode("utf-8", "replace")).hexdigest()[:DIGITS]
+@dataclass(frozen=True, slots=True)
+class CoupledFile:
+    """A file that is coupled with the one that was asked for."""
+
+    file: str
+    """Its path below the work tree."""
+    confidence: float
+    """The share of the commits of the file asked for that changed this one too."""
+    support: int
+    """The number of these commits."""
+    last_changed: str
+    """When the newest of them was made; empty if there is none."""
+    risk: str
+    """Critical, High, Medium or Low."""
+    fused_score: float
+    coupling_type: str
+    """temporal, static, semantic or multi."""
+    snippet: str
+    """All this in one sentence."""
 
 
-READY = b"ready\n"
-"""What a process writes that is about to read requests."""
+@dataclass(frozen=True, slots=True)
+class CouplingAnswer:
+    """The files that are coupled with a file, the strongest coupling first."""
 
-OUT_OF_MEMORY = 3
-"""Exit code of a process that got no more memory."""
-
-REQUEST = struct.Struct(">dII")
-"""Before a file: the seconds of processor time that it may take, the length of its language's name,
-which follows, and its own length."""
-
-ANSWER = struct.Struct(">I")
-"""Before an answer: its length."""
-
-MAX_ANSWER = 16_000_000
-"""Maximum number of bytes of an answer: long names and docs may repeat in each symbol."""
+    schema_version: str
+    file: str
+    commits: int
+    """The number of commits of the file that count."""
+    result_count: int
+    files: tuple[CoupledFile, ...]
+    notices: tuple[str, ...]
+    """What is left out of history and texts, and why."""
 
 
-def dumped(parsed: ParsedFile) -> str:
-    """Return a parsed file as a text."""
-    return json.dumps(parsed)
+class RecentCommit(NamedTuple):
+    """A commit that changed a file."""
+
+    committed_at: str
+    subject: str
+    files: int
+    """Number of files that it changed."""
 
 
-def loaded(text: str) -> ParsedFile | None:
-    """Return a parsed file from its text; None if that is damaged."""
-    try:
-        language, symbols, imports, tests, doc, problem, whole, apart, refused = json.loads(text)
-        return ParsedFile(
-            language,
-            tuple(_with_calls(Symbol, row) for row in symbols),
-            tuple(_import(row) for row in imports),
-            tuple(_with_calls(Intent, row) for row in tests),
-            doc,
-            problem,
-            whole,
-            tuple((start, end) for start, end in apart),
-            refused,
-        )
-    except (TypeError, ValueError):
-        return None
+class ExplainedSymbol(NamedTuple):
+    """A symbol with everything that has to do with it."""
+
+    schema_version: str
+    details: SymbolDetails
+    """Its definition, doc comment, calls, callers and accesses."""
+    tests: tuple[GuardShown, ...]
+    coupled: tuple[CoupledFile, ...]
+    """Files that change with its file."""
+    notes: tuple[CitingNote, ...]
+    """Notes that cite the symbol."""
+    file_notes: tuple[CitingNote, ...]
+    """Notes that cite its file."""
+    commits: tuple[RecentCommit, ...]
+    """The newest commits of its file that count for coupling."""
+    notices: tuple[str, ...]
+    """What is left out, and why."""
 
 
-def _import(row: Sequence[Any]) -> Import:
-    target, names, line, bound = row
-    return Import(target, tuple(names), line, tuple(bound))
+class AffectedSymbol(NamedTuple):
+    """A symbol of a file, with what depends on it."""
+
+    symbol: SymbolShown
+    called_by: tuple[CallShown, ...]
+    """Calls of it, without those of tests."""
+    unclear_callers: int
+    """The number of others that call something of its name; what they mean is not known."""
+    notes: tuple[CitingNote, ...]
+    access_count: int
+    """Before this answer."""
 
 
-def _with_calls(kind: Any, row: Sequence[Any]) -> Any:  # noqa: ANN401  (Symbol or Intent)
-    *fields, calls = row
-    return kind(*fields, tuple(calls))
+class BlastRadius(NamedTuple):
+    """What a change of a file may affect."""
+
+    schema_version: str
+    file: str
+    symbols: tuple[AffectedSymbol, ...]
+    """By line, without tests."""
+    callers: tuple[str, ...]
+    """The other files that call its symbols."""
+    coupled: tuple[CoupledFile, ...]
+    """The files that import it, are imported by it or changed with it in three commits: at most
+    ten, each with what it says."""
+    tests: tuple[GuardShown, ...]
+    """The tests that guard it."""
+    notes: tuple[CitingNote, ...]
+    """The notes that cite the file, but none of its symbols."""
+    notices: tuple[str, ...]
+    """What is left out, and why."""
+    problem: str | None

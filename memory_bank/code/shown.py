@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from memory_bank.base.rendering import count, named, resolved_to, unclear
 from memory_bank.base.screen import FOUND, NOTHING, Call, place
-
-if TYPE_CHECKING:  # the verbs name the views of their answers
-    from memory_bank.code.blast_radius import BlastRadius
-    from memory_bank.code.citing_notes import CitingNote
-    from memory_bank.code.codebase import Codebase
-    from memory_bank.code.coupling import CoupledFile, CouplingAnswer
-    from memory_bank.code.explain_symbol import ExplainedSymbol
-    from memory_bank.code.symbols import CallShown, SymbolList
-    from memory_bank.code.tests_for import GuardingTests, GuardShown
-
+from memory_bank.code.index.codebase import Codebase
+from memory_bank.code.records import (
+    BlastRadius,
+    CallShown,
+    CitingNote,
+    CoupledFile,
+    CouplingAnswer,
+    ExplainedSymbol,
+    GuardingTests,
+    GuardShown,
+    SymbolList,
+)
 
 _INDENT = "  "
 

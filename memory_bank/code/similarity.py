@@ -19,7 +19,7 @@ from memory_bank.base import sqlite
 from memory_bank.base.errors import IndexDamaged
 from memory_bank.base.filenames import StatSignature, trusted
 from memory_bank.base.paths import private_folder
-from memory_bank.code.work_tree import TreeScan, WorkTree
+from memory_bank.code.index.work_tree import TreeScan, WorkTree
 
 MOST_WORDS = 100
 """Number of words of a file that are compared: more measured worse."""

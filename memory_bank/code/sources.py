@@ -26,10 +26,17 @@ from memory_bank.base.documents import (
 from memory_bank.base.errors import UnreadableNote
 from memory_bank.base.filenames import FOLDER, StatSignature, trusted
 from memory_bank.code.commits import NoSubjects, Subjects
-from memory_bank.code.database import IntentRow, SymbolRow
+from memory_bank.code.index.database import IntentRow, SymbolRow
+from memory_bank.code.index.symbol_table import (
+    REST,
+    CodeSource,
+    FileParts,
+    SymbolTable,
+    divided,
+    said,
+)
+from memory_bank.code.index.work_tree import WorkTree, is_markdown
 from memory_bank.code.lookup import in_file
-from memory_bank.code.symbol_table import REST, CodeSource, FileParts, SymbolTable, divided, said
-from memory_bank.code.work_tree import WorkTree, is_markdown
 from memory_bank.git.commits import Commit, CommitsAt
 from memory_bank.notes.characters import decode
 from memory_bank.notes.identity import etag

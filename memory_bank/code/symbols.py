@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 from memory_bank.bank.sentences import first_sentence
 from memory_bank.base.dates import iso_of
@@ -14,9 +14,10 @@ from memory_bank.base.errors import BadInput, did_you_mean, similar_names
 from memory_bank.base.operation import Param, Tool, operation
 from memory_bank.code import lookup, shown, told
 from memory_bank.code.calls import Callee, ResolvedCall
-from memory_bank.code.codebase import Codebase
-from memory_bank.code.database import IntentRow, SymbolRow
-from memory_bank.code.records import KINDS
+from memory_bank.code.index.codebase import Codebase
+from memory_bank.code.index.database import IntentRow, SymbolRow
+from memory_bank.code.parse.parsed_file import KINDS
+from memory_bank.code.records import CallShown, SymbolDetails, SymbolList, SymbolShown
 from memory_bank.search.index.document_changes import Progress
 
 MOST = 1000
@@ -24,70 +25,6 @@ MOST = 1000
 
 _MOST_SNIPPET = 200
 """Maximum number of characters of a snippet."""
-
-
-class SymbolShown(NamedTuple):
-    """A symbol in an answer."""
-
-    id: str
-    name: str
-    """Its qualified name in its file."""
-    kind: str
-    language: str
-    path: str
-    """Below the work tree."""
-    line: int
-    end_line: int
-    """The line after its last."""
-    signature: str
-    snippet: str
-    """The first sentence of its doc comment, else its signature."""
-
-
-class SymbolList(NamedTuple):
-    """Symbols that match a query or are in a file."""
-
-    query: str
-    result_count: int
-    symbols: tuple[SymbolShown, ...]
-    more: bool
-    """Whether there are more than were asked for."""
-    found_by: str
-    """`name`, or `search` if no name matches and they were found by words and meaning."""
-    problem: str | None
-
-
-class CallShown(NamedTuple):
-    """A call to or from a symbol."""
-
-    written: str
-    """The name as written in the call."""
-    id: str | None
-    """Of the other symbol; None if it isn't known."""
-    name: str | None
-    path: str | None
-    line: int | None
-    how: str | None
-    """How the call was resolved: `same file`, `imported file` or `inherited`."""
-    alike: int = 0
-    """The number of symbols of that name, if it is not known which one is meant."""
-
-
-class SymbolDetails(NamedTuple):
-    """A symbol with its doc comment, its calls and its callers; these are found by names."""
-
-    symbol: SymbolShown
-    doc: str
-    fingerprint: str
-    calls: tuple[CallShown, ...]
-    called_by: tuple[CallShown, ...]
-    unclear_callers: int
-    """The number of others that call something of its name; what they mean is not known."""
-    access_count: int
-    """Before this answer."""
-    last_accessed_at: str
-    """Before this answer; empty if it was never accessed."""
-    problem: str | None
 
 
 @operation(

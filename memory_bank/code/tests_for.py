@@ -3,52 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 from memory_bank.base.errors import SymbolNotFound
 from memory_bank.base.operation import Param, operation
 from memory_bank.code import lookup, shown
 from memory_bank.code.code_names import existing_file, file_of
-from memory_bank.code.codebase import Codebase
-from memory_bank.code.database import SymbolRow
 from memory_bank.code.guards import Guard
+from memory_bank.code.index.codebase import Codebase
+from memory_bank.code.index.database import SymbolRow
+from memory_bank.code.records import GuardingTests, GuardShown
 
 SCHEMA_VERSION = "1.0"
 
 MOST = 1000
 """Most tests of one answer."""
-
-
-class GuardShown(NamedTuple):
-    """A test that guards a symbol or a file."""
-
-    id: str
-    title: str
-    """What it says should happen."""
-    snippet: str
-    """The source line that names it."""
-    test_file: str
-    line: int
-    how: str
-    """How that is known, such as `calls it` or `imports it`."""
-    confidence: float
-    """The order of these, from 1 for a call; no probability."""
-
-
-class GuardingTests(NamedTuple):
-    """The tests of a symbol or a file, the surest first."""
-
-    schema_version: str
-    name: str
-    """The symbol's qualified name, or the file's path."""
-    kind: str
-    """`symbol` or `file`."""
-    path: str
-    result_count: int
-    tests: tuple[GuardShown, ...]
-    more: bool
-    """Whether there are more than were asked for."""
-    problem: str | None
 
 
 @operation(

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from memory_bank.base.rendering import count, resolved_to, unclear
 from memory_bank.base.text import Quotes, one_line
-
-if TYPE_CHECKING:  # the verbs name the texts of their answers
-    from memory_bank.code.blast_radius import AffectedSymbol, BlastRadius
-    from memory_bank.code.citing_notes import CitingNote
-    from memory_bank.code.coupling import CoupledFile
-    from memory_bank.code.explain_symbol import ExplainedSymbol
-    from memory_bank.code.symbols import CallShown, SymbolDetails
-    from memory_bank.code.tests_for import GuardShown
-
+from memory_bank.code.records import (
+    AffectedSymbol,
+    BlastRadius,
+    CallShown,
+    CitingNote,
+    CoupledFile,
+    ExplainedSymbol,
+    GuardShown,
+    SymbolDetails,
+)
 
 _NOTE_WHOLE = "`read_memory` shows a note whole."
 

@@ -15,12 +15,13 @@ from memory_bank.base.dates import iso_of
 from memory_bank.base.errors import BadInput, MemoryBankError, NoBank, NoRepository
 from memory_bank.base.operation import Param, Tool, operation, several
 from memory_bank.base.setting_sections import BANK, MODES, Search
-from memory_bank.code import file_kinds, symbols
-from memory_bank.code.codebase import Codebase
+from memory_bank.code import symbols
 from memory_bank.code.coupled import Coupled, Coupling
 from memory_bank.code.coupling import snippet
-from memory_bank.code.lane_search import CodeHit, CodeResult, Lane
-from memory_bank.code.records import Symbol
+from memory_bank.code.index import file_kinds
+from memory_bank.code.index.codebase import Codebase
+from memory_bank.code.index.lane_search import CodeHit, CodeResult, Lane
+from memory_bank.code.parse.parsed_file import Symbol
 from memory_bank.memory import recall, shown, told
 from memory_bank.memory.ask_results import (
     COMMITS,

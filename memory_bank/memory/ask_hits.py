@@ -10,8 +10,8 @@ from typing import NamedTuple, Protocol
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.hits import Origin, RecalledNote
 from memory_bank.base.setting_sections import BANK, BOTH, SHARED
-from memory_bank.code.codebase import Codebase
-from memory_bank.code.lane_search import CodeHit
+from memory_bank.code.index.codebase import Codebase
+from memory_bank.code.index.lane_search import CodeHit
 from memory_bank.memory import ask
 from memory_bank.memory.ask_results import (
     COMMITS,

@@ -12,7 +12,7 @@ from memory_bank.base.errors import NoteNotFound
 from memory_bank.base.operation import Agent, IfMatch, Notes, Param, Tool, operation
 from memory_bank.base.screen import Call
 from memory_bank.code.code_at import NOW
-from memory_bank.code.work_tree import work_tree_of
+from memory_bank.code.index.work_tree import work_tree_of
 from memory_bank.git import objects
 from memory_bank.memory import shown, told
 from memory_bank.memory.change import write

@@ -16,7 +16,7 @@ from memory_bank.base.operation import Param, Tool, operation
 from memory_bank.base.paths import Layout
 from memory_bank.base.repairs import described
 from memory_bank.base.screen import FAILED, FOUND, Call, Interrupted
-from memory_bank.code.codebase import Codebase
+from memory_bank.code.index.codebase import Codebase
 from memory_bank.git import repository
 from memory_bank.memory import shown, told
 from memory_bank.search.index.document_changes import Progress, SyncReport
@@ -131,7 +131,7 @@ def sync(
 
 def sync_code(bank: Bank, progress: Progress | None = None) -> SyncReport | None:
     """Index and embed the code of the bank's work tree, if somebody has asked for it before."""
-    from memory_bank.code.codebase import (
+    from memory_bank.code.index.codebase import (
         Codebase,  # start-up: servers use this module for notes only
     )
 

@@ -13,7 +13,7 @@ from memory_bank.bank.bank import Bank
 from memory_bank.base.operation import Param
 from memory_bank.base.rendering import count, named, visible
 from memory_bank.base.screen import FOUND, NOTHING, Call, cells, cut, place
-from memory_bank.code.codebase import Codebase
+from memory_bank.code.index.codebase import Codebase
 from memory_bank.memory.ask_results import Answer, Result
 from memory_bank.memory.records import (
     Confirmation,

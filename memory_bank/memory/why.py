@@ -13,7 +13,7 @@ from memory_bank.base.dates import iso_of
 from memory_bank.base.errors import BadInput, NoteNotFound
 from memory_bank.base.operation import Param, operation
 from memory_bank.base.setting_sections import BANK
-from memory_bank.code.work_tree import work_tree_of
+from memory_bank.code.index.work_tree import work_tree_of
 from memory_bank.git import authorship, repository
 from memory_bank.git.commits import Commit, CommitsAt
 from memory_bank.memory import shown

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from memory_bank.bank import backlinks, hook_log
-from memory_bank.bank.backlinks import LinkShown
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.findings import Finding, Severity
+from memory_bank.bank.findings import Finding
 from memory_bank.bank.open_index import View
 from memory_bank.base.errors import NoRepository
 from memory_bank.base.file_watches import problem
@@ -15,10 +12,18 @@ from memory_bank.base.operation import Tool, operation
 from memory_bank.base.paths import LEFT_ALONE
 from memory_bank.base.screen import Call
 from memory_bank.code.citing_notes import unknown_symbols
-from memory_bank.code.codebase import Codebase
-from memory_bank.code.work_tree import work_tree_of
+from memory_bank.code.index.codebase import Codebase
+from memory_bank.code.index.work_tree import work_tree_of
 from memory_bank.git import repository
 from memory_bank.review import shown, told
+from memory_bank.review.records import (
+    BankHealth,
+    CodeHealth,
+    FaultShown,
+    SameIds,
+    SecretLocation,
+    Unindexed,
+)
 from memory_bank.review.rules import links, twins
 from memory_bank.review.rules.base import RuleContext, findings
 from memory_bank.search.index.document_changes import Progress, SyncReport
@@ -31,121 +36,6 @@ _FAULTS = frozenset({"fault", "bad-front-matter"})
 
 _LISTED = _LINKS | _FAULTS | {"unindexed", "odd-name", "same-id", "secret"}
 """Rules whose findings have a separate list, with more fields, in `Health`."""
-
-
-@dataclass(frozen=True, slots=True)
-class Unindexed:
-    """A file that is not in the index, and why."""
-
-    path: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class FaultShown:
-    """A fault in an indexed file."""
-
-    path: str
-    line: int
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class SameIds:
-    """Notes with the same id."""
-
-    note_id: str
-    paths: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class SecretLocation:
-    """The place of a secret, without its value."""
-
-    path: str
-    line: int
-    kind: str
-    hash: str
-    """The hash to put into `secrets.allow`."""
-
-
-@dataclass(frozen=True, slots=True)
-class CodeHealth:
-    """The state of what is derived from the project's code."""
-
-    files: int
-    symbols: int
-    tests: int
-    unindexed: tuple[Unindexed, ...]
-    """Files of code that are not indexed, and why."""
-    faults: tuple[Unindexed, ...]
-    """Files of code that were parsed only in part, and why."""
-    unknown_symbols: tuple[Finding, ...]
-    """References of notes to symbols that the code doesn't have, or has several of; allowed."""
-    problem: str | None
-    history: tuple[str, ...]
-    """What is left out of the git history, and why: shallow and partial clones, bounds."""
-
-
-@dataclass(frozen=True, slots=True)
-class BankHealth:
-    """The state of a bank."""
-
-    healthy: bool = field(init=False)
-    """Whether there is nothing to repair: no finding above `info`, and no problem of the index."""
-    bank: str
-    notes: int
-    passages: int
-    unindexed: tuple[Unindexed, ...]
-    faults: tuple[FaultShown, ...]
-    broken_links: tuple[LinkShown, ...]
-    odd_names: tuple[Unindexed, ...]
-    """Indexed notes whose names no new note may have, and why."""
-    same_ids: tuple[SameIds, ...]
-    secrets: tuple[SecretLocation, ...]
-    """Keys, tokens and passwords in notes."""
-    findings: tuple[Finding, ...]
-    """Findings of the rules without a separate list, the most severe first."""
-    worst: Severity | None
-    """The highest severity of a finding; None without findings."""
-    repaired: tuple[str, ...]
-    """Interrupted or damaged parts that this check has repaired."""
-    waiting: int
-    """Passages without a vector."""
-    problem: str | None
-    index: str
-    """The folder of the index: in the bank, or in the user's cache."""
-    left_alone: str | None
-    """Why the index is not in the bank: an index of unknown origin is there already."""
-    polling: str | None
-    """Why changes can't be watched, so that all files are polled."""
-    git: str | None
-    """Why git can't provide dates, if there is a repository."""
-    hooks: str | None
-    """What failed lately in hooks of agents' programs."""
-    former_sessions: str | None
-    """Where sessions are that this folder had under another id."""
-    embedder: str
-    max_note_bytes: int
-    code: CodeHealth | None = None
-    """None while nobody has asked for the code of this work tree."""
-    no_code: str | None = None
-    """Why no code can be read: there is no repository, or it has no work tree."""
-
-    @property
-    def clear(self) -> bool:
-        """Whether nothing is listed: no finding of any severity, and no remark."""
-        told = (self.left_alone, self.polling, self.git, self.hooks, self.former_sessions)
-        code = self.code
-        of_code = code and (
-            code.unindexed or code.faults or code.unknown_symbols or code.problem or code.history
-        )
-        return self.healthy and self.worst is None and not any(told) and not of_code
-
-    def __post_init__(self) -> None:
-        """Set `healthy`."""
-        wrong = self.waiting or self.problem or self.worst not in {None, "info"}
-        object.__setattr__(self, "healthy", not wrong)
 
 
 def _checked(

@@ -7,19 +7,20 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.hits import RecalledNote
 from memory_bank.base.errors import BadInput
 from memory_bank.base.operation import Param, operation
+from memory_bank.base.screen import Call
 from memory_bank.base.setting_sections import BANK, MODES
 from memory_bank.memory.recall import MOST, recall
-from memory_bank.review import evaluate_command
+from memory_bank.review import evaluation_shown
 from memory_bank.review.golden_queries import golden_queries, unboosted
+from memory_bank.review.records import Above, Evaluation, Miss, Score, Shortfall
 from memory_bank.review.targets import Targets, resolve
 from memory_bank.search import measures
-from memory_bank.search.hit_records import Reason
 from memory_bank.search.index.document_changes import Progress
 from memory_bank.search.measures import Qrels
 
@@ -32,70 +33,6 @@ _WITHIN = 5
 
 _ABOVE = 3
 """Notes listed above a missed one."""
-
-
-@dataclass(frozen=True, slots=True)
-class Score:
-    """The measures of one mode over all queries."""
-
-    mode: str
-    figures: Mapping[str, float]
-    """Mean of each measure, 0 to 1."""
-    seconds: float
-    """For all queries together."""
-    fallback_reason: str | None = None
-    """Why some query had lexical results only, although the mode is another."""
-
-
-@dataclass(frozen=True, slots=True)
-class Above:
-    """A note that is not relevant and ranked above a missed one."""
-
-    path: str
-    line: int
-    heading: str
-    relevance_score: float
-    reasons: tuple[Reason, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Miss:
-    """A relevant note that is not among the first results."""
-
-    mode: str
-    text: str
-    place: str
-    """The place of the query, as `file:line`."""
-    path: str
-    """The note."""
-    rank: int | None
-    """Its rank, from 1; None if it was not found."""
-    reasons: tuple[Reason, ...]
-    """Why it was found; empty if it was not."""
-    above: tuple[Above, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Shortfall:
-    """A measure below its minimum."""
-
-    mode: str
-    measure: str
-    value: float
-    least: float
-
-
-@dataclass(frozen=True, slots=True)
-class Evaluation:
-    """The result of an evaluation."""
-
-    queries: int
-    to_find: int
-    """Relevant notes, over all queries."""
-    within: int
-    scores: tuple[Score, ...]
-    shortfalls: tuple[Shortfall, ...]
-    misses: tuple[Miss, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +54,41 @@ class _Options:
                 raise BadInput(f"there is no measure {name!r}", known)
         if not DEPTH <= self.limit <= MOST:
             raise BadInput(f"limit is {self.limit}", f"choose one from {DEPTH} to {MOST}")
+
+
+_MOVED = "eval reads a file; for test collections in folders see docs/benchmarks.md"
+
+
+def _pair(given: str | None) -> tuple[str, ...]:
+    modes = tuple(mode.strip() for mode in given.split(",")) if given else ()
+    if modes and (len(set(modes)) != 2 or not set(modes) <= set(MODES)):  # noqa: PLR2004  (a pair)
+        raise BadInput(f"name two of: {', '.join(MODES)}", "")
+    return modes
+
+
+def _of_modes(
+    call: Call,
+    queries: str | None = None,
+    *,
+    mode: Annotated[
+        str | None, Param("lexical, semantic, hybrid", metavar="MODE", choices=MODES)
+    ] = None,
+    compare: Annotated[str, Param("Two modes side by side", metavar="MODE,MODE", read=_pair)] = "",
+    split: Annotated[str | None, Param(hidden=True)] = None,
+    steady: bool = False,
+    progress: Progress | None = None,
+    **options: Any,  # noqa: ANN401  (those of the verb)
+) -> Evaluation:
+    """Measure one mode or two."""
+    if mode and compare:
+        raise call.usage_error("choose one: --mode or --compare")
+    if split or (queries and Path(queries).is_dir()):
+        raise call.usage_error(_MOVED)
+    modes = tuple(compare) or ((mode,) if mode else ())
+    with call.open() as bank:
+        return evaluate(
+            bank, queries, modes=modes, steady=steady or None, progress=progress, **options
+        )
 
 
 @operation(
@@ -149,8 +121,8 @@ class _Options:
         ),
     ),
     group="Look after",
-    through=evaluate_command.evaluate,
-    show=evaluate_command.measured,
+    through=_of_modes,
+    show=evaluation_shown.measured,
 )
 def evaluate(
     bank: Bank,
@@ -170,7 +142,7 @@ def evaluate(
             "Exit with 1 if a measure is below, e.g. recall@5=0.9",
             flags="--min",
             metavar="MEASURE=SHARE",
-            read=evaluate_command.minima,
+            read=evaluation_shown.minima,
             only=Sequence[str],
         ),
     ] = None,

@@ -19,6 +19,7 @@ from memory_bank.notes.identity import etag
 from memory_bank.notes.merging import conflicts, note_merge
 from memory_bank.notes.merging.note_merge import CannotMerge, MergedNote
 from memory_bank.review import shown
+from memory_bank.review.records import GitSetting, GitSetup, Resolved
 
 _MOST_BYTES = 100_000_000
 
@@ -27,19 +28,6 @@ _MOST_NAMES = 1000
 _BASE, _OURS, _THEIRS = "1", "2", "3"
 
 MERGED, TWO_NOTES, LEFT = "merged", "two_notes", "left"
-
-
-class Resolved(NamedTuple):
-    """One note with a conflict, and what became of it."""
-
-    path: str
-    outcome: str
-    """`merged`, `two_notes` or `left`."""
-    new_path: str = ""
-    """The note that theirs became."""
-    conflicts: int = 0
-    reason: str = ""
-    """Why it is left."""
 
 
 class _Versions(NamedTuple):
@@ -201,29 +189,6 @@ _LINES = tuple(f"*{suffix} merge={DRIVER} diff={DRIVER}" for suffix in NOTE_SUFF
 
 _ANSWERED = 2
 """A larger exit code than 1, up to 128, tells that the driver did not run."""
-
-
-class GitSetting(NamedTuple):
-    """A line of attributes or a setting that git needs."""
-
-    name: str
-    """A key of git's settings, or the file of attributes."""
-    value: str
-    """Its value; empty if it is not there."""
-    is_set: bool
-    problem: str = ""
-    """What is wrong with it."""
-
-
-class GitSetup(NamedTuple):
-    """The attributes and settings that git has for the notes of a bank."""
-
-    folder: str
-    """The folder of the notes."""
-    is_set: bool
-    parts: tuple[GitSetting, ...]
-    written: tuple[str, ...] = ()
-    """What was changed: names of the parts."""
 
 
 @operation(

@@ -17,6 +17,7 @@ from memory_bank.memory.move_and_merge import merge
 from memory_bank.notes import front_matter
 from memory_bank.notes.characters import decode
 from memory_bank.notes.parsing import NoteText
+from memory_bank.review.records import Fixed
 from memory_bank.review.rules.base import Rule, RuleContext, chosen, findings, note_findings, order
 from memory_bank.review.rules.base import rules as all_rules
 
@@ -160,14 +161,6 @@ def fails(worst: str | None, fail_on: str) -> bool:
 
 
 _ROUNDS = 5
-
-
-class Fixed(NamedTuple):
-    """What was fixed, and what could not be."""
-
-    fixed: tuple[Finding, ...]
-    failed: tuple[str, ...]
-    """Why changes were refused, each with the note's path."""
 
 
 def fix(bank: Bank, find: Callable[[], Iterable[Finding]]) -> Fixed:

@@ -5,26 +5,22 @@ from __future__ import annotations
 import os
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
+from memory_bank.bank.bank import Bank
+from memory_bank.bank.findings import SEVERITIES, Finding
 from memory_bank.base.errors import NoBank
 from memory_bank.base.operation import FailOn, Param, operation
 from memory_bank.base.rendering import count
 from memory_bank.base.screen import FINDINGS, FOUND, Call, place
-
-if TYPE_CHECKING:
-    from memory_bank.bank.bank import Bank
-    from memory_bank.bank.findings import Finding
-    from memory_bank.review.lint import Fixed
-
+from memory_bank.base.settings import Settings, load
+from memory_bank.review import lint
+from memory_bank.review.records import Fixed
 
 _STYLES = {"error": "bad", "warning": "warn", "info": "dim"}
 
 
 def _rules(start: str) -> list[str]:
-    from memory_bank.base.settings import Settings
-    from memory_bank.review import lint
-
     return [one.rule for one in lint.listed(Settings()) if one.rule.startswith(start)]
 
 
@@ -63,8 +59,6 @@ def lint_notes(
     ] = False,
 ) -> int:
     """Find problems in notes by rules, and fix some."""
-    from memory_bank.review import lint
-
     run = _Run(call, paths, rules, no_index=no_index)
     try:
         with call.open() as bank:
@@ -99,8 +93,6 @@ class _Run:
 
     def in_bank(self, bank: Bank, *, fix: bool) -> tuple[tuple[Finding, ...], Fixed | None]:
         """Return the findings in a bank, after what can be fixed is fixed."""
-        from memory_bank.review import lint
-
         names = self.paths or ((str(bank.layout.root),) if self.no_index else ())
         chosen = lint.choose(bank, names)
         self.others = {os.path.relpath(file): file for file in chosen.others}
@@ -119,9 +111,6 @@ class _Run:
 
     def without_bank(self) -> tuple[Finding, ...]:
         """Return the findings in files outside any bank."""
-        from memory_bank.base.settings import load
-        from memory_bank.review import lint
-
         chosen = lint.choose(None, self.paths)
         self.others = {os.path.relpath(file): file for file in chosen.others}
         return lint.in_files(self.others.items(), load(), self.rules)
@@ -134,9 +123,7 @@ class _Run:
 
 
 def _order(one: Finding) -> tuple[int, str, int, int]:
-    from memory_bank.bank import findings
-
-    return findings.SEVERITIES.index(one.severity), one.path, one.line, one.column or 0
+    return SEVERITIES.index(one.severity), one.path, one.line, one.column or 0
 
 
 def _show(call: Call, run: _Run, found: tuple[Finding, ...], fixed: Fixed | None) -> None:
@@ -160,9 +147,6 @@ def _show(call: Call, run: _Run, found: tuple[Finding, ...], fixed: Fixed | None
 
 
 def _list(call: Call, bank: Bank | None) -> int:
-    from memory_bank.base.settings import load
-    from memory_bank.review import lint
-
     found = lint.listed(bank.settings if bank else load())
     if call.json:
         call.document({"rules": found})

@@ -2,182 +2,29 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
-from dataclasses import replace
-from functools import cache
-from itertools import islice
-from types import MappingProxyType
-from typing import Annotated, NamedTuple
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import Annotated
 
+from memory_bank.bank import output_files
 from memory_bank.bank.bank import Bank, Conditions, open_bank
-from memory_bank.bank.findings import SameSubject
-from memory_bank.bank.open_index import View
+from memory_bank.bank.revisions.revisions import settings_at
 from memory_bank.base import paths
 from memory_bank.base import settings as config
 from memory_bank.base.errors import BadSetting
-from memory_bank.base.filenames import SETTINGS
-from memory_bank.base.operation import Param, Tool, operation
-from memory_bank.base.settings import Settings, load
-from memory_bank.git import objects, repository
-from memory_bank.memory.alike import similar_notes
-from memory_bank.memory.same_subject import (
-    Sentence,
-    on_same_subject,
-    sentences,
-    unless_said_before,
-)
-from memory_bank.notes import front_matter
-from memory_bank.notes.characters import decode
-from memory_bank.notes.compare.note_comparison import (
-    MAX_BYTES,
-    UnreadFile,
-    compare,
-    without_secrets,
-)
-from memory_bank.notes.compare.text_diff import Words
-from memory_bank.review import findings as review_findings
-from memory_bank.review import golden_queries, link_changes, review_command, told
-from memory_bank.review.findings import (
-    MOST_OF_RULE,
-    limited,
-    moved,
-    of_review,
-    ordered,
-    rules_of,
-    stale_citations,
-    without_same,
-)
-from memory_bank.review.link_changes import LinkComparison
-from memory_bank.review.report import (
-    RankFall,
-    Review,
-    SaidElsewhere,
-    Side,
-    SimilarNote,
-    TokenChange,
-)
-from memory_bank.review.revision_range import WORKTREE, BankState, not_shared, sides
-
-MOST_BYTES = 2_000_000
-"""Bytes of all changed notes on both sides."""
-
-MOST_SECTIONS = 8_000
-"""Sections of them; a note has at least one."""
-
-MOST_LINKS = 50_000
-"""Links of them, and items in their front matter."""
-
-_MOST_NAMED = 5_000
-"""Notes beyond the limits that are named; others are counted."""
-
-_LIMITS = {"bytes": MOST_BYTES, "sections": MOST_SECTIONS, "links": MOST_LINKS}
-
-_HEADING = re.compile(rb"(?:^|[\r\n])[ \t>]*(?:#{1,6}[ \t\r\n]|=+[ \t]*[\r\n]|-+[ \t]*[\r\n])")
-
-_LINK = re.compile(rb"\[\[|\][(\[:]|<http")
-
-_ITEM = re.compile(rb",|\n[ \t]*-")
-
-_FENCES = (b"---", b"+++")
-
-_FRONT_MATTER = 100_000
-"""Bytes of it that are parsed at most."""
-
-
-class _Cost(NamedTuple):
-    """What a note may have: rather too much than too little."""
-
-    bytes: int
-    sections: int = 1
-    links: int = 0
-
-
-class UnreadNotes(NamedTuple):
-    """The changed notes that a review does not read."""
-
-    paths: frozenset[str] = frozenset()
-    before: Mapping[str, UnreadFile] = MappingProxyType({})
-    """The first of them at BASE, by path."""
-    after: Mapping[str, UnreadFile] = MappingProxyType({})
-    """The first of them at HEAD, by path."""
-
-
-NOTHING = UnreadNotes()
-
-
-def left_out(bank: Bank, base: Side, head: Side) -> UnreadNotes:
-    """Return the changed notes beyond the limits, the largest first; none of the work tree.
-
-    A note is left out on both sides, so that what a side lacks is no change.
-    """
-    if head.name == WORKTREE and head.commit is None:
-        return NOTHING  # its notes are indexed already
-    from memory_bank.bank.revisions.revisions import (
-        notes_at,  # start-up: git is asked for much
-        tree_of,
-    )
-
-    tree = tree_of(bank)
-    was, now = (notes_at(bank, one.commit or one.name) for one in (base, head))
-    differ = {
-        path: tuple(side[path] for side in (was, now) if path in side)
-        for path in {*was, *now}
-        if was.get(path) != now.get(path)
-    }
-    sizes = objects.sizes_of(tree, (one for ids in differ.values() for one in ids))
-    costs = {path: [_Cost(sizes.get(one, 0)) for one in ids] for path, ids in differ.items()}
-    reasons = _beyond(costs)  # before any is read
-    wanted = {one: sizes.get(one, 0) for path in costs.keys() - reasons for one in differ[path]}
-    read = {one: _cost(data) for one, data in objects.sized_blobs(tree, wanted, MOST_BYTES)}
-    costs = {
-        path: [read.get(one, _Cost(0)) for one in differ[path]] for path in costs.keys() - reasons
-    }
-    reasons |= _beyond(costs)
-
-    def unread(side: Mapping[str, str]) -> dict[str, UnreadFile]:
-        return {
-            path: UnreadFile(sizes.get(side[path], 0), why)
-            for path, why in islice(sorted(reasons.items()), _MOST_NAMED)
-            if path in side
-        }
-
-    return UnreadNotes(frozenset(reasons), unread(was), unread(now))
-
-
-def _beyond(costs: Mapping[str, Sequence[_Cost]]) -> dict[str, str]:
-    """Map the notes with which a limit is reached, the smallest first, to the reason."""
-    sums = {path: _Cost(*map(sum, zip(*some, strict=True))) for path, some in costs.items()}
-    total = _Cost(0, 0)
-    found: dict[str, str] = {}
-    for path in sorted(sums, key=lambda path: (sums[path], path)):
-        more = _Cost(*map(sum, zip(total, sums[path], strict=True)))
-        over = [what for what, number in more._asdict().items() if number > _LIMITS[what]]
-        if over:
-            most = f"{_LIMITS[over[0]]:,} {over[0]}"
-            found[path] = f"changes of more than {most}: not indexed, compared or checked"
-        else:
-            total = more
-    return found
-
-
-def _cost(data: bytes) -> _Cost:
-    head = data[:_FRONT_MATTER] if data.startswith(_FENCES) else b""
-    links = len(_LINK.findall(data)) + len(_ITEM.findall(head))
-    return _Cost(len(data), 1 + len(_HEADING.findall(data)), links)
-
-
-SCHEMA_VERSION = "1.0"
-
-_OF_FINDINGS = ("lint", "schema", "secrets")
-"""Sections of the settings that decide what is found."""
-
-MAX_SIMILAR = 3
-"""Maximum number of similar notes of each note."""
-
-MAX_COMPARED = 300
-"""Number of changed notes for which similar ones are looked for."""
+from memory_bank.base.operation import FailOn, Param, Tool, operation
+from memory_bank.base.rendering import document
+from memory_bank.base.screen import FINDINGS, FOUND, Call
+from memory_bank.base.settings import load
+from memory_bank.base.version import __version__
+from memory_bank.review import lint, shown, told
+from memory_bank.review.compared_banks import bank_of, compared, left_out
+from memory_bank.review.formats import markdown, sarif
+from memory_bank.review.formats.annotations import workflow_commands
+from memory_bank.review.report import Review
+from memory_bank.review.revision_range import sides
 
 
 def opened(
@@ -197,10 +44,6 @@ def opened(
     try:
         return open_bank(path, allow_secrets=allow_secrets, conditions=conditions)
     except BadSetting:
-        from memory_bank.bank.revisions.revisions import (
-            settings_at,  # start-up: git is asked for much
-        )
-
         place = paths.locate(path)
         problems = config.problems(place.root)
         if not problems:
@@ -218,6 +61,52 @@ def opened(
             conditions=conditions,
             load=load,
         )
+
+
+FORMATS = ("terminal", "json", "markdown", "sarif", "github")
+
+
+def _in_formats(
+    call: Call,
+    revisions: str | None = None,
+    *,
+    staged: bool = False,
+    worktree: bool = False,
+    formats: Annotated[
+        Sequence[str],
+        Param(
+            f"{', '.join(FORMATS)}; default: terminal",
+            flags="--format",
+            metavar="FORMAT",
+            choices=FORMATS,
+        ),
+    ] = (),
+    outputs: Annotated[
+        tuple[str, ...],
+        Param(
+            "Write it to a file; several formats need a file each",
+            flags="--output",
+            metavar="FILE",
+            path="any",
+        ),
+    ] = (),
+    every: Annotated[
+        bool, Param("Every finding and claim, not the first ones", flags="--all")
+    ] = False,
+    fail_on: FailOn = None,
+) -> int:
+    """Compare two states of the notes, and write the answer in one format or several."""
+    formats = _formats(call, formats, outputs)
+    of_base = partial(opened, revisions=revisions, staged=staged, worktree=worktree)
+    with call.open(of_base) as bank:
+        found = review(bank, revisions, staged=staged, worktree=worktree)
+    for shown_as, file in zip(formats, outputs, strict=False):
+        text = _rendered(found, shown_as)
+        output_files.write(Path(file), text.encode("utf-8", "replace"))
+    if not outputs:
+        _show(call, found, formats[0], every=every)
+    failed = lint.fails(found.worst(), fail_on or "error")
+    return FINDINGS if failed else FOUND
 
 
 @operation(
@@ -241,7 +130,7 @@ def opened(
         ),
     ),
     group="Review",
-    through=review_command.review,
+    through=_in_formats,
     tool=Tool(
         """Show what a change does to the notes: claims, broken links, similar notes, lint findings.
         By default, that of this branch.""",
@@ -276,207 +165,43 @@ def review(
     )
     left = left_out(bank, base, head)
     with (
-        _bank_of(bank, base, left) as before,
-        _bank_of(bank, head, left, otherwise=before.settings) as after,
+        bank_of(bank, base, left) as before,
+        bank_of(bank, head, left, otherwise=before.settings) as after,
     ):
         return compared(bank, before, after, base, head, left)
 
 
-def compared(
-    bank: Bank, before: Bank, after: Bank, base: Side, head: Side, left: UnreadNotes = NOTHING
-) -> Review:
-    """Return the review of two banks, the states of `bank` at two revisions without some notes."""
-    said = [one.catch_up() for one in (before, after)]
-    said += [*before.take_notices(), *after.take_notices()]
-    found = _comparison(bank, before, after, left)
-    of_rules = tuple(review_findings.of_rules(found))
-    similar = tuple(_similar(found))
-    changes = tuple(found.changes.values())
-    made = Review(
-        schema_version=SCHEMA_VERSION,
-        base=base,
-        head=head,
-        prefix=_below_tree(bank, bank.layout.prefix),
-        changes=changes,
-        findings=(),
-        rules=(),
-        ghosts_made=tuple(link_changes.ghosts_made(found, moved(of_rules))),
-        broken_backlinks=tuple(link_changes.broken_backlinks(found)),
-        orphans_made=tuple(link_changes.orphans_made(found)),
-        similar=without_same(similar, of_rules),
-        said_elsewhere=tuple(_said_elsewhere(found, similar)),
-        neighbours=tuple(link_changes.neighbours(found, similar)),
-        stale=tuple(stale_citations(bank, found, base, head)),
-        queries=tuple(_falls(found)),
-        tokens=TokenChange(
-            sum(one.tokens_before for one in changes), sum(one.tokens_after for one in changes)
-        ),
-        notices=(*dict.fromkeys(filter(None, said)), *_notices(bank, found, left)),
-    )
-    every = ordered((*of_rules, *of_review(made)))
-    findings = limited(every)
-    return replace(
-        made,
-        findings=findings,
-        rules=rules_of(findings),
-        ghosts_made=made.ghosts_made[:MOST_OF_RULE],  # a finding counts the others
-    )
+def _formats(call: Call, given: Sequence[str], outputs: Sequence[str]) -> Sequence[str]:
+    """Return the formats, one for each file, or one for stdout; raise UsageError."""
+    if call.json and set(given) - {"json"}:
+        raise call.usage_error("--json and --format say different things")
+    formats = given or ("json" if call.json else "terminal",)
+    if outputs and "terminal" in formats:
+        raise call.usage_error("--output needs --format or --json")
+    if len(formats) != max(len(outputs), 1):
+        raise call.usage_error("several formats need an --output each, in their order")
+    return formats
 
 
-def _bank_of(
-    bank: Bank, side: Side, left: UnreadNotes, otherwise: Settings | None = None
-) -> AbstractContextManager[Bank]:
-    """Return the bank of a side of the review; `otherwise` is as of `bank_at`."""
-    if side.name == WORKTREE and side.commit is None:
-        return nullcontext(bank)
-    from memory_bank.bank.revisions.revisions import bank_at  # start-up: git is asked for much
-
-    name = side.commit or side.name
-    return bank_at(bank, name, otherwise=otherwise, left_out=left.paths)
-
-
-def _comparison(bank: Bank, before: Bank, after: Bank, left: UnreadNotes) -> LinkComparison:
-    old, new = BankState(before), BankState(after)
-    if after is bank:
-        added = set(new.versions) - set(old.versions)
-        new = BankState(after, not_shared(bank, added))
-    differ = {
-        path
-        for path in {*old.versions, *new.versions}
-        if old.versions.get(path) != new.versions.get(path)
-    }
-    was, now = (
-        {path: _shown(bank, state.data(path)) for path in sorted(differ) if path in state.versions}
-        for state in (old, new)
-    )
-
-    def place(path: str) -> str:
-        there = path in new.versions or path in left.after
-        return (after if there else before).roots.place(path)
-
-    @cache
-    def file_of(path: str) -> str:
-        return _below_tree(bank, place(path))
-
-    changes = compare({**was, **left.before}, {**now, **left.after}, file_of)
-    return LinkComparison(
-        before=old,
-        after=new,
-        changes={one.path: one for one in changes},
-        place=place,
-        file_of=file_of,
-        has_file=lambda path: _has_file(after, path),
-        present={one.path: one for one in changes if one.kind != "removed"},
-        whole=not left.paths,
-        renames={one.old_path: one.path for one in changes if one.old_path},
-    )
+def _show(call: Call, found: Review, shown_as: str, *, every: bool) -> None:
+    """Print a review."""
+    if shown_as == "json":
+        call.console.document(found)
+    elif shown_as == "terminal":
+        shown.show(call, found, every=every)
+        call.notices(found.notices)
+    else:
+        call.console.write(_rendered(found, shown_as))
 
 
-def _shown(bank: Bank, data: bytes) -> bytes:
-    """Return the bytes of a note as a review may show them; what is too large is not shown."""
-    if len(data) > MAX_BYTES:
-        return data
-    return without_secrets(data, bank.settings.secrets.allow)
-
-
-def _below_tree(bank: Bank, path: str) -> str:
-    """Return the path below the work tree of a path below the project."""
-    tree = repository.worktree(bank.layout.root)
-    home = bank.layout.project.relative_to(tree).as_posix() if tree else "."
-    return path if home == "." else f"{home}/{path}"
-
-
-def _has_file(bank: Bank, path: str) -> bool:
-    """Tell whether the project, or the bank, has a file or folder."""
-    inside = path and not path.startswith(("/", "..")) and "\0" not in path
-    places = (path, f"{bank.layout.origin.prefix}{path}")
-    return bool(inside) and any(map(bank.layout.project_has, places))
-
-
-def _similar(found: LinkComparison) -> Iterator[SimilarNote]:
-    """Yield the notes at BASE that are similar to added notes, and to those whose text changed."""
-    known: dict[str, Words] = {}
-    wanted = [path for path, one in found.present.items() if one.sections]
-    for path in wanted[:MAX_COMPARED]:
-        data = found.after.data(path)
-        body = front_matter.split(decode(data).text).body
-        own = {path, found.changes[path].old_path}
-
-        def asked(view: View, body: str = body) -> dict[str, float]:
-            return similar_notes(view, body, known, compared=10)
-
-        near = {
-            other: likeness
-            for other, likeness in found.before.bank.read(asked).items()
-            if other not in own and found.renames.get(other, other) in found.after.rows
-        }
-        for other in sorted(near, key=lambda key: (-near[key], key))[:MAX_SIMILAR]:
-            likeness = round(near[other], 3)
-            yield SimilarNote(path, found.file_of(path), other, likeness, found.file_of(other))
-
-
-def _said_elsewhere(
-    found: LinkComparison, similar: Collection[SimilarNote]
-) -> Iterator[SaidElsewhere]:
-    """Yield the new sentences that may repeat or contradict other notes at HEAD.
-
-    Of a pair of notes that are similar as a whole nothing more is said, and of two changed notes
-    only once.
-    """
-    told = {frozenset((one.path, one.other)) for one in similar}
-    for path in [path for path, one in found.present.items() if one.sections][:MAX_COMPARED]:
-        old = found.changes[path].old_path or path
-        was, now = _sentences(found.before.data(old)), _sentences(found.after.data(path))
-        remarks = _remarks(found, path, _others(now, was))
-        before = _remarks(found, path, _others(was, now)) if remarks else ()
-        for one in unless_said_before(remarks, before):
-            if (pair := frozenset((path, one.path))) not in told:
-                told.add(pair)
-                yield SaidElsewhere(path, found.file_of(path), one, found.file_of(one.path))
-
-
-def _remarks(found: LinkComparison, path: str, some: Sequence[Sentence]) -> tuple[SameSubject, ...]:
-    def asked(view: View) -> tuple[SameSubject, ...]:
-        return on_same_subject(view, some, without={path})
-
-    return found.after.bank.read(asked) if some else ()
-
-
-def _others(some: Sequence[Sentence], known: Sequence[Sentence]) -> list[Sentence]:
-    texts = {one.text for one in known}
-    return [one for one in some if one.text not in texts]
-
-
-def _sentences(data: bytes) -> list[Sentence]:
-    text = decode(data).text
-    body = front_matter.split(text).body
-    return sentences(body, 1 + text[: len(text) - len(body)].count("\n"))
-
-
-def _falls(found: LinkComparison) -> Iterator[RankFall]:
-    """Yield the notes that golden queries find later; those of another path are left out."""
-    for one in golden_queries.compare(found.before.bank, found.after.bank):
-        if one.note not in found.renames:
-            yield RankFall(*one, found.file_of(one.note))
-
-
-def _notices(bank: Bank, found: LinkComparison, left: UnreadNotes) -> Iterator[str]:
-    """Yield what was left out, and what decides about findings."""
-    old, new = found.before.bank.settings, found.after.bank.settings
-    changed = [name for name in _OF_FINDINGS if getattr(old, name) != getattr(new, name)]
-    if changed:
-        sections = ", ".join(f"[{name}]" for name in changed)
-        file = _below_tree(bank, f"{bank.layout.prefix}{SETTINGS}")
-        yield f"this change has other settings of findings, which hold here: {sections} of {file}"
-    if any(not one.ignored for one in new.problems):
-        yield "the settings of this change can't be read: those of its base hold here"
-    if number := len(left.paths):
-        yield (
-            f"{number:,} changed notes are beyond the limits of a review, and were not read; so new"
-            " links to nothing and notes that lost their last link are not listed"
-        )
-    if len(found.present) > MAX_COMPARED:
-        yield (
-            f"similar notes were looked for of the first {MAX_COMPARED:,} of"
-            f" {len(found.present):,} changed notes"
-        )
+def _rendered(found: Review, shown_as: str) -> str:
+    """Return a review in a format for other programs, with a line end."""
+    if shown_as == "json":
+        text = document(found)
+    elif shown_as == "markdown":
+        text = markdown.markdown(found)
+    elif shown_as == "sarif":
+        text = sarif.sarif(found, __version__)
+    else:
+        text = workflow_commands(found.findings)
+    return text if text.endswith("\n") or not text else f"{text}\n"

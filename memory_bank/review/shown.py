@@ -5,26 +5,23 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from memory_bank.bank.findings import SEVERITIES
 from memory_bank.base.operation import FailOn, Param
 from memory_bank.base.rendering import count
 from memory_bank.base.screen import FAILED, FINDINGS, FOUND, NOTHING, Call, Piece, place
-
-if TYPE_CHECKING:  # the verbs name the views of their answers
-    from memory_bank.notes.compare.note_change import (
-        ClaimChange,
-        KeyChange,
-        LinkChange,
-        NoteChange,
-        SectionChange,
-        TextSpan,
-    )
-    from memory_bank.review.doctor import BankHealth, CodeHealth
-    from memory_bank.review.git_merges import GitSetup, Resolved
-    from memory_bank.review.report import Review, ReviewFinding
-
+from memory_bank.notes.compare.note_change import (
+    ClaimChange,
+    KeyChange,
+    LinkChange,
+    NoteChange,
+    SectionChange,
+    TextSpan,
+)
+from memory_bank.review import lint
+from memory_bank.review.records import BankHealth, CodeHealth, GitSetup, Resolved
+from memory_bank.review.report import Review, ReviewFinding
 
 _FINDINGS = 100
 """Number of new findings that are shown unless all are."""
@@ -223,8 +220,6 @@ def health(
     fail_on: FailOn = None,
 ) -> int:
     """Show what is wrong with a bank."""
-    from memory_bank.review import lint
-
     call.answer(found, lambda found: _health(call, found))
     if check and (found.problem or found.waiting):
         return FAILED

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from memory_bank.base.rendering import count
 from memory_bank.base.text import Quotes, one_line
 from memory_bank.memory.told import answer_text, lines_of, problem_text
-
-if TYPE_CHECKING:  # the verbs name the texts of their answers
-    from memory_bank.notes.compare.note_change import (
-        ClaimChange,
-        NoteChange,
-        SectionChange,
-        TextSpan,
-    )
-    from memory_bank.review.doctor import BankHealth
-    from memory_bank.review.report import Review
-
+from memory_bank.notes.compare.note_change import (
+    ClaimChange,
+    NoteChange,
+    SectionChange,
+    TextSpan,
+)
+from memory_bank.review.records import BankHealth
+from memory_bank.review.report import Review
 
 _FINDINGS = 40
 

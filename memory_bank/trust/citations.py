@@ -12,10 +12,10 @@ from typing import Any, Literal, NamedTuple
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.open_index import View
 from memory_bank.base.filenames import NOTE_SUFFIXES
-from memory_bank.code import parsing
 from memory_bank.code.code_at import CitedPlace
 from memory_bank.code.code_names import SYMBOL, symbol_of
 from memory_bank.code.lookup import dotted_name
+from memory_bank.code.parse import parsing
 from memory_bank.search.manifest import document_rows, link_rows
 from memory_bank.search.manifest.link_rows import LinkRow
 

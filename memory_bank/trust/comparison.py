@@ -11,12 +11,12 @@ from memory_bank.bank.note_files import open_history
 from memory_bank.base.dates import iso_of
 from memory_bank.base.errors import MemoryBankError, StorageFailed
 from memory_bank.base.filenames import NOTE_SUFFIXES
-from memory_bank.code import parsing
 from memory_bank.code.changes import Compared, SymbolChanges
 from memory_bank.code.code_at import FOLDER, CitedPlace, CodeAt
 from memory_bank.code.code_words import CodeWords, NamedCode
-from memory_bank.code.database import ParseCache
-from memory_bank.code.work_tree import work_tree_of
+from memory_bank.code.index.database import ParseCache
+from memory_bank.code.index.work_tree import work_tree_of
+from memory_bank.code.parse import parsing
 from memory_bank.git import objects
 from memory_bank.git.commits import Change, CommitsAt
 from memory_bank.git.history import SECONDS, merge_changes

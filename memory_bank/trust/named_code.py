@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from memory_bank.code import parsing
 from memory_bank.code.code_words import NamedCode, number_of, parts_of
+from memory_bank.code.parse import parsing
 from memory_bank.notes.blocks import parse_blocks
 from memory_bank.notes.inline import scan
 

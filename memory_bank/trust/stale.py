@@ -11,7 +11,7 @@ from memory_bank.bank.open_index import View
 from memory_bank.base.errors import BadInput
 from memory_bank.base.operation import Param, Tool, operation
 from memory_bank.code.code_at import NOW
-from memory_bank.code.work_tree import work_tree_of
+from memory_bank.code.index.work_tree import work_tree_of
 from memory_bank.git import objects, repository
 from memory_bank.search.manifest import document_rows
 from memory_bank.trust import shown, told

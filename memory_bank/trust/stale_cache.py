@@ -11,7 +11,7 @@ from memory_bank.bank.bank import Bank
 from memory_bank.bank.open_index import View
 from memory_bank.base.dates import iso_of
 from memory_bank.base.errors import MemoryBankError, StorageFailed
-from memory_bank.code import parsing
+from memory_bank.code.parse import parsing
 from memory_bank.git import objects, repository
 from memory_bank.git.commits import CommitsAt
 from memory_bank.git.file_commits import FileCommits

@@ -19,8 +19,8 @@ from typing import NamedTuple
 from memory_bank.base.errors import NoRepository
 from memory_bank.code.call_targets import HOW
 from memory_bank.code.calls import SHOWN, CallGraph
-from memory_bank.code.codebase import Codebase, open_codebase
-from memory_bank.code.database import SymbolRow, last_part
+from memory_bank.code.index.codebase import Codebase, open_codebase
+from memory_bank.code.index.database import SymbolRow, last_part
 
 _AROUND = 1
 """Source lines shown on each side of a call."""

@@ -29,10 +29,10 @@ import tantivy
 from tree_sitter import Language, Parser
 
 from memory_bank.base.documents import Document
-from memory_bank.code import parsing
-from memory_bank.code.codebase import Codebase, open_codebase
 from memory_bank.code.commits import CodeHistory
-from memory_bank.code.lane_search import LANES
+from memory_bank.code.index.codebase import Codebase, open_codebase
+from memory_bank.code.index.lane_search import LANES
+from memory_bank.code.parse import parsing
 from tests.benchmarks.bare_static import BareStatic
 
 _BATCH = 256

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from memory_bank.base.errors import NoRepository
-from memory_bank.code.codebase import Codebase, open_codebase
 from memory_bank.code.guards import CALLS
+from memory_bank.code.index.codebase import Codebase, open_codebase
 from memory_bank.code.symbols import snippet
 
 _FIRST = 5

@@ -14,8 +14,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from memory_bank.base.settings import Settings
-from memory_bank.code import parse_process, parsing
-from memory_bank.code.work_tree import WorkTree
+from memory_bank.code.index.work_tree import WorkTree
+from memory_bank.code.parse import parse_process, parsing
 
 
 def files(root: Path) -> Iterator[tuple[str, bytes, str]]:

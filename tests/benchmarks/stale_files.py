@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memory_bank.bank.bank import open_bank
-from memory_bank.code import parsing
+from memory_bank.code.parse import parsing
 from memory_bank.git import objects
 from memory_bank.trust.named_code import named_in
 from memory_bank.trust.stale import stale

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank.code import parsing
-from memory_bank.code.database import ParseCache
-from memory_bank.code.symbol_table import SymbolTable
-from memory_bank.code.work_tree import WorkTree
+from memory_bank.code.index.database import ParseCache
+from memory_bank.code.index.symbol_table import SymbolTable
+from memory_bank.code.index.work_tree import WorkTree
+from memory_bank.code.parse import parsing
 from memory_bank.git import process
 from tests.shop import FILES, write
 

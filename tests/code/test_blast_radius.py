@@ -10,7 +10,7 @@ from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadInput, FileNotFound, SymbolNotFound
 from memory_bank.code import tests_for
 from memory_bank.code.blast_radius import blast_radius
-from memory_bank.code.codebase import Codebase
+from memory_bank.code.index.codebase import Codebase
 from memory_bank.code.lookup import in_file
 from memory_bank.memory.recall import recall
 

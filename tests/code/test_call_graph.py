@@ -8,10 +8,10 @@ import pytest
 
 from memory_bank.code.call_targets import HOW, IMPORTED, INHERITED, NAMED_ALIKE, ONLY_ONE, SAME_FILE
 from memory_bank.code.calls import SHOWN, CallGraph
-from memory_bank.code.database import last_part
 from memory_bank.code.imports import ImportTargets
+from memory_bank.code.index.database import last_part
+from memory_bank.code.index.symbol_table import SymbolTable
 from memory_bank.code.lookup import symbol_named
-from memory_bank.code.symbol_table import SymbolTable
 from tests.shop import write
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from memory_bank.code import parsing
 from memory_bank.code.code_at import CodeAt
-from memory_bank.code.database import ParseCache
+from memory_bank.code.index.database import ParseCache
+from memory_bank.code.parse import parsing
 from tests.git.history_builder import Made, make
 from tests.growth import times_as_long
 

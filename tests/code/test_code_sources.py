@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_bank.base.documents import Document, Span, Unchanged
+from memory_bank.code.index.symbol_table import REST, SIZE, CodeSource, SymbolTable, divided
 from memory_bank.code.sources import SymbolSource, TestSource
-from memory_bank.code.symbol_table import REST, SIZE, CodeSource, SymbolTable, divided
 from tests.shop import write
 
 

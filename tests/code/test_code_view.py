@@ -10,8 +10,8 @@ import pytest
 
 from memory_bank.base.errors import BadInput, FileNotFound
 from memory_bank.code import file_view
-from memory_bank.code.codebase import Codebase, open_codebase
 from memory_bank.code.file_view import code_view
+from memory_bank.code.index.codebase import Codebase, open_codebase
 
 KEY = "AKIA" + "QZ7WLMR4T2VXKD3B"
 

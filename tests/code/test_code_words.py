@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from memory_bank.code import parsing
 from memory_bank.code.code_words import CodeWords, NamedCode
+from memory_bank.code.parse import parsing
 
 CODE = '''"""Talk of RETRIES and old_name."""
 import old_import

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from memory_bank.base.documents import Document, Span, Unchanged, Unreadable
+from memory_bank.code.index.work_tree import WorkTree
 from memory_bank.code.sources import DocSource
-from memory_bank.code.work_tree import WorkTree
 
 
 @pytest.fixture

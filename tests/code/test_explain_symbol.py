@@ -8,8 +8,8 @@ import pytest
 
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.base.errors import BadInput, NoRepository, SymbolNotFound
-from memory_bank.code.codebase import Codebase, open_codebase
 from memory_bank.code.explain_symbol import explain_symbol
+from memory_bank.code.index.codebase import Codebase, open_codebase
 from memory_bank.git.history import History
 from tests.cited_shop import make_shop
 from tests.git.history_builder import run

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memory_bank.code.imports import ImportTargets
-from memory_bank.code.symbol_table import SymbolTable
+from memory_bank.code.index.symbol_table import SymbolTable
 from tests.shop import write
 
 

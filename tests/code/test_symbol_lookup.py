@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from memory_bank.base.errors import SymbolNotFound
+from memory_bank.code.index.symbol_table import SymbolTable
 from memory_bank.code.lookup import (
     in_file,
     last_name,
@@ -16,7 +17,6 @@ from memory_bank.code.lookup import (
     symbols_meant,
     symbols_named,
 )
-from memory_bank.code.symbol_table import SymbolTable
 from tests.shop import write
 
 OpenTable = Callable[..., SymbolTable]

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from memory_bank.base.errors import BadInput, SymbolNotFound
-from memory_bank.code.codebase import Codebase, open_codebase
-from memory_bank.code.database import SymbolRow
-from memory_bank.code.records import Symbol
+from memory_bank.code.index.codebase import Codebase, open_codebase
+from memory_bank.code.index.database import SymbolRow
+from memory_bank.code.parse.parsed_file import Symbol
 from memory_bank.code.symbols import list_symbols, snippet, symbol
 from tests.shop import FILES, write
 

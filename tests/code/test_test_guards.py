@@ -18,8 +18,8 @@ from memory_bank.code.guards import (
     TestGuards,
 )
 from memory_bank.code.imports import ImportTargets
+from memory_bank.code.index.symbol_table import SymbolTable
 from memory_bank.code.lookup import symbol_named
-from memory_bank.code.symbol_table import SymbolTable
 from tests.shop import write
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from memory_bank.code import similarity
+from memory_bank.code.index.work_tree import WorkTree
 from memory_bank.code.similarity import Similarity, WordTable
-from memory_bank.code.work_tree import WorkTree
 from tests.code.conftest import write
 from tests.git.history_builder import run
 

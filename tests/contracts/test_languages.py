@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory_bank.code import parsing
+from memory_bank.code.parse import parsing
 
 FUNCTIONS = {
     "bash": "scale() {\n  echo $1\n  round two\n}\n",

@@ -10,8 +10,8 @@ import pytest
 from memory_bank.base import plugins
 from memory_bank.base.documents import Document, Source, Span, Unchanged
 from memory_bank.code import sources
+from memory_bank.code.index.work_tree import WorkTree
 from memory_bank.code.sources import DocSource, JoinedSources
-from memory_bank.code.work_tree import WorkTree
 
 TEXT = "osprey,dives for fish\nowl,hunts voles\n"
 FILES = {"docs": "docs/birds.md", "rows": "docs/birds.csv"}  # `rows` is of the sample plug-in

@@ -9,7 +9,7 @@ import pytest
 
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.base.errors import BadInput
-from memory_bank.code.codebase import Codebase, open_codebase
+from memory_bank.code.index.codebase import Codebase, open_codebase
 from memory_bank.memory import ask_results
 from memory_bank.memory.ask import ask
 from memory_bank.memory.remember import remember

@@ -13,11 +13,12 @@ from memory_bank.bank.bank import open_bank
 from memory_bank.base.errors import BadInput, NoRepository
 from memory_bank.base.rendering import document
 from memory_bank.notes.compare import note_comparison as note_diff
+from memory_bank.review import compared_banks as review_limits
+from memory_bank.review import compared_banks as reviewing
 from memory_bank.review import findings
-from memory_bank.review import review as review_limits
-from memory_bank.review import review as reviewing
+from memory_bank.review.compared_banks import _LIMITS
 from memory_bank.review.report import Review
-from memory_bank.review.review import _LIMITS, review
+from memory_bank.review.review import review
 from memory_bank.review.revision_range import sides
 from tests.benchmarks.review_bounds import MOST_MEGABYTES, MOST_SECONDS, measure
 from tests.conftest import run_git

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from memory_bank.code.records import Import
+from memory_bank.code.parse.parsed_file import Import
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -19,7 +19,7 @@ from memory_bank.code.languages.base import (
     unquoted,
     words,
 )
-from memory_bank.code.records import Import
+from memory_bank.code.parse.parsed_file import Import
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from memory_bank.bank.bank import Bank
     from memory_bank.base.settings import Settings
-    from memory_bank.code.codebase import Codebase
+    from memory_bank.code.index.codebase import Codebase
 
 
 class Aborted(BadInput):
@@ -210,7 +210,7 @@ class CommandCall:
     @contextmanager
     def open_code(self) -> Iterator[Codebase]:
         """Open the code of the work tree, and close it at the end; no bank is needed."""
-        from memory_bank.code.codebase import open_codebase
+        from memory_bank.code.index.codebase import open_codebase
 
         try:
             code = open_codebase(bank=self.named_bank)

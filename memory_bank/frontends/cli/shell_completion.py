@@ -63,7 +63,7 @@ def observations(ctx: click.Context, _: click.Parameter, start: str) -> list[str
 
 def symbols(ctx: click.Context, _: click.Parameter, start: str) -> list[str]:
     """Return the names of symbols that start with a text, from the table as it is."""
-    from memory_bank.code.codebase import open_codebase
+    from memory_bank.code.index.codebase import open_codebase
     from memory_bank.code.symbols import known_names
 
     try:

@@ -34,7 +34,7 @@ from lsprotocol.types import (
 )
 
 from memory_bank.base.text import clean, one_line
-from memory_bank.code.codebase import Codebase
+from memory_bank.code.index.codebase import Codebase
 from memory_bank.frontends.lsp.buffers import Editor, FileRequest, positions
 from memory_bank.frontends.lsp.editor import destinations, open_texts, problems
 from memory_bank.frontends.lsp.editor.completion import Completion, choices

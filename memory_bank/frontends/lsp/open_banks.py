@@ -12,7 +12,7 @@ from pathlib import Path
 from memory_bank.bank.findings import Finding
 from memory_bank.base import paths
 from memory_bank.base.errors import BadName, BadSetting, MemoryBankError, NoBank, NoRepository
-from memory_bank.code.codebase import Codebase
+from memory_bank.code.index.codebase import Codebase
 from memory_bank.frontends.serving.serving_background import Background
 from memory_bank.frontends.serving.shared_bank import SharedBank, SharedCode
 from memory_bank.memory.maintenance import ChangedPaths
@@ -161,6 +161,8 @@ class Codebases:
 
 
 def _open(folder: Path, embeds: Callable[[], bool]) -> Codebase:
-    from memory_bank.code.codebase import open_codebase  # start-up: the first answer needs none
+    from memory_bank.code.index.codebase import (
+        open_codebase,  # start-up: the first answer needs none
+    )
 
     return open_codebase(folder, embeds=embeds)

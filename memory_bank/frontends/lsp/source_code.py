@@ -26,7 +26,7 @@ from lsprotocol.types import (
 
 from memory_bank.bank.bank import Bank
 from memory_bank.base.text import one_line
-from memory_bank.code.citing_notes import CitingNote
+from memory_bank.code.records import CitingNote
 from memory_bank.frontends.lsp import navigation
 from memory_bank.frontends.lsp.buffers import (
     ADD_NOTE,

@@ -31,7 +31,7 @@ from memory_bank.base.errors import Busy, Hint, MemoryBankError
 from memory_bank.base.operation import Operation
 from memory_bank.base.rendering import document, failure
 from memory_bank.base.text import Quotes, agent_name, clean, one_line
-from memory_bank.code.codebase import Codebase
+from memory_bank.code.index.codebase import Codebase
 from memory_bank.frontends import declared
 from memory_bank.frontends.http.path_redaction import without_paths
 from memory_bank.frontends.mcp.arguments import metadata, taken

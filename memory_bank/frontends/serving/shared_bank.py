@@ -16,8 +16,8 @@ from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import MemoryBankError, NoBank
 from memory_bank.base.filenames import reached
 from memory_bank.base.repairs import Reports
-from memory_bank.code.codebase import Codebase
 from memory_bank.code.coupled import Coupled, CouplingState
+from memory_bank.code.index.codebase import Codebase
 
 OpenCode: TypeAlias = "Callable[[Callable[[], bool]], Codebase]"
 """Opens the code; it is given what tells whether its requests embed."""
@@ -328,7 +328,9 @@ class SharedBank:
                 self._bank = None
 
     def _open_code(self, embeds: Callable[[], bool]) -> Codebase:
-        from memory_bank.code.codebase import open_codebase  # start-up: the first answer needs none
+        from memory_bank.code.index.codebase import (
+            open_codebase,  # start-up: the first answer needs none
+        )
 
         return open_codebase(self._folder(), bank=self._path, embeds=embeds)
 

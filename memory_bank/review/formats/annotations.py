@@ -8,13 +8,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from memory_bank.base.rendering import count, named, unhidden
-
-if TYPE_CHECKING:
-    from memory_bank.review.report import ReviewFinding
-
+from memory_bank.review.report import ReviewFinding
 
 _LEVELS = {"error": "error", "warning": "warning", "info": "notice"}
 

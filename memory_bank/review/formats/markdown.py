@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from memory_bank.base.rendering import count, unhidden
 from memory_bank.memory.same_subject import side_by_side
@@ -23,10 +23,7 @@ from memory_bank.notes.compare.note_change import (
 )
 from memory_bank.notes.sections import first_sentence
 from memory_bank.review.formats.word_diff import context, spans_of
-
-if TYPE_CHECKING:
-    from memory_bank.review.report import Review, ReviewFinding
-
+from memory_bank.review.report import Review, ReviewFinding
 
 _LONGEST = 300
 """Characters of a text inside a line."""

@@ -6,15 +6,12 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
-from typing import TYPE_CHECKING, cast
+from typing import cast
 from urllib.parse import quote
 
 from memory_bank.base.rendering import document, unhidden
 from memory_bank.review.formats.annotations import MOST, left_out
-
-if TYPE_CHECKING:
-    from memory_bank.review.report import Review, ReviewFinding, RuleWithFindings
-
+from memory_bank.review.report import Review, ReviewFinding, RuleWithFindings
 
 _SCHEMA = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"

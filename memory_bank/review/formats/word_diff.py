@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from memory_bank.notes.compare.note_change import ClaimChange
-
+from memory_bank.notes.compare.note_change import ClaimChange
 
 _BREAK = re.compile(r"(?<! {2})(?<!\\)(?:\r\n|\r|\n)[ \t]*(?=[^\s>])")
 """A soft line break, which Markdown shows as a space."""

@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from memory_bank.code import parsing
-from memory_bank.code.records import ParsedFile
+from memory_bank.code.parse import parsing
+from memory_bank.code.parse.parsed_file import ParsedFile
 
 DEPLOY = """#!/usr/bin/env bash
 # Deploy the service.
@@ -83,7 +83,7 @@ def test_characters_beyond_the_first_plane_do_not_crash_the_process() -> None:
     """The grammar's scanner reads beyond a table for them; what is there depends on the memory."""
     crashes = "{\U000e8620\xe4 > \U000b26db$\U0009bcd9Y\xc3>\x9f\x1e\0"
     program = (
-        "import sys\nfrom memory_bank.code.parsing import parse\n"
+        "import sys\nfrom memory_bank.code.parse.parsing import parse\n"
         "data = sys.stdin.buffer.read()\nfor _ in range(2000): parse(data, 'bash')\n"
     )
     done = subprocess.run(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from memory_bank.code import parsing
-from memory_bank.code.records import ParsedFile
+from memory_bank.code.parse import parsing
+from memory_bank.code.parse.parsed_file import ParsedFile
 
 CART = """/** @file
  * Carts of a shop.

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from memory_bank.code import parsing
-from memory_bank.code.records import ParsedFile
+from memory_bank.code.parse import parsing
+from memory_bank.code.parse.parsed_file import ParsedFile
 
 STORE = """// Package store keeps orders.
 package store

@@ -37,7 +37,7 @@ def test_what_is_missing_is_a_warning(shop: Path, mb: Run) -> None:
 def test_missing_vectors_are_one_warning_and_sync_counts_those_that_it_computes(
     shop: Path, mb: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memory_bank.code.codebase.EMBED_SECONDS", 0.0)
+    monkeypatch.setattr("memory_bank.code.index.codebase.EMBED_SECONDS", 0.0)
     functions = (f'def charge_{n}():\n    """Charge card {n}."""\n\n\n' for n in range(60))
     (shop / "many.py").write_text("".join(functions))
     mb("init")
@@ -118,7 +118,7 @@ def test_sync_without_a_bank_embeds_the_code(
     shop: Path, mb: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert mb("sync").code == 2
-    monkeypatch.setattr("memory_bank.code.codebase.EMBED_SECONDS", 0.0)
+    monkeypatch.setattr("memory_bank.code.index.codebase.EMBED_SECONDS", 0.0)
     many = "".join(f"def pay_{one}():\n    return {one}\n\n" for one in range(100))
     (shop / "shop/many.py").write_text(many)
     assert "a sync computes them" in mb("ask", "pay").err

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank.code.codebase import open_codebase
+from memory_bank.code.index.codebase import open_codebase
 from tests.shop import FILES, write
 
 from .conftest import Run

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from lsprotocol import types
 
-from memory_bank.code.citing_notes import CitingNote
-from memory_bank.code.codebase import open_codebase
 from memory_bank.code.coupled import Coupled
+from memory_bank.code.index.codebase import open_codebase
+from memory_bank.code.records import CitingNote
 from memory_bank.frontends.lsp.buffers import Clock
 from memory_bank.frontends.lsp.editor.symbol_notes import SymbolContext
 from memory_bank.frontends.lsp.source_code import ago, of_symbol

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from memory_bank.base.errors import NoRepository
-from memory_bank.code.codebase import Codebase, open_codebase
+from memory_bank.code.index.codebase import Codebase, open_codebase
 from memory_bank.frontends.serving import shared_bank
 from memory_bank.frontends.serving.serving_background import Background
 from memory_bank.frontends.serving.shared_bank import SharedBank, SharedCode
@@ -70,7 +70,7 @@ class TestCodeThatIsSearched:
     def test_what_a_request_leaves_is_embedded(
         self, shared: SharedBank, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("memory_bank.code.codebase.EMBED_SECONDS", 0.0)
+        monkeypatch.setattr("memory_bank.code.index.codebase.EMBED_SECONDS", 0.0)
         code = shared.codebase()
         assert "no vectors yet: a sync computes them" in (ask(None, code, "buy").problem or "")
         until(lambda: waiting() == 0)

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.open_index import View
-from memory_bank.code.codebase import Codebase
+from memory_bank.code.index.codebase import Codebase
 from memory_bank.frontends.lsp.editor.destinations import leads_to, project_files, symbols
 from memory_bank.frontends.lsp.editor.open_texts import Texts
 from memory_bank.notes.characters import BREAK

@@ -10,14 +10,16 @@ from typing import NamedTuple
 
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import NoteExists
-from memory_bank.code import lookup, parsing
+from memory_bank.code import lookup
 from memory_bank.code.call_targets import Caller
-from memory_bank.code.citing_notes import CitingNote, CitingNotes, citing_notes
-from memory_bank.code.codebase import Codebase
+from memory_bank.code.citing_notes import CitingNotes, citing_notes
 from memory_bank.code.coupled import LOW, RISKS, Coupled
-from memory_bank.code.database import SymbolRow, last_part
 from memory_bank.code.guards import CALLS, NAMED
-from memory_bank.code.records import ParsedFile, Symbol
+from memory_bank.code.index.codebase import Codebase
+from memory_bank.code.index.database import SymbolRow, last_part
+from memory_bank.code.parse import parsing
+from memory_bank.code.parse.parsed_file import ParsedFile, Symbol
+from memory_bank.code.records import CitingNote
 from memory_bank.frontends.lsp.editor.open_texts import LastAnswer
 from memory_bank.memory import create as actions
 from memory_bank.notes import front_matter

@@ -18,7 +18,7 @@ from starlette.types import ASGIApp
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import NoRepository
 from memory_bank.base.rendering import document, visible
-from memory_bank.code.codebase import Codebase
+from memory_bank.code.index.codebase import Codebase
 from memory_bank.frontends.serving.shared_bank import SharedBank
 from memory_bank.frontends.web.export.exporting import Export, Words
 from memory_bank.frontends.web.health import Checked, RuleRuns, check

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory_bank.base.errors import IndexDamaged
-from memory_bank.code.database import CodeDatabase, FileRow, last_part, names_of, replace
-from memory_bank.code.records import Intent, ParsedFile, Symbol
+from memory_bank.code.index.database import CodeDatabase, FileRow, last_part, names_of, replace
+from memory_bank.code.parse.parsed_file import Intent, ParsedFile, Symbol
 
 NAMES = st.lists(st.sampled_from(["a", "a.b", "c", "main"]), max_size=4)
 CHANGES = st.lists(st.tuples(st.sampled_from("pqr"), st.none() | NAMES), max_size=8)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank.code.database import ParseCache
-from memory_bank.code.records import Import, Intent, ParsedFile, Symbol
+from memory_bank.code.index.database import ParseCache
+from memory_bank.code.parse.parsed_file import Import, Intent, ParsedFile, Symbol
 
 PARSED = ParsedFile(
     "python",

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank.code import parsing
-from memory_bank.code.records import ParsedFile
+from memory_bank.code.parse import parsing
+from memory_bank.code.parse.parsed_file import ParsedFile
 from tests.growth import times_as_long
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 CART = b'''"""Carts of a shop."""
 import os, re as r
 from . import x

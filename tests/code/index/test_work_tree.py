@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memory_bank.base.errors import NoRepository, StorageFailed
-from memory_bank.code.work_tree import (
+from memory_bank.code.index.work_tree import (
     BINARY,
     GENERATED,
     LINK,

@@ -19,7 +19,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from memory_bank.base.errors import StorageFailed, exhausted
-from memory_bank.code.records import (
+from memory_bank.code.parse.parsed_file import (
     ANSWER,
     MAX_ANSWER,
     OUT_OF_MEMORY,
@@ -54,7 +54,7 @@ _IDLE_SECONDS = 30.0
 
 _START = (
     "import sys; sys.path.insert(0, sys.argv.pop(1)); import memory_bank; del sys.path[0];"
-    " from memory_bank.code.parse_worker import main; main()"
+    " from memory_bank.code.parse.parse_worker import main; main()"
 )
 """Runs this very package, from wherever it was imported."""
 

@@ -20,8 +20,7 @@ from typing import TYPE_CHECKING, cast
 from memory_bank.base import plugins
 from memory_bank.base.paths import user_folder
 from memory_bank.code.code_words import spans_joined
-from memory_bank.code.database import ParseCache
-from memory_bank.code.fingerprints import CLOSE, OPEN, Comments, FileTokens
+from memory_bank.code.index.database import ParseCache
 from memory_bank.code.languages.base import (
     MOST_TEXT,
     Case,
@@ -33,7 +32,8 @@ from memory_bank.code.languages.base import (
     named,
     text_of,
 )
-from memory_bank.code.records import EXAMPLE, Import, Intent, ParsedFile, Symbol
+from memory_bank.code.parse.fingerprints import CLOSE, OPEN, Comments, FileTokens
+from memory_bank.code.parse.parsed_file import EXAMPLE, Import, Intent, ParsedFile, Symbol
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -80,7 +80,7 @@ def parse(data: bytes, language: str) -> ParsedFile:
     with _lock:
         if cache.file.exists() and (known := cache.get([key])):
             return known[key]
-    from memory_bank.code import parse_process  # start-up: most files are known
+    from memory_bank.code.parse import parse_process  # start-up: most files are known
 
     found = parse_process.parse(data, language)
     if found.refused:

@@ -15,15 +15,16 @@ from pathlib import Path
 import pytest
 
 from memory_bank.base.errors import StorageFailed
-from memory_bank.code import parse_process, parse_worker, parsing, records
-from memory_bank.code.records import ParsedFile
+from memory_bank.code.parse import parse_process, parse_worker, parsing
+from memory_bank.code.parse import parsed_file as records
+from memory_bank.code.parse.parsed_file import ParsedFile
 from tests.code.hostile_code import DEAR, REPEATED, hostile, memory
 
 MEGABYTES, SECONDS = 300, 10
 PLAIN = b"def f(): pass\n"
 MEASURED = """
 import json, resource, sys
-from memory_bank.code import parse_process
+from memory_bank.code.parse import parse_process
 from tests.code.hostile_code import hostile
 
 def taken():
@@ -64,7 +65,7 @@ def measured(language: str, size: int, *names: str) -> list[tuple[str, float, fl
     Seconds are of the processors, which other work of the machine does not change.
     """
     words = [sys.executable, "-c", MEASURED, language, str(size), *names]
-    root = str(Path(__file__).parents[2])
+    root = str(Path(__file__).parents[3])
     done = subprocess.run(words, capture_output=True, text=True, cwd=root, check=True)
     return [tuple(json.loads(line)) for line in done.stdout.splitlines()]
 
@@ -186,7 +187,7 @@ def test_it_ends_with_its_parent_even_while_it_parses(text: bytes, tmp_path: Pat
     (tmp_path / "text").write_bytes(text)
     script = """
 import sys
-from memory_bank.code import parse_process
+from memory_bank.code.parse import parse_process
 parse_process.parse(b"", "bash")
 print(parse_process._SharedWorker.worker._process.pid, flush=True)
 parse_process.parse(open(sys.argv[1], "rb").read(), "bash")
@@ -224,7 +225,7 @@ def test_it_has_no_descriptor_of_its_parent(tmp_path: Path) -> None:
 def test_a_forked_process_parses_with_a_process_of_its_own() -> None:
     script = """
 import os
-from memory_bank.code import parse_process
+from memory_bank.code.parse import parse_process
 number = lambda: parse_process._SharedWorker.worker._process.pid
 parse_process.parse(b"", "python")
 before = number()
@@ -241,10 +242,10 @@ raise SystemExit(os.waitstatus_to_exitcode(status))
 def test_where_nothing_changed_no_process_is_started(shop: Path) -> None:
     script = """
 import sys
-from memory_bank.code.codebase import open_codebase
+from memory_bank.code.index.codebase import open_codebase
 with open_codebase() as code:
     code.refresh()
-print("memory_bank.code.parse_process" in sys.modules)
+print("memory_bank.code.parse.parse_process" in sys.modules)
 """
     words = [sys.executable, "-c", script]
     time.sleep(0.05)

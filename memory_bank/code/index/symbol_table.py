@@ -25,11 +25,18 @@ from memory_bank.base.documents import (
 from memory_bank.base.filenames import StatSignature, trusted
 from memory_bank.base.locks import WAIT, locked
 from memory_bank.base.paths import private_folder
-from memory_bank.code import parsing
 from memory_bank.code.commits import NoSubjects, Subjects
-from memory_bank.code.database import CodeDatabase, FileRow, Key, ParseCache, names_of, replace
-from memory_bank.code.records import EXAMPLE, Import, ParsedFile
-from memory_bank.code.work_tree import TreeScan, WorkTree, is_document
+from memory_bank.code.index.database import (
+    CodeDatabase,
+    FileRow,
+    Key,
+    ParseCache,
+    names_of,
+    replace,
+)
+from memory_bank.code.index.work_tree import TreeScan, WorkTree, is_document
+from memory_bank.code.parse import parsing
+from memory_bank.code.parse.parsed_file import EXAMPLE, Import, ParsedFile
 from memory_bank.git import repository
 
 _BATCH = 200

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from memory_bank.base.documents import Source
 from memory_bank.base.paths import Layout
 from memory_bank.base.settings import Settings
+from memory_bank.search.candidates import Accesses
+from memory_bank.search.engine import Engine
 from memory_bank.search.index.index import Index, ReopenedIndex, discard
-
-if TYPE_CHECKING:
-    from memory_bank.search.candidates import Accesses
-    from memory_bank.search.engine import Engine
 
 
 class LaneView:
@@ -32,8 +29,6 @@ class LaneView:
     @cached_property
     def engine(self) -> Engine:
         """The ranking."""
-        from memory_bank.search.engine import Engine  # start-up: lists rank nothing
-
         return Engine(self.manifest, self.index.retrievers, self._settings, self._accesses)
 
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from memory_bank.base import sqlite
 from memory_bank.base.errors import Busy, IndexDamaged, StorageFailed
 from memory_bank.base.paths import private_folder
-from memory_bank.code.records import (
+from memory_bank.code.parse.parsed_file import (
     SYMBOL,
     TEST,
     IdParts,

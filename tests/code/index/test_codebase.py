@@ -13,10 +13,10 @@ import pytest
 
 from memory_bank.bank.bank import open_bank
 from memory_bank.base.errors import BadInput, NoRepository
-from memory_bank.code.codebase import Codebase, open_codebase
-from memory_bank.code.lane_search import Lane
+from memory_bank.code.index.codebase import Codebase, open_codebase
+from memory_bank.code.index.lane_search import Lane
+from memory_bank.code.index.work_tree import TreeScan, WorkTree
 from memory_bank.code.lookup import symbol_named
-from memory_bank.code.work_tree import TreeScan, WorkTree
 from memory_bank.search.embedders import hashing
 from tests.shop import FILES, write
 
@@ -228,7 +228,7 @@ def test_several_processes_may_make_the_index_at_once(shop: Path) -> None:
     for number in range(300):
         (shop / f"part{number}.py").write_text(f"def part{number}():\n    return {number}\n")
     program = (
-        "from memory_bank.code.codebase import open_codebase\n"
+        "from memory_bank.code.index.codebase import open_codebase\n"
         f"with open_codebase({str(shop)!r}) as code:\n"
         "    print(code.catch_up().problem)\n"
         "    hits = code.search('symbols', 'part77', 5, mode='lexical').hits\n"
@@ -248,7 +248,7 @@ def test_several_processes_may_make_the_index_at_once(shop: Path) -> None:
 def test_a_lookup_loads_no_index(shop: Path) -> None:
     program = (
         "import sys\n"
-        "from memory_bank.code.codebase import open_codebase\n"
+        "from memory_bank.code.index.codebase import open_codebase\n"
         "from memory_bank.code.lookup import symbol_named\n"
         f"with open_codebase({str(shop)!r}) as code:\n"
         "    code.refresh()\n"
@@ -287,7 +287,7 @@ def test_the_first_search_of_a_repository_computes_all_vectors(
         for number in range(60)
     }
     write(shop, many)
-    monkeypatch.setattr("memory_bank.code.codebase.EMBED_SECONDS", 0.001)
+    monkeypatch.setattr("memory_bank.code.index.codebase.EMBED_SECONDS", 0.001)
     told: list[tuple[int, int]] = []
     with open_codebase(shop) as code:
         report = code.catch_up(progress=lambda _, done, total: told.append((done, total)))
@@ -310,8 +310,8 @@ def test_a_slow_embedder_does_not_keep_a_search_waiting(
         return embed(self, texts, kind)  # type: ignore[arg-type]
 
     monkeypatch.setattr(hashing.Hashing, "embed", slow)
-    monkeypatch.setattr("memory_bank.code.codebase.EMBED_SECONDS", 0.001)
-    monkeypatch.setattr("memory_bank.code.codebase._WHOLE_SECONDS", 0.1)
+    monkeypatch.setattr("memory_bank.code.index.codebase.EMBED_SECONDS", 0.001)
+    monkeypatch.setattr("memory_bank.code.index.codebase._WHOLE_SECONDS", 0.1)
     with open_codebase(shop) as code:
         report = code.catch_up()
     assert report.waiting > 0

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from memory_bank.base.documents import Span
-from memory_bank.code.database import IntentRow, SymbolRow
+from memory_bank.code.index.database import IntentRow, SymbolRow
+from memory_bank.code.index.symbol_table import SymbolTable
 
-if TYPE_CHECKING:
-    from memory_bank.code.lane import LaneView
-    from memory_bank.code.symbol_table import SymbolTable
+if TYPE_CHECKING:  # a lookup of names loads no index
+    from memory_bank.code.index.lane import LaneView
     from memory_bank.search.engine import Hit, SearchResult
     from memory_bank.search.retrievers.base import Scope
 

@@ -15,8 +15,7 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, BinaryIO
 
-from memory_bank.code.parsing import TreeWalk, rules_of
-from memory_bank.code.records import (
+from memory_bank.code.parse.parsed_file import (
     ANSWER,
     MAX_ANSWER,
     OUT_OF_MEMORY,
@@ -25,6 +24,7 @@ from memory_bank.code.records import (
     ParsedFile,
     dumped,
 )
+from memory_bank.code.parse.parsing import TreeWalk, rules_of
 
 if TYPE_CHECKING:
     from tree_sitter import Parser

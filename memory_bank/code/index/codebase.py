@@ -19,23 +19,23 @@ from memory_bank.base.documents import Source, Span
 from memory_bank.base.errors import BadInput, Busy, IndexDamaged, NoBank, StorageFailed
 from memory_bank.base.paths import Layout
 from memory_bank.base.settings import Settings, load
-from memory_bank.code import parsing
 from memory_bank.code.calls import CallGraph
 from memory_bank.code.commits import CodeHistory, CommitSubjects, CountedCommits, subjects_of
 from memory_bank.code.coupled import CoupledFiles, CouplingState
-from memory_bank.code.database import ParseCache
 from memory_bank.code.guards import TestGuards
 from memory_bank.code.imports import ImportTargets
-from memory_bank.code.lane_search import LANES, CodeHit, CodeResult, Lane
+from memory_bank.code.index.database import ParseCache
+from memory_bank.code.index.lane_search import LANES, CodeHit, CodeResult, Lane
+from memory_bank.code.index.symbol_table import SymbolTable
+from memory_bank.code.index.work_tree import SUBMODULE, WorkTree, work_tree_of
+from memory_bank.code.parse import parsing
 from memory_bank.code.similarity import WordTable
-from memory_bank.code.symbol_table import SymbolTable
-from memory_bank.code.work_tree import SUBMODULE, WorkTree, work_tree_of
 from memory_bank.git.repository import shared_folder, tree_folder
 from memory_bank.search.hit_records import Access
 from memory_bank.search.index.document_changes import Progress, SyncReport
 
 if TYPE_CHECKING:
-    from memory_bank.code.lane import CodeLane, LaneView
+    from memory_bank.code.index.lane import CodeLane, LaneView
 
 
 EMBED_SECONDS = 1.0
@@ -244,7 +244,7 @@ class Codebase:
         `kind:function`, `language:python`; `under` (a folder), `kinds` and `languages` mean the
         same.
         """
-        from memory_bank.code import lane_search  # start-up: lookups search nothing
+        from memory_bank.code.index import lane_search  # start-up: lookups search nothing
 
         given = [("in", under)] if under else []
         given += [("kind", ",".join(kinds))] if kinds else []
@@ -361,7 +361,7 @@ class Codebase:
 
     def _lane(self, name: Lane) -> CodeLane:
         if name not in self._lanes:
-            from memory_bank.code.lane import CodeLane  # start-up: lookups need no index
+            from memory_bank.code.index.lane import CodeLane  # start-up: lookups need no index
 
             self._lanes[name] = CodeLane(
                 self.root, self.folder / name, self._source(name), self.settings, self.accesses

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank.code import symbol_table
-from memory_bank.code.symbol_table import SymbolTable
-from memory_bank.code.work_tree import WorkTree
-from tests.code.test_symbol_table import OpenTable
+from memory_bank.code.index import symbol_table
+from memory_bank.code.index.symbol_table import SymbolTable
+from memory_bank.code.index.work_tree import WorkTree
+from tests.code.index.test_symbol_table import OpenTable
 
 LONG_AGO = 1_600_000_000
 SCRIPTS = {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from memory_bank.base.errors import BadInput
@@ -12,22 +11,10 @@ from memory_bank.base.rendering import count
 from memory_bank.base.screen import FOUND, NOTHING, Call, place
 
 if TYPE_CHECKING:  # the verb names the view of its answer
-    from memory_bank.review.evaluate import Above, Evaluation, Miss
-    from memory_bank.search.index.document_changes import Progress
+    from memory_bank.review.records import Above, Evaluation, Miss
 
-
-_MODES = ("lexical", "semantic", "hybrid")
-
-_MOVED = "eval reads a file; for test collections in folders see docs/benchmarks.md"
 
 _INDENT = "   "
-
-
-def _pair(given: str | None) -> tuple[str, ...]:
-    modes = tuple(mode.strip() for mode in given.split(",")) if given else ()
-    if modes and (len(set(modes)) != 2 or not set(modes) <= set(_MODES)):  # noqa: PLR2004  (a pair)
-        raise BadInput(f"name two of: {', '.join(_MODES)}", "")
-    return modes
 
 
 def minima(given: Sequence[str]) -> dict[str, float]:
@@ -44,33 +31,6 @@ def minima(given: Sequence[str]) -> dict[str, float]:
             raise BadInput(message, "")
         found[name.strip().lower()] = least
     return found
-
-
-def evaluate(
-    call: Call,
-    queries: str | None = None,
-    *,
-    mode: Annotated[
-        str | None, Param("lexical, semantic, hybrid", metavar="MODE", choices=_MODES)
-    ] = None,
-    compare: Annotated[str, Param("Two modes side by side", metavar="MODE,MODE", read=_pair)] = "",
-    split: Annotated[str | None, Param(hidden=True)] = None,
-    steady: bool = False,
-    progress: Progress | None = None,
-    **options: Any,  # noqa: ANN401  (those of the verb)
-) -> Evaluation:
-    """Measure one mode or two."""
-    from memory_bank.review import evaluate as verb
-
-    if mode and compare:
-        raise call.usage_error("choose one: --mode or --compare")
-    if split or (queries and Path(queries).is_dir()):
-        raise call.usage_error(_MOVED)
-    modes = tuple(compare) or ((mode,) if mode else ())
-    with call.open() as bank:
-        return verb.evaluate(
-            bank, queries, modes=modes, steady=steady or None, progress=progress, **options
-        )
 
 
 def measured(

@@ -13,9 +13,9 @@ import pytest
 
 from memory_bank.base.errors import Busy
 from memory_bank.base.locks import locked
-from memory_bank.code import parsing
-from memory_bank.code.symbol_table import SymbolTable
-from memory_bank.code.work_tree import BINARY, GENERATED, LINK, TOO_LARGE
+from memory_bank.code.index.symbol_table import SymbolTable
+from memory_bank.code.index.work_tree import BINARY, GENERATED, LINK, TOO_LARGE
+from memory_bank.code.parse import parsing
 from memory_bank.git.repository import shared_folder, tree_folder
 
 Git = Callable[..., str]
@@ -209,10 +209,10 @@ def test_a_killed_reader_loses_nothing(shop: Path, open_table: OpenTable, tmp_pa
     program = (
         "import os, sys\n"
         "from pathlib import Path\n"
-        "from memory_bank.code import parsing\n"
-        "from memory_bank.code.database import ParseCache\n"
-        "from memory_bank.code.symbol_table import SymbolTable\n"
-        "from memory_bank.code.work_tree import WorkTree\n"
+        "from memory_bank.code.parse import parsing\n"
+        "from memory_bank.code.index.database import ParseCache\n"
+        "from memory_bank.code.index.symbol_table import SymbolTable\n"
+        "from memory_bank.code.index.work_tree import WorkTree\n"
         "cache = ParseCache(Path(sys.argv[2]) / 'parses.db', parsing.VERSION)\n"
         "tree = WorkTree(Path(sys.argv[1]), max_bytes=10**6)\n"
         "table = SymbolTable(tree, Path(sys.argv[2]) / 'table', cache)\n"

@@ -1,0 +1,1 @@
+"""Source code as symbols, imports and tests, parsed in another process."""
