@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
@@ -17,12 +17,11 @@ from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadInput, Conflict, Hint, NoteNotFound
 from memory_bank.memory import amendments
 from memory_bank.memory.records import WrittenNote
-from memory_bank.memory.remember import check_size, cited, with_keys
 from memory_bank.notes import front_matter, parsing, sections
 from memory_bank.notes.compare import note_comparison
 from memory_bank.notes.compare.note_change import NoteChange
 from memory_bank.notes.note import section_of
-from memory_bank.notes.schema import keys_of, read_meta
+from memory_bank.notes.schema import key_of, keys_of, read_meta
 from memory_bank.trust.author_keys import kept
 from memory_bank.trust.authors import record, warnings
 
@@ -265,3 +264,43 @@ def _check_front_matter(text: str, old: str) -> None:
     if faults and not front_matter.metadata(front_matter.split(old))[1]:
         where = f"line {faults[0].line}: " if faults[0].line else ""
         raise BadInput(f"{where}{faults[0].reason}", "repair the front matter")
+
+
+_CITED = re.compile(r"\[\[([^\[\]|#^\n]+)")
+
+
+_MOST_CITED = 100
+
+
+def cited(content: str) -> list[str]:
+    """Return the names in the wikilinks of a text."""
+    return [name.strip() for name in _CITED.findall(content)[:_MOST_CITED]]
+
+
+_AGENT_BYTES = 100_000
+"""Most bytes of a note that an agent writes: what it pasted is no note, and nobody reviews it."""
+
+
+def check_size(bank: Bank, text: str, *, by_agent: bool = False) -> None:
+    """Raise BadInput for a note's text that is too large to be indexed or can't be encoded.
+
+    What an agent writes may have 100,000 bytes.
+    """
+    size, most = len(parsing.encoded(text)), bank.settings.memory.max_note_bytes
+    if by_agent and size > _AGENT_BYTES:
+        raise BadInput(
+            f"a note of {size:,} bytes is too large: an agent's note has at most {_AGENT_BYTES:,}",
+            "save what was learned from it in your own words, and name the file that has the rest",
+        )
+    if size > most:
+        raise BadInput(
+            f"a note of {size:,} bytes is too large: it would not be indexed",
+            f"write several notes of at most {most:,} bytes (memory.max_note_bytes)",
+        )
+
+
+def with_keys(text: str, changes: Mapping[str, object]) -> str:
+    """Set keys of a note's front matter, in the spelling that it uses."""
+    raw, _ = front_matter.metadata(front_matter.split(text))
+    found = {key_of(raw, name): value for name, value in changes.items()}
+    return front_matter.set_keys(text, found) if found else text

@@ -15,9 +15,9 @@ from memory_bank.code.code_at import NOW
 from memory_bank.code.index.work_tree import work_tree_of
 from memory_bank.git import objects
 from memory_bank.memory import shown, told
-from memory_bank.memory.change import write
+from memory_bank.memory.change import with_keys, write
 from memory_bank.memory.records import Confirmation, Confirmed, Promoted
-from memory_bank.memory.remember import DEFAULT_TYPE, remember, with_keys
+from memory_bank.memory.remember import DEFAULT_TYPE, remember
 from memory_bank.memory.why import COMMIT_ID, promote_commit
 from memory_bank.notes.names import name_of
 from memory_bank.notes.schema import normalise_tags

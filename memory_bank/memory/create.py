@@ -15,13 +15,13 @@ from memory_bank.base.operation import Param, Tags, Tool, operation
 from memory_bank.base.text import agent_name
 from memory_bank.memory import told
 from memory_bank.memory.alike import duplicates, linked
+from memory_bank.memory.change import check_size
 from memory_bank.memory.records import Item, Remembered
 from memory_bank.memory.remember import (
     CREATED,
     DEFAULT_TYPE,
     SCHEMA_VERSION,
     check_content,
-    check_size,
     check_source,
     create_note,
     entity,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -24,11 +23,12 @@ from memory_bank.base.text import agent_name
 from memory_bank.git import repository
 from memory_bank.memory import amendments, shown, told
 from memory_bank.memory.alike import duplicates, linked, remarks_on, similar_to, stays_here
+from memory_bank.memory.change import check_size, cited, with_keys
 from memory_bank.memory.records import Reference, Remembered
-from memory_bank.notes import decision_records, front_matter, names, parsing
+from memory_bank.notes import decision_records, front_matter, names
 from memory_bank.notes.identity import content_hash, note_id, slug
 from memory_bank.notes.note import Entity
-from memory_bank.notes.schema import check_tags, check_type, entity_of, folder_of, key_of
+from memory_bank.notes.schema import check_tags, check_type, entity_of, folder_of
 from memory_bank.sessions.state import Current, current_session, session_keys
 from memory_bank.trust.authors import record, warnings, writer
 
@@ -50,10 +50,6 @@ _MOST_NAMES = 1000
 _ID_DIGITS = 4
 
 _SHOWN = 60
-
-_CITED = re.compile(r"\[\[([^\[\]|#^\n]+)")
-
-_MOST_CITED = 100
 
 
 class _Wanted(NamedTuple):
@@ -319,39 +315,12 @@ def session_note(
     )
 
 
-def cited(content: str) -> list[str]:
-    """Return the names in the wikilinks of a text."""
-    return [name.strip() for name in _CITED.findall(content)[:_MOST_CITED]]
-
-
 def check_content(bank: Bank, content: str, *, by_agent: bool = False) -> None:
     """Raise BadInput for content that is empty or too large."""
     bank.settings.check_enabled()
     if not content.strip():
         raise BadInput("content must not be empty", Hint.GIVE_TEXT)
     check_size(bank, content, by_agent=by_agent)  # before any slow processing
-
-
-_AGENT_BYTES = 100_000
-"""Most bytes of a note that an agent writes: what it pasted is no note, and nobody reviews it."""
-
-
-def check_size(bank: Bank, text: str, *, by_agent: bool = False) -> None:
-    """Raise BadInput for a note's text that is too large to be indexed or can't be encoded.
-
-    What an agent writes may have 100,000 bytes.
-    """
-    size, most = len(parsing.encoded(text)), bank.settings.memory.max_note_bytes
-    if by_agent and size > _AGENT_BYTES:
-        raise BadInput(
-            f"a note of {size:,} bytes is too large: an agent's note has at most {_AGENT_BYTES:,}",
-            "save what was learned from it in your own words, and name the file that has the rest",
-        )
-    if size > most:
-        raise BadInput(
-            f"a note of {size:,} bytes is too large: it would not be indexed",
-            f"write several notes of at most {most:,} bytes (memory.max_note_bytes)",
-        )
 
 
 def entity(reference: Reference) -> Entity:
@@ -416,13 +385,6 @@ def merge_into(
         warning=note_files.warning(bank.layout, known.path, known.source_type),
     )
     return Merge(done, changed=bool(changes))
-
-
-def with_keys(text: str, changes: Mapping[str, object]) -> str:
-    """Set keys of a note's front matter, in the spelling that it uses."""
-    raw, _ = front_matter.metadata(front_matter.split(text))
-    found = {key_of(raw, name): value for name, value in changes.items()}
-    return front_matter.set_keys(text, found) if found else text
 
 
 def first_path(bank: Bank, content: str, kind: str, name: str) -> str:

@@ -21,8 +21,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memory_bank.memory import change
-from memory_bank.memory.change import replaced_section
-from memory_bank.memory.remember import with_keys
+from memory_bank.memory.change import replaced_section, with_keys
 from memory_bank.notes import front_matter
 from memory_bank.notes.identity import note_id, slug
 from memory_bank.notes.merging import note_merge
