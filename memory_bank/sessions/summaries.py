@@ -189,12 +189,16 @@ def open_steps(sessions: Sequence[Session]) -> list[tuple[str, Session]]:
             old = covered(line, done) or covered(line, [step for step, _ in kept])
             if line and not old and not (number and line.startswith("`")):
                 kept.append((line, session))
-        done += [" ".join((one.title, *one.facts)) for one in session.observations if _does(one)]
+        done += [text for one in session.observations for text in _done(one)]
     return kept
 
 
-def _does(one: Observation) -> bool:
-    return one.obs_type in _CHANGES and bool(one.files_modified)
+def _done(one: Observation) -> list[str]:
+    """Return what an observation that changes files tells as done, each thing by itself."""
+    if one.obs_type not in _CHANGES or not one.files_modified:
+        return []
+    facts = [fact for fact in one.facts if not fact.startswith((NEXT, DECIDED))]
+    return [" ".join((one.title, *one.files_modified)), *facts]
 
 
 def _steps(session: Session) -> list[str]:
@@ -211,9 +215,7 @@ def _steps(session: Session) -> list[str]:
     kept = list[str]()
     for number, step, agents in sorted(steps, key=lambda one: one[0]):
         done = [
-            " ".join((one.title, *one.facts, *one.files_modified))
-            for one in found
-            if _does(one) and one.prompt_number >= number + agents
+            text for one in found if one.prompt_number >= number + agents for text in _done(one)
         ]
         if not covered(step, done) and not covered(step, kept):
             kept.append(step)

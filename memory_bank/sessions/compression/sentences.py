@@ -39,19 +39,32 @@ _CLAUSE = re.compile(
     r"[;:] | [–—-] |, (?=(?:and|but|so|since|because|which|while|otherwise|else|und|aber|weil|sodass|mais|pero|porque)\b)"
 )
 
-_LABEL = re.compile(
-    r"^(?:(?:and )?(?:the )?next(?: steps?)?(?: is| are)?|(?:still )?to ?-?do|todo|left(?: open)?|open(?: points?)?|follow-?ups?|later|afterwards"
-    r"|als nächstes|noch offen|ensuite|reste à faire|pendiente|después)\s*[:,–—-]\s+",
-    re.IGNORECASE,
+_LIST = re.compile(
+    r"^(?P<head>[^\n]{2,80})\n\s*(?P<items>(?:[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+[^\n]+(?:\n|\Z))+)",
+    re.MULTILINE,
 )
+
+_TO_DO = re.compile(r"^[ \t]*[-*+] \[ \] ([^\n]+)", re.MULTILINE)
 
 _LEAST_WORDS, _LEAST_CLAUSE = 5, 45
 
 
 @lru_cache
 def rows(kind: str) -> tuple[dict[str, Any], ...]:
-    """Return the rows of a kind of the table."""
-    return tuple(tomllib.loads(RULES.read_text("utf-8"))[kind])
+    """Return the rows of a kind of the table, with the words that their patterns name."""
+    found = _table()[kind]
+    return tuple({**row, "pattern": _with_words(row["pattern"])} for row in found)
+
+
+@lru_cache
+def _table() -> dict[str, Any]:
+    return tomllib.loads(RULES.read_text("utf-8"))
+
+
+def _with_words(pattern: str) -> str:
+    for name, words in _table()["words"].items():
+        pattern = pattern.replace(f"{{{name}}}", words)
+    return pattern
 
 
 @lru_cache
@@ -120,7 +133,8 @@ def _capital(text: str) -> str:
 
 def step_of(sentence: str) -> str:
     """Return a sentence that plans without words such as `Next:`."""
-    return _capital(_LABEL.sub("", opened(sentence)))
+    label = _with_words(r"^(?:and )?(?:{label})(?: is| are)?\s*[:,–—-]\s+")
+    return _capital(re.sub(label, "", opened(sentence), flags=re.IGNORECASE))
 
 
 def headline(sentence: str, most: int) -> str:
@@ -140,8 +154,15 @@ def decided(text: str) -> list[str]:
 
 
 def planned(text: str) -> list[str]:
-    """Return the sentences that say what is still to be done."""
-    return _found("next", text)
+    """Return the sentences that say what is still to be done, and the lists of such things."""
+    text = _FENCE.sub("\n", text[:_MOST])
+    listed = [plain(one) for one in _TO_DO.findall(text)]
+    for found in _LIST.finditer(text):
+        head = plain(_BLOCK.sub("", found["head"])).rstrip(" :.")
+        if re.fullmatch(_with_words("{label}"), head, re.IGNORECASE):
+            items = (_BLOCK.sub("", line) for line in found["items"].splitlines())
+            listed += [plain(one) for one in items if one.strip()]
+    return list(dict.fromkeys([*listed, *_found("next", text)]))
 
 
 def _found(kind: str, text: str) -> list[str]:
