@@ -61,8 +61,12 @@ def prepare(bank: Bank, quotes: Quoting) -> None:
     include = bank.settings.memory.include if bank.layout.prefix else ()
     places = [str(one.folder) for one in bank.roots.written()]
     places += [str(bank.layout.project / path) for path in (*include, FILE)]
-    key = _key(str(root), project, places)  # before: what changes meanwhile makes another key
+    before_it = _key(str(root), project, places)  # what changes meanwhile makes another key
     told = start_text(bank, project, rules=untold(bank), quote=quote)
+    if before_it != _key(str(root), project, places):
+        return
+    places += [str(bank.layout.project / path) for path in told.files]
+    key = _key(str(root), project, places)
     before, _, after = told.text.partition(quotes.introduced(texts[-1]))
     prepared = Prepared(git_text(git_state(root)), before, texts[-1], after)
     kept = key, places, prepared if after else Prepared(prepared.git, "", "", "")

@@ -72,6 +72,8 @@ class ContextRow:
     work_tokens: int
     """Estimated tokens of the work behind it; 0 if that is unknown."""
     superseded: bool = False
+    files: tuple[str, ...] = ()
+    """What it changed, else the one file that it is about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +192,7 @@ def _told(contents: Contents) -> Iterator[str]:
 def _row(row: ContextRow) -> str:
     work = f"{row.work_tokens:,}" if row.work_tokens else "-"
     mark = _mark(row.superseded)
-    title = cut(row.title, TITLE_LIMIT - len(mark)).replace("|", r"\|") + mark
+    title = placed(row.title, row.files, TITLE_LIMIT - len(mark)).replace("|", r"\|") + mark
     return (
         f"| #{row.id} | {row.created_at:%H:%M} | {row.kind} | {title} |"
         f" ~{row.read_tokens} | {work} |"
@@ -199,6 +201,18 @@ def _row(row: ContextRow) -> str:
 
 def _mark(superseded: bool) -> str:  # noqa: FBT001  (a field's value)
     return " (superseded)" if superseded else ""
+
+
+def placed(title: str, files: Sequence[str], limit: int) -> str:
+    """Return a title on one line, with the first short one of its files unless it names one."""
+    named = any(path.rpartition("/")[2] in title for path in files)
+    place = next((f" ({path})" for path in files if len(path) < limit // 2 - 3), "")
+    return cut(title, limit) if named else f"{cut(title, limit - len(place))}{place}"
+
+
+def about(modified: tuple[str, ...], read: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the files that work is about: those it changed, else the only one that it read."""
+    return modified or (read if len(read) == 1 else ())
 
 
 def cut(text: str, limit: int) -> str:
@@ -455,6 +469,7 @@ def _rows(
             estimate(note_format.observation_block(one, here[one.session_id])),
             one.discovery_tokens,
             one.id in found.superseded,
+            about(one.files_modified, one.files_read),
         )
         for one in observations
     ]
@@ -469,5 +484,8 @@ def _rows(
         if untold:
             read = estimate(note_format.summary_block(said, here[session.session_id]))
             work = said.discovery_tokens
-            rows.append(ContextRow(said.id, session.started_at, REQUEST, untold[0], read, work))
+            files = about(said.files_edited, said.files_read)
+            rows.append(
+                ContextRow(said.id, session.started_at, REQUEST, untold[0], read, work, files=files)
+            )
     return sorted(rows, key=lambda row: (row.created_at, row.id), reverse=True)

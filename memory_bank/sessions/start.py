@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 from memory_bank.bank import open_index
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.open_index import View
 from memory_bank.base.text import estimate
+from memory_bank.git import process
 from memory_bank.search.manifest import document_graph, filters
 from memory_bank.sessions import context, note_reading
 from memory_bank.sessions.compress import compress_now
@@ -25,7 +27,7 @@ MOST_TOKENS = 500
 _MOST = {"steps": 5, "rules": 5, "learned": 8, "decisions": 6, "changed": 5}
 """Lines of each part."""
 
-_LINE, _SESSIONS, _LAST = 150, 20, "Ask the tools recall and search for more."
+_LINE, _SESSIONS, _FILES, _LAST = 150, 20, 60, "Ask the tools recall and search for more."
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +37,8 @@ class StartText:
     text: str
     """Markdown; empty if nothing is known."""
     tokens: int
+    files: tuple[str, ...] = ()
+    """Files of the work that is told; their changes may order it anew."""
 
 
 def start_text(
@@ -49,13 +53,14 @@ def start_text(
 
     Open steps, rules and decisions of former sessions, what was learned and done, how many notes
     the bank has with its newest and most used decisions, and what changed since the last session.
-    What concerns the branch that is checked out comes first. `rules` are told with the decisions.
-    `quote` gets all text that comes from notes. No prompts are told, and no ids.
+    What concerns files with uncommitted changes comes first, then the branch that is checked out.
+    `rules` are told with the decisions. `quote` gets all text that comes from notes. No prompts are
+    told, and no ids.
     """
     compress_now(bank)
     bank.catch_up()
     with bank.lock:
-        told = bank.read(lambda view: _parts(bank, view, project, session_id, rules))
+        told, files = bank.read(lambda view: _parts(bank, view, project, session_id, rules))
     if not told:
         return StartText("", 0)
     head = f"# Memory of {project or project_of(bank)}"
@@ -63,7 +68,7 @@ def start_text(
         body = "\n\n".join("\n".join([f"**{name}**:", *lines]) for name, lines in told if lines)
         text = "\n\n".join((head, quote(body), _LAST))
         if estimate(text) <= MOST_TOKENS or not any(lines for _, lines in told):
-            return StartText(text, estimate(text))
+            return StartText(text, estimate(text), files)
         _shorten(told)
 
 
@@ -79,7 +84,7 @@ def _shorten(parts: list[Part]) -> None:
 
 def _parts(
     bank: Bank, view: View, project: str, session_id: str, rules: Sequence[str]
-) -> list[Part]:
+) -> tuple[list[Part], tuple[str, ...]]:
     limits = bank.settings.context._replace(session_limit=_SESSIONS)
     now = datetime.now(UTC)
     found = context.sessions_of(bank, view, project, limits, now)
@@ -94,18 +99,31 @@ def _parts(
     branch = (git_state(bank.layout.project) or _NO_STATE).branch
     recent.sort(key=lambda one: one.created_at, reverse=True)
     recent.sort(key=lambda one: not (one.git and one.git.branch == branch))
+    changed = _uncommitted(bank.layout.project) if recent else frozenset()
+    recent.sort(key=lambda one: changed.isdisjoint((*one.files_modified, *one.files_read)))
     decided = [*rules, *_decided(recent, others)]
-    learned = [_learned(one) for one in recent if one.title not in decided]
+    learned = [
+        context.placed(one.title, context.about(one.files_modified, one.files_read), _LINE)
+        for one in recent
+        if one.title not in decided
+    ]
     parts = [
         ("Open steps", _lines(steps, "steps")),
         ("Rules and decisions of users and agents", _lines(decided, "rules")),
         ("Learned and done in the last sessions", _lines(learned, "learned")),
         *_of_bank(bank, view, others[0] if others else None),
     ]
-    return parts if any(lines for _, lines in parts) else []
+    files = dict.fromkeys(path for one in recent for path in one.files_modified)
+    return parts if any(lines for _, lines in parts) else [], tuple(files)[:_FILES]
 
 
 _NO_STATE = GitState("", "", "")
+
+
+def _uncommitted(project: Path) -> frozenset[str]:
+    """Return the tracked files with changes that are not committed, below a project."""
+    found = process.run(project, "diff-index", "--name-only", "--relative", "-z", "HEAD", "--")
+    return frozenset((found or "").split("\0"))
 
 
 def _decided(found: Sequence[Observation], sessions: Sequence[Session]) -> Iterator[str]:
@@ -116,13 +134,6 @@ def _decided(found: Sequence[Observation], sessions: Sequence[Session]) -> Itera
     for session in sessions:  # a session whose user decided, and nothing else happened
         if session.summary and not session.observations:
             yield from session.summary.learned.split("\n")
-
-
-def _learned(one: Observation) -> str:
-    """Return what an observation tells, with its file where the title names none."""
-    files = [path for path in one.files_modified if path not in one.title]
-    named = any(path.rpartition("/")[2] in one.title for path in one.files_modified)
-    return f"{one.title} ({files[0]})" if files and not named else one.title
 
 
 def _lines(texts: Sequence[str], part: str) -> list[str]:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from hypothesis import given, settings
@@ -101,6 +102,16 @@ def test_titles_are_cut_at_60_characters_and_stay_in_their_row() -> None:
     assert found[3].startswith(r"a\|b long")
     assert found[3].endswith("…")
     assert len(found[3].replace(r"\|", "|")) <= 60
+
+
+def test_a_row_names_a_file_unless_its_title_does() -> None:
+    named = ["src/pay.py", "a/very/long/path/to/another_module.py"]
+    titles = ("Retry the payment three times before the gateway gives up", "Add pay.py to the list")
+    rows = [replace(row(number, title), files=tuple(named)) for number, title in enumerate(titles)]
+    found = ROW.findall(context_text(Contents("shop", NOW, tuple(rows)), 2000, plain))
+    assert found[0][3].endswith("… (src/pay.py)")
+    assert len(found[0][3]) <= 60
+    assert found[1][3] == titles[1]
 
 
 def test_text_of_notes_is_quoted_and_a_project_s_name_cannot_leave_its_line() -> None:

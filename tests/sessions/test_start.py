@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -85,3 +86,26 @@ def test_it_is_short_and_quoted_and_nothing_is_told_of_an_empty_bank(bank: Bank)
     told = start_text(bank, quote=quotes.introduced)
     assert told.tokens == estimate(told.text) <= MOST_TOKENS
     assert f"<q-{quotes.mark}>" in told.text
+
+
+def test_work_on_files_with_uncommitted_changes_comes_first(
+    project: Path, git: Callable[..., str]
+) -> None:
+    for name in ("cart.py", "job.py"):
+        (project / name).write_text("x = 1\n")
+    git(project, "add", "-A")
+    git(project, "commit", "-qm", "Add two files")
+    with open_bank(project) as bank:
+        start_session(bank, "one")
+        for name, title in (("cart.py", "Round the sum"), ("job.py", "Retry three times")):
+            store_observation(bank, "one", title=title, files_modified=[name], obs_type="change")
+        end_session(bank, "one")
+        assert told_first(bank) == "- Retry three times (job.py)"
+        (project / "cart.py").write_text("x = 2\n")
+        assert told_first(bank) == "- Round the sum (cart.py)"
+
+
+def told_first(bank: Bank) -> str:
+    """Return the first line of what was learned and done."""
+    lines = start_text(bank).text.splitlines()
+    return lines[lines.index("**Learned and done in the last sessions**:") + 1]
