@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from memory_bank.agents.hook_answers import Quoting
-from memory_bank.agents.hook_context import prepare
+from memory_bank.agents.hook_context import Quoting, prepare
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.base.errors import BadInput
 from memory_bank.sessions.compress import compress

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from memory_bank.agents.capture import queue_of
 from memory_bank.agents.hook_bank import HookBank
+from memory_bank.agents.hook_context import Quoting
 from memory_bank.base.text import estimate
 
 if TYPE_CHECKING:
@@ -64,20 +64,6 @@ _MOST_RULES = 10
 
 _RULE_SECONDS = 1.0
 """Longest wait for git, which knows what was reviewed."""
-
-
-class Quoting(Protocol):
-    """How a front-end quotes a text that is data."""
-
-    @property
-    def notice(self) -> str:
-        """The sentence that explains the quotes."""
-
-    def quote(self, text: str, about: Mapping[str, object]) -> str:
-        """Return a text between marks, with attributes."""
-
-    def introduced(self, text: str) -> str:
-        """Return a text between marks, after the sentence that explains them."""
 
 
 def git_of(bank: HookBank) -> str:

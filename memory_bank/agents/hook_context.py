@@ -11,11 +11,11 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from memory_bank.base import filenames
 from memory_bank.base.filenames import PREPARED_CONTEXT
@@ -23,7 +23,6 @@ from memory_bank.base.version import __version__
 from memory_bank.git import repository
 
 if TYPE_CHECKING:
-    from memory_bank.agents.hook_answers import Quoting
     from memory_bank.agents.hook_bank import HookBank
     from memory_bank.bank.bank import Bank
 
@@ -132,3 +131,17 @@ def _write(folder: Path, data: bytes) -> None:
     with open(handle, "wb") as opened:
         opened.write(data)
     temporary.replace(file)
+
+
+class Quoting(Protocol):
+    """How a front-end quotes a text that is data."""
+
+    @property
+    def notice(self) -> str:
+        """The sentence that explains the quotes."""
+
+    def quote(self, text: str, about: Mapping[str, object]) -> str:
+        """Return a text between marks, with attributes."""
+
+    def introduced(self, text: str) -> str:
+        """Return a text between marks, after the sentence that explains them."""

@@ -11,7 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, cast
 
-from memory_bank.agents import clients, transcripts_shown
+from memory_bank.agents import clients
 from memory_bank.agents.capture import capture, forgets, is_own, message
 from memory_bank.agents.clients.base import (
     HookEvent,
@@ -28,6 +28,8 @@ from memory_bank.base import paths
 from memory_bank.base.dates import iso_of
 from memory_bank.base.errors import BadInput, MemoryBankError
 from memory_bank.base.operation import Param, operation
+from memory_bank.base.rendering import count, one_line
+from memory_bank.base.screen import FOUND, NOTHING, Call
 from memory_bank.git import repository
 from memory_bank.search import times
 from memory_bank.sessions.compress import compress
@@ -104,6 +106,44 @@ class ImportedSessions:
     """Why events were compressed by rules instead of the mode that is set."""
 
 
+_MINUTE = 16
+"""Characters of a time down to the minute."""
+
+_DAMAGED = ("not JSON", "line too long")
+"""Reasons to leave out a line of a transcript that a person may want to look at."""
+
+
+def _shown(call: Call, done: ImportedSessions) -> int:
+    """Show a line for each session that was imported, and what was not, and why."""
+    call.answer(done, lambda done: _listed(call, done))
+    return FOUND if done.sessions else NOTHING
+
+
+def _listed(call: Call, done: ImportedSessions) -> None:
+    line = call.console.line
+    changed = [one for one in done.sessions if one.state != "unchanged"]
+    for one in changed:
+        verb = f"would be {one.state}" if done.dry_run else one.state
+        when = one.started_at[:_MINUTE].replace("T", " ")
+        line(
+            f"{verb}: ",
+            (one_line(one.session_id), "place"),
+            f", {one.client}, {when}: {one_line(one.title)}",
+        )
+    for skipped in done.skipped:
+        line("not imported: ", (one_line(skipped.file), "place"), f": {one_line(skipped.reason)}")
+    parts = [f"{len(changed)} new or continued", f"{len(done.sessions) - len(changed)} unchanged"]
+    if done.skipped:
+        parts.append(f"{len(done.skipped)} not imported")
+    if done.elsewhere:
+        parts.append(f"{count(done.elsewhere, 'transcript')} of other projects")
+    if unread := sum(one.skipped_lines.get(why, 0) for one in done.sessions for why in _DAMAGED):
+        parts.append(f"{count(unread, 'line')} damaged")
+    made = "" if done.dry_run else f"{count(done.observations, 'observation')} of "
+    line(f"{count(len(done.sessions), 'session')}: {', '.join(parts)}")
+    line(f"{made}{count(done.events, 'event')}")
+
+
 @operation(
     "session import",
     why="""
@@ -116,7 +156,7 @@ class ImportedSessions:
         ("memory-bank session import --dry-run", "show what would be imported"),
         ("memory-bank session import --client codex --since 30d", "of one program"),
     ),
-    show=transcripts_shown.imported,
+    show=_shown,
 )
 def import_sessions(
     bank: Bank,
