@@ -24,11 +24,11 @@ from memory_bank.agents.hook_bank import HookBank
 from memory_bank.agents.transcript_lines import digest
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.bank_id import bank_id
-from memory_bank.base import paths
+from memory_bank.base import paths, rendering
 from memory_bank.base.dates import iso_of
 from memory_bank.base.errors import BadInput, MemoryBankError
 from memory_bank.base.operation import Param, operation
-from memory_bank.base.rendering import count, one_line
+from memory_bank.base.rendering import count
 from memory_bank.base.screen import FOUND, NOTHING, Call
 from memory_bank.git import repository
 from memory_bank.search import times
@@ -127,11 +127,15 @@ def _listed(call: Call, done: ImportedSessions) -> None:
         when = one.started_at[:_MINUTE].replace("T", " ")
         line(
             f"{verb}: ",
-            (one_line(one.session_id), "place"),
-            f", {one.client}, {when}: {one_line(one.title)}",
+            (rendering.one_line(one.session_id), "place"),
+            f", {one.client}, {when}: {rendering.one_line(one.title)}",
         )
     for skipped in done.skipped:
-        line("not imported: ", (one_line(skipped.file), "place"), f": {one_line(skipped.reason)}")
+        line(
+            "not imported: ",
+            (rendering.one_line(skipped.file), "place"),
+            f": {rendering.one_line(skipped.reason)}",
+        )
     parts = [f"{len(changed)} new or continued", f"{len(done.sessions) - len(changed)} unchanged"]
     if done.skipped:
         parts.append(f"{len(done.skipped)} not imported")
