@@ -13,6 +13,7 @@ from itertools import count
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 import memory_bank
 from memory_bank.bank.bank import Bank, open_bank
@@ -45,6 +46,27 @@ _keep_files_in_memory()
 def pytest_xdist_auto_num_workers() -> int:
     """Start one worker more than there are processors: tests also wait, for clocks and processes."""
     return 1 + (len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1)
+
+
+settings.register_profile("few", max_examples=25, deadline=None)
+settings.register_profile("many", settings.get_profile("ci"), max_examples=100)
+settings.load_profile("many" if os.environ.get("CI") else "few")
+
+_QUICK = " and not slow"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Run what is slow besides, where CI asks."""
+    if os.environ.get("CI"):
+        config.option.markexpr = config.option.markexpr.removesuffix(_QUICK)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Count what needs a browser among what is slow."""
+    for item in items:
+        if "chromium" in getattr(item, "fixturenames", ()):
+            item.add_marker("slow")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

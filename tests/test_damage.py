@@ -15,8 +15,10 @@ from memory_bank.memory.maintenance import compare
 from memory_bank.memory.recall import recall
 from memory_bank.memory.remember import remember
 from memory_bank.review.doctor import doctor
-from memory_bank.search.retrievers.vectors import reader, vector_index
+from memory_bank.search.retrievers.vectors import vector_index
 from tests import forked
+
+pytestmark = pytest.mark.slow
 
 Opening = Callable[..., Bank]
 
@@ -26,16 +28,9 @@ def bank(
     folder: Path,
     opening: Opening,
     monkeypatch: pytest.MonkeyPatch,
-    request: pytest.FixtureRequest,
 ) -> Bank:
-    """Open a bank with every kind of derived file: words, whole notes, vectors and a graph.
-
-    Vectors stand in a plain file instead where that is to be damaged.
-    """
+    """Open a bank with every kind of derived file: words, whole notes and vectors."""
     monkeypatch.setattr(vector_index, "_RECENT_MOST", 2)
-    params = getattr(request.node, "callspec", None)
-    if params is None or not str(params.params.get("kind")).endswith(".i8"):
-        monkeypatch.setattr(reader, "GRAPH_FROM", 1)
     for number in range(6):
         text = (
             f"# Note {number}\n\nThe kestrel of field{number}x hovers.\n\n[[{(number + 1) % 6}]]\n"
@@ -72,8 +67,7 @@ KINDS = (
     "manifest.db", "manifest.db-wal", "manifest.db-shm", "keyword/meta.json",
     "keyword/.managed.json", "keyword/owner", "keyword/*.term", "keyword/*.idx", "keyword/*.fast",
     "keyword/*.store", "keyword/sealed.json", "notes/meta.json", "notes/*.pos", "vectors/*/vectors.db",
-    "vectors/*/vectors.db-wal", "vectors/*/*.i8", "vectors/*/*.keys",
-    "vectors/*/*.usearch",
+    "vectors/*/vectors.db-wal", "vectors/*/*.usearch",
 )  # fmt: skip
 
 
@@ -133,11 +127,10 @@ IN_PLACE = """
 import sys
 from pathlib import Path
 from memory_bank.bank.bank import open_bank
-from memory_bank.search.retrievers.vectors import reader
 from memory_bank.search.retrievers.vectors import vector_index
 from tests.test_damage import HARM, KINDS, repaired, right
 
-vector_index._RECENT_MOST, reader.GRAPH_FROM = 2, 1
+vector_index._RECENT_MOST = 2
 folder, harm = Path(sys.argv[1]), sys.argv[2]
 
 def opened():

@@ -47,12 +47,12 @@ CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE entries (row INTEGER PRIMARY KEY, document INTEGER NOT NULL, key INTEGER NOT NULL);
 CREATE INDEX entries_document ON entries (document);
 CREATE INDEX entries_key ON entries (key);
-CREATE TABLE vectors (key INTEGER PRIMARY KEY, slot INTEGER, vector BLOB);
-CREATE INDEX vectors_recent ON vectors (key) WHERE slot IS NULL;
+CREATE TABLE vectors (key INTEGER PRIMARY KEY, vector BLOB);
+CREATE INDEX vectors_recent ON vectors (key) WHERE vector IS NOT NULL;
 CREATE TABLE waiting (key INTEGER PRIMARY KEY, text TEXT NOT NULL);
 """
 
-_TABLES_VERSION = 3
+_TABLES_VERSION = 4
 
 _BATCH, _MOST_AT_ONCE = 256, 2048
 """Number of texts that are embedded at a time: at first, and with a fast embedder."""
@@ -151,7 +151,9 @@ class VectorIndex:
                 if time.monotonic() >= deadline:
                     return left
                 left -= self._embed_batch(base)
-            (recent,) = base.execute("SELECT count(*) FROM vectors WHERE slot IS NULL").fetchone()
+            (recent,) = base.execute(
+                "SELECT count(*) FROM vectors WHERE vector IS NOT NULL"
+            ).fetchone()
             if recent > _RECENT_MOST:
                 (rows,) = base.execute("SELECT count(*) FROM vectors").fetchone()
                 if recent > rows // 10:
@@ -269,7 +271,7 @@ class VectorIndex:
     def _add(self, base: Connection, vectors: Sequence[tuple[int, bytes]]) -> None:
         """Store vectors of waiting texts."""
         with sqlite.transaction(base):
-            base.executemany("INSERT OR REPLACE INTO vectors VALUES (?, NULL, ?)", vectors)
+            base.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", vectors)
             base.executemany("DELETE FROM waiting WHERE key = ?", ((key,) for key, _ in vectors))
 
     def _embedded(self, texts: Sequence[str], kind: Kind) -> NDArray[np.float32]:
@@ -287,15 +289,15 @@ class VectorIndex:
         """Publish all vectors of current passages as a new snapshot."""
         loaded = self._reader.snapshot(base)
         rows = base.execute(
-            f"SELECT key, slot, vector FROM vectors WHERE {_USED} ORDER BY key"
+            f"SELECT key, vector FROM vectors WHERE {_USED} ORDER BY key"
         ).fetchall()
-        keys = np.array([key for key, _, _ in rows], np.int64)
+        keys = np.array([key for key, _ in rows], np.int64)
         vectors = np.empty((len(rows), self._embedder.dimension), np.int8)
-        kept = np.array([place for place, row in enumerate(rows) if row[1] is not None], np.int64)
+        kept = np.array([place for place, row in enumerate(rows) if row[1] is None], np.int64)
         if loaded is not None:
-            vectors[kept] = loaded.at(np.array([rows[place][1] for place in kept], np.int64))
-        for place, (_, slot, blob) in enumerate(rows):
-            if slot is None:
+            vectors[kept] = loaded.at(keys[kept])
+        for place, (_, blob) in enumerate(rows):
+            if blob is not None:
                 vectors[place] = np.frombuffer(blob, np.int8)
         generation = loaded.generation + 1 if loaded else 1
         published = reader.publish(self._folder, generation, keys, vectors)
@@ -304,7 +306,7 @@ class VectorIndex:
             # inserted again: updated rows would keep the pages that their vectors took
             base.execute("DELETE FROM vectors")
             base.executemany(
-                "INSERT INTO vectors (slot, key) VALUES (?, ?)", enumerate(keys.tolist())
+                "INSERT INTO vectors (key) VALUES (?)", ((key,) for key in keys.tolist())
             )
             base.execute("INSERT OR REPLACE INTO meta VALUES ('published', ?)", record)
         base.executescript("PRAGMA incremental_vacuum")  # `execute` would free a single page only
@@ -436,23 +438,15 @@ def _found(
     base: Connection, folder: Path, keys: Sequence[int], dimension: int
 ) -> Iterator[tuple[int, bytes]]:
     base.execute("BEGIN")  # one state of the database and the snapshot that it names
-    rows = list(chunked(base, "SELECT key, slot, vector FROM vectors WHERE key IN ({})", keys))
+    rows = list(chunked(base, "SELECT key, vector FROM vectors WHERE key IN ({})", keys))
     size = dimension * np.dtype(np.int8).itemsize
-    yield from ((key, blob) for key, slot, blob in rows if slot is None and len(blob) == size)
-    kept = [(key, slot) for key, slot, _ in rows if slot is not None]
+    yield from ((key, blob) for key, blob in rows if blob is not None and len(blob) == size)
+    kept = [key for key, blob in rows if blob is None]
     published = base.execute("SELECT value FROM meta WHERE key = 'published'").fetchone()
     if kept and published is not None:
-        vectors = _from_snapshot(published[0], folder, [slot for _, slot in kept], dimension)
-        yield from ((key, row.tobytes()) for (key, _), row in zip(kept, vectors, strict=True))
-
-
-def _from_snapshot(
-    record: str, folder: Path, slots: Sequence[int], dimension: int
-) -> NDArray[np.int8]:
-    try:
-        found = json.loads(record)
-        published = VectorGeneration(found["generation"], found["rows"], tuple(found["hashes"]))
-        snapshot = VectorSnapshot(folder, published, dimension)
-        return snapshot.at(np.array(slots, np.int64))
-    except (ValueError, TypeError, KeyError, IndexError) as error:
-        raise IndexDamaged(f"{folder} is damaged: {error}", "its texts are embedded") from error
+        try:
+            snapshot = VectorSnapshot(folder, VectorGeneration(**json.loads(published[0])))
+            vectors = snapshot.at(np.array(kept, np.int64))
+        except (ValueError, TypeError, KeyError) as error:
+            raise IndexDamaged(f"{folder} is damaged: {error}", "its texts are embedded") from error
+        yield from ((key, row.tobytes()) for key, row in zip(kept, vectors, strict=True))
