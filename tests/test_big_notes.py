@@ -11,6 +11,8 @@ from memory_bank.bank.bank import open_bank
 from memory_bank.memory.recall import recall
 from memory_bank.review.doctor import doctor
 
+pytestmark = pytest.mark.slow
+
 LINES = {
     "wikilinks": ("[[a{}]] ", "of the signs [ ` <"),
     "links": ("[x](y{}.md) ", "of the signs [ ` <"),

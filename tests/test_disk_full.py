@@ -20,7 +20,10 @@ from memory_bank.memory.recall import recall
 from memory_bank.memory.remember import remember
 from memory_bank.memory.trash import delete
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="asks Linux's own means")
+pytestmark = [
+    pytest.mark.skipif(sys.platform != "linux", reason="asks Linux's own means"),
+    pytest.mark.slow,
+]
 
 Opening = Callable[..., Bank]
 Run = Callable[..., subprocess.CompletedProcess[str]]

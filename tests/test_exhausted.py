@@ -17,6 +17,8 @@ from memory_bank.frontends.cli.main import run
 from memory_bank.memory import recall, recall_scopes
 from tests.frontends.mcp.conftest import agent, serving  # noqa: F401  (fixtures)
 
+pytestmark = pytest.mark.slow
+
 Run = Callable[..., subprocess.CompletedProcess[str]]
 MEMORY, THREAD = "no memory left", "no further thread"
 

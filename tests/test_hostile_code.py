@@ -19,7 +19,10 @@ from tests.frontends.cli.conftest import command, environment
 from tests.frontends.lsp.client import Editor
 from tests.frontends.mcp.conftest import Process
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks at other processes")
+pytestmark = [
+    pytest.mark.skipif(sys.platform != "linux", reason="looks at other processes"),
+    pytest.mark.slow,
+]
 MEGABYTES, SECONDS = 300, 60
 """Limits of a command with the process that parses, on a busy machine."""
 PATH = "src/Prices.cs"

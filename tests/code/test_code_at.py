@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
+import pytest
+
 from memory_bank.code.code_at import CodeAt
 from memory_bank.code.index.database import ParseCache
 from memory_bank.code.parse import parsing
@@ -31,6 +33,7 @@ def test_a_file_is_found_by_the_end_of_its_path_if_only_one_has_it(tmp_path: Pat
     }
 
 
+@pytest.mark.slow
 def test_the_time_of_a_citation_does_not_grow_with_the_repository(tmp_path: Path) -> None:
     def took(files: int) -> float:
         code = CodeAt(tmp_path, ParseCache(tmp_path / "parses.db", parsing.VERSION), max_bytes=1000)

@@ -15,6 +15,8 @@ import pytest
 
 from memory_bank.base import plugins
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 SAMPLE = ROOT / "tests/sample_plugin"
 PROJECT = tomllib.loads((SAMPLE / "pyproject.toml").read_text(encoding="utf-8"))["project"]

@@ -101,6 +101,7 @@ def test_a_note_that_an_agent_wrote_in_a_session_is_searched_whole(folder: Path)
         assert recall(bank, "nightly import").result_count == 1
 
 
+@pytest.mark.slow
 def test_time_is_linear_in_prompts_and_lines() -> None:
     def took(size: int) -> float:
         lines = [f"- prompt {n}:: 2026-11-24T10:00:00Z please do the {n}th" for n in range(size)]

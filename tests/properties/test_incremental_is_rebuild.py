@@ -27,6 +27,8 @@ from memory_bank.memory.trash import delete, restore
 from memory_bank.notes.characters import decode
 from memory_bank.search import candidates
 
+pytestmark = pytest.mark.slow
+
 NAMES = st.sampled_from(
     ["alpha", "beta", "gamma", "Alpha", "sub/alpha", "sub/delta", "Ümlaut", "U\u0308mlaut", "deep/er/x"]
 )  # fmt: skip

@@ -23,7 +23,10 @@ from memory_bank.search.manifest.manifest import GONE, PENDING
 from memory_bank.search.retrievers.vectors import vector_index
 from tests import forked
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="forks, and kills by SIGKILL")
+pytestmark = [
+    pytest.mark.skipif(sys.platform == "win32", reason="forks, and kills by SIGKILL"),
+    pytest.mark.slow,
+]
 
 SERVER = Path(__file__).with_name("dies_at.py")
 SETTINGS = {"memory.embedder": "hashing"}

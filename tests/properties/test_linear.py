@@ -26,6 +26,8 @@ from memory_bank.search.retrievers.vectors.reader import text_of
 
 from .hostile import TEXTS
 
+pytestmark = pytest.mark.slow
+
 ENOUGH = 0.02
 """Seconds that the longer text must take, for the clock to measure it."""
 LONGEST = 80_000

@@ -16,7 +16,10 @@ from memory_bank.sessions.listing import list_sessions, show_session
 from memory_bank.sessions.state import opened
 from tests.properties.session_workers import SETTINGS
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="forks, and kills by SIGKILL")
+pytestmark = [
+    pytest.mark.skipif(sys.platform == "win32", reason="forks, and kills by SIGKILL"),
+    pytest.mark.slow,
+]
 
 WORKERS = Path(__file__).with_name("session_workers.py")
 ROOT = Path(__file__).parents[2]

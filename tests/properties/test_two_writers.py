@@ -19,6 +19,8 @@ from memory_bank.memory.recall import recall
 from memory_bank.memory.show import show
 from tests import forked
 
+pytestmark = pytest.mark.slow
+
 Opening = Callable[..., Bank]
 
 START = """

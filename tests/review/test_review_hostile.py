@@ -17,7 +17,10 @@ from tests.code import hostile
 from tests.conftest import run_git
 from tests.review.test_review import SETTINGS, commit
 
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="the programs are shell scripts")
+pytestmark = [
+    pytest.mark.skipif(os.name == "nt", reason="the programs are shell scripts"),
+    pytest.mark.slow,
+]
 
 LAUGHS = "a: &a [x, x, x]\n" + "".join(
     f"{b}: &{b} [*{a}, *{a}, *{a}, *{a}, *{a}]\n"

@@ -317,6 +317,7 @@ def test_texts_are_visible_bounded_and_the_same_each_time() -> None:
     assert made == list(observations(work.events, work.prompts, ROOT))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", ["(", "a = b\n", "'", '"', "$(", "<<A ", "def f(\n", "- ", "=", "a:1: ", " 1 failed,", "# ", "\\"])  # fmt: skip
 def test_hostile_texts_take_linear_time(unit: str) -> None:
     import time

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import time
 
+import pytest
+
 from memory_bank.notes.blocks import NEWLINE
 from memory_bank.sessions import note_reading, note_text
 from memory_bank.sessions.note_format import settled_observation
 from memory_bank.sessions.note_reading import _targets
 from tests.properties.hostile import TEXTS
 from tests.sessions.sessions_of import OBSERVATION
+
+pytestmark = pytest.mark.slow
 
 MOST = 0.5
 """Seconds for 10,000 characters; a square would take some."""

@@ -61,6 +61,7 @@ def test_a_step_is_done_when_a_later_text_has_most_of_its_words() -> None:
     assert not sentences.covered(step, ["Fix the price list", "German tests"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "unit", ["a ", "key is ", "never ", "we ", "- ", "**", "next ", "`", "[a]("]
 )

@@ -28,6 +28,8 @@ from tests.conftest import run_git as git
 from tests.shared.conftest import opened, run_sql
 from tests.shared.test_publish import commit, settings, whole
 
+pytestmark = pytest.mark.slow
+
 NOTES = 30
 MANY = 50
 ONCE = pytest.mark.parametrize(

@@ -22,6 +22,8 @@ from memory_bank.sessions.queue import EventQueue
 from memory_bank.sessions.records import Session
 from tests.agents.hooks.conftest import Hook
 
+pytestmark = pytest.mark.slow
+
 AGENT = """
 import json, subprocess, sys, time
 for client, event, payload in json.loads(sys.argv[1]):

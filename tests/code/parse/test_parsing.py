@@ -224,6 +224,7 @@ def test_threads_parse_side_by_side() -> None:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["# a\n", "def f(): pass\n", "x = f('a').g(1)\n"])
 def test_time_grows_with_size_alone(text: str) -> None:
     def seconds(count: int) -> float:

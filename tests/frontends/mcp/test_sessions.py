@@ -9,9 +9,12 @@ from pathlib import Path
 import anyio
 import anyio.to_thread
 import httpx2
+import pytest
 from mcp import Client
 
 from tests.frontends.mcp.over_http import ACCEPT, HELLO, served
+
+pytestmark = pytest.mark.slow
 
 
 def test_the_session_that_was_idle_for_longest_ends_first(project: Path) -> None:

@@ -207,6 +207,7 @@ def test_a_fingerprint_is_16_digits_and_blind_to_white_space() -> None:
     assert secrets.fingerprint("one") != secrets.fingerprint("two")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("piece", HOSTILE)
 def test_time_grows_with_the_length_of_a_hostile_text(piece: str) -> None:
     def took(size: int) -> float:

@@ -225,6 +225,7 @@ def test_turns_and_tool_calls_are_found() -> None:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "part",
     [
@@ -246,6 +247,7 @@ def test_time_grows_with_the_size_of_a_hostile_text(part: str) -> None:
     assert times_as_long(took, 2_000, 16_000, enough=0.4, most=24) < 24
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", ["f", "f-", "f.", "F.g", "f/", ": "])
 def test_time_grows_with_the_size_of_hostile_front_matter(part: str) -> None:
     from time import process_time
