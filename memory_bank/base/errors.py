@@ -303,16 +303,22 @@ def without_one_letter(name: str) -> set[str]:
     return {name, *(name[:at] + name[at + 1 :] for at in range(len(name)))}
 
 
+_ALIKE = ({"0", "o"}, {"1", "l"}, {"1", "i"})
+
+
 def differ_by_one_letter(one: str, other: str) -> bool:
     """Tell whether one letter is added, missing or another, or two stand in the other order.
 
-    Digits, and letters alone between signs, count things: `part-a` and `part-b` are two names.
+    Digits, and letters alone between signs, count things: `part-a` and `part-b` are two names; but
+    a letter and a digit that look alike are one.
     """
     start = _same(one, other)
     end = _same(one[start:][::-1], other[start:][::-1])
     first, second = one[start : len(one) - end], other[start : len(other) - end]
     if len(first) > 1 or len(second) > 1:
         return len(first) == 2 and first.isalpha() and first == second[::-1]  # noqa: PLR2004
+    if {first, second} in _ALIKE:
+        return True
     if not (first + second).isalpha():
         return False
     beside = one[max(start - 1, 0) : start] + one[len(one) - end :][:1]

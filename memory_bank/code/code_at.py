@@ -150,6 +150,12 @@ class CodeAt:
         ending = [one for one in found if one.qualified.endswith(f".{place.name}")]
         return exact or (ending if len({one.qualified for one in ending}) == 1 else [])
 
+    def has(self, commit: str, place: CitedPlace) -> bool:
+        """Tell whether a commit, or the work tree, has the file or symbol of a place."""
+        if not place.path:
+            return bool(self.named(commit, place.name))
+        return bool(self.symbols(commit, place) if place.name else self.id(commit, place.path))
+
     def paths(self, commit: str) -> frozenset[str]:
         """Return the paths of all files of a commit, or of the work tree; none if git can't say."""
         if commit not in self._paths:

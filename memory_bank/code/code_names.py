@@ -82,7 +82,12 @@ SYMBOL = "symbol:"
 
 def symbol_of(row: LinkRow) -> str:
     """Return the name of the symbol that a link gives; empty if it gives none."""
-    if not row.ghost.lower().startswith(SYMBOL):
+    return named_symbol(row.ghost, row.heading)
+
+
+def named_symbol(ghost: str, heading: str) -> str:
+    """Return the name of a symbol, from the target and the heading of a link; empty if none."""
+    if not ghost.lower().startswith(SYMBOL):
         return ""
-    inner = f"#{row.heading}" if row.heading else ""
-    return f"{row.ghost[len(SYMBOL) :].strip()}{inner}"
+    inner = f"#{heading}" if heading else ""
+    return f"{ghost[len(SYMBOL) :].strip()}{inner}"

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Annotated, Any, NamedTuple
 
 from memory_bank.bank.bank import Bank
+from memory_bank.bank.open_index import View
 from memory_bank.base.errors import NoteNotFound
 from memory_bank.base.operation import Agent, IfMatch, Notes, Param, Tool, operation
 from memory_bank.base.screen import Call
@@ -19,8 +20,10 @@ from memory_bank.memory.change import with_keys, write
 from memory_bank.memory.records import Confirmation, Confirmed, Promoted
 from memory_bank.memory.remember import DEFAULT_TYPE, remember
 from memory_bank.memory.why import COMMIT_ID, promote_commit
+from memory_bank.notes import front_matter
 from memory_bank.notes.names import name_of
 from memory_bank.notes.schema import normalise_tags
+from memory_bank.search.manifest import document_rows
 from memory_bank.sessions import note_format, note_reading, session_edit
 from memory_bank.sessions.compress import compress_now
 from memory_bank.sessions.note_reading import SUMMARY_TEXTS
@@ -34,8 +37,9 @@ from memory_bank.sessions.records import (
     check_observation_id,
 )
 from memory_bank.sessions.state import IndexedNotes, opened
-from memory_bank.trust.citations import VERIFIED, cited
+from memory_bank.trust.citations import VERIFIED, Cited, cited, target_places
 from memory_bank.trust.comparison import CodeComparison
+from memory_bank.trust.stale import moved_citations
 from memory_bank.trust.stale_report import MOVED, STALE
 
 
@@ -63,8 +67,9 @@ def _one_or_several(
     "confirm",
     why="""
     Writes `verified_commit: COMMIT` into the front matter of notes, with the commit that is checked
-    out: their text is right for the code of this commit. No other line changes. The citations of
-    these notes are then stale only if the code changes again. Commit the notes with the code.
+    out: their text is right for the code of this commit. Links to code that moved or has another
+    name get its new one; no other line changes. The citations of these notes are then stale only if
+    the code changes again. Commit the notes with the code.
     """,
     examples=(
         ("memory-bank confirm facts/queue", "a note that is still right"),
@@ -102,9 +107,10 @@ def confirm(
 
     Write `verified_commit` into notes: their text is right for the code of HEAD.
 
-    Only that line is changed; `agent` is as in `change.write`. The warning names cited code with
-    uncommitted changes or is not there: of it, the confirmation says nothing. Raises NoteNotFound,
-    NoteReadOnly and Conflict as `change.write`, NoRepository and BadInput if there is no commit.
+    Only that line is changed, and the targets of citations whose code moved. `agent` is as in
+    `change.write`. The warning names cited code that has uncommitted changes or is not there: of it,
+    the confirmation says nothing. Raises NoteNotFound, NoteReadOnly and Conflict as `change.write`,
+    NoRepository and BadInput if there is no commit.
     """
     bank.settings.check_enabled()
     tree = work_tree_of(bank.layout.project)
@@ -114,19 +120,44 @@ def confirm(
         bank.roots.check_writable(path)
     found = []
     for path in paths:
-        change = partial(with_keys, changes={VERIFIED: head})
+        moved = moved_citations(bank, _cited_in(bank, path), end=head)
+        new = {(one.line, one.target): one.fix for one in moved if one.fix}
+        change = partial(_confirmed, targets=new, head=head)
         done = write(bank, path, change, if_match=if_match, agent=agent)
         said = [done.warning, *_not_confirmed(bank, path, head)]
         warning = "; ".join(one for one in said if one) or None
-        found.append(Confirmed(path, done.etag, done.changed, warning))
+        written = tuple(dict.fromkeys(new.values()))
+        found.append(Confirmed(path, done.etag, done.changed, written, warning))
     bank.count_opened(paths)
     return Confirmation(head, tuple(found))
 
 
+def _confirmed(text: str, targets: Mapping[tuple[int, str], str], head: str) -> str:
+    """Return the text of a note with new targets of citations, and the commit."""
+    body = len(text) - len(front_matter.split(text).body)
+    edits = {
+        place: new
+        for (line, old), new in targets.items()
+        for place in target_places(text, body, line, old)
+    }
+    for (start, end), new in sorted(edits.items(), reverse=True):
+        text = text[:start] + new + text[end:]
+    return with_keys(text, changes={VERIFIED: head})
+
+
+def _cited_in(bank: Bank, path: str) -> list[Cited]:
+    tree = work_tree_of(bank.layout.project)
+
+    def asked(view: View) -> list[Cited]:
+        numbers = document_rows.numbers_of(view.manifest, {path})
+        return cited(view.manifest, bank, tree, numbers)
+
+    return bank.read(asked)
+
+
 def _not_confirmed(bank: Bank, path: str, head: str) -> Iterator[str]:
     """Yield which cited code differs from the commit in the work tree, and which is not there."""
-    tree = work_tree_of(bank.layout.project)
-    chosen = bank.read(lambda view: [one for one in cited(view, bank, tree) if one.note == path])
+    chosen = _cited_in(bank, path)
     with CodeComparison(bank, head, end=NOW) as comparison:
         states = {one.written: comparison.state(one, head) for one in chosen}
     changed = [name for name, state in states.items() if state in {*STALE, *MOVED}]

@@ -19,6 +19,8 @@ class Confirmed(NamedTuple):
     etag: str
     changed: bool
     """Whether its file was changed."""
+    targets: tuple[str, ...] = ()
+    """The targets of citations that were written anew, since their code moved."""
     warning: str | None = None
 
 

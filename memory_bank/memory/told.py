@@ -382,6 +382,7 @@ def confirmed(done: Confirmation, quotes: Quotes) -> str:
     lines = []
     for note in done.notes:
         warning = f" warning: {one_line(note.warning)}" if note.warning else ""
-        lines.append(f"{one_line(note.path)}{warning}")
+        moved = f" wrote {one_line(', '.join(note.targets))}" if note.targets else ""
+        lines.append(f"{one_line(note.path)}{moved}{warning}")
     head = f"{count(len(done.notes), 'note')} confirmed as of {done.commit[:_DIGITS]}."
     return "\n".join([f"{head} {quotes.notice}", quotes.quote("\n".join(lines))])

@@ -25,6 +25,7 @@ from memory_bank.review.report import (
 )
 from memory_bank.review.revision_range import STAGED
 from memory_bank.review.rules.base import rules
+from memory_bank.review.rules.links import MOVED_CODE
 from memory_bank.trust.stale import Ends, citations_of
 
 _OWN: Mapping[str, tuple[Severity, str]] = {
@@ -72,7 +73,8 @@ def of_rules(found: LinkComparison) -> Iterator[ReviewFinding]:
     One is new unless the note had an equal one at BASE, at any line.
     """
     others = _OTHERS if found.whole else _OTHERS - {QUERIES}  # a query may name a note left out
-    now = lint(found.after.bank, {*found.present, *others})
+    found_now = lint(found.after.bank, {*found.present, *others})
+    now = [one for one in found_now if one.rule != MOVED_CODE]  # a review lists them itself
     was = _at_base(found, now)
     for one in now:
         key = one.path, one.rule, one.message, one.words

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.open_index import View
 from memory_bank.base.filenames import NOTE_SUFFIXES
 from memory_bank.code.code_at import CitedPlace
 from memory_bank.code.code_names import SYMBOL, symbol_of
@@ -18,6 +17,7 @@ from memory_bank.code.lookup import dotted_name
 from memory_bank.code.parse import parsing
 from memory_bank.search.manifest import document_rows, link_rows
 from memory_bank.search.manifest.link_rows import LinkRow
+from memory_bank.search.manifest.manifest import Manifest
 
 VERIFIED = "verified_commit"
 """Key of the commit at which a note was confirmed."""
@@ -58,11 +58,13 @@ class Cited(NamedTuple):
         return not self.place.path
 
 
-def cited(view: View, bank: Bank, tree: Path, notes: Collection[int] | None = None) -> list[Cited]:
+def cited(
+    manifest: Manifest, bank: Bank, tree: Path, notes: Collection[int] | None = None
+) -> list[Cited]:
     """Return the citations in notes, given by number; by default in all that are not archived."""
-    rows = link_rows.to_ghosts(view.manifest, None if notes is None else sorted(notes))
+    rows = link_rows.to_ghosts(manifest, None if notes is None else sorted(notes))
     found = [(row, place) for row in rows if (place := place_of(bank, tree, row)) is not None]
-    sources = document_rows.documents(view.manifest, {row.source for row, _ in found})
+    sources = document_rows.documents(manifest, {row.source for row, _ in found})
     cited_ones = (
         Cited(
             note=row.source_key,
@@ -115,6 +117,19 @@ def link_to(bank: Bank, tree: Path, cited: Cited, place: CitedPlace) -> str:
         folder = near if _below(tree, near, written) == cited.place.path else folder
     path = os.path.relpath(tree / place.path, folder).replace(os.sep, "/")
     return f"{start}{path}{sign}{place.name or inner}"
+
+
+def target_places(text: str, body_start: int, line: int, written: str) -> list[tuple[int, int]]:
+    """Return the offsets of a citation's target as written, on its line or in the front matter."""
+    if line > text.count("\n", 0, body_start):
+        lines = text.splitlines(keepends=True)
+        start, end = sum(map(len, lines[: line - 1])), sum(map(len, lines[:line]))
+        around = rf"(?<=[\[(<]){re.escape(written)}(?=[\]|)>])"
+        found = re.compile(around).finditer(text, start, end)
+    else:
+        around = rf"(?<![\w./#-]){re.escape(written)}(?![\w./#-])"
+        found = re.compile(around).finditer(text, 0, body_start)
+    return [one.span() for one in found]
 
 
 def verified_of(data: Mapping[str, Any]) -> str:

@@ -361,12 +361,16 @@ _FIRST = 2
 """Number of the newest commits of each note that are read at once."""
 
 
+SectionKey = tuple[tuple[str, ...], int]
+"""The headings of a section, and the number of those before with the same."""
+
+
 class ComparedParts(NamedTuple):
     """A version of a note in the parts that are compared."""
 
-    sections: dict[tuple[tuple[str, ...], int], str]
-    """The texts of sections by their headings, and the number of those before with the same."""
-    lines: dict[int, tuple[tuple[str, ...], int]]
+    sections: dict[SectionKey, str]
+    """The texts of sections."""
+    lines: dict[int, SectionKey]
     """The section of each line."""
     whole: str
     """The body, and the references of the front matter."""
@@ -424,9 +428,10 @@ class NoteVersions:
         if current is None or committed is None:
             return Since("")
         key = None if line is None else current.lines.get(line)
-        if _part(current, key) != _part(committed, key):
+        before = _former_key(committed, current, key)
+        if _words(current, key) != _words(committed, before):
             return Since("")
-        return self._last_change(file, key)
+        return self._last_change(file, before)
 
     def verified(self, file: str, value: str) -> Since:
         """Return the commit that wrote a value of `verified_commit`."""
@@ -446,28 +451,29 @@ class NoteVersions:
             self._parts[blob] = None if data is None else _parts(file, data)
         return self._parts[blob]
 
-    def _last_change(self, file: str, key: tuple[tuple[str, ...], int] | None) -> Since:
+    def _last_change(self, file: str, key: SectionKey | None) -> Since:
         committed = self.parts(file, self._code.id(self._head, file))
-        wanted = _part(committed, key)
+        wanted = _words(committed, key)
         oldest = None
         for number, step in enumerate(self._history(file)):
-            after = _part(self.parts(step.path, step.after), key)
-            if number == 0 and after != wanted:
+            after = self.parts(step.path, step.after)
+            if number == 0 and _words(after, key) != wanted:
                 return self._by_merge(file, key, wanted)
             oldest = step.commit
-            if _part(self.parts(step.old, step.before), key) != after:
+            before = self.parts(step.old, step.before)
+            former = _former_key(before, after, key)
+            if _words(before, former) != _words(after, key):
                 return Since(oldest.id, oldest.made)
+            key = former
         if oldest is None:
             return self._by_merge(file, key, wanted)
         return Since(oldest.id, oldest.made, "older commits of the note were not read")
 
-    def _by_merge(
-        self, file: str, key: tuple[tuple[str, ...], int] | None, wanted: str | None
-    ) -> Since:
+    def _by_merge(self, file: str, key: SectionKey | None, wanted: str | None) -> Since:
         """Return the merge that made a section what it is."""
         for step in merge_changes(self._code.tree, self._at, [file]):
-            if _part(self.parts(file, step.after), key) == wanted:
-                before = _part(self.parts(file, step.before), key)
+            if _words(self.parts(file, step.after), key) == wanted:
+                before = _words(self.parts(file, step.before), key)
                 if before != wanted:
                     return Since(step.commit.id, step.commit.made)
         return Since(self._head, 0.0, "the commit that wrote it was not found")
@@ -480,10 +486,26 @@ class NoteVersions:
         return self._steps[file]
 
 
-def _part(parts: ComparedParts | None, key: tuple[tuple[str, ...], int] | None) -> str | None:
+def _words(parts: ComparedParts | None, key: SectionKey | None) -> str | None:
+    """Return the text of a section without its heading, or of the whole note."""
     if parts is None:
         return None
-    return parts.whole if key is None else parts.sections.get(key)
+    if key is None:
+        return parts.whole
+    text = parts.sections.get(key)
+    return text if text is None or not key[0] else text.partition("\n")[2].strip()
+
+
+def _former_key(
+    before: ComparedParts | None, after: ComparedParts | None, key: SectionKey | None
+) -> SectionKey | None:
+    """Return the key that a section had in an earlier version, if a heading was renamed since."""
+    if key is None or before is None or after is None or key in before.sections:
+        return key
+    words = _words(after, key)
+    gone = before.sections.keys() - after.sections.keys()
+    same = [one for one in gone if words and one[0] and _words(before, one) == words]
+    return same[0] if len(same) == 1 else key
 
 
 def _parts(file: str, data: bytes) -> ComparedParts | None:
@@ -493,8 +515,8 @@ def _parts(file: str, data: bytes) -> ComparedParts | None:
         note = parsing.parse(file, data)
     except MemoryBankError:
         return None
-    sections: dict[tuple[tuple[str, ...], int], str] = {}
-    lines: dict[int, tuple[tuple[str, ...], int]] = {}
+    sections: dict[SectionKey, str] = {}
+    lines: dict[int, SectionKey] = {}
     counts: dict[tuple[str, ...], int] = {}
     for section in note.body.sections:
         number = counts[section.headings] = counts.get(section.headings, -1) + 1

@@ -15,7 +15,7 @@ from memory_bank.code.index.work_tree import work_tree_of
 from memory_bank.git import objects, repository
 from memory_bank.search.manifest import document_rows
 from memory_bank.trust import shown, told
-from memory_bank.trust.citations import cited
+from memory_bank.trust.citations import Cited, cited
 from memory_bank.trust.comparison import SHALLOW, CodeComparison
 from memory_bank.trust.stale_report import Citation, StaleReport
 
@@ -108,10 +108,28 @@ def citations_of(
     """Return the citations in notes, each with its state, as `stale` does."""
     tree = work_tree_of(bank.layout.project)
     keys = {notes.find(name) for name in names}
-    chosen = notes.answer(lambda view: cited(view, bank, tree, _live(view, keys) if keys else None))
+    chosen = notes.answer(
+        lambda view: cited(view.manifest, bank, tree, _live(view, keys) if keys else None)
+    )
     with CodeComparison(bank, ends.head, end=ends.end) as comparison:
         judged = comparison.judge(chosen, notes, ends.base)
         return tuple(comparison.citation(one) for one in judged)
+
+
+def moved_citations(bank: Bank, found: Sequence[Cited], *, end: str) -> list[Citation]:
+    """Return those of some citations whose code is now in another place, or has another name.
+
+    Those whose place is still there are not compared. `end` is the commit checked out, or NOW.
+    Raises NoRepository, StorageFailed.
+    """
+    tree = work_tree_of(bank.layout.project)
+    head = repository.checked_out(tree)
+    if not head or not found:
+        return []
+    with CodeComparison(bank, head, end=end) as comparison:
+        lost = [one for one in found if not comparison.code.has(end, one.place)]
+        judged = comparison.judge(lost, bank)
+        return [made for one in judged if (made := comparison.citation(one)).fix]
 
 
 def _live(view: View, keys: Collection[str]) -> set[int]:

@@ -207,7 +207,7 @@ class StaleHits:
         )
         from memory_bank.trust.comparison import CodeComparison
 
-        chosen = cited(self._view, self._bank, self._tree, notes)
+        chosen = cited(self._view.manifest, self._bank, self._tree, notes)
         states = {
             row.key: NoteState(row.hash, (), (), holds=bool(verified_of(row.data)))
             for row in notes.values()

@@ -13,6 +13,7 @@ import pytest
 
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.findings import SEVERITIES, Finding
+from memory_bank.bank.open_index import View
 from memory_bank.base import plugins
 from memory_bank.review import rules as rules_folder
 from memory_bank.review.rules.base import RuleContext, findings, rules
@@ -108,11 +109,14 @@ def ailing(project: Path, git: Git) -> Path:
 
 def run(bank: Bank, paths: Collection[str] | None = None) -> list[Finding]:
     bank.sync()
-    return bank.read(
-        lambda view: findings(
-            RuleContext(bank.layout, bank.settings, bank.store, view.manifest, paths, view)
+
+    def asked(view: View) -> list[Finding]:
+        context = RuleContext(
+            bank.layout, bank.settings, bank.store, view.manifest, paths, view, bank=bank
         )
-    )
+        return findings(context)
+
+    return bank.read(asked)
 
 
 @pytest.mark.parametrize("name", rules())

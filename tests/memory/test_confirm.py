@@ -136,3 +136,14 @@ def _recorded(root: Path) -> object:
 
     with open_bank(root / ".memories", settings=SETTINGS) as bank:
         return recall(bank, "charge").notes
+
+
+def test_code_that_moved_gets_its_new_name(root: Path) -> None:
+    run(root, "mv", "pay.py", "shop.py")
+    run(root, "commit", "-q", "-m", "Move")
+    head = run(root, "rev-parse", "HEAD").strip()
+    (one,) = done(root, "n").notes
+    assert one.targets == ("shop.py#charge",)
+    assert (root / ".memories/n.md").read_text() == (
+        f"---\n# mine\ntags: [b,   a]\nverified_commit: {head}\n---\nSee [[shop.py#charge]].\n"
+    )

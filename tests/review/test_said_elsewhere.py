@@ -60,3 +60,19 @@ def test_a_changed_value_that_another_note_still_has(tmp_path: Path) -> None:
 )
 def test_what_was_said_before_or_elsewhere_has_none(tmp_path: Path, name: str, text: str) -> None:
     assert reviewed(tmp_path, {name: text}).said_elsewhere == ()
+
+
+def test_two_notes_of_one_title_from_two_sides_of_a_merge_have_a_finding(tmp_path: Path) -> None:
+    root = tmp_path
+    run_git(root, "init", "-q", "-b", "main")
+    run_git(root, "commit", "-q", "--allow-empty", "-m", "first")
+    for branch, wait in (("one", "a day"), ("two", "an hour")):
+        run_git(root, "checkout", "-q", "-b", branch, "main")
+        (root / ".memories").mkdir(exist_ok=True)
+        (root / f".memories/retries-{branch}.md").write_text(f"# Retries\n\nUp to {wait}.\n")
+        run_git(root, "add", ".")
+        run_git(root, "commit", "-q", "-m", branch)
+    run_git(root, "merge", "-q", "--no-edit", "one")
+    with open_bank(root, settings={"memory.embedder": "none"}) as bank:
+        found = [one for one in review(bank, "one..two").findings if one.rule == "same-title"]
+    assert [one.message for one in found] == ["has the title of retries-one.md"]

@@ -408,6 +408,28 @@ def test_a_renamed_note_keeps_its_date(project: Callable[..., Path]) -> None:
     assert (charged.path, charged.state) == ("facts/orders.md", "changed")
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("# Orders", "# All orders"), ("## Limits", "## Bounds"), ("# Orders", "## Orders")],
+)
+@pytest.mark.parametrize("committed", [True, False])
+def test_another_heading_does_not_make_a_section_fresh(
+    project: Callable[..., Path], old: str, new: str, *, committed: bool
+) -> None:
+    changed = EDITED.replace("LIMIT = 10", "LIMIT = 11")
+    renamed = Made({".memories/orders.md": NOTE.replace(old, new, 1)})
+    root = project(FIRST, Made({"src/orders.py": changed}), *([renamed] if committed else []))
+    if not committed:
+        (root / ".memories/orders.md").write_text(renamed.texts[".memories/orders.md"])
+    assert states(root) == {CHARGED: "changed", LIMITED: "changed"}
+
+
+def test_another_text_below_another_heading_is_a_change(project: Callable[..., Path]) -> None:
+    text = NOTE.replace("# Orders\n\nTried three", "# All\n\nTried four")
+    root = project(FIRST, Made({"src/orders.py": EDITED}), Made({".memories/orders.md": text}))
+    assert states(root)[CHARGED] == "fresh"
+
+
 def test_tags_do_not_make_a_note_fresh(project: Callable[..., Path]) -> None:
     note = "---\ntags: [a]\nfile_refs: [src/orders.py]\n---\nText on `tries`.\n"
     root = project(

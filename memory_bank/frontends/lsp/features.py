@@ -80,7 +80,9 @@ def _add_navigation(server: NotesServer) -> None:
     @server.feature(types.TEXT_DOCUMENT_DEFINITION)
     async def definition(params: types.DefinitionParams) -> list[types.Location]:
         uri = params.text_document.uri
-        return await server.ask(uri, lambda asked: navigation.definition(asked, params), [])
+        return await server.ask(
+            uri, lambda asked: navigation.definition(asked, params, server.codebases), []
+        )
 
     @server.feature(types.TEXT_DOCUMENT_REFERENCES)
     async def references(params: types.ReferenceParams) -> list[types.Location]:

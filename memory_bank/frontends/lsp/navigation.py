@@ -34,6 +34,8 @@ from lsprotocol.types import (
 )
 
 from memory_bank.base.text import clean, one_line
+from memory_bank.code import lookup
+from memory_bank.code.code_names import named_symbol
 from memory_bank.code.index.codebase import Codebase
 from memory_bank.frontends.lsp.buffers import Editor, FileRequest, positions
 from memory_bank.frontends.lsp.editor import destinations, open_texts, problems
@@ -104,16 +106,33 @@ def fenced(text: str, language: str = "") -> str:
     return f"{fence}{name}\n{shown}\n{fence}"
 
 
-def definition(asked: FileRequest, params: DefinitionParams) -> list[Location]:
+def definition(
+    asked: FileRequest, params: DefinitionParams, codebases: Codebases
+) -> list[Location]:
     """Return the place to which the link under the cursor leads, or each that it may mean."""
     found = _link(asked, params.position)
     if found is None:
         return []
-    _, goal = found
+    written, goal = found
+    if name := named_symbol(goal.ghost, written.link.heading):
+        return _symbol_places(asked, name, codebases)
     if goal.candidates:
         return [asked.location(path, 0, 0) for path in goal.candidates]
     place = _place(asked, goal)
     return [place] if place else []
+
+
+def _symbol_places(asked: FileRequest, name: str, codebases: Codebases) -> list[Location]:
+    """Return the places of the symbols that a link means, as far as the code was read."""
+    code = _code_around(asked, codebases)
+    if code is None:
+        return []
+    with code.lock:
+        rows = lookup.symbols_meant(code.table, name)
+    return [
+        Location(asked.uri_of(str(code.root / one.path)), _line_range(one.symbol.line))
+        for one in rows
+    ]
 
 
 def references(asked: FileRequest, params: ReferenceParams) -> list[Location]:

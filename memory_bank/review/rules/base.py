@@ -15,6 +15,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar, cast
 
+from memory_bank.bank.bank import Bank
 from memory_bank.bank.findings import SEVERITIES, Edit, Finding, Severity
 from memory_bank.bank.open_index import View
 from memory_bank.base import plugins
@@ -109,8 +110,10 @@ class RuleContext:
         manifest: Manifest,
         paths: Collection[str] | None = None,
         view: View | None = None,
+        *,
+        bank: Bank | None = None,
     ) -> None:
-        """Give access to a bank whose index is up to date; see `paths` and `view`."""
+        """Give access to a bank whose index is up to date; see `paths`, `view` and `bank`."""
         self.layout = layout
         self.settings = settings
         self.manifest = manifest
@@ -119,6 +122,8 @@ class RuleContext:
         """The files whose findings are wanted; None for all. A rule need not look at others."""
         self.view = view
         """The whole index; None where an answer must come at once: then rules don't search it."""
+        self.bank = bank
+        """The bank; None where an answer must come at once: then rules don't ask for code."""
         self._store = store
         self.roots = store.roots
         """The folders of the notes."""

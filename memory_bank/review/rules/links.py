@@ -5,12 +5,21 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import islice
 from typing import NamedTuple
 
 from memory_bank.bank.findings import Edit
-from memory_bank.base.errors import BadInput, differ_by_one_letter, without_one_letter
+from memory_bank.base.errors import (
+    BadInput,
+    MemoryBankError,
+    did_you_mean,
+    differ_by_one_letter,
+    without_one_letter,
+)
 from memory_bank.base.filenames import NOTE_SUFFIXES
+from memory_bank.code.code_at import NOW
+from memory_bank.code.index.work_tree import work_tree_of
 from memory_bank.notes import front_matter
 from memory_bank.notes.characters import BREAK
 from memory_bank.notes.link_targets import path_names
@@ -19,6 +28,9 @@ from memory_bank.notes.names import key, name_of, of_file, without_id_start
 from memory_bank.review.rules.base import Problem, RuleContext, bank_rule
 from memory_bank.search.manifest import document_rows
 from memory_bank.search.manifest.link_rows import LinkRow, all_links, links_of, problems
+from memory_bank.trust.citations import cited, target_places
+from memory_bank.trust.stale import moved_citations
+from memory_bank.trust.stale_report import Citation
 
 
 @bank_rule("warning", "a link leads to a heading or block that its note does not have")
@@ -58,7 +70,7 @@ def ambiguous_link(bank: RuleContext) -> Iterator[Problem]:
 _NO_FILE = re.compile(r"[*?\[\0]|://|\A[A-Za-z]:|\A/|\A\.\.?(?:/|\Z)")
 """Patterns, URLs, and paths outside the project, which are not checked."""
 
-_PLAIN = re.compile(r"[\w./-]+")
+_PLAIN = re.compile(r"[\w./-]+(?:[#:][\w.-]+)?")
 """Paths that are written in front matter as they are."""
 
 _INSIDE = re.compile(r"[#:].*", re.DOTALL)
@@ -70,6 +82,8 @@ class _Missing(NamedTuple):
     written: str
     file: str
     """Relative to the project."""
+    written_file: str
+    """What is written of it before a line or a heading."""
 
 
 @bank_rule("warning", "a file in file_refs does not exist", fixes=True)
@@ -78,28 +92,62 @@ def missing_file_ref(bank: RuleContext) -> Iterator[Problem]:
     if not bank.layout.prefix:
         return  # a bank without a project: the location of its files is unknown
     missing = list(_missing(bank))
+    known = {(one.path, one.target): one.fix for one in bank.once(_moved_code)}
     moved = bank.moved({one.file for one in missing}, bank.layout.project)
     for one in missing:
-        new = moved.get(one.file)
+        file = moved.get(one.file)
+        new = known.get((one.note, one.written)) or (
+            f"{file}{one.written[len(one.written_file) :]}" if file else None
+        )
         what = "which git moved" if new else "which does not exist"
         line = _line(bank.text(one.note) or "", one.written)
         place = Problem(one.note, line, f"file_refs names {one.written}, {what}", new)
-        yield place._replace(
-            edits=_reference_edits(bank, one.note, one.written, new) if new else None
-        )
+        yield place._replace(edits=_target_edits(bank, one.note, 1, one.written, new))
 
 
-def _reference_edits(
-    bank: RuleContext, path: str, written: str, new: str
+MOVED_CODE = "moved-code"
+"""The rule of what a review and `stale` say themselves."""
+
+
+@bank_rule("warning", "a link names code that was moved or has another name", fixes=True)
+def moved_code(bank: RuleContext) -> Iterator[Problem]:
+    """Yield the citations of code that is in another place, with that."""
+    missing = {(one.note, one.written) for one in bank.once(_missing)}
+    for one in bank.once(_moved_code):
+        line = one.line
+        if line == 1:
+            if (one.path, one.target) in missing:
+                continue  # a missing-file-ref
+            line = _line(bank.text(one.path) or "", one.target)
+        what = f"names {one.target}, which was {one.state}"
+        edits = _target_edits(bank, one.path, one.line, one.target, one.fix)
+        yield Problem(one.path, line, what, one.fix, words=one.target, edits=edits)
+
+
+def _moved_code(bank: RuleContext) -> Iterator[Citation]:
+    """Yield the citations of code that is in another place, or has another name, in the work tree.
+
+    At a revision there are none: a review lists what a change does to citations.
+    """
+    if bank.bank is None or bank.tree is None or bank.layout.listed() is not None:
+        return
+    notes = None if bank.paths is None else document_rows.numbers_of(bank.manifest, bank.paths)
+    with suppress(MemoryBankError):
+        found = cited(bank.manifest, bank.bank, work_tree_of(bank.layout.project), notes)
+        yield from (one for one in moved_citations(bank.bank, found, end=NOW) if one.moved)
+
+
+def _target_edits(
+    bank: RuleContext, path: str, line: int, written: str, new: str | None
 ) -> tuple[Edit, ...] | None:
-    """Return the change of a reference, if it is written once, and needs no quotes."""
+    """Return the change of a citation, if it is written once, and needs no quotes."""
     note = bank.note(path)
-    if note is None or not _PLAIN.fullmatch(new) or not _PLAIN.fullmatch(written):
+    if note is None or not new or not _PLAIN.fullmatch(new) or not _PLAIN.fullmatch(written):
         return None
-    places = list(re.finditer(rf"(?<![\w./-]){re.escape(written)}(?![\w./-])", note.head))
+    places = target_places(note.text, note.body_start, line, written)
     if len(places) != 1:
         return None
-    return (Edit(len(note.parts.opening) + places[0].start(), written, new),)
+    return (Edit(places[0][0], written, new),)
 
 
 def _missing(bank: RuleContext) -> Iterator[_Missing]:
@@ -111,7 +159,9 @@ def _missing(bank: RuleContext) -> Iterator[_Missing]:
                 outside = any(map(_NO_FILE.search, (str(written), file)))
                 there[file] = outside or _exists(bank, file)
             if not there[file]:
-                yield _Missing(path, str(written), _INSIDE.sub("", file))
+                yield _Missing(
+                    path, str(written), *(_INSIDE.sub("", one) for one in (file, str(written)))
+                )
 
 
 def _exists(bank: RuleContext, file: str) -> bool:
@@ -207,6 +257,8 @@ _SHORTEST, _LONGEST = 5, 100
 """Characters of a name from which on another letter is a mistake rather than another name, and up
 to which it is looked for."""
 
+_NUMBERED = re.compile(r"(?:.*/)?[^\W\d_]+[-_ ]?\d+(?=[-_ ])")
+
 _MOST = 5_000
 """Names of ghosts that are compared: all their forms are in memory."""
 
@@ -222,7 +274,7 @@ def mistyped_link(bank: RuleContext) -> Iterator[Problem]:
         paths = sorted(near.get(name, set()) - {row.source_key})
         if not paths:
             continue
-        what = f"leads to no note, but is nearly the name of {' and '.join(paths)}"
+        what = f"leads to no note{did_you_mean(paths)}"
         target = written_target(bank, row, paths[0]) if len(paths) == 1 else None
         yield Problem(row.source_key, row.line, f"{row.target!r} {what}", target, words=row.target)
 
@@ -245,14 +297,19 @@ def _near(bank: RuleContext, wanted: set[str]) -> dict[str, set[str]]:
     for path, title, _ in document_rows.titles(bank.manifest):
         names = {one for one, _ in path_names(path, ())} | {key(title)}
         for one in names:
-            stem = without_id_start(one)
-            if stem in wanted and stem != one:
+            for stem in {without_id_start(one), _numbered(one)} & wanted - {one}:
                 found.setdefault(stem, set()).add(path)
             for less in without_one_letter(one) if _fits(one) else ():
                 for name in reduced.get(less, ()):
                     if differ_by_one_letter(name, one):
                         found.setdefault(name, set()).add(path)
     return found
+
+
+def _numbered(name: str) -> str:
+    """Return the number with which a name begins, such as `spec-10` of `spec-10 one index`."""
+    found = _NUMBERED.match(name)
+    return found[0] if found else ""
 
 
 def _fits(name: str) -> bool:

@@ -341,3 +341,19 @@ def test_lenses_are_drawn_again_when_notes_change(editor: Editor, shop: Path) ->
     found = editor.ask(editor.client.text_document_code_lens_async, lens)
     assert len(found) == 3
     note.unlink()
+
+
+def test_a_link_to_a_symbol_leads_to_its_definition(editor: Editor, shop: Path) -> None:
+    file = shop / ".memories/facts/retry.md"
+    text = "Retried by [[symbol:charge_with_retry]], not [[symbol:nothing_of_this]].\n"
+    document = editor.open(file, text)
+
+    def lines(mark: str) -> list[tuple[str, int]]:
+        params = types.DefinitionParams(document, position(text, mark, 3))
+        found = editor.ask(editor.client.text_document_definition_async, params)
+        return [(one.uri, one.range.start.line) for one in found]
+
+    code = (shop / "shop/orders.py").read_text().splitlines()
+    defined = next(at for at, line in enumerate(code) if "def charge_with_retry" in line)
+    assert lines("[[symbol:charge_with_retry") == [(uri(shop / "shop/orders.py"), defined)]
+    assert lines("[[symbol:nothing") == []

@@ -7,7 +7,10 @@ import pytest
 from tests.review.rules.conftest import Lint
 
 RULE = "mistyped-link"
-NOTES = ("facts/retries.md", "facts/the-cidr-script-bd92.md", "part-a.md", "release-1.md", "ann.md")
+NOTES = (
+    "facts/retries.md", "facts/the-cidr-script-bd92.md", "part-a.md", "release-1.md", "ann.md",
+    "model-o.md", "facts/spec-10 one index.md",
+)  # fmt: skip
 
 
 @pytest.fixture
@@ -28,6 +31,9 @@ def bank(folder: Path) -> Path:
         ("[[facts/the-cidr-script]]", "facts/the-cidr-script-bd92"),
         ("[[the-cidr-script]]", "facts/the-cidr-script-bd92"),
         ("[x](facts/retriez.md)", "facts/retries.md"),
+        ("[[model-0]]", "model-o"),
+        ("[[facts/spec-10]]", "facts/spec-10 one index"),
+        ("[[facts/spec-1]]", ""),
         ("[[retries]]", ""),
         ("[[part-b]]", ""),
         ("[[release-2]]", ""),
@@ -49,6 +55,6 @@ def test_of_several_notes_all_are_named_and_none_is_chosen(bank: Path, lint: Lin
     (bank / "a.md").write_text("[[retrie]]\n", encoding="utf-8")
     (found,) = lint(bank, RULE)
     assert found.message == (
-        "'retrie' leads to no note, but is nearly the name of facts/retries.md and retriex.md"
+        "'retrie' leads to no note; did you mean facts/retries.md or retriex.md?"
     )
     assert found.fix is None

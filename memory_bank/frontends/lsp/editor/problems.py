@@ -28,6 +28,7 @@ from memory_bank.review.rules.base import (
     rules,
 )
 from memory_bank.review.rules.files import unparsed
+from memory_bank.review.rules.links import MOVED_CODE
 
 _LIVE = frozenset({"fault", "broken-link", "ambiguous-link"}).union(
     name for name, rule in rules().items() if rule.check_note
@@ -68,7 +69,9 @@ def all_findings(bank: Bank) -> dict[str, tuple[Finding, ...]]:
     bank.read(lambda view: view.index.indexer.refresh())  # moves in git
 
     def asked(view: View) -> list[Finding]:
-        return findings(RuleContext(bank.layout, bank.settings, bank.store, view.manifest))
+        return findings(
+            RuleContext(bank.layout, bank.settings, bank.store, view.manifest, bank=bank)
+        )
 
     found: dict[str, list[Finding]] = {}
     for one in bank.read(asked):
@@ -158,7 +161,9 @@ def fixes(
             found.append(Fix(title, edit.start, edit.start + len(edit.old), edit.new, one.rule))
     for one in saved:
         first, last = _line(lines, one.line)
-        if one.fix and first <= end and start <= last:
+        if one.rule == MOVED_CODE and first <= end and start <= last:
+            found += _edits_of(note, one)
+        elif one.fix and first <= end and start <= last:
             found += _saved_fixes(texts, path, note, one)
     return found
 
@@ -182,6 +187,14 @@ def _link_fixes(texts: Texts, note: Note, written: WrittenLink, goal: LinkTarget
         for name in near:
             title = f"Change the heading to “{known[name]}”"
             yield Fix(title, at + 1, stop, known[name], "broken-link")
+
+
+def _edits_of(note: Note, finding: Finding) -> Iterator[Fix]:
+    """Yield the changes of a saved finding whose places still have the text that they replace."""
+    for edit in finding.edits or ():
+        if note.text.startswith(edit.old, edit.start):
+            end = edit.start + len(edit.old)
+            yield Fix(f"Change the link to {edit.new}", edit.start, end, edit.new, finding.rule)
 
 
 def _saved_fixes(texts: Texts, path: str, note: Note, finding: Finding) -> Iterator[Fix]:

@@ -118,8 +118,13 @@ def rename(texts: Texts, what: Renameable, new: str) -> Renaming:
 
 
 def of_note(texts: Texts, old: str, new_name: str) -> Renaming:
-    """Return the changes that move a note and rewrite the links to it, as `move_and_merge`."""
+    """Return the changes that move a note and rewrite the links to it, as `move_and_merge`.
+
+    A name without a folder keeps the note's; `./name` is one without any.
+    """
     bank = texts.bank
+    if "/" not in new_name:
+        new_name = posixpath.join(posixpath.dirname(old), new_name)
     if new_name.endswith("/"):
         new_name += posixpath.basename(old)
     new = names.new_path(new_name, bank.layout)

@@ -39,7 +39,7 @@ def applied(texts: Texts, renaming: Renaming) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(
-    "new", ["facts/okapi", "okapi", "decisions/bm25", "deep/er/bm25", "facts/日本 😀"]
+    "new", ["facts/okapi", "./okapi", "decisions/bm25", "deep/er/bm25", "facts/日本 😀"]
 )
 def test_a_rename_changes_what_the_move_of_a_note_changes(
     make: Make, tmp_path: Path, opening: Callable[..., Bank], new: str
@@ -197,3 +197,9 @@ def test_a_note_that_is_not_utf_8_is_not_rewritten(make: Make) -> None:
     texts.bank.catch_up()
     with pytest.raises(UnreadableNote, match=r"latin\.md"):
         of_note(texts, "facts/bm25.md", "facts/okapi")
+
+
+@pytest.mark.parametrize(("name", "file"), [("okapi", "facts/okapi.md"), ("./okapi", "okapi.md")])
+def test_a_name_without_a_folder_keeps_the_folder(make: Make, name: str, file: str) -> None:
+    found = of_note(make(NOTES), "facts/bm25.md", name)
+    assert found.new_file.endswith(f".memories/{file}")
