@@ -108,7 +108,7 @@ def confirm(
     Write `verified_commit` into notes: their text is right for the code of HEAD.
 
     Only that line is changed, and the targets of citations whose code moved. `agent` is as in
-    `change.write`. The warning names cited code that has uncommitted changes or is not there: of it,
+    `change.write`. The warning names cited code with uncommitted changes or that is gone: of it,
     the confirmation says nothing. Raises NoteNotFound, NoteReadOnly and Conflict as `change.write`,
     NoRepository and BadInput if there is no commit.
     """
