@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 import time
+from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,7 +20,7 @@ from memory_bank.base.errors import BadInput
 from memory_bank.base.plugins import pattern
 from memory_bank.sessions.queue import EventQueue
 from memory_bank.sessions.queue_rows import MESSAGE, Captured, NewEvent, NewPrompt, NewSession
-from memory_bank.sessions.redaction import redact, redact_id, redact_value
+from memory_bank.sessions.redaction import SECRET, redact, redact_id, redact_value
 
 MOST_TEXT = 20_000
 """Characters of one text of an event that are kept; the middle of a longer one is cut out."""
@@ -131,9 +132,35 @@ def capture(bank: HookBank, queue: EventQueue, event: HookEvent, git: str = "") 
         received=event.name,
         secrets=secrets,
     )
+    if secrets:
+        _redact_note(bank, queue, event.session_id, secrets)
     limit = bank.max_batch_tokens
     # within a turn nothing is compressed, so that it is told as one
     return Stored(done, full=event.kind == "prompt" and done.waiting > limit)
+
+
+def _redact_note(
+    bank: HookBank, queue: EventQueue, session_id: str, secrets: Collection[str]
+) -> None:
+    """Redact secrets in the note that the session has already, where nothing told them."""
+    from memory_bank.bank.bank import open_bank  # start-up: few events have secrets
+    from memory_bank.sessions.note_text import escaped, heading
+
+    session = queue.session(session_id)
+    path = session.path if session else ""
+    forms = {form for one in secrets for form in (one, escaped(one), heading(one))}
+    for folder in (Path(bank.state) / "notes", Path(bank.root)) if path else ():
+        with suppress(FileNotFoundError):
+            data = (folder / path).read_bytes()
+            if any(form.encode() in data for form in forms):
+                with open_bank(bank.root) as opened:
+                    opened.store.change(path, lambda text: _without(text, forms))
+
+
+def _without(text: str, forms: Collection[str]) -> str:
+    for form in sorted(forms, key=len, reverse=True):
+        text = text.replace(form, SECRET)
+    return text
 
 
 def message(event: HookEvent) -> HookEvent:

@@ -9,6 +9,7 @@ from typing import Annotated, NamedTuple
 from memory_bank.bank.backlinks import LinkShown
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.hits import RecalledNote
+from memory_bank.bank.note_files import SESSION
 from memory_bank.base.dates import iso
 from memory_bank.base.operation import Param, operation
 from memory_bank.base.rendering import count, named
@@ -234,6 +235,18 @@ _WEAK = 80
 
 _FRAME = 60
 """Tokens of a note's place, type, author and dates in an answer."""
+
+
+def briefly(answer: Recalled) -> Recalled:
+    """Replace the texts of sessions that are only weak matches by short excerpts."""
+
+    def brief(note: RecalledNote) -> RecalledNote:
+        if not (note.weak and answer.apart and note.type == SESSION and note.content):
+            return note
+        text = snippets.excerpt(note.content, answer.query, _WEAK).text
+        return note._replace(content=text, also=())
+
+    return answer._replace(notes=tuple(map(brief, answer.notes)))
 
 
 def fitted(

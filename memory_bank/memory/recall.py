@@ -27,7 +27,7 @@ from memory_bank.base.operation import (
 from memory_bank.base.screen import Call
 from memory_bank.base.setting_sections import BANK, MODES, SCOPES, Search
 from memory_bank.memory import hits_shown, told
-from memory_bank.memory.hits import AsOf, Recalled, fitted
+from memory_bank.memory.hits import AsOf, Recalled, briefly, fitted
 from memory_bank.memory.recall_bank import linked_or_found
 from memory_bank.search.index.document_changes import Progress
 from memory_bank.search.manifest import document_rows
@@ -235,6 +235,8 @@ def recall(
 
     Return the notes that match a query, best first, each once with its best section.
 
+    A session that is only a weak match comes with an excerpt.
+
     `limit` is clamped to 1 to 100; the best `offset` notes are left out. With the detail `note`,
     notes come whole instead of their best section, with `index` without text. With `tokens`, at
     least 1, they come with an excerpt, the best ones first, as far as that many tokens go; the
@@ -283,7 +285,7 @@ def recall(
         if offset:
             notes, hits = answer.notes[offset:], hits[offset:]
             answer = answer._replace(notes=notes, result_count=len(notes))
-        answer = answer if tokens is None else fitted(answer, tokens)
+        answer = briefly(answer) if tokens is None else fitted(answer, tokens)
         used = [hit.document.known_as for hit in hits if not hit.weak]
         if not (count_access and used):
             return answer

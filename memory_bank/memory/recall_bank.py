@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Collection
 from typing import NamedTuple
@@ -19,11 +20,13 @@ from memory_bank.search import boosts, snippets
 from memory_bank.search.engine import Hit, SearchResult
 from memory_bank.search.hit_records import Reason
 from memory_bank.search.index.document_changes import Progress
-from memory_bank.search.manifest import document_rows, filters
+from memory_bank.search.manifest import document_rows, entries, filters
 from memory_bank.search.manifest.document_rows import PassageRow
+from memory_bank.search.manifest.entries import session_id_of
 from memory_bank.search.notices import lacking_words, lifted, remarks, restricted
 from memory_bank.search.query import Query, parse
 from memory_bank.search.retrievers.base import Scope
+from memory_bank.sessions import note_text
 from memory_bank.shared.word_weights import ACROSS
 from memory_bank.trust import trust, trust_filter
 from memory_bank.trust.authors import editors
@@ -31,8 +34,12 @@ from memory_bank.trust.stale_cache import stale_hits
 
 
 def lines(view: View, hit: Hit, span: Span) -> str | None:
-    """Return lines of a hit's document; None if it changed since it was indexed."""
-    return view.source.text(hit.document.key, hit.document.hash, span)
+    """Return lines of a hit's document, those of a session as people read them.
+
+    None if it changed since it was indexed.
+    """
+    found = view.source.text(hit.document.key, hit.document.hash, span)
+    return note_text.shown(found) if found and session_id_of(hit.document) else found
 
 
 def snippet(view: View, hit: Hit, passage: PassageRow, text: str) -> str:
@@ -48,6 +55,8 @@ def heading(place: Section, asked: Collection[str] = ()) -> str:
 _CHANGING = "notes kept changing during the search: some may be missing"
 
 _WORDLESS = "no linking note contains these words; showing all notes that link to it"
+
+_GAPS = re.compile(r"\n{3,}")
 
 _DAY = 10
 """Characters of the date in a timestamp."""
@@ -299,6 +308,11 @@ class _HitText:
         return document_rows.section_at(self.view.manifest, number, self.line) or best
 
 
+def _tells(hit: Hit, section: Section) -> bool:
+    """Tell whether a section has something to say: of a session, its observations do."""
+    return not session_id_of(hit.document) or section.name.startswith(entries.OBSERVATION)
+
+
 def _recalled(
     shown: _HitText,
     edited_by: tuple[str, ...],
@@ -319,7 +333,7 @@ def _recalled(
         line=shown.line,
         title=f"Session of {iso_of(note.created)[:_DAY]}" if note.title in asked else note.title,
         heading=heading(section, asked),
-        content=shown.body if whole else content,
+        content=_GAPS.sub("\n\n", shown.body if whole else content),
         snippet=shown.snippet.text,
         tags=note.tags,
         type=note.type,
@@ -334,7 +348,7 @@ def _recalled(
         access_count=hit.access.times,
         last_accessed_at=iso_of(hit.access.last) if hit.access.times else "",
         relevance_score=round(hit.score, 4),
-        reasons=hit.reasons,
+        reasons=tuple(one._replace(score=round(one.score, 4)) for one in hit.reasons),
         also=tuple(
             Also(
                 line=passage.line,
@@ -343,7 +357,7 @@ def _recalled(
                 relevance_score=round(score, 4),
             )
             for passage, score in hit.also
-            if passage.section.line != section.line
+            if passage.section.line != section.line and _tells(hit, passage.section)
         ),
         weak=hit.weak,
         stale=hit.stale,

@@ -63,6 +63,34 @@ def unescaped(text: str) -> str:
     return _ESCAPED.sub(r"\1", text)
 
 
+_FIELD = re.compile(r"^([ \t]*[-*+][ \t]+)([a-z_]+)(?: \d{1,9})?::[ \t]*(.*)$")
+
+_BLOCK_ID = re.compile(r"^[ \t]*\^[\w-]+[ \t]*$")
+
+_FOR_PROGRAMS = frozenset(
+    ["obs_type", "created_at", "prompt_number", "discovery_tokens", "concepts", "commit", "branch"]
+)
+"""Fields that say nothing of the work."""
+
+
+def shown(text: str) -> str:
+    """Return text of a session's note as people read it, in as many lines.
+
+    Fields become sentences, without those for programs, ids of blocks, marks of links and escapes.
+    """
+    return unescaped("\n".join(map(_shown, text.split("\n"))).replace("[[", "").replace("]]", ""))
+
+
+def _shown(line: str) -> str:
+    found = _FIELD.match(line)
+    if found is None:
+        return "" if _BLOCK_ID.match(line) else line
+    start, key, value = found.groups()
+    if key in _FOR_PROGRAMS:
+        return ""
+    return f"{start}{value}" if key == "fact" else f"{start}{key.replace('_', ' ')}: {value}"
+
+
 def one_line(text: str) -> str:
     """Return a text on one line: runs of white space become a space, control characters vanish."""
     return " ".join(_seen(text).split())

@@ -67,6 +67,9 @@ _LONG = 2000
 
 _LONGEST_HEADING = 80
 
+_LEAST = 6
+"""Rows up to which hits are listed that are not likely to answer; with an offset all are."""
+
 _DEPTH = 200
 """Most hits that are sorted by time, or skipped by an offset."""
 
@@ -431,8 +434,10 @@ def _ranked(bank: Bank, view: View, asked: _ObservationQuery, own: str) -> Found
 
     most = max(last, _DEPTH) if by_time else last
     hits = trust_filter.search(bank, view, parsed.conditions, scope, most, find).hits
+    good = [hit for hit in hits if not hit.weak]
+    if by_time or not asked.offset:  # weak ones come last
+        hits = hits[: max(len(good), 0 if by_time and good else _LEAST)]
     if by_time:
-        hits = tuple(hit for hit in hits if not hit.weak) or hits
         hits = tuple(sorted(hits, key=_time_of, reverse=asked.order == "date_desc"))
     places = [RowPlace(hit.document.number, hit.best.ordinal) for hit in hits[asked.offset : last]]
     rows = Rows(view, own, places)

@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 
 from memory_bank.notes import parsing
 from memory_bank.notes.merging import conflicts
+from memory_bank.sessions import note_text
 from memory_bank.sessions.note_format import render, settled
 from memory_bank.sessions.note_reading import parse
 from memory_bank.sessions.records import Session
@@ -178,3 +179,13 @@ def test_an_observation_under_a_deeper_heading_is_one_of_its_own() -> None:
     found = read(text.replace("## Second", "### Second")).observations
     assert [one.title for one in found] == [OBSERVATION.title, "Second"]
     assert found[0].narrative == OBSERVATION.narrative
+
+
+def test_a_note_s_text_is_shown_without_its_source() -> None:
+    source = (
+        "## Retry [[src/job.py]]\n\n- obs_type:: bugfix\n- modifies:: [[src/job.py]]\n"
+        "- fact:: `pytest` passes\n\nIt is \\#1.\n\n^obs-3f2a9c1b7d04"
+    )
+    assert note_text.shown(source) == (
+        "## Retry src/job.py\n\n\n- modifies: src/job.py\n- `pytest` passes\n\nIt is #1.\n\n"
+    )

@@ -323,3 +323,11 @@ def test_events_that_wait_are_found_at_once(bank: Bank) -> None:
     (row,) = changes_for_file(bank, "src/queue.py").results
     assert row.type == "observation"
     assert timeline(bank, row.id).anchor == row
+
+
+def test_what_hardly_answers_is_listed_on_the_next_page_only(bank: Bank) -> None:
+    for number in range(9):
+        store_observation(bank, "talk", title=f"Sweep the yard at gate {number} in the rain")
+    first = search(bank, "retry the payment gateway at night")
+    assert len(first.results) < 9
+    assert search(bank, "retry the payment gateway at night", offset=len(first.results)).results

@@ -10,9 +10,12 @@ import pytest
 
 from memory_bank.agents.clients import claude_code
 from memory_bank.agents.hook_answers import names_subject
+from memory_bank.bank.bank import open_bank
 from memory_bank.base.text import estimate
+from memory_bank.sessions.listing import show_session
 from memory_bank.sessions.queue import EventQueue
 from memory_bank.sessions.queue_rows import MESSAGE
+from memory_bank.sessions.sessions import store_observation
 from tests.agents.hooks.conftest import FIXTURES, Hook
 
 SESSION = "00000000-0000-4000-8000-000000000001"
@@ -186,3 +189,18 @@ def test_a_secret_is_redacted_in_what_the_session_said_before(
     assert not [text for text in kept if "9zRt4Lm2x" in text]
     assert kept[0] == "try [redacted] at the door"
     assert queue.prompts("t")[0].prompt_text == "open the window"
+
+
+def test_a_secret_is_redacted_in_the_note_that_the_session_has(hook: Hook) -> None:
+    value = "vK7-Qw\\9zRt4_Lm2x"
+    sent = {"session_id": "s", "cwd": str(hook.project)}
+    hook("claude-code", "UserPromptSubmit", {**sent, "prompt": f"does {value} open the door?"})
+    with open_bank(hook.project) as bank:
+        store_observation(bank, "s", title=f"The door opens with {value}", facts=[f"{value} fits"])
+        note = bank.roots.file(show_session(bank, "s").session.path)
+    assert note.read_text(encoding="utf-8").count("9zRt4") > 1
+    tool = {**sent, "tool_name": "Bash", "tool_use_id": "a", "tool_response": ""}
+    hook("claude-code", "PostToolUse", {**tool, "tool_input": {"password": value}})
+    text = note.read_text(encoding="utf-8")
+    assert "9zRt4" not in text
+    assert "- fact:: [redacted] fits" in text
