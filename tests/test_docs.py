@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 import re
 import tomllib
 from collections.abc import Iterator
@@ -146,28 +145,32 @@ def test_every_command_and_option_is_described(path: tuple[str, ...]) -> None:
 
 def test_settings_and_their_page_agree() -> None:
     text = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
-    rows = {row.split("`")[1]: row for row in text.splitlines() if row.startswith("| `")}
-    known = {
-        f"{section}.{key}": (default, meta) for section, key, default, meta in settings.describe()
-    }
-    assert set(_SETTING.findall(text)) - set(known) == set()
-    for name, (default, meta) in known.items():
-        row = rows[name]
-        shown = f'"{default}"' if isinstance(default, str) else str(default).lower()
-        shown = json.dumps(default) if isinstance(default, tuple) else shown
-        variable = f"MEMORY_BANK_{name.removeprefix('memory.').replace('.', '_')}".upper()
-        variable = "—" if meta.table else f"`{variable}`"
-        assert [f"`{shown}`", variable] == [cell.strip() for cell in row.split("|")[2:4]]
-        private = "**private**" in row or "All of it is **private**" in section_of(text, name)
-        assert private == meta.private, name
-        assert all(f"`{choice}`" in row for choice in meta.choices), name
-        assert f"; {meta.range} |" in row or not meta.range, name
+    blocks = re.findall(
+        r"^<!--settings:\w+-->\n```toml\n(.*?)^```$", text, re.MULTILINE | re.DOTALL
+    )
+    shown = tomllib.loads("".join(blocks))
+    known = [one for one in settings.describe() if not one[3].table]
+    assert set(_SETTING.findall(text)) <= {f"{one[0]}.{one[1]}" for one in settings.describe()}
+    assert sum(map(len, shown.values())) == len(known)
+    for section, key, default, meta in known:
+        value = list(default) if isinstance(default, tuple) else default
+        assert shown[section][key] == value
+        block = next(one for one in blocks if one.startswith(f"[{section}]"))
+        (said,) = re.findall(rf"^{key} = .*?# (.*)$", block, re.MULTILINE)
+        assert said.startswith("private: ") == meta.private, key
+        assert all(choice in said for choice in meta.choices), key
+        assert said.endswith(f"; {meta.range}") or not meta.range, key
 
 
-def section_of(text: str, name: str) -> str:
-    heading = f"## `[{name.partition('.')[0]}]`"
-    start = text.index(heading)
-    return text[start : text.index("\n## ", start + 1)]
+def test_the_page_names_the_variable_of_a_setting(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
+    for variable, section, key in (
+        ("MEMORY_BANK_SEARCH_LIMIT", "search", "limit"),
+        ("MEMORY_BANK_MAX_NOTE_BYTES", "memory", "max_note_bytes"),
+    ):
+        assert f"`{variable}`" in text
+        monkeypatch.setenv(variable, "7")
+        assert getattr(getattr(settings.load(), section), key) == 7
 
 
 def test_every_public_name_is_described() -> None:
@@ -263,7 +266,7 @@ def test_the_costs_of_tools_are_those_that_are_measured() -> None:
 
 def test_the_saving_of_three_layers_is_the_measured_one() -> None:
     table = (ROOT / "docs/benchmarks.md").read_text(encoding="utf-8")
-    row = r"^\| {}, 5 rows \| [\d.]+ \| ([\d,]+) \|"
+    row = r"^{}, 5 rows +[\d.]+ +([\d,]+)$"
     whole, layers = (
         int("".join(re.findall(row.format(way), table, re.MULTILINE)).replace(",", ""))
         for way in ("hits whole", "three layers")

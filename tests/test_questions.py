@@ -1,4 +1,4 @@
-"""The ten questions of docs/questions.md are asked of this repository."""
+"""The ten questions of questions.md are asked of this repository."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from memory_bank.memory.ask import ask
 from memory_bank.memory.ask_results import NoteResult, file_of
 
 ROOT = Path(__file__).parents[1]
-PAGE = ROOT / "docs/questions.md"
+PAGE = ROOT / "tests/questions.md"
 QUESTIONS = {
     question.strip(): re.findall(r"`([^`]+)`", places)
     for question, places in re.findall(

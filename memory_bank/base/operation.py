@@ -342,19 +342,19 @@ IncludeArchived = Annotated[bool, Param("Include archived notes")]
 IfMatch = Annotated[
     str | None,
     Param(
-        "Change the note only if it still has this etag (see show --json)",
+        "Only if the note still has this etag (show --json)",
         metavar="ETAG",
         accept=_some,
     ),
 ]
 Agent = Annotated[
     str | None,
-    Param("The agent that makes the change, if an agent does", metavar="NAME", read=visible_name),
+    Param("The agent that makes the change", metavar="NAME", read=visible_name),
 ]
 FailOn = Annotated[
     str | None,
     Param(
-        "Exit with 1 for findings of this severity or a higher one; default: error",
+        "Exit with 1 for this severity or a higher one; default: error",
         metavar="SEVERITY",
         choices=("error", "warning", "info", "never"),
     ),

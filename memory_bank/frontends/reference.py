@@ -1,16 +1,18 @@
-"""Write what is derived from the declarations: the table of operations, and tables of the docs.
+"""Write what is derived from the declarations: the table of operations, and blocks of the docs.
 
-`python -m memory_bank.frontends.reference` writes them; a test compares. In the docs, they stand
-between markers: `<!-- options: edit, append -->`, `<!-- settings: search -->`, `<!-- tools -->`,
-`<!-- rules -->`.
+`python -m memory_bank.frontends.reference` writes them; a test compares. In the docs, each is the
+block behind a comment: `<!--options:edit,append-->`, `<!--settings:search-->`, `<!--tools-->`,
+`<!--rules-->`, `<!--functions-->`.
 """
 
 from __future__ import annotations
 
+import inspect
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 from memory_bank.base import operation
@@ -22,7 +24,10 @@ _PACKAGE = Path(__file__).parent.parent
 
 _DOCS = _PACKAGE.parent / "docs"
 
-_MARKED = re.compile(r"^<!-- (\w+)(?:: (.*))? -->\n(?:.*\n)*?(?=<!-- /\1 -->$)", re.MULTILINE)
+_BLOCK = re.compile(r"^<!--(\w+):?(.*)-->\n```(.*)\n(?:.*\n)*?(?=```$)", re.MULTILINE)
+
+_WIDEST = 27
+"""Columns of the longest option that has its meaning on the same line."""
 
 _DECLARES = "from memory_bank.base.operation import"
 
@@ -63,50 +68,45 @@ def files() -> dict[Path, str]:
     folder = _PACKAGE / "frontends"
     pages = {file: file.read_text(encoding="utf-8") for file in sorted(_DOCS.glob("*.md"))}
     return {
-        **{file: _MARKED.sub(_filled, text) for file, text in pages.items() if "<!-- /" in text},
+        **{file: _BLOCK.sub(_filled, text) for file, text in pages.items() if "<!--" in text},
         folder / "operations.py": _places(own),
         folder / "operations.json": _lines(table),
     }
 
 
 def _filled(found: re.Match[str]) -> str:
-    """Return a marker of the docs with what it stands for."""
-    kind, names = found[1], [name.strip() for name in (found[2] or "").split(",")]
-    tables = {"options": _options, "settings": _settings, "tools": _tools, "rules": _rules}
-    if kind not in tables:
-        return found[0]
-    head = found[0].partition("\n")[0]
-    return f"{head}\n{tables[kind](names)}"
-
-
-def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    first, *others = [f"| {' | '.join(cells)} |\n" for cells in (heads, *rows)]
-    return first + f"|{'---|' * len(heads)}\n" + "".join(others)
+    """Return a block of the docs with what its comment names."""
+    writers = {
+        "options": _options,
+        "settings": _settings,
+        "tools": _tools,
+        "rules": _rules,
+        "functions": _functions,
+    }
+    head = f"{found[0].partition('-->')[0]}-->\n```{found[3]}\n"
+    return head + writers[found[1]](found[2].split(","))
 
 
 def _options(words: Sequence[str]) -> str:
-    """Return the options of commands; of each, the commands that have it."""
+    """Return the options of commands; of several, those of all come first."""
     commands = [name for name in operation.declared if name.partition(" ")[0] in words]
-    found: dict[tuple[str, str], list[str]] = {}
+    options: dict[tuple[str, str], list[str]] = {}
     for name in sorted(commands, key=lambda name: (words.index(name.partition(" ")[0]), name)):
         one = operation.declared[name]
         for each in one.parameters:
             if not (each.param.argument or each.param.hidden):
-                found.setdefault((_flags(each), each.param.help), []).append(name)
+                options.setdefault((_flags(each), each.param.help), []).append(name)
         if one.allow_secret:
-            found.setdefault(("`--allow-secret`", SECRET), []).append(name)
-    if len(commands) == 1:
-        return _table(("option", "meaning"), [(flags, what) for flags, what in found])
-    of = ({name: name.removeprefix(f"{words[0]} ") for name in commands}) if words[1:] == [] else {}
-    rows = [
-        (
-            flags,
-            "all" if len(names) == len(commands) else ", ".join(f"`{of.get(n, n)}`" for n in names),
-            what,
-        )
-        for (flags, what), names in found.items()
-    ]
-    return _table(("option", "of", "meaning"), rows) if rows else ""
+            options.setdefault(("--allow-secret", SECRET), []).append(name)
+    blocks: dict[str, list[str]] = {"": []} if len(commands) == 1 else {"all": []}
+    for (flags, what), names in options.items():
+        of = next(iter(blocks)) if len(names) == len(commands) else ", ".join(names)
+        blocks.setdefault(of, []).append(f"{flags:<{_WIDEST}} {what}\n")
+    return "".join(
+        (f"{of}:\n" if of else "") + "".join(f"{'  ' if of else ''}{row}" for row in rows)
+        for of, rows in blocks.items()
+        if rows
+    )
 
 
 def _flags(one: operation.Parameter) -> str:
@@ -115,44 +115,70 @@ def _flags(one: operation.Parameter) -> str:
     value = (
         value if one.param.metavar or not one.param.choices else f" {'|'.join(one.param.choices)}"
     )
-    return ", ".join(f"`{flag}{value}`".replace("|", "\\|") for flag in flags)
+    return ", ".join(f"{flag}{value}" for flag in flags)
 
 
 def _settings(sections: Sequence[str]) -> str:
+    """Return a section of settings with the defaults, as a file has it."""
     from memory_bank.base import settings
 
-    rows = []
+    rows = [f"[{sections[0]}]\n"]
     for section, key, default, meta in settings.describe():
         if section not in sections:
             continue
-        name = f"{section}.{key}"
-        shown = _text(list(default) if isinstance(default, tuple) else default)
-        variable = f"MEMORY_BANK_{name.removeprefix('memory.').replace('.', '_')}".upper()
-        choices = f": {', '.join(f'`{one}`' for one in meta.choices)}" if meta.choices else ""
-        said = f"{'**private**: ' if meta.private else ''}{meta.help}{choices}"
+        value = list(default) if isinstance(default, tuple) else default
+        shown = f"# [{section}.…]" if meta.table else f"{key} = {_text(value)}"
+        choices = f": {', '.join(meta.choices)}" if meta.choices else ""
+        said = f"{'private: ' if meta.private else ''}{meta.help}{choices}"
         said += f"; {meta.range}" if meta.range else ""
-        rows.append((f"`{name}`", f"`{shown}`", "—" if meta.table else f"`{variable}`", said))
-    return _table(("setting", "default", "variable", "meaning"), rows)
+        rows.append(f"{shown:<{_WIDEST}} # {said}\n")
+    return "".join(rows)
 
 
 def _tools(_: Sequence[str]) -> str:
+    """Return the tools of agents by toolset, each with its arguments and its first sentence."""
     from memory_bank.frontends.mcp.arguments import taken
     from memory_bank.frontends.mcp.toolbox import Toolbox
 
-    rows = []
+    rows: dict[str, list[str]] = {}
     for name in Toolbox(declared.toolsets()).tools:
         one, tool = operation.tools[name]
-        arguments = ", ".join(f"`{argument}`" for argument in taken(one, tool))
-        rows.append((f"`{name}`", f"`{tool.toolset}`", arguments, " ".join(tool.about.split())))
-    return _table(("tool", "toolset", "arguments", "what it tells agents"), rows)
+        about = re.split(r"(?<=[a-z)`][.?]) ", " ".join(tool.about.split()))[0]
+        said = f"  {name}({', '.join(taken(one, tool))})"
+        rows.setdefault(tool.toolset, []).append(f"{fill(said, 100, subsequent_indent='    ')}\n")
+        rows[tool.toolset].append(f"      {about}\n")
+    return "".join(f"{toolset}:\n{''.join(said)}" for toolset, said in rows.items())
 
 
 def _rules(_: Sequence[str]) -> str:
+    """Return the lint rules by severity, each with what it finds."""
     from memory_bank.base.settings import Settings
     from memory_bank.review import lint
 
-    rows = [(f"`{one.rule}`", one.severity, one.summary) for one in lint.listed(Settings())]
-    return _table(("rule", "severity", "finds"), rows)
+    rows: dict[str, list[str]] = {"error": [], "warning": [], "info": []}
+    for one in lint.listed(Settings()):
+        rows[one.severity].append(f"  {one.rule:<20} {one.summary}\n")
+    return "".join(f"{severity}:\n{''.join(said)}" for severity, said in rows.items())
+
+
+def _functions(_: Sequence[str]) -> str:
+    """Return the functions of the Python API: what must be given, and what they return."""
+    import memory_bank
+
+    rows = []
+    for name in memory_bank.__all__:
+        one = getattr(memory_bank, name)
+        if not inspect.isfunction(one):
+            continue
+        given = inspect.signature(one)
+        needed = [
+            key
+            for key, each in given.parameters.items()
+            if each.default is each.empty and each.kind is not each.VAR_KEYWORD
+        ]
+        more = [*needed, "…"] if len(needed) < len(given.parameters) else needed
+        rows.append(f"{name}({', '.join(more)}) -> {given.return_annotation}\n")
+    return "".join(rows)
 
 
 def _lines(table: dict[str, dict[str, Any]]) -> str:

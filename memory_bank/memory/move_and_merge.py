@@ -200,7 +200,7 @@ def merge(
     source_agent: Annotated[
         str,
         Param(
-            "The agent that makes the change, if an agent does",
+            "The agent that makes the change",
             flags="--agent",
             metavar="NAME",
             read=visible_name,

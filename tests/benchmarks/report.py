@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import platform
+import re
 import subprocess
 import sys
 import tempfile
@@ -20,6 +21,8 @@ from memory_bank.base.settings import Settings
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "benchmarks.md"
 LIBRARIES = ("tantivy", "usearch", "numpy")
+_WIDEST = 130
+"""Columns of the widest table that is shown as text."""
 SECTIONS = ("finding", "peers", "ablation", "speed")
 _SPEED = (
     ("speed", "--notes", "1000,10000"),
@@ -36,7 +39,25 @@ def placed(page: str, name: str, body: str) -> str:
     _, closed, after = rest.partition(end)
     if not (found and closed):
         raise ValueError(f"there is no {start} … {end} in the page")
-    return f"{before}{start}\n{body.strip()}\n{end}{after}"
+    return f"{before}{start}\n{aligned(body).strip()}\n{end}{after}"
+
+
+def aligned(text: str) -> str:
+    """Return a text with its tables of Markdown as blocks of aligned columns."""
+    return re.sub(r"(?:^\|.*(?:\n|\Z))+", _columns, text, flags=re.MULTILINE)
+
+
+def _columns(found: re.Match[str]) -> str:
+    lines = [line.replace("**", "").replace("`", "") for line in found[0].splitlines()]
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    rows = [row for row in rows if not set("".join(row)) <= {"-"}]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    shown = (
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    )
+    block = "```text\n" + "\n".join(shown) + "\n```\n"
+    return block if sum(widths) < _WIDEST else found[0]
 
 
 def taken() -> str:

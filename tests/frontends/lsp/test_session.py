@@ -1,4 +1,4 @@
-"""The session of the protocol in docs/editors/session.md is what a server says now.
+"""The session of the protocol in session.md is what a server says now.
 
 With UPDATE_TRANSCRIPTS=1, the page is written anew.
 """
@@ -15,7 +15,7 @@ from tests.frontends.cli.conftest import command, environment
 from tests.frontends.lsp.client import position, uri
 from tests.frontends.lsp.conftest import NOTES, make_project
 
-PAGE = Path(__file__).parents[3] / "docs" / "editors" / "session.md"
+PAGE = Path(__file__).parent / "session.md"
 _NOTE = ".memories/decisions/tantivy.md"
 _TEXT = NOTES[_NOTE].replace("## Consequences", "Not saved yet: [[bm\n\n## Consequences")
 _CAN = {
