@@ -277,3 +277,47 @@ def test_hunks_are_headed_by_headings(installed: Path, project: Path, git: Git) 
     commit(git, project, "Longer")
     installed.write_text(installed.read_text().replace("end", "END"))
     assert " ## Why" in git(project, "diff", "--", str(installed))
+
+
+@pytest.mark.parametrize("command", ["merge -q --no-edit other", "rebase -q other"])
+def test_both_sides_write_the_block_of_rules(
+    installed: Path, project: Path, git: Git, mb: Run, command: str
+) -> None:
+    del installed
+    for branch in ("other", "main"):
+        git(project, "checkout", "-q", branch)
+        rule = project / f".memories/rules/of-{branch}.md"
+        rule.parent.mkdir(exist_ok=True)
+        rule.write_text(f"---\ntype: rule\n---\n# Of {branch}\n\nDo what {branch} says.\n")
+        commit(git, project, "Rule")
+        assert mb("rules", "--write").code == 0
+        commit(git, project, "Block")
+    assert mb("lint").code == 0
+    git(project, *command.split())
+    text = (project / "AGENTS.md").read_text()
+    assert text.count("<!-- memory-bank rules") == 2
+    assert text.index("[of-main]") < text.index("[of-other]")
+    assert mb("rules", "--check").code == 0
+
+
+def test_a_block_that_one_side_edited_is_left_to_people(
+    installed: Path, project: Path, git: Git, mb: Run
+) -> None:
+    del installed
+    rule = project / ".memories/rules/one.md"
+    rule.parent.mkdir()
+    rule.write_text("---\ntype: rule\n---\n# One\n\nDo it.\n")
+    commit(git, project, "Rule")
+    assert mb("rules", "--write").code == 0
+    commit(git, project, "Block")
+    git(project, "branch", "-f", "other")
+    file, text = project / "AGENTS.md", (project / "AGENTS.md").read_text()
+    for branch, said in (("other", "Do that."), ("main", "Do this.")):
+        git(project, "checkout", "-q", branch)
+        file.write_text(text.replace("Do it.", said))
+        commit(git, project, f"Of {branch}")
+    with pytest.raises(subprocess.CalledProcessError):
+        git(project, "merge", "-q", "--no-edit", "other")
+    assert "Do this." in file.read_text()
+    assert "Do that." in file.read_text()
+    assert mb("rules", "--check").code == 1

@@ -281,7 +281,7 @@ def test_links_out_missing_and_special_files_are_listed_not_read(
     assert reasons(bank) == {
         "linked": link, "linked/adr": link, "LINK.md": link, "docs/adr/link.md": link,
         "docs/adr/more/": link, "pipe.md": "neither a plain file nor a folder", "no": missing,
-        "src/index.py": "its name ends in neither .md nor .markdown: mind the case",
+        "src/index.py": "its name ends in none of .md, .markdown and .mdc: mind the case",
     }  # fmt: skip
     for _ in range(3):
         found(bank, "kestrel")

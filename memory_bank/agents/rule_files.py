@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain, count
 from pathlib import Path
 
 from memory_bank.agents.client_files import WITH_COMMENTS
@@ -13,8 +15,9 @@ from memory_bank.bank.program_files import FileEdit
 from memory_bank.base.errors import BadInput, Conflict
 from memory_bank.base.filenames import FOLDER
 from memory_bank.memory import rules_block
-from memory_bank.memory.rules import COMMITS_UNKNOWN, ProjectRule, rules
-from memory_bank.memory.rules_block import FILE, FoundBlock
+from memory_bank.memory.rules import COMMITS_UNKNOWN, ProjectRule, globs, rules
+from memory_bank.memory.rules_block import FILE, FoundBlock, is_signed, signed
+from memory_bank.notes.identity import slug
 
 _CLAUDE = (".claude/CLAUDE.md", "CLAUDE.md")
 """Either makes Claude Code read no AGENTS.md that it does not import; the first is ours."""
@@ -40,6 +43,8 @@ class RuleFiles:
     """Rules that are not in the block, each with its reason."""
     left_out: tuple[str, ...]
     """Names of rules for which the block has no room."""
+    edited: tuple[str, ...]
+    """Files with one rule that somebody edited."""
     edits: tuple[FileEdit, ...]
     """The changes that make the files what they should be."""
     remarks: tuple[str, ...]
@@ -66,15 +71,19 @@ def look(bank: Bank, *, remove: bool = False) -> RuleFiles:
     before = program_files.text(file)
     after = rules_block.replaced(before, wanted)
     refused = [one._replace(waits=rules_block.REFUSED) for one in made.refused]
-    edits = [FileEdit(file, before, after), *_pointers(project, wanted=bool(wanted))]
+    folders = () if remove else settings.rules.folders
+    listed = [one for one in found.rules if one not in made.refused]
+    apart = list(_apart(project, listed, folders))
+    edits = [FileEdit(file, before, after), *_pointers(project, wanted=bool(wanted)), *apart]
     return RuleFiles(
         str(file),
         rules_block.look(before, wanted),
-        tuple(one for one in found.rules if one not in made.refused),
+        tuple(listed),
         (*refused, *found.pending),
         made.left_out,
+        tuple(str(one.file) for one in apart if one.before and not is_signed(one.before)),
         tuple(one for one in edits if one.changed),
-        (*found.limits, *_remarks(project, after or "", found.pending)),
+        (*found.limits, *_remarks(project, after or "", found.pending, folders)),
     )
 
 
@@ -119,8 +128,54 @@ def write(found: RuleFiles, *, edited: bool = False) -> None:
             f"somebody edited the block of rules in {found.file}: {' | '.join(block.added)}",
             "make notes of what is new (remember --type rule), then write it with --discard-edits",
         )
+    if found.edited and not edited:
+        raise Conflict(
+            f"somebody edited {', '.join(found.edited)}",
+            "make notes of what is new (remember --type rule), then write it with --discard-edits",
+        )
     for one in found.edits:
         program_files.write(one.file, one.before, one.after)
+
+
+def _apart(
+    project: Path, found: Sequence[ProjectRule], folders: Collection[str]
+) -> Iterator[FileEdit]:
+    """Yield the changes of the files that have one rule each, with the files that it is for."""
+    for folder, (suffix, head) in _APART.items():
+        texts = dict[str, str]()
+        for rule in found if folder in folders else ():
+            if scopes := globs(rule):
+                stem = f"{_OWN}{slug(rule.name)}"
+                ends = chain([""], (f"-{number}" for number in count(2)))
+                names = (f"{stem}{end}{suffix}" for end in ends)
+                line = rules_block.described(rule._replace(applies_to=()), whole=True)
+                texts[next(one for one in names if one not in texts)] = signed(
+                    f"---\n{head(scopes)}---\n\n{line}\n"
+                )
+        place = program_files.in_project(project, folder)
+        there = {one.name for one in place.glob(f"{_OWN}*{suffix}")}
+        for name in sorted({*texts, *there}):
+            file = program_files.in_project(project, f"{folder}/{name}")
+            text = program_files.text(file)
+            if name in texts or (text is not None and rules_block.MARKER in text):
+                yield FileEdit(file, text, texts.get(name))
+
+
+def _quoted(scopes: Sequence[str]) -> str:
+    return "".join(f"  - {json.dumps(one)}\n" for one in scopes)
+
+
+_OWN = "memory-bank-"
+
+_APART: dict[str, tuple[str, Callable[[Sequence[str]], str]]] = {
+    ".cursor/rules": (".mdc", lambda scopes: f"globs: {','.join(scopes)}\nalwaysApply: false\n"),
+    ".claude/rules": (".md", lambda scopes: f"paths:\n{_quoted(scopes)}"),
+    ".github/instructions": (
+        ".instructions.md",
+        lambda scopes: f"applyTo: {json.dumps(','.join(scopes))}\n",
+    ),
+}
+"""By folder: the end of names, and the front matter that names a rule's files."""
 
 
 def _pointers(project: Path, *, wanted: bool) -> Iterator[FileEdit]:
@@ -152,7 +207,11 @@ def _gemini(file: Path, *, wanted: bool) -> FileEdit:
         return FileEdit(file, text, after if after.strip() else None)
 
 
-def _remarks(project: Path, text: str, pending: tuple[ProjectRule, ...]) -> Iterator[str]:
+def _remarks(
+    project: Path, text: str, pending: tuple[ProjectRule, ...], folders: Collection[str]
+) -> Iterator[str]:
+    if {".claude/rules", ".github/instructions"} <= {*folders}:
+        yield "Copilot reads .claude/rules, too: it has the rules of .github/instructions twice"
     size = len(text.encode())
     if size > rules_block.MOST_FILE_BYTES:
         most = rules_block.MOST_FILE_BYTES

@@ -39,6 +39,8 @@ _STATES = {
     --write puts the rules into a block of AGENTS.md, one line each, which most agents read first;
     all else in the file stays. Where the project has no CLAUDE.md, .claude/CLAUDE.md imports it,
     and .gemini/settings.json names it. Same notes, same bytes; rules.block_bytes is the limit.
+    Of the folders that rules.folders names (.cursor/rules, .claude/rules, .github/instructions),
+    each gets a file for each rule with `applies_to`.
     --check compares only: the exit code is 1 if something would be written. A block that somebody
     edited is not overwritten without --discard-edits. --remove takes all of it out again.
     """,
@@ -126,6 +128,7 @@ def _block(call: Call, *, write: bool, remove: bool, discard_edits: bool) -> int
             "file": found.file,
             "state": found.block.state,
             "edited": found.block.added,
+            "edited_files": found.edited,
             "rules": found.rules,
             "pending": found.pending,
             "left_out": found.left_out,
@@ -163,7 +166,9 @@ def _compared(call: Call, found: RuleFiles) -> None:
     for line in block.added:
         call.console.line(f"  {line}")
     for one in found.edits:
-        if str(one.file) != found.file:
+        if str(one.file) in found.edited:
+            call.console.line((place(one.file), "place"), ": ", ("somebody edited it", "bad"))
+        elif str(one.file) != found.file:
             call.console.line((place(one.file), "place"), ": would be written")
     if not found.current:
         call.console.line("next: ", ("memory-bank rules --write", "bold"))

@@ -219,7 +219,9 @@ def _below(place: Path, path: str) -> str:
     if path == FOLDER or path.startswith(f"{FOLDER}/"):
         raise BadInput(f"{path!r} is in the bank already", "leave it out")
     if not (place / path).is_dir() and not path.endswith(NOTE_SUFFIXES):
-        raise BadInput(f"{path!r} is no Markdown file", "its name must end in .md or .markdown")
+        raise BadInput(
+            f"{path!r} is no Markdown file", f"its name must end in {', '.join(NOTE_SUFFIXES)}"
+        )
     return path
 
 

@@ -15,7 +15,8 @@ SETTINGS = "config.toml"
 QUERIES = "queries.toml"
 """The golden queries of a bank: what must be found."""
 
-NOTE_SUFFIXES = (".md", ".markdown")
+NOTE_SUFFIXES = (".md", ".markdown", ".mdc")
+"""Endings of notes; the last one is that of Cursor's rules, which a project may include."""
 
 TEXT_SUFFIXES = (".mdx", ".mdown", ".mkd", ".mkdn", ".text", ".txt")
 """Endings of text files that may be meant as notes, in lower case; they are not indexed."""

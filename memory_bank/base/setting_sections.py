@@ -331,12 +331,24 @@ class ContextSettings(NamedTuple):
     max_tokens: Annotated[int, Key("most tokens of the context", low=100, high=100_000)] = 2000
 
 
+RULE_FOLDERS = (".cursor/rules", ".claude/rules", ".github/instructions")
+"""Folders of rules that programs read for the files that each rule names."""
+
+
+def _rule_folder(name: str) -> str:
+    return "" if name in RULE_FOLDERS else f"is none of: {', '.join(RULE_FOLDERS)}"
+
+
 class RuleSettings(NamedTuple):
     """Section `[rules]`: the project's rules in the files that agents read."""
 
     block_bytes: Annotated[
         int, Key("most bytes of the block of rules in AGENTS.md", low=500, high=32_768)
     ] = 4_096
+    folders: Annotated[
+        tuple[str, ...],
+        Key("where a file for each rule with applies_to is written, too", problem=_rule_folder),
+    ] = ()
 
 
 class Shared(NamedTuple):

@@ -58,6 +58,8 @@ _MOST_SCOPES, _LONGEST_SCOPE, _MOST_FORMS = 20, 200, 64
 
 _BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
 
+_PLAIN_GLOB = re.compile(r"[\w.*?/+-]+")
+
 _MARKS = re.compile(r"(?:[#>|+*-]|\d{1,9}[.)])[ \t]+|[#>|]+")
 
 
@@ -153,6 +155,23 @@ def matches(pattern: str, file: str) -> bool:
     """
     parts = tuple(file.split("/"))
     return any(_below(tuple(form), parts) for form in _forms(pattern))
+
+
+def globs(rule: ProjectRule) -> tuple[str, ...]:
+    """Return the patterns of a rule as programs of agents take them; none if one can't be written.
+
+    From the project's root, without braces, and with what is below a folder.
+    """
+    found = dict[str, None]()
+    for pattern in rule.applies_to:
+        for parts in _forms(pattern):
+            whole = "/".join(parts)
+            if not _PLAIN_GLOB.fullmatch(whole):
+                return ()
+            found[whole] = None
+            if "." not in parts[-1] and parts[-1] != "**":  # it may be a folder
+                found[f"{whole}/**"] = None
+    return tuple(found)
 
 
 @cache

@@ -12,8 +12,12 @@ import re
 from collections.abc import Collection, Sequence
 from typing import Literal, NamedTuple
 
+from memory_bank.bank import program_files
+from memory_bank.bank.bank import Bank
+from memory_bank.base.filenames import FOLDER
 from memory_bank.base.text import one_line
-from memory_bank.memory.rules import ProjectRule
+from memory_bank.git import objects, repository
+from memory_bank.memory.rules import ProjectRule, rules
 from memory_bank.notes.characters import BREAK
 from memory_bank.notes.merging import conflicts
 from memory_bank.notes.secrets import secrets
@@ -31,7 +35,8 @@ _BEGIN = re.compile(
 
 _END = re.compile(r"^<!-- memory-bank rules end -->[ \t]*(?=\r?$)", re.MULTILINE)
 
-_MARKER = "memory-bank rules"
+MARKER = "memory-bank rules"
+"""What each text that is written has in its marker."""
 
 _FIRST = (
     "<!-- memory-bank rules v1 {hash}: written by `memory-bank rules --write`;"
@@ -46,6 +51,10 @@ _TAIL = (
     "\nALWAYS run `memory-bank rules --for FILE` before you change a file{more}."
     " `memory-bank show NAME` has a rule's reasons.\n\n"
 )
+
+_MORE = re.compile(r": (\d+) rules? (?:is|are) not listed here")
+
+_MOST_BYTES = 10_000_000
 
 _DIGITS = 12
 
@@ -82,6 +91,88 @@ class FoundBlock(NamedTuple):
     added: tuple[str, ...] = ()
     """Lines that somebody wrote into it."""
     problem: str = ""
+    line: int = 1
+    """Where it begins."""
+
+
+def of_bank(bank: Bank) -> FoundBlock | None:
+    """Return the state of the block beside a bank, as of its revision; None if there is none.
+
+    Raises BadInput for a file that can't be read.
+    """
+    text = _beside(bank) if bank.layout.root.name == FOLDER else None
+    if text is None or MARKER not in text:
+        return None
+    settings = bank.settings
+    wanted = written(rules(bank).rules, settings.rules.block_bytes, settings.secrets.allow).text
+    return look(text, wanted)._replace(line=text.count("\n", 0, text.index(MARKER)) + 1)
+
+
+def _beside(bank: Bank) -> str | None:
+    """Return the text of AGENTS.md in a bank's project, as of the bank's revision."""
+    layout = bank.layout
+    project = layout.origin.project
+    tree = repository.worktree(project)
+    if layout.origin is layout or tree is None:
+        return program_files.text(program_files.in_project(project, FILE))
+    name = f"{layout.commit}:{repository.below_tree(tree, project)}{FILE}"  # no commit: staged
+    found = objects.blobs(tree, objects.named(tree, [name]).values(), _MOST_BYTES)
+    return next((data.decode("utf-8", "replace") for _, data in found), None)
+
+
+def merged(base: bytes, ours: bytes, theirs: bytes) -> tuple[bytes, bytes, bytes] | None:
+    """Return three versions of a file with one block: the lines of both sides that neither removed.
+
+    Only what is beside the block is left to merge. None unless both sides have a whole block that
+    nobody edited; what the notes say then is for `--check`, since git has not merged them yet.
+    """
+    texts = [one.decode("utf-8", "surrogateescape") for one in (base, ours, theirs)]
+    inner = [_whole(text) for text in texts]
+    if inner[1] is None or inner[2] is None:
+        return None
+    was, mine, other = (_rule_lines(one or "") for one in inner)
+    lines = [one for one in mine if one in other or one not in was]
+    for line in (one for one in other if one not in mine and one not in was):
+        before = other[: other.index(line)]
+        at = max((lines.index(one) + 1 for one in before if one in lines), default=0)
+        while at < len(lines) and lines[at] not in other and _named(lines[at]) < _named(line):
+            at += 1
+        lines.insert(at, line)
+    tail = _MORE.search(inner[1])
+    block = _block(lines, int(tail[1]) if tail else 0)
+    done = [_put(text, block) if _whole(text) is not None else text for text in texts]
+    first, second, third = (one.encode("utf-8", "surrogateescape") for one in done)
+    return first, second, third
+
+
+def signed(text: str) -> str:
+    """Return the text of a file that has one rule, with the marker that tells an edit of it."""
+    return f"{text}\n{_FIRST.format(hash=_hash(_plain(text)))}\n"
+
+
+def is_signed(text: str) -> bool:
+    """Tell whether a file with one rule is as it was written."""
+    found = list(_BEGIN.finditer(text := _plain(text)))
+    before = text[: found[-1].start()].removesuffix("\n") if found else ""
+    return bool(found) and signed(before) == text
+
+
+def _whole(text: str) -> str | None:
+    """Return what is inside the block of a text; None unless it is whole and as it was written."""
+    begins, ends = list(_BEGIN.finditer(text)), list(_END.finditer(text))
+    if len(begins) != 1 or len(ends) != 1 or begins[0].end() > ends[0].start():
+        return None
+    inner = _plain(text[begins[0].end() : ends[0].start()])
+    return inner if begins[0]["hash"] == _hash(inner) else None
+
+
+def _named(line: str) -> str:
+    """Return the name of a rule's note in its line."""
+    return line.rpartition(" [")[2]
+
+
+def _rule_lines(inner: str) -> list[str]:
+    return [line for line in inner.split("\n") if line.startswith("- ")]
 
 
 def written(found: Sequence[ProjectRule], most: int, allowed: Collection[str] = ()) -> WrittenBlock:
@@ -116,7 +207,7 @@ def look(text: str | None, wanted: str) -> FoundBlock:
     """Return the state of the block in a file's text, which should be `wanted`."""
     if text is None:
         return FoundBlock("missing" if wanted else "current")
-    if any(_MARKER in side for side in _sides(text)[1:]):
+    if any(MARKER in side for side in _sides(text)[1:]):
         return FoundBlock("conflict", problem="git left a conflict in the block")
     begins, ends = list(_BEGIN.finditer(text)), list(_END.finditer(text))
     if not begins and not ends:

@@ -368,7 +368,7 @@ UNKNOWN = ""
 
 _LINK = "symbolic link: not followed"
 
-_NO_NOTE = "its name ends in neither .md nor .markdown: mind the case"
+_NO_NOTE = "its name ends in none of .md, .markdown and .mdc: mind the case"
 
 MISSING = "there is no such file or folder"
 

@@ -53,7 +53,7 @@ def path_names(path: str, aliases: Iterable[str]) -> Iterator[Name]:
     """Yield the names from a note's path and aliases, with their ranks."""
     whole = key(name_of(path))
     yield Name(whole, BY_PATH)
-    bare = whole.removesuffix(".markdown")
+    bare = whole.removesuffix(".markdown").removesuffix(".mdc")
     if bare != whole:
         yield Name(bare, BY_PATH)
     parts = bare.split("/")

@@ -59,6 +59,13 @@ _MAX_FAULTS = 20
 _BRACKETS = re.compile(r"\[\[[^\[\]{},\r\n]+\]\]|\{\{[^\[\]{},\r\n]+\}\}")
 
 
+# `globs: **/*.ts` is an unquoted pattern of files, as programs of agents write it, and no alias.
+_GLOB = re.compile(r"^((?:[\w-]+:|[ \t]*-)[ \t]+)\*(?=[*./])", re.MULTILINE)
+
+_STAR = "\ue000"
+"""What stands for its first character, which the parser would take for that of an alias."""
+
+
 @dataclass(slots=True)
 class YamlNode:
     """A value with its offsets, from its tag or anchor to its last character."""
@@ -103,7 +110,7 @@ def _tree(block: str) -> YamlNode | None:
     stack = [top]
     count = 0
     anchors: dict[str, YamlNode] = {}
-    events: Iterator[Any] = yaml.parse(block, Loader=_LOADER)
+    events: Iterator[Any] = yaml.parse(_GLOB.sub(rf"\1{_STAR}", block), Loader=_LOADER)
     for event in events:
         if isinstance(event, yaml.NodeEvent):
             count += 1
@@ -141,7 +148,10 @@ def _node(
             raise BlockError("half a surrogate pair is no character", start)
         if style in {"|", ">"}:
             end = _block_scalar_end(block, start, end)
-        node = YamlNode("scalar", start, end, event.value, style, tag)
+        text = event.value
+        if text.startswith(_STAR) and block[start] == "*":
+            text = f"*{text[1:]}"
+        node = YamlNode("scalar", start, end, text, style, tag)
     else:
         kind: Literal["list", "map"] = (
             "list" if isinstance(event, yaml.SequenceStartEvent) else "map"

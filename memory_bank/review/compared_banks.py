@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -240,7 +241,7 @@ def _comparison(bank: Bank, before: Bank, after: Bank, left: UnreadNotes) -> Lin
 
     def place(path: str) -> str:
         there = path in new.versions or path in left.after
-        return (after if there else before).roots.place(path)
+        return posixpath.normpath((after if there else before).roots.place(path))
 
     @cache
     def file_of(path: str) -> str:

@@ -24,7 +24,7 @@ from memory_bank.review.report import (
     StaleCitation,
 )
 from memory_bank.review.revision_range import STAGED
-from memory_bank.review.rules.base import rules
+from memory_bank.review.rules.base import AGENTS, rules
 from memory_bank.review.rules.links import MOVED_CODE
 from memory_bank.trust.stale import Ends, citations_of
 
@@ -46,8 +46,8 @@ _OWN: Mapping[str, tuple[Severity, str]] = {
 }
 """Rules of the review itself: severity and summary."""
 
-_OTHERS = frozenset({QUERIES, SETTINGS})
-"""Files of a bank with findings, though they are no notes."""
+_OTHERS = frozenset({QUERIES, SETTINGS, AGENTS})
+"""Files with findings, though they are no notes."""
 
 MOST_OF_RULE = 5_000
 """Findings of a rule that a review lists: a hostile pull request could have a million."""

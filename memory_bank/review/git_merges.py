@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from memory_bank.bank import program_files
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadInput, MemoryBankError, StorageFailed
-from memory_bank.base.filenames import NOTE_SUFFIXES
+from memory_bank.base.filenames import FOLDER, NOTE_SUFFIXES
 from memory_bank.base.operation import operation, topic
 from memory_bank.git import objects, process, repository
+from memory_bank.memory.rules_block import FILE
 from memory_bank.notes import names, parsing
 from memory_bank.notes.characters import BOM
 from memory_bank.notes.identity import etag
@@ -215,8 +217,10 @@ def check(
     why="""
     Names memory-bank as git's merge driver of the notes, and shows their headings in diffs. Two
     lines are added to .gitattributes in the folder of the notes, which you commit; three settings
-    are written to this clone (.git/config), which git never copies: every clone needs its own
-    `git install`. Without it, and on servers, git merges the notes by lines, as any text.
+    are written to this clone (.git/config), and a line that AGENTS.md is merged so, too
+    (.git/info/attributes), which git never copies: every clone needs its own `git install`.
+    Of two versions of the block of rules there, it makes one. Without it, and on servers, git
+    merges the notes by lines, as any text.
     """,
     examples=(
         ("memory-bank git install", "in each clone"),
@@ -235,13 +239,13 @@ def install(
     """
     root, tree = bank.layout.root, _tree(bank)
     before = {part.name: part for part in _found(root, tree).parts}
-    file = _attributes(root)
-    text = program_files.text(file)
-    lines = (text or "").split("\n")
-    if not before[ATTRIBUTES].is_set or any(line not in lines for line in _LINES):
-        kept = _others(text or "")
-        at = len(kept) - (not kept[-1])  # as before, the last line has a line end or none
-        program_files.write(file, text, "\n".join([*kept[:at], *_LINES, *kept[at:]]))
+    for file, ours in _attributes(root, tree).items():
+        text = program_files.text(file)
+        lines = (text or "").split("\n")
+        if not before[ATTRIBUTES].is_set or any(line not in lines for line in ours):
+            kept = _others(text or "", ours)
+            at = len(kept) - (not kept[-1])  # as before, the last line has a line end or none
+            program_files.write(file, text, "\n".join([*kept[:at], *ours, *kept[at:]]))
     for key, value in _settings().items():
         if before[key].value != value:
             _configure(tree, "--replace-all", key, value)
@@ -267,10 +271,10 @@ def uninstall(
     """
     root, tree = bank.layout.root, _tree(bank)
     before = {part.name: part for part in _found(root, tree).parts}
-    file = _attributes(root)
-    text = program_files.text(file)
-    if text is not None and (kept := "\n".join(_others(text))) != text:
-        program_files.write(file, text, kept or None)
+    for file, ours in _attributes(root, tree).items():
+        text = program_files.text(file)
+        if text is not None and (kept := "\n".join(_others(text, ours))) != text:
+            program_files.write(file, text, kept or None)
     for key in _settings():
         if process.run(tree, "config", "--local", "--get-all", key):
             _configure(tree, "--unset-all", key)
@@ -290,17 +294,29 @@ def _tree(bank: Bank) -> Path:
     return tree
 
 
-def _attributes(root: Path) -> Path:
-    """Return the file of attributes; raise BadInput for a symbolic link, which git ignores."""
+def _attributes(root: Path, tree: Path) -> dict[Path, tuple[str, ...]]:
+    """Map the files of attributes to our lines; raise BadInput for a link, which git ignores.
+
+    What concerns AGENTS.md is in the clone: the file of the project's folder is not ours.
+    """
     file = root / ATTRIBUTES
     if file.is_symlink():
         raise BadInput(f"{file} is a symbolic link, which git does not follow", "make it a file")
-    return file
+    found, common = {file: _LINES}, repository.common_folder(tree)
+    if (agents := _agents(root, tree)) and common:
+        name = f"/{agents}"
+        found[common / "info/attributes"] = (f"{json.dumps(name)} merge={DRIVER}",)
+    return found
 
 
-def _others(text: str) -> list[str]:
+def _agents(root: Path, tree: Path) -> str:
+    """Return the path of the file with the block of rules; empty for a bank in no project."""
+    return f"{repository.below_tree(tree, root.parent)}{FILE}" if root.name == FOLDER else ""
+
+
+def _others(text: str, ours: Sequence[str]) -> list[str]:
     r"""Return the lines that are not ours, without `\n`; the last one is empty after a line end."""
-    return [line for line in text.split("\n") if line.removesuffix("\r") not in _LINES]
+    return [line for line in text.split("\n") if line.removesuffix("\r") not in ours]
 
 
 def _found(root: Path, tree: Path) -> GitSetup:
@@ -314,11 +330,17 @@ def _found(root: Path, tree: Path) -> GitSetup:
 def _attribute_part(root: Path, tree: Path) -> GitSetting:
     """Return what git's attributes say of a note, from whichever file they come."""
     notes = [(root.relative_to(tree) / f"note{suffix}").as_posix() for suffix in NOTE_SUFFIXES]
+    agents = _agents(root, tree)
     asked = ("--no-literal-pathspecs", "check-attr", "-z", "merge", "diff", "--", *notes)
+    asked += (agents,) if agents else ()
     words = (process.run(tree, *asked) or "").split("\0")
     found = list(zip(words[::3], words[1::3], words[2::3], strict=False))
     value = " ".join(f"{name}={value}" for path, name, value in found if path == notes[0])
-    wrong = [f"{path}: {name}={value}" for path, name, value in found if value != DRIVER]
+    wrong = [
+        f"{path}: {name}={value}"
+        for path, name, value in found
+        if value != DRIVER and (path, name) != (agents, "diff")
+    ]
     problem = f"it should be {_LINES[0].partition(' ')[2]}" if wrong or not found else ""
     return GitSetting(ATTRIBUTES, value, not problem, problem)
 

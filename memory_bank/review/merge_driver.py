@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from memory_bank.base.errors import StorageFailed
 from memory_bank.git import process
+from memory_bank.memory import rules_block
 from memory_bank.notes.merging import note_merge
 from memory_bank.notes.merging.merged_note import Labels
 from memory_bank.notes.merging.note_merge import CannotMerge
@@ -37,9 +38,15 @@ class Done(NamedTuple):
 def merge_files(files: Files, labels: Labels) -> Done:
     """Merge a note and write it to `ours`; a file that is no note is merged as git does.
 
+    Of a file with the block of rules, the block is written again, and git merges the rest.
+
     So is a note that only git merges without a conflict. Raises StorageFailed, OSError.
     """
     base, ours, theirs = (file.read_bytes() for file in files)
+    if one := rules_block.merged(base, ours, theirs):
+        for file, data in zip(files, one, strict=True):
+            _replace(file, data)
+        return by_git(files, labels, "")
     try:
         made = note_merge.merge(base, ours, theirs, labels)
     except CannotMerge as reason:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -11,6 +12,9 @@ import pytest
 from memory_bank.agents import rule_files
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.base.errors import BadInput, Conflict
+from memory_bank.memory.recall import recall
+from memory_bank.review.lint import lint
+from memory_bank.review.review import review
 
 Git = Callable[..., str]
 
@@ -157,3 +161,122 @@ def test_a_rule_is_told_at_the_start_until_agents_md_has_it(ruled: Bank, project
     assert rule_files.untold(ruled) == ()
     (project / ".memories/rules/new.md").write_text(RULE.replace("Money", "Time"))
     assert rule_files.untold(ruled) == (), "a rule that is not committed waits"
+
+
+def committed(project: Path, git: Git, name: str, text: str) -> None:
+    (project / f".memories/rules/{name}.md").write_text(text)
+    git(project, "add", "-A")
+    git(project, "commit", "-q", "-m", name)
+
+
+def test_a_block_that_is_not_what_the_notes_say_is_a_finding(
+    ruled: Bank, project: Path, git: Git
+) -> None:
+    def found() -> list[str]:
+        return [one.message for one in lint(ruled) if one.rule == "rules-block"]
+
+    def reviewed(revisions: str | None = None, *, staged: bool = False) -> list[tuple[str, bool]]:
+        whole = review(ruled, revisions, staged=staged).findings
+        return [(one.file, one.new) for one in whole if one.rule == "rules-block"]
+
+    assert not found()
+    rule_files.write(rule_files.look(ruled))
+    committed(project, git, "dates", RULE.replace("Money", "Dates"))
+    assert found() == ["the notes of the block of rules changed since it was written"]
+    assert reviewed("HEAD~1..HEAD") == [("AGENTS.md", True)]
+    rule_files.write(rule_files.look(ruled))
+    git(project, "add", "-A")
+    assert not found()
+    assert not reviewed(staged=True)
+    git(project, "commit", "-q", "-m", "Write the block")
+    assert not reviewed("HEAD~1..HEAD")
+    assert reviewed("HEAD~2..HEAD~1") == [("AGENTS.md", True)]
+    (project / "AGENTS.md").write_text((project / "AGENTS.md").read_text().replace("cents", "€"))
+    assert found() == ["somebody edited the block of rules"]
+
+
+SCOPED = '---\ntype: rule\napplies_to: ["src/db", "*.{sql,ddl}"]\n---\n# Keys\n\nKeys are uuid7.\n'
+
+
+def test_a_rule_for_files_has_a_file_where_the_settings_want_it(
+    project: Path, git: Git, opening: Callable[..., Bank]
+) -> None:
+    (project / ".memories/rules").mkdir()
+    committed(project, git, "keys", SCOPED)
+    committed(project, git, "cents", RULE)
+    (project / ".claude/rules").mkdir(parents=True)
+    (project / ".claude/rules/theirs.md").write_text("Theirs.\n")
+    before = files(project)
+    folders = [".cursor/rules", ".claude/rules", ".github/instructions"]
+    bank = opening(project, rules__folders=folders)
+    found = rule_files.look(bank)
+    assert any("Copilot" in one for one in found.remarks)
+    rule_files.write(found)
+    assert rule_files.look(bank).current
+    cursor = (project / ".cursor/rules/memory-bank-keys.mdc").read_text()
+    assert "globs: src/db,src/db/**,**/*.ddl,**/*.sql\nalwaysApply: false\n" in cursor
+    assert "\n- Keys are uuid7. [keys]\n" in cursor
+    assert '  - "src/db/**"\n' in (project / ".claude/rules/memory-bank-keys.md").read_text()
+    github = project / ".github/instructions/memory-bank-keys.instructions.md"
+    assert 'applyTo: "src/db,src/db/**,**/*.ddl,**/*.sql"\n' in github.read_text()
+    github.write_text(github.read_text().replace("uuid7", "uuid4"))
+    edited = rule_files.look(bank)
+    assert edited.edited == (str(github),)
+    with pytest.raises(Conflict, match=r"memory-bank-keys\.instructions\.md"):
+        rule_files.write(edited)
+    rule_files.write(edited, edited=True)
+    assert "uuid7" in github.read_text()
+    fewer = opening(project, rules__folders=folders[:1])
+    rule_files.write(rule_files.look(fewer))
+    assert not github.exists()
+    rule_files.write(rule_files.look(bank, remove=True))
+    assert files(project) == before
+
+
+@pytest.mark.parametrize(
+    "scope", ["src/a b", "a: b", "x\\ny", "'q'", "[ab].py", "#x", "@AGENTS.md", "a,b\\t", "&a"]
+)
+def test_a_pattern_that_might_mean_something_else_is_written_to_no_file(
+    project: Path, git: Git, opening: Callable[..., Bank], scope: str
+) -> None:
+    (project / ".memories/rules").mkdir()
+    committed(project, git, "odd", SCOPED.replace("src/db", scope))
+    bank = opening(project, rules__folders=[".cursor/rules", ".claude/rules"])
+    rule_files.write(rule_files.look(bank))
+    heads = [one.read_text().split("---")[1] for one in project.glob(".c*/rules/*")]
+    known = {"**/*.ddl", "**/*.sql"}  # what can't be a path of the project is no pattern at all
+    for head in heads:
+        assert {one for one in re.split(r'[\s,"]+', head) if "*" in one} == known
+
+
+@pytest.mark.parametrize(
+    "text", ["@AGENTS.md", "<!-- x -->", "---\\nglobs: '*'", "`@x`", "# Title", "```\\nx"]
+)
+def test_what_a_rule_says_means_nothing_in_its_file(
+    project: Path, git: Git, opening: Callable[..., Bank], text: str
+) -> None:
+    (project / ".memories/rules").mkdir()
+    said = text.replace("\\n", "\n")
+    committed(project, git, "odd", SCOPED.replace("Keys are uuid7.", f"Say {said} now"))
+    bank = opening(project, rules__folders=[".claude/rules"])
+    rule_files.write(rule_files.look(bank))
+    (file,) = project.glob(".claude/rules/*")
+    head, line, marker = file.read_text().rstrip("\n").replace("\n\n", "\n").rsplit("\n", 2)
+    assert head.count("---") == 2
+    assert line.startswith("- ")
+    assert not {"@", "`"} & {*line}
+    assert "<!--" not in line
+    assert marker.startswith("<!-- memory-bank rules v1 ")
+
+
+def test_rules_of_cursor_are_included(project: Path, opening: Callable[..., Bank]) -> None:
+    folder = project / ".cursor/rules"
+    folder.mkdir(parents=True)
+    (folder / "api.mdc").write_text(
+        "---\ndescription: \nglobs: **/*.ts,*.tsx\nalwaysApply: false\n---\n\nUse zod for input.\n"
+    )
+    bank = opening(project, memory__include=[".cursor/rules"])
+    (hit,) = recall(bank, "zod input", mode="lexical").notes
+    assert hit.path == ".cursor/rules/api.mdc"
+    assert bank.store.read(hit.path).meta.extra["globs"] == "**/*.ts,*.tsx"
+    assert not [one for one in lint(bank) if one.path == hit.path and one.severity == "error"]

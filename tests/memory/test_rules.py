@@ -254,3 +254,20 @@ def test_a_conflict_in_the_block_is_resolved_by_writing_it() -> None:
     made = rules_block.replaced(text, OTHER)
     assert made == f"A\n\n{OTHER}\nZ\n"
     assert not rules_block.is_only_in_block(conflict("a\n", "b\n") + text)
+
+
+LINES = st.lists(st.sampled_from([f"- Rule {one}. [{one}]" for one in "abcdef"]), unique=True)
+
+
+@given(LINES, LINES, LINES)
+def test_two_blocks_are_merged_to_what_neither_side_removed(
+    base: list[str], ours: list[str], theirs: list[str]
+) -> None:
+    texts = [f"# Agents\n\n{rules_block._block(sorted(one), 0)}" for one in (base, ours, theirs)]
+    found = rules_block.merged(*(one.encode() for one in texts))
+    assert found is not None
+    assert len({*found}) == 1
+    lines = [line for line in found[0].decode().split("\n") if line.startswith("- ")]
+    kept = {*ours, *theirs} - ({*base} - {*ours}) - ({*base} - {*theirs})
+    assert sorted(lines) == sorted(kept)
+    assert rules_block.look(found[0].decode(), "").state != "edited"

@@ -26,7 +26,7 @@ _LINK = "symbolic link: not followed"
 
 _SUBMODULE = "a submodule: its notes are in another repository"
 
-_NO_NOTE = "its name ends in neither .md nor .markdown: mind the case"
+_NO_NOTE = "its name ends in none of .md, .markdown and .mdc: mind the case"
 
 
 class WantedFiles(NamedTuple):

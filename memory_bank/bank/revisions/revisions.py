@@ -25,7 +25,7 @@ from memory_bank.bank.revisions.copies import (
 from memory_bank.bank.revisions.revision_files import WantedFiles, bank_files, project_names
 from memory_bank.base import settings
 from memory_bank.base.errors import BadInput, BadSetting, StorageFailed
-from memory_bank.base.filenames import QUERIES, SETTINGS
+from memory_bank.base.filenames import NOTE_SUFFIXES, QUERIES, SETTINGS
 from memory_bank.base.paths import Layout
 from memory_bank.base.settings import Settings
 from memory_bank.git import objects, process, repository
@@ -157,9 +157,7 @@ def _roots(
 ) -> CopiedRoots:
     """Return the folders of notes of a copy."""
     prefix, origin = place.prefix, place.origin
-    listing = {
-        path: one for path, one in files.files.items() if path.endswith((".md", ".markdown"))
-    }
+    listing = {path: one for path, one in files.files.items() if path.endswith(NOTE_SUFFIXES)}
 
     def part(*, bank: bool) -> RevisionListing:
         def own(found: dict[str, str]) -> dict[str, str]:

@@ -24,10 +24,14 @@ from memory_bank.base.paths import Layout
 from memory_bank.base.settings import Settings
 from memory_bank.git import process, repository
 from memory_bank.git.file_commits import FileCommits
+from memory_bank.memory.rules_block import FILE
 from memory_bank.notes.characters import decode
 from memory_bank.notes.parsing import NoteText
 from memory_bank.notes.store import Store
 from memory_bank.search.manifest.manifest import Manifest
+
+AGENTS = f"../{FILE}"
+"""The path of AGENTS.md, beside the bank."""
 
 ALLOW = "lint_allow"
 """Key of front matter with the names of rules whose findings in the note are accepted."""

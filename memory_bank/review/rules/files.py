@@ -8,11 +8,12 @@ from pathlib import PurePosixPath
 from memory_bank.base.filenames import TEMPORARY_PREFIX
 from memory_bank.base.paths import INDEX
 from memory_bank.base.settings import Settings
+from memory_bank.memory.rules_block import of_bank
 from memory_bank.notes import names
 from memory_bank.notes.merging.conflicts import UNRESOLVED
 from memory_bank.notes.note import FileFault
 from memory_bank.notes.parsing import NoteText
-from memory_bank.review.rules.base import Problem, RuleContext, bank_rule, note_rule
+from memory_bank.review.rules.base import AGENTS, Problem, RuleContext, bank_rule, note_rule
 from memory_bank.search.manifest import document_rows
 
 _STARTS = ("front matter can't be parsed", "front matter opens on line 1")
@@ -105,3 +106,20 @@ def unindexed(bank: RuleContext) -> Iterator[Problem]:
     """Yield the files that are not indexed, with the reason."""
     for path, reason in document_rows.unindexed(bank.manifest):
         yield Problem(path, 1, reason)
+
+
+_SAID = {
+    "outdated": "the notes of the block of rules changed since it was written",
+    "edited": "somebody edited the block of rules",
+}
+
+
+@bank_rule("warning", "the block of rules in AGENTS.md is not what the notes say")
+def rules_block(bank: RuleContext) -> Iterator[Problem]:
+    """Yield a block that is outdated, edited, damaged or has a conflict."""
+    if bank.bank is None or (bank.paths is not None and AGENTS not in bank.paths):
+        return
+    block = of_bank(bank.bank)
+    if block is not None and block.state not in {"current", "missing"}:
+        said = block.problem or _SAID[block.state]
+        yield Problem(AGENTS, block.line, said, "memory-bank rules --write")
