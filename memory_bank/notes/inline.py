@@ -1,27 +1,26 @@
-"""Links and code in Markdown text, found in one pass from left to right.
+"""Links and code in Markdown text, by the inline rules of markdown-it.
 
-Follows CommonMark's precedence (escapes, code spans, HTML and autolinks before brackets; no link
-inside a link); wikilinks come before other brackets. There is no backtracking, so that time is
-linear even for 20,000 opening brackets.
+Wikilinks come before other brackets.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
-from functools import cached_property
+from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import cache, cached_property
 from html import unescape
 from typing import NamedTuple
 
+from markdown_it import MarkdownIt
+from markdown_it import rules_inline as rules
 from markdown_it.common.utils import normalizeReference
-from markdown_it.helpers import parseLinkDestination, parseLinkTitle
+from markdown_it.helpers import parseLinkDestination, parseLinkLabel
+from markdown_it.rules_inline import StateInline
 
 from memory_bank.notes.blocks import Blocks, InlineBlock, parse_blocks
 from memory_bank.notes.relations import CODE, LINK
 
-_TOKEN = re.compile(r"[\\`<\[\]]")
-
-_PUNCTUATION = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
+Rule = Callable[[StateInline, bool], bool]
 
 _TICKS = re.compile(r"`+")
 
@@ -30,33 +29,20 @@ _WIKILINK = re.compile(r"\[\[[^\[\]\n]+\]\]")
 # A text without these can have wikilinks only.
 _SPECIAL = re.compile(r"[`<\\]|\]\(")
 
-# Fast path: a destination without title, brackets and escapes.
-_SIMPLE = re.compile(r"\([ \t\n]*([^\s()\\<\x00-\x1f\x7f][^\s()\\\x00-\x1f\x7f]*+)\)")
-
 _BLANKS = re.compile(r"[ \t\n]*")
-
-_LABEL = re.compile(r"\[((?:[^\[\]\\]|\\.){0,999}+)\]", re.DOTALL)
-
-_LONGEST_LABEL = 999
 
 _SIZE = re.compile(r"\s*\d+(?:x\d+)?\s*")
 
-_ATTRIBUTE = r"""\s+[a-z_:][\w:.-]*+(?:\s*=\s*(?:[^"'=<>`\x00-\x20]++|'[^']*'|"[^"]*"))?"""
+_MAX_NESTING = 32
+"""Brackets that are nested deeper are text."""
 
-_TAG = re.compile(
-    rf"<[a-z][a-z0-9-]*+(?:{_ATTRIBUTE})*+\s*/?>|</[a-z][a-z0-9-]*+\s*>",
-    re.ASCII | re.IGNORECASE,
-)
-
-_AUTOLINK = re.compile(
-    r"<(?:[a-z][a-z0-9+.-]{1,31}:[^<>\x00-\x20]*|[\w.!#$%&'*+/=?^`{|}~-]++@[\w.-]+)>",
-    re.ASCII | re.IGNORECASE,
-)
-
-# HTML without inner structure: how it starts, and the text that ends it.
-_RAW = re.compile(r"<!--|<\?|<!\[CDATA\[|<![A-Za-z]")
-
-_RAW_ENDS = {"<!--": "-->", "<?": "?>", "<![CDATA[": "]]>"}
+_NOTED: Mapping[str, Rule] = {
+    "backticks": rules.backtick,
+    "link": rules.link,
+    "image": rules.image,
+    "autolink": rules.autolink,
+    "html_inline": rules.html_inline,
+}
 
 
 class InlineSpan(NamedTuple):
@@ -78,7 +64,10 @@ class InlineSpan(NamedTuple):
 def scan(text: str, labels: Collection[str] = ()) -> list[InlineSpan]:
     """Return the spans of a text in order; `labels` are those with a definition."""
     if labels or _SPECIAL.search(text):
-        return _Scan(text, labels).run()
+        found: list[InlineSpan] = []
+        parser, known = _parser(), _References(labels)
+        parser.inline.parse(text, parser, {"spans": found, "references": known}, [])
+        return sorted(found)
     links = (_wikilink(text, *found.span()) for found in _WIKILINK.finditer(text))
     return [link for link in links if link]
 
@@ -105,144 +94,90 @@ def _wikilink(text: str, start: int, end: int, since: int = 0) -> InlineSpan | N
     return InlineSpan(start - embed, end, "wiki", shown, target, embed)
 
 
-class _Scan:
-    """One pass over one text."""
+class _Parser(MarkdownIt):
+    """markdown-it, for which every URL is a link's destination as it is written."""
 
-    def __init__(self, text: str, labels: Collection[str]) -> None:
-        self.text = text
-        self.labels = labels
-        self.spans: list[InlineSpan] = []
-        self.openers: list[tuple[int, bool]] = []
-        """Offsets of unclosed brackets, and whether each starts an image."""
-        self.linked = 0
-        """Openers before this index have a link inside, so that they can't be links."""
-        self.ticks: dict[int, list[int]] | None = None
-        """Length of a run of backticks to the offsets of such runs, last first."""
-        self.missing: set[str] = set()
-        """Closing marks of comments and the like that don't occur in the rest of the text."""
+    def validateLink(self, _: str) -> bool:  # noqa: N802  (as markdown-it has it)
+        """Accept any URL, such as `file:`: it is not followed here."""
+        return True
 
-    def run(self) -> list[InlineSpan]:
-        """Return the spans of the text."""
-        text, at = self.text, 0
-        while found := _TOKEN.search(text, at):
-            start, first = found.start(), found[0]
-            if first == "[":
-                at = self._open(start, at)
-            elif first == "]":
-                at = self._close(start)
-            elif first == "`":
-                at = self._code(start)
-            elif first == "<":
-                at = self._html(start)
-            else:
-                at = start + 1 + (text[start + 1 : start + 2] in _PUNCTUATION)
-        self.spans.sort()
-        return self.spans
+    def normalizeLink(self, url: str) -> str:  # noqa: N802
+        """Return a URL as it is."""
+        return url
 
-    def _open(self, start: int, since: int) -> int:
-        """Read a wikilink, or record the bracket; return the offset behind it."""
-        found = _WIKILINK.match(self.text, start)
-        if found and (link := _wikilink(self.text, start, found.end(), since)):
-            self.spans.append(link)
-            if not link.embed:
-                self.linked = len(self.openers)
-            return link.end
-        self.openers.append((start, start > since and self.text[start - 1] == "!"))
-        return start + 1
 
-    def _code(self, start: int) -> int:
-        """Read a code span; backticks without a closing run are text."""
-        if self.ticks is None:
-            self.ticks = {}
-            for run in _TICKS.finditer(self.text):
-                self.ticks.setdefault(len(run[0]), []).append(run.start())
-            for starts in self.ticks.values():
-                starts.reverse()
-        end = _end(_TICKS, self.text, start)
-        size = end - start
-        partners = self.ticks.get(size, [])
-        while partners and partners[-1] < end:
-            partners.pop()
-        if not partners:
-            return end
-        stop = partners.pop() + size
-        self.spans.append(InlineSpan(start, stop, "code", (end, stop - size)))
-        return stop
+class _References:
+    """The labels that have a definition, as markdown-it asks for them; not those of footnotes."""
 
-    def _html(self, start: int) -> int:
-        """Read a tag, a comment or an autolink; any other `<` is text."""
-        text = self.text
-        if raw := _RAW.match(text, start):
-            closing = _RAW_ENDS.get(raw[0], ">")
-            # The shortest comments are `<!-->` and `<!--->`: the marks may overlap.
-            at = -1 if closing in self.missing else text.find(closing, start + 2)
-            if at < 0:
-                self.missing.add(closing)
-                return raw.end()
-            span = InlineSpan(start, at + len(closing), "html")
-        elif found := _TAG.match(text, start):
-            span = InlineSpan(start, found.end(), "html")
-        elif found := _AUTOLINK.match(text, start):
-            span = InlineSpan(start, found.end(), "url", (start + 1, found.end() - 1))
-        else:
-            return start + 1
-        self.spans.append(span)
-        return span.end
+    def __init__(self, labels: Collection[str]) -> None:
+        self._labels = labels
 
-    def _close(self, at: int) -> int:
-        """Read what follows a closing bracket; return the offset behind it."""
-        if not self.openers:
-            return at + 1
-        start, embed = self.openers.pop()
-        dead = len(self.openers) < self.linked and not embed
-        self.linked = min(self.linked, len(self.openers))
-        if dead:
-            return at + 1
-        shown = (start + 1, at)
-        link = self._inline_link(start, shown) or self._reference_link(start, shown)
-        if not link:
-            return at + 1
-        self.spans.append(link._replace(start=start - 1, embed=True) if embed else link)
-        if not embed:
-            self.linked = len(self.openers)
-        return link.end
+    def get(self, label: str, _: object = None) -> Mapping[str, str] | None:
+        known = label in self._labels and not label.startswith("^")
+        return {"href": "", "title": ""} if known else None
 
-    def _inline_link(self, start: int, shown: tuple[int, int]) -> InlineSpan | None:
-        """Read `(destination "title")`."""
-        text, at = self.text, shown[1] + 1
-        if not text.startswith("(", at):
-            return None
-        if found := _SIMPLE.match(text, at):
-            return InlineSpan(start, found.end(), "markdown", shown, found.span(1))
-        at = _end(_BLANKS, text, at + 1)
-        target = (at, at)
-        goal = parseLinkDestination(text, at, len(text))
-        if goal.ok:
-            target = (at, goal.pos)
-            at = _end(_BLANKS, text, goal.pos)
-            title = parseLinkTitle(text, at, len(text))
-            if title.ok and at > goal.pos:
-                at = _end(_BLANKS, text, title.pos)
-        if not text.startswith(")", at):
-            return None
-        return InlineSpan(start, at + 1, "markdown", shown, target)
 
-    def _reference_link(self, start: int, shown: tuple[int, int]) -> InlineSpan | None:
-        """Read `[label]`, `[]` or nothing behind a link's text, if the label is defined."""
-        if not self.labels:
-            return None
-        end = shown[1] + 1
-        label = ""
-        if found := _LABEL.match(self.text, end):
-            label, end = found[1], found.end()
-        if not label:
-            if shown[1] - shown[0] > _LONGEST_LABEL:
-                return None
-            label = self.text[slice(*shown)]
-        label = normalizeReference(label)
-        if label not in self.labels or label.startswith("^"):
-            return None
-        return InlineSpan(start, end, "markdown", shown, label=label)
+@cache
+def _parser() -> MarkdownIt:
+    """Return a parser of what decides where links are; its rules note what they find."""
+    parser = _Parser("commonmark", {"maxNesting": _MAX_NESTING})
+    ruler = parser.inline.ruler
+    for name, rule in _NOTED.items():
+        ruler.at(name, _noting(rule))
+    ruler.before("link", "wiki", _wiki_rule)
+    ruler.enableOnly(["text", "escape", "wiki", *_NOTED])
+    parser.inline.ruler2.enableOnly([])
+    # The ruler sorts its rules at the first parse, without a lock: do it before threads share it.
+    parser.inline.parse("[up](/)", parser, {"spans": []}, [])
+    return parser
+
+
+def _noting(rule: Rule) -> Rule:
+    """Let a rule note the span of what it finds."""
+
+    def noting(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
+        start, count, spans = state.pos, len(state.tokens), state.env["spans"]
+        inner = state.env["spans"] = []
+        found = rule(state, silent)
+        state.env["spans"] = spans
+        if found and len(state.tokens) > count:  # backticks alone are text
+            span = _span(state, start)
+            moved = span.shown[0] if span.embed else 0  # an image's text is parsed by itself
+            spans += [span, *(_moved(one, moved) for one in inner)]
+        return found
+
+    return noting
+
+
+def _span(state: StateInline, start: int) -> InlineSpan:
+    """Return the span of what a rule has read up to the position of the state."""
+    end, first = state.pos, state.src[start]
+    if first == "`":
+        size = _end(_TICKS, state.src, start) - start
+        return InlineSpan(start, end, "code", (start + size, end - size))
+    if first == "<":
+        is_html = state.tokens[-1].type == "html_inline"
+        shown = (0, 0) if is_html else (start + 1, end - 1)
+        return InlineSpan(start, end, "html" if is_html else "url", shown)
+    embed = first == "!"
+    shown = (start + embed + 1, parseLinkLabel(state, start + embed, not embed))
+    at = shown[1] + 1
+    if at < end and state.src[at] == "(":
+        at = _end(_BLANKS, state.src, at + 1)
+        goal = parseLinkDestination(state.src, at, end)
+        return InlineSpan(start, end, "markdown", shown, (at, goal.pos if goal.ok else at), embed)
+    label = state.src[at + 1 : end - 1] or state.src[slice(*shown)]
+    return InlineSpan(start, end, "markdown", shown, embed=embed, label=normalizeReference(label))
+
+
+def _wiki_rule(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
+    start = state.pos + (state.src[state.pos] == "!")
+    found = _WIKILINK.match(state.src, start, state.posMax)
+    link = _wikilink(state.src, start, found.end(), state.pos) if found else None
+    if link and not silent:
+        state.env["spans"].append(link)
+    state.pos = link.end if link else state.pos
+    return link is not None
 
 
 def _end(pattern: re.Pattern[str], text: str, at: int) -> int:
