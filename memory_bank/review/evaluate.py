@@ -133,9 +133,7 @@ def evaluate(
     *,
     modes: Sequence[str] = (),
     limit: Annotated[int, Param("Results per query, 10 to 100; default: 10", metavar="N")] = DEPTH,
-    within: Annotated[
-        int, Param("A miss is ranked below N; default: 5", metavar="N", least=1)
-    ] = _WITHIN,
+    within: int = _WITHIN,
     least: Annotated[
         Mapping[str, float] | None,
         Param(

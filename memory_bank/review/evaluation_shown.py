@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 from memory_bank.base.errors import BadInput
-from memory_bank.base.operation import Param
 from memory_bank.base.rendering import count
 from memory_bank.base.screen import FOUND, NOTHING, Call, place
 
@@ -33,14 +32,13 @@ def minima(given: Sequence[str]) -> dict[str, float]:
     return found
 
 
-def measured(
-    call: Call,
-    found: Evaluation,
-    *,
-    misses: Annotated[int, Param("Misses to show; default: 5", metavar="N", least=0)] = 5,
-) -> int:
+_MISSES = 5
+"""Misses that are shown; --json has all."""
+
+
+def measured(call: Call, found: Evaluation) -> int:
     """Show the measures, and the notes that were not found."""
-    call.answer(found, lambda found: _show(call, found, misses))
+    call.answer(found, lambda found: _show(call, found))
     for score in found.scores:
         call.incomplete(score.fallback_reason)
     for short in found.shortfalls:
@@ -48,7 +46,7 @@ def measured(
     return NOTHING if found.shortfalls else FOUND
 
 
-def _show(call: Call, found: Evaluation, most: int) -> None:
+def _show(call: Call, found: Evaluation) -> None:
     console = call.console
     console.line(f"{_queries(found.queries)}, {count(found.to_find, 'relevant note')}")
     console.line()
@@ -62,7 +60,7 @@ def _show(call: Call, found: Evaluation, most: int) -> None:
         if len(figures) > 1:
             cells.append(f"{figures[1] - figures[0]:+.3f}")
         _row(call, name, cells, wide=[len(head) for head in heads])
-    _show_misses(call, found, most)
+    _show_misses(call, found)
 
 
 def _row(
@@ -73,9 +71,9 @@ def _row(
     call.console.line((f"{name:<10}  " + "  ".join(padded), style))
 
 
-def _show_misses(call: Call, found: Evaluation, most: int) -> None:
+def _show_misses(call: Call, found: Evaluation) -> None:
     console = call.console
-    shown = found.misses[:most]
+    shown = found.misses[:_MISSES]
     if shown:
         console.line()
         head = f"not among the first {found.within} ({len(found.misses)}):"
@@ -83,9 +81,9 @@ def _show_misses(call: Call, found: Evaluation, most: int) -> None:
     for miss in shown:
         console.line()
         _show_miss(call, miss, several=len(found.scores) > 1)
-    if shown and len(found.misses) > most:
+    if shown and len(found.misses) > _MISSES:
         console.line()
-        console.line((f"… and {len(found.misses) - most} more: --misses N", "dim"))
+        console.line((f"… and {len(found.misses) - _MISSES} more: --json", "dim"))
 
 
 def _show_miss(call: Call, miss: Miss, *, several: bool) -> None:

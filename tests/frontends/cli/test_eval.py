@@ -41,10 +41,6 @@ def test_figures_and_misses_are_shown(mb: Run, file: str) -> None:
     assert any(line.startswith("   above decisions/whoosh.md:") for line in lines)
 
 
-def test_misses_can_be_left_out(mb: Run, file: str) -> None:
-    assert "not among" not in mb("eval", file, "--misses", "0").out
-
-
 def test_two_modes_stand_side_by_side(mb: Run, file: str) -> None:
     answer = mb("eval", file, "--compare", "lexical,hybrid")
     lines = [line.split() for line in answer.out.splitlines()[2:8]]
@@ -79,7 +75,6 @@ def test_a_share_that_is_not_reached_fails(mb: Run, file: str) -> None:
         ("--compare", "lexical,hybrid", "--mode", "hybrid"),
         ("--split", "test"),
         ("--limit", "3"),
-        ("--within", "0"),
     ],
 )
 def test_wrong_use(mb: Run, file: str, wrong: tuple[str, ...]) -> None:
