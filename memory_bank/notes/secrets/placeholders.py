@@ -6,6 +6,7 @@ from itertools import pairwise
 from math import log2
 
 from memory_bank.base.plugins import pattern
+from memory_bank.notes.secrets.formats import table
 
 _FEW = 0.5
 """Share of one character in masks such as `xxxxxxxx` or `000000000001`."""
@@ -38,23 +39,6 @@ _INSIDE_CODE = pattern(
     r"|^(?:\.{0,2}|~|[A-Za-z]:)[/\\][\w./\\ -]*$|^--?[a-z-]+$|^--[A-Za-z]|^-[A-Za-z]\w+="
 )
 """Prefixes of variables of code, shells and templates, of paths and of addresses."""
-
-_COMMON = frozenset(
-    [
-        "password", "passwd", "pass", "pwd", "pw", "secret", "token", "key", "user", "username",
-        "admin", "root", "guest", "test", "tester", "postgres", "mysql", "redis", "mongo", "rabbitmq",
-        "changeit", "default", "letmein", "welcome", "qwerty", "hunter", "apikey", "api-key", "api_key",
-        "credential", "credentials", "login", "value", "string", "required", "optional", "hidden",
-        "empty", "unset", "tiger", "demo", "pass123", "test123", "admin123", "root123", "user123",
-        "abc123", "secret123", "token123", "key123", "pass1234", "test1234", "admin1234", "welcome1",
-        "password1", "1234", "12345", "123456", "12345678", "123456789", "1234567890", "s3cr3t", "s3cret",
-        "secr3t", "pa55word", "pa55w0rd", "foo", "bar", "baz", "toor", "minioadmin", "elastic", "oauth2",
-        "basic", "bearer", "utf8", "utf-8", "utf-16", "base64", "base32", "base58", "bcrypt", "argon2",
-        "argon2id", "argon2i", "pbkdf2", "scrypt", "md5", "sha1", "sha2", "sha3", "sha-1", "sha-256",
-        "sha256", "sha512", "sha-512", "hs256", "rs256", "es256", "ed25519", "aes-256", "aes256", "rsa4096",
-        "rsa2048", "x509", "http2", "python3", "oauth1", "oauth2.0", "tls1.2", "tls1.3", "web3", "ipv4", "ipv6",
-    ]
-)  # fmt: skip
 
 _TECHNICAL = pattern(
     r"v?\d+(?:\.\d+)*[a-z]?|(?:sha|md|aes|rsa|hs|rs|es|ps|utf|iso|rfc|ed|pbkdf|argon|oauth|base|http|s|ec|p|nist|fips|cve|k|tls)-?\d[\w./-]*"
@@ -100,7 +84,11 @@ _INFLECTED = pattern(
 
 def placeholder(value: str) -> bool:
     """Tell whether a value is a placeholder: a variable, a mask, an example, a common word."""
-    return value.lower() in _COMMON or masked(value) or bool(_INSIDE_CODE.search(value))
+    return (
+        value.lower() in table()["allowlist"]["stopwords"]
+        or masked(value)
+        or bool(_INSIDE_CODE.search(value))
+    )
 
 
 def masked(value: str) -> bool:
