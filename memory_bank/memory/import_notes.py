@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -16,7 +17,8 @@ from memory_bank.bank import open_index
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.open_index import NoteRow
 from memory_bank.base import plugins
-from memory_bank.base.errors import BadInput, Hint
+from memory_bank.base.errors import BadInput, BadName, Hint
+from memory_bank.base.filenames import NOTE_SUFFIXES
 from memory_bank.base.operation import Param, operation
 from memory_bank.memory import amendments, shown
 from memory_bank.memory.alike import with_content
@@ -34,7 +36,7 @@ from memory_bank.memory.records import Imported, Item, NoteImport, NotImported
 from memory_bank.notes import front_matter, parsing
 from memory_bank.notes.identity import content_hash, normalise
 from memory_bank.notes.links import relink
-from memory_bank.notes.names import folded, key, name_of, new_path
+from memory_bank.notes.names import folded, key, name_of, new_path, path_of
 from memory_bank.notes.note import NoteLink
 from memory_bank.notes.schema import keys_of
 from memory_bank.search.manifest import document_rows
@@ -93,12 +95,20 @@ def import_notes(
     kind: Annotated[str, Param(argument=True, metavar="KIND", complete=_kinds)],
     path: Annotated[str | Path, Param(argument=True, metavar="PATH", path="any", only=str)],
     *,
-    into: Annotated[str, Param("Write the notes below this folder", metavar="FOLDER")] = "",
+    into: Annotated[
+        str | None,
+        Param(
+            "Write the notes below this folder; . is the bank's own",
+            metavar="FOLDER",
+            shown_default="the source's name",
+        ),
+    ] = None,
     dry_run: Annotated[bool, Param("Show what would be done, but write nothing")] = False,
 ) -> Imported:
     """Import notes from another program.
 
-    Write the notes of a source below the folder `into`, and return the result of each.
+    Write the notes of a source below the folder `into`, by default one of the source's name (for a
+    file, of its kind), and return the result of each.
 
     A note records its origin. When imported again, it is updated if the source changed and the
     note did not; its old text is moved to the trash. A note that changed in the bank is kept.
@@ -107,14 +117,15 @@ def import_notes(
     """
     bank.settings.check_enabled()
     importer = _load(kind)
-    folder = name_of(new_path(into, bank.layout)) if into else ""
+    folder = name_of(new_path(into, bank.layout)) if into and into != "." else ""
     try:
         source = _source(bank, kind, importer, Path(path))
         read = list(importer.read(source))
     except OSError as error:
         raise BadInput(f"{path} can't be read: {error.strerror}") from error
     entries = [one for one in read if isinstance(one, Entry)]
-    run = _ImportRun(bank, f"{kind}:{folder or source.name}/", folder, entries)
+    origin = f"{kind}:{folder or source.name}/"
+    run = _ImportRun(bank, origin, _folder_of(kind, source) if into is None else folder, entries)
     with bank.lock, bank.store.writing():
         bank.catch_up(insist=True)
         run.plan()
@@ -160,6 +171,16 @@ def _source(bank: Bank, kind: str, importer: Importer, path: Path) -> Path:
         message = f"{path} is not a source that {kind} reads"
         raise BadInput(message, hint, others=", ".join(others))
     return source
+
+
+def _folder_of(kind: str, source: Path) -> str:
+    """Return where the notes of a source go: a folder's name; for one note none; else the kind."""
+    if source.name.endswith(NOTE_SUFFIXES):
+        return ""
+    name = source.name.strip(".- ") if source.is_dir() else ""
+    with suppress(BadName):
+        return name_of(path_of(name))
+    return kind
 
 
 def _detects(importer: Importer, path: Path) -> bool:

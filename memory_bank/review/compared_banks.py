@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
 from functools import cache
 from itertools import islice
@@ -16,6 +16,7 @@ from memory_bank.bank.bank import Bank
 from memory_bank.bank.findings import SameSubject
 from memory_bank.bank.open_index import View
 from memory_bank.bank.revisions.revisions import bank_at, notes_at, tree_of
+from memory_bank.base.errors import BadInput
 from memory_bank.base.filenames import SETTINGS
 from memory_bank.base.settings import Settings
 from memory_bank.git import objects, repository
@@ -35,6 +36,7 @@ from memory_bank.notes.compare.note_comparison import (
     without_secrets,
 )
 from memory_bank.notes.compare.text_diff import Words
+from memory_bank.notes.names import name_of
 from memory_bank.review import findings as review_findings
 from memory_bank.review import golden_queries, link_changes
 from memory_bank.review.findings import (
@@ -169,6 +171,9 @@ _OF_FINDINGS = ("lint", "schema", "secrets")
 MAX_SIMILAR = 3
 """Maximum number of similar notes of each note."""
 
+_MOST_HERE = 5
+"""Notes that both sides changed and that are named."""
+
 MAX_COMPARED = 300
 """Number of changed notes for which similar ones are looked for."""
 
@@ -202,7 +207,11 @@ def compared(
         tokens=TokenChange(
             sum(one.tokens_before for one in changes), sum(one.tokens_after for one in changes)
         ),
-        notices=(*dict.fromkeys(filter(None, said)), *_notices(bank, found, left)),
+        notices=(
+            *dict.fromkeys(filter(None, said)),
+            *_notices(bank, found, left),
+            *_changed_since(bank, base, {one.old_path or one.path for one in changes}),
+        ),
     )
     every = ordered((*of_rules, *of_review(made)))
     findings = limited(every)
@@ -347,6 +356,22 @@ def _falls(found: LinkComparison) -> Iterator[RankFall]:
     for one in golden_queries.compare(found.before.bank, found.after.bank):
         if one.note not in found.renames:
             yield RankFall(*one, found.file_of(one.note))
+
+
+def _changed_since(bank: Bank, base: Side, changed: Collection[str]) -> Iterator[str]:
+    """Yield which notes the base changed after the commit that is compared with."""
+    with suppress(BadInput):
+        tip = objects.commit_of(tree_of(bank), base.name)
+        if not base.commit or tip == base.commit:
+            return
+        was, now = notes_at(bank, base.commit), notes_at(bank, tip)
+        since = [path for path in sorted({*was, *now}) if was.get(path) != now.get(path)]
+        here = [name_of(path) for path in since if path in changed]
+        named = f", {len(here):,} of them here, too: {', '.join(here[:_MOST_HERE])}" if here else ""
+        more = f" and {len(here) - _MOST_HERE:,} more" if len(here) > _MOST_HERE else ""
+        if since:
+            number = f"{len(since):,} note{'s' if len(since) > 1 else ''}"
+            yield f"{base.name} has changed {number} since{named}{more}"
 
 
 def _notices(bank: Bank, found: LinkComparison, left: UnreadNotes) -> Iterator[str]:

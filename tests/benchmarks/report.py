@@ -23,7 +23,7 @@ PAGE = ROOT / "docs" / "benchmarks.md"
 LIBRARIES = ("tantivy", "usearch", "numpy")
 _WIDEST = 130
 """Columns of the widest table that is shown as text."""
-SECTIONS = ("finding", "peers", "ablation", "speed")
+SECTIONS = ("finding", "peers", "speed")
 _SPEED = (
     ("speed", "--notes", "1000,10000"),
     ("speed", "--notes", "20000", "--only", "build,disk,warm,memory"),  # 100,000 sections
@@ -96,11 +96,6 @@ def peers(work: Path) -> str:
     return _benchmark(("peers", "--keep", str(work)))
 
 
-def ablation(work: Path) -> str:
-    """Leave out one part of the ranking at a time."""
-    return _benchmark(("ablation", "--keep", str(work)))
-
-
 def speed(work: Path) -> str:
     """Measure every size of bank."""
     tables = [_benchmark((*words, "--keep", str(work / "speed"))) for words in _SPEED]
@@ -137,8 +132,7 @@ def main() -> None:
         raise SystemExit(
             subprocess.call([sys.executable, "-m", "tests.benchmarks.short"], cwd=ROOT)
         )
-    made = {"finding": finding, "peers": peers, "ablation": ablation}
-    made |= {"speed": speed}
+    made = {"finding": finding, "peers": peers, "speed": speed}
     with tempfile.TemporaryDirectory() as temporary:
         work = (options.keep or Path(temporary)).resolve()
         os.environ["XDG_STATE_HOME"] = f"{work}/state"

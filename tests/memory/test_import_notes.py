@@ -60,28 +60,28 @@ def test_a_second_import_does_nothing(bank: Bank, source: Path) -> None:
 def test_a_changed_source_updates_its_note_and_the_old_text_is_kept(
     bank: Bank, source: Path
 ) -> None:
-    import_notes(bank, "markdown", source)
+    import_notes(bank, "markdown", source, into=".")
     old = show(bank, "sub/b")
     (source / "sub" / "b.md").write_text("---\ntags: [new]\n---\nThe merlin rests.\n")
     (source / "c.md").write_text("New here.\n")
-    done = import_notes(bank, "markdown", source)
+    done = import_notes(bank, "markdown", source, into=".")
     assert actions(done) == {"a.md": "unchanged", "c.md": "created", "sub/b.md": "updated"}
     new = show(bank, "sub/b")
     assert (new.body, new.tags) == ("The merlin rests.\n", ("new",))
     assert (new.note_id, new.created_at) == (old.note_id, old.created_at)
     assert [one.path for one in trash(bank)] == ["sub/b.md"]
-    assert import_notes(bank, "markdown", source).counts == {"unchanged": 3}
+    assert import_notes(bank, "markdown", source, into=".").counts == {"unchanged": 3}
 
 
 def test_a_note_that_changed_here_is_never_written_over(bank: Bank, source: Path) -> None:
-    import_notes(bank, "markdown", source)
+    import_notes(bank, "markdown", source, into=".")
     append(bank, "a", "And rises.")
     set_status(bank, "sub/b", "archived")
-    assert import_notes(bank, "markdown", source).counts == {"unchanged": 2}
+    assert import_notes(bank, "markdown", source, into=".").counts == {"unchanged": 2}
     before = files(bank)
     (source / "a.md").write_text("The osprey sleeps.\n")
     (source / "sub" / "b.md").write_text("The merlin sleeps.\n")
-    done = import_notes(bank, "markdown", source)
+    done = import_notes(bank, "markdown", source, into=".")
     assert actions(done) == {"a.md": "kept", "sub/b.md": "kept"}
     assert done.notes[0].path == "a.md"
     assert done.notes[0].reason == "it changed both in the source and in the bank"
@@ -89,17 +89,17 @@ def test_a_note_that_changed_here_is_never_written_over(bank: Bank, source: Path
 
 
 def test_the_same_change_on_both_sides_is_none(bank: Bank, source: Path) -> None:
-    import_notes(bank, "markdown", source)
+    import_notes(bank, "markdown", source, into=".")
     append(bank, "a", "And rises.")
     (source / "a.md").write_text("---\ntags: [x]\n---\nThe osprey dives.\n\nAnd rises.\n")
-    assert actions(import_notes(bank, "markdown", source))["a.md"] == "unchanged"
+    assert actions(import_notes(bank, "markdown", source, into="."))["a.md"] == "unchanged"
 
 
 def test_a_note_that_was_moved_here_is_known_again(bank: Bank, source: Path) -> None:
-    import_notes(bank, "markdown", source)
+    import_notes(bank, "markdown", source, into=".")
     rename(bank, "sub/b", "birds/merlin")
     (source / "sub" / "b.md").write_text("The merlin rests.\n")
-    done = import_notes(bank, "markdown", source)
+    done = import_notes(bank, "markdown", source, into=".")
     assert [(note.action, note.path) for note in done.notes] == [
         ("unchanged", "a.md"),
         ("updated", "birds/merlin.md"),
@@ -112,9 +112,9 @@ def test_a_dry_run_says_the_same_and_writes_nothing(bank: Bank, source: Path) ->
     remember(bank, "Mine.", name="c")
     (source / "c.md").write_text("Another text.\n")
     before = files(bank)
-    said = import_notes(bank, "markdown", source, dry_run=True)
+    said = import_notes(bank, "markdown", source, dry_run=True, into=".")
     assert (said.dry_run, files(bank)) == (True, before)
-    done = import_notes(bank, "markdown", source)
+    done = import_notes(bank, "markdown", source, into=".")
     assert said.notes == done.notes
     assert actions(done) == {
         "a.md": "created",
@@ -125,7 +125,7 @@ def test_a_dry_run_says_the_same_and_writes_nothing(bank: Bank, source: Path) ->
     }
     assert TOKEN not in repr(done)
     assert set(files(bank)) == {"a.md", "c.md", "sub/b.md"}
-    assert import_notes(bank, "markdown", source).counts == {
+    assert import_notes(bank, "markdown", source, into=".").counts == {
         "unchanged": 2,
         "refused": 2,
         "same_content": 1,
@@ -134,7 +134,7 @@ def test_a_dry_run_says_the_same_and_writes_nothing(bank: Bank, source: Path) ->
 
 def test_a_content_that_the_bank_has_is_not_written_again(bank: Bank, source: Path) -> None:
     mine = remember(bank, "The osprey dives.")
-    done = import_notes(bank, "markdown", source)
+    done = import_notes(bank, "markdown", source, into=".")
     assert (done.notes[0].action, done.notes[0].path) == ("same_content", mine.path)
     assert show(bank, mine.path).access_count == 0
 
@@ -142,12 +142,12 @@ def test_a_content_that_the_bank_has_is_not_written_again(bank: Bank, source: Pa
 def test_a_source_can_not_say_that_its_notes_are_somebody_elses(bank: Bank, source: Path) -> None:
     head = "---\nsource_type: manual\nimported_from: x\nimported_hash: y\n---\n"
     (source / "a.md").write_text(f"{head}The osprey dives.\n")
-    import_notes(bank, "markdown", source)
+    import_notes(bank, "markdown", source, into=".")
     note = show(bank, "a")
     assert note.source_type == "import"
     assert note.content.count("imported_from") == note.content.count("imported_hash") == 1
     assert "imported_from: markdown:vault/a.md\n" in note.content
-    assert import_notes(bank, "markdown", source).counts == {"unchanged": 2}
+    assert import_notes(bank, "markdown", source, into=".").counts == {"unchanged": 2}
 
 
 def test_two_sources_of_one_name_are_told_apart_by_their_folders(
@@ -164,16 +164,16 @@ def test_two_sources_of_one_name_are_told_apart_by_their_folders(
 
 def test_what_can_not_be_imported_is_wrong_use(bank: Bank, source: Path, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="no importer called 'notion'") as caught:
-        import_notes(bank, "notion", source)
+        import_notes(bank, "notion", source, into=".")
     assert "mcp-memory" in caught.value.hint
     with pytest.raises(BadInput, match="does not exist"):
-        import_notes(bank, "markdown", tmp_path / "nowhere")
+        import_notes(bank, "markdown", tmp_path / "nowhere", into=".")
     with pytest.raises(BadInput, match="not a source that mcp-memory reads") as caught:
-        import_notes(bank, "mcp-memory", source)
+        import_notes(bank, "mcp-memory", source, into=".")
     assert "markdown" in caught.value.hint
     for path in (bank.layout.root, bank.layout.root.parent):
         with pytest.raises(BadInput, match="overlap"):
-            import_notes(bank, "markdown", path)
+            import_notes(bank, "markdown", path, into=".")
     with pytest.raises(BadName):
         import_notes(bank, "markdown", source, into="../out")
 
@@ -195,3 +195,23 @@ def test_an_import_that_was_killed_is_finished_by_the_next(
     assert done.counts["created"] + done.counts["unchanged"] == 202
     assert done.counts["created"] > 0
     assert len(list(folder.rglob("*.md"))) == 202
+
+
+def test_notes_land_in_a_folder_of_the_source(bank: Bank, tmp_path: Path) -> None:
+    source = tmp_path / "vault"
+    source.mkdir()
+    (source / "a.md").write_text("# A\n\nSee [[b]].\n")
+    (source / "b.md").write_text("# B\n\nText.\n")
+    assert {one.path for one in import_notes(bank, "markdown", source).notes} == {
+        "vault/a.md",
+        "vault/b.md",
+    }
+    assert import_notes(bank, "markdown", source).counts == {"unchanged": 2}
+    one = tmp_path / "alone.md"
+    one.write_text("# Alone\n\nOne note needs no folder.\n")
+    assert [note.path for note in import_notes(bank, "markdown", one).notes] == ["alone.md"]
+    graph = tmp_path / "memory.jsonl"
+    graph.write_text('{"type":"entity","name":"Ada","entityType":"person","observations":["x"]}\n')
+    assert [note.path for note in import_notes(bank, "mcp-memory", graph).notes] == [
+        "mcp-memory/person/ada.md"
+    ]

@@ -44,7 +44,7 @@ def test_a_dry_run_writes_nothing(mb: Run, vault: Path, project: Path) -> None:
 def test_as_json(mb: Run, vault: Path) -> None:
     found = mb("import", "markdown", str(vault), "--json").json
     assert found["counts"] == {"created": 1}
-    assert found["notes"] == [{"key": "a.md", "action": "created", "path": "a.md"}]
+    assert found["notes"] == [{"key": "a.md", "action": "created", "path": "vault/a.md"}]
     assert found["unread"] == [{"place": "pic.png", "reason": "an attachment: no Markdown file"}]
 
 

@@ -48,7 +48,7 @@ def test_observations_stay_and_relations_become_typed_links(bank: Bank, tmp_path
     beans = "---\ntitle: Coffee Bean Origins\npermalink: drinks/beans\n---\n# Beans\n\nEthiopia.\n"
     (source / "drinks/Beans.md").write_text(beans)
     (source / "notes.db").write_bytes(b"SQLite")
-    done = import_notes(bank, "basic-memory", source)
+    done = import_notes(bank, "basic-memory", source, into=".")
     assert done.counts == {"created": 2}
     assert [unread.place for unread in done.unread] == ["notes.db"]
     note = show(bank, "drinks/coffee-brewing-methods")

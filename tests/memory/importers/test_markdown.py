@@ -72,7 +72,7 @@ def test_what_is_no_note_is_named(bank: Bank, source: Path) -> None:
     (source / "binary.md").write_bytes(b"\0\1\2\xff" * 100)
     (source / "out.md").symlink_to("/etc/hostname")
     (source / "linked").symlink_to("/etc")
-    done = import_notes(bank, "markdown", source)
+    done = import_notes(bank, "markdown", source, into=".")
     assert [note.key for note in done.notes] == ["a.md"]
     found = reasons(done)
     assert set(found) == {
@@ -88,7 +88,7 @@ def test_a_name_that_some_systems_refuse_is_changed_and_stays_an_alias(
     bank: Bank, source: Path
 ) -> None:
     write(source, {"q/What is it?.md": "An osprey.", "b.md": "See [[What is it?]]."})
-    import_notes(bank, "markdown", source)
+    import_notes(bank, "markdown", source, into=".")
     assert show(bank, "What is it?").path == "q/What is it-.md"
 
 
@@ -117,7 +117,7 @@ def test_decision_records_are_decisions_with_status_date_and_successor(
 
 def test_one_file_may_be_imported(bank: Bank, source: Path) -> None:
     write(source, {"a.md": "A.", "b.md": "B."})
-    done = import_notes(bank, "markdown", source / "a.md")
+    done = import_notes(bank, "markdown", source / "a.md", into=".")
     assert [note.path for note in done.notes] == ["a.md"]
 
 
@@ -126,7 +126,7 @@ def test_files_of_odd_names_are_named(bank: Bank, source: Path) -> None:
     write(source, {"-dash.md": "1.", "CON.md": "2.", "up.md": "3.", "UP.MD": "4.", "ok.md": "5."})
     (source / os.fsdecode(b"\xff.md")).write_text("6.")
     os.mkfifo(source / "fifo.md")
-    done = import_notes(bank, "markdown", source)
+    done = import_notes(bank, "markdown", source, into=".")
     assert {note.key for note in done.notes if note.action == "created"} == {"ok.md", "UP.MD"}
     assert all(note.reason for note in done.notes if note.action == "refused")
     assert list(reasons(done)) == ["fifo.md"]

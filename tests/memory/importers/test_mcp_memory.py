@@ -59,7 +59,7 @@ def test_a_line_that_can_not_be_read_is_named(bank: Bank, tmp_path: Path) -> Non
     file = memory(
         tmp_path, QUINTO, "", "oops", [1], {"type": "entity", "name": "X"}, lost, "[" * 100_000
     )
-    done = import_notes(bank, "mcp-memory", file)
+    done = import_notes(bank, "mcp-memory", file, into=".")
     assert [note.key for note in done.notes] == ["QuintoAndar"]
     assert [unread.place for unread in done.unread] == [
         "line 3", "line 4", "line 5", "line 7", "line 6",
@@ -73,7 +73,7 @@ def test_names_that_are_one_file_name_are_kept_apart(bank: Bank, tmp_path: Path)
     odd = {**QUINTO, "name": "a|b]]#c\nd"}
     to = {**WORKS, "from": "quinto andar", "to": "a|b]]#c\nd"}
     file = memory(tmp_path, QUINTO, {**twin, "name": "Quintoandar"}, again, twin, odd, to)
-    done = import_notes(bank, "mcp-memory", file)
+    done = import_notes(bank, "mcp-memory", file, into=".")
     assert [note.path for note in done.notes] == [
         "organization/quintoandar.md",
         "organization/quintoandar-2.md",
@@ -92,7 +92,9 @@ def test_what_no_note_can_hold_is_named_and_the_rest_is_imported(
     kind = {**QUINTO, "name": "k", "entityType": "\udc00"}
     nul = {**QUINTO, "name": "nul", "observations": ["\0"]}
     dots = {**QUINTO, "name": "..", "entityType": "../.."}
-    done = import_notes(bank, "mcp-memory", memory(tmp_path, half, kind, nul, dots, QUINTO))
+    done = import_notes(
+        bank, "mcp-memory", memory(tmp_path, half, kind, nul, dots, QUINTO), into="."
+    )
     assert [unread.place for unread in done.unread] == ["line 1", "line 2"]
     assert [(note.key, note.action) for note in done.notes] == [
         ("nul", "refused"),
