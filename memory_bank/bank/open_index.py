@@ -10,7 +10,7 @@ from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import MappingProxyType
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from memory_bank.bank import note_files
 from memory_bank.bank.logs import Logs
@@ -23,12 +23,14 @@ from memory_bank.notes.link_targets import path_names
 from memory_bank.notes.names import key, name_of, path_of, record_asked, without_id_start
 from memory_bank.notes.roots import Roots
 from memory_bank.notes.source import CONTENT, NotesSource, content_field
-from memory_bank.search.engine import Engine
 from memory_bank.search.index.index import Index, ReopenedIndex, discard, empty
 from memory_bank.search.manifest import document_rows, link_rows
 from memory_bank.search.manifest.document_rows import DocumentRow
 from memory_bank.search.manifest.manifest import Manifest
 from memory_bank.search.retrievers.base import Scope
+
+if TYPE_CHECKING:  # start-up: opening a bank searches nothing
+    from memory_bank.search.engine import Engine
 
 Result = TypeVar("Result")
 

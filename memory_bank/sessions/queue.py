@@ -13,12 +13,11 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from sqlite3 import Connection
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from memory_bank.base import sqlite
 from memory_bank.base.errors import BadInput, IndexDamaged, StorageFailed
 from memory_bank.base.removed_text import RemovedText
-from memory_bank.base.repairs import Repaired
 from memory_bank.base.text import estimate
 from memory_bank.sessions import forgotten_sessions, queue_rows
 from memory_bank.sessions.queue_rows import (
@@ -36,7 +35,10 @@ from memory_bank.sessions.queue_rows import (
     Received,
     Row,
 )
-from memory_bank.sessions.records import Event, Prompt, Session
+
+if TYPE_CHECKING:  # a hook loads neither
+    from memory_bank.base.repairs import Repaired
+    from memory_bank.sessions.records import Event, Prompt, Session
 
 FILE = "sessions.db"
 

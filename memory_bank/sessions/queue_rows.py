@@ -7,10 +7,12 @@ import time
 from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 from sqlite3 import Connection
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memory_bank.base.text import estimate
-from memory_bank.sessions.records import Event, GitState
+
+if TYPE_CHECKING:  # see `queue`
+    from memory_bank.sessions.records import Event, GitState
 
 COUNTS = ("input_tokens", "output_tokens", "redactions")
 """What a session's record counts."""

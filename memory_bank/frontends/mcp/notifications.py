@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from mcp.server.context import ServerRequestContext
@@ -20,8 +20,10 @@ from mcp_types import (
     UnsubscribeRequestParams,
 )
 
-from memory_bank.memory.maintenance import ChangedPaths
 from memory_bank.sessions.events import Notification
+
+if TYPE_CHECKING:  # a server answers before it loads an index
+    from memory_bank.memory.maintenance import ChangedPaths
 
 NOTE, TAGS, RECENT = "memory://note/", "memory://tags", "memory://recent"
 

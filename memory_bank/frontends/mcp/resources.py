@@ -22,7 +22,6 @@ from memory_bank.frontends.mcp.structure import structured
 from memory_bank.frontends.mcp.tool import failed
 from memory_bank.frontends.mcp.toolbox import Toolbox
 from memory_bank.frontends.serving.shared_bank import SharedBank
-from memory_bank.memory import told
 from memory_bank.sessions.answers import SessionRow
 from memory_bank.sessions.events import Happened
 
@@ -124,7 +123,7 @@ def read(
 
 
 def _read(bank: Bank, uri: str) -> tuple[str, str]:
-    from memory_bank.memory import show
+    from memory_bank.memory import show, told
     from memory_bank.sessions import listing
     from memory_bank.sessions.events import recent
 

@@ -6,9 +6,11 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from tantivy import Filter, TextAnalyzer, TextAnalyzerBuilder, Tokenizer
+if TYPE_CHECKING:
+    from tantivy import TextAnalyzer
+
 
 # Function words and auxiliaries of English. They are dropped from a question unless it has no other
 # words.
@@ -173,6 +175,8 @@ def _is_stop(word: str) -> bool:
 @lru_cache(maxsize=2)
 def _stemmer(*, with_stop_words: bool) -> TextAnalyzer:
     """Build tantivy's `en_stem`, with a filter of stop words if wanted."""
+    from tantivy import Filter, TextAnalyzerBuilder, Tokenizer  # start-up: records need no words
+
     steps = TextAnalyzerBuilder(Tokenizer.simple())
     steps = steps.filter(Filter.remove_long(40)).filter(Filter.lowercase())
     if not with_stop_words:
