@@ -301,6 +301,7 @@ def test_what_was_moved_is_followed_to_its_name_in_the_work_tree(
     assert moved(project, []) == {}
 
 
+@pytest.mark.slow
 def test_many_paths_and_many_commits_are_asked_for_at_once(project: Path, git: Git) -> None:
     for number in range(250):
         (project / f"{number}.txt").write_text(f"text {number}\n")

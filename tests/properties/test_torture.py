@@ -14,7 +14,10 @@ from tests.benchmarks import torture
 from tests.benchmarks.torture import Verdict, judge
 from tests.benchmarks.writers import Log
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="forks, kills and swaps files")
+pytestmark = [
+    pytest.mark.skipif(sys.platform != "linux", reason="forks, kills and swaps files"),
+    pytest.mark.slow,
+]
 
 
 @pytest.fixture

@@ -14,6 +14,8 @@ import pytest
 
 from tests.conftest import run_git
 
+pytestmark = pytest.mark.slow
+
 MEGABYTES, SECONDS = 400, 40
 """Limits of the whole command, on a busy machine."""
 MARK = "started-by-the-repository"

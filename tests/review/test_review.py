@@ -457,6 +457,7 @@ def test_removed_notes_beyond_the_limits_break_no_links_that_were_not_read(
     assert any("2 changed notes are beyond the limits" in one for one in made.notices)
 
 
+@pytest.mark.slow
 def test_no_change_makes_a_review_take_more_than_30_seconds_or_400_megabytes() -> None:
     cost = measure(None, "linked", 6_500_000, both=False)
     assert cost.code == 1

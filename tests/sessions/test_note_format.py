@@ -110,6 +110,7 @@ def test_any_session_reads_back_and_its_texts_are_nothing_but_text(session: Sess
     assert {link.type for link in links} <= {"reads", "modifies"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", LONG, ids=lambda text: text[:5])
 def test_a_long_text_reads_back(text: str) -> None:
     one = replace(OBSERVATION, narrative=text, facts=(text,))

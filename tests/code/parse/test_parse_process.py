@@ -20,6 +20,8 @@ from memory_bank.code.parse import parsed_file as records
 from memory_bank.code.parse.parsed_file import ParsedFile
 from tests.code.hostile_code import DEAR, REPEATED, hostile, memory
 
+pytestmark = pytest.mark.slow
+
 MEGABYTES, SECONDS = 300, 10
 PLAIN = b"def f(): pass\n"
 MEASURED = """

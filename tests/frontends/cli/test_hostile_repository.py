@@ -30,7 +30,10 @@ COMMANDS = (
     "log facts/bm25", "blame facts/bm25 --lines", "recall tantivy trust:>=human",
 )  # fmt: skip
 
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="the programs are shell scripts")
+pytestmark = [
+    pytest.mark.skipif(os.name == "nt", reason="the programs are shell scripts"),
+    pytest.mark.slow,
+]
 
 
 @pytest.fixture(autouse=True)

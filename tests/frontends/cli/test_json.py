@@ -86,6 +86,7 @@ def test_an_answer_about_hostile_notes_is_json(
     assert found.get("error", {}).get("code") != "internal"
 
 
+@pytest.mark.slow
 def test_every_hostile_note_is_shown_as_json(mb: Run, hostile: Path) -> None:
     for number in range(len(YAML)):
         assert strictly(mb("show", f"y{number}", "--json").out)

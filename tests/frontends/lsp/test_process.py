@@ -14,6 +14,8 @@ from tests.frontends.cli.conftest import command, environment
 from tests.frontends.lsp.client import Editor, position, uri
 from tests.frontends.lsp.conftest import NOTES, make_project
 
+pytestmark = pytest.mark.slow
+
 Start = Callable[..., Editor]
 
 

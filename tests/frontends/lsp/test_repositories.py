@@ -11,6 +11,8 @@ from lsprotocol import types
 
 from tests.frontends.lsp.client import Editor, position, uri
 
+pytestmark = pytest.mark.slow
+
 CODE = 'def charge(amount):\n    """Charge an amount."""\n    return retry(amount)\n\n\ndef retry(amount):\n    return amount\n'
 NOTE = "# Charging\n\nSee [[pay.py#charge]] and [[other]].\n"
 FILES = {"pay.py": CODE, ".memories/note.md": NOTE, ".memories/other.md": "# Other note\n"}

@@ -13,6 +13,8 @@ import pytest
 from tests.code import hostile
 from tests.frontends.mcp.conftest import Process
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.skipif(os.name == "nt", reason="the programs are shell scripts")
 def test_a_server_starts_no_program_that_the_repository_names(

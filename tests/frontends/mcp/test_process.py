@@ -17,6 +17,8 @@ from memory_bank.bank.bank import open_bank
 from memory_bank.memory.recall import recall
 from tests.frontends.mcp.conftest import line
 
+pytestmark = pytest.mark.slow
+
 Start = Callable[..., Any]
 
 

@@ -87,6 +87,7 @@ def test_a_wikilink_has_its_words_and_its_goal() -> None:
     assert place_of(LinkedPlace("file", "src/a&b.py")) == "/notes?cites=src%2Fa%26b.py"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", ["[", "[[", "![", "*a_", "`", "> ", "<a ", "[a](b ", "| "])
 def test_hostile_marks_take_no_time(part: str) -> None:
     begun = time.process_time()

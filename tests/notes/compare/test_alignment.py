@@ -44,6 +44,7 @@ def test_an_insertion_in_a_long_text_is_found() -> None:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("before", "after"),
     [

@@ -150,6 +150,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_note_takes_bounded_time(name: str) -> None:
     before, after = HOSTILE[name]
