@@ -23,7 +23,7 @@ from memory_bank.sessions.answers import SCHEMA_VERSION, Injected
 from memory_bank.sessions.compress import compress_now
 from memory_bank.sessions.compression.sentences import covered
 from memory_bank.sessions.records import Observation, ObservationType, Session, check_type
-from memory_bank.sessions.state import last_moment, project_of
+from memory_bank.sessions.state import as_left, last_moment, project_of
 from memory_bank.sessions.summaries import open_steps
 
 REQUEST = "session-request"
@@ -400,7 +400,7 @@ def sessions_of(
         extra = row.rest.get("extra", ())
         if "session_id" in extra and "project" in extra and (one := _read(bank, row)) is not None:
             read.append(one)
-    return sorted(read, key=_newness, reverse=True)
+    return as_left(bank.layout.project, sorted(read, key=_newness, reverse=True))
 
 
 def _newness(session: Session) -> tuple[datetime, datetime]:

@@ -45,6 +45,7 @@ from memory_bank.sessions.records import (
 )
 from memory_bank.sessions.redaction import Json, redact_json, redact_value, redacted
 from memory_bank.sessions.state import (
+    as_left,
     check_captured,
     found,
     git_state,
@@ -371,7 +372,8 @@ def _summary(
             return None
     ended = session.ended_at or datetime.now(UTC)
     git = state_then(session, ended, bank.layout.project)
-    made = summary_of(session, given, ended, git)
+    (left,) = as_left(bank.layout.project, [session])
+    made = summary_of(left, given, ended, git)
     bare, count = redacted(made, redactor(bank))
     store.queue.add_counts(session.session_id, redactions=count)
     return settled_summary(bare, session.git)

@@ -5,20 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 from memory_bank.bank import open_index
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.open_index import View
 from memory_bank.base.text import estimate
-from memory_bank.git import process
 from memory_bank.search.manifest import document_graph, filters
 from memory_bank.sessions import context, note_reading
 from memory_bank.sessions.compress import compress_now
 from memory_bank.sessions.compression.sentences import covered
 from memory_bank.sessions.compression.wording import DECIDED
 from memory_bank.sessions.records import GitState, Observation, Session
-from memory_bank.sessions.state import git_state, project_of
+from memory_bank.sessions.state import git_state, project_of, uncommitted
 from memory_bank.sessions.summaries import open_steps
 
 MOST_TOKENS = 500
@@ -99,7 +97,7 @@ def _parts(
     branch = (git_state(bank.layout.project) or _NO_STATE).branch
     recent.sort(key=lambda one: one.created_at, reverse=True)
     recent.sort(key=lambda one: not (one.git and one.git.branch == branch))
-    changed = _uncommitted(bank.layout.project) if recent else frozenset()
+    changed = uncommitted(bank.layout.project) if recent else frozenset()
     recent.sort(key=lambda one: changed.isdisjoint((*one.files_modified, *one.files_read)))
     decided = [*rules, *_decided(recent, others)]
     learned = [
@@ -118,12 +116,6 @@ def _parts(
 
 
 _NO_STATE = GitState("", "", "")
-
-
-def _uncommitted(project: Path) -> frozenset[str]:
-    """Return the tracked files with changes that are not committed, below a project."""
-    found = process.run(project, "diff-index", "--name-only", "--relative", "-z", "HEAD", "--")
-    return frozenset((found or "").split("\0"))
 
 
 def _decided(found: Sequence[Observation], sessions: Sequence[Session]) -> Iterator[str]:

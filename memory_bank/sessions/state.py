@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -15,7 +16,7 @@ from memory_bank.bank.bank import Bank
 from memory_bank.bank.open_index import NoteRow
 from memory_bank.base.errors import BadInput
 from memory_bank.base.filenames import project_name
-from memory_bank.git import repository
+from memory_bank.git import objects, process, repository
 from memory_bank.notes.names import name_of
 from memory_bank.search.manifest import document_rows, tables
 from memory_bank.search.manifest.document_rows import DocumentRow
@@ -25,7 +26,7 @@ from memory_bank.sessions.note_store import Find, NoteStore, checked_id
 from memory_bank.sessions.note_text import one_line
 from memory_bank.sessions.queue import EventQueue
 from memory_bank.sessions.queue_rows import OpenSession
-from memory_bank.sessions.records import GitState, Session
+from memory_bank.sessions.records import TITLE_LIMIT, GitState, Observation, Session
 from memory_bank.sessions.redaction import Redact, redact
 
 IDLE = timedelta(hours=6)
@@ -186,6 +187,59 @@ def _stamp(tree: Path) -> tuple[object, ...]:
             stamps.append(name)
     return tuple(stamps)
 
+
+def uncommitted(project: Path) -> frozenset[str]:
+    """Return the tracked files with changes that are not committed, below a project."""
+    found = process.run(project, "diff-index", "--name-only", "--relative", "-z", "HEAD", "--")
+    return frozenset((found or "").split("\0")) - {""}
+
+
+def as_left(project: Path, sessions: Sequence[Session]) -> list[Session]:
+    """Return sessions in which changes that are gone again read as taken back.
+
+    A change is gone if its files are as in the commit that was checked out before its prompt and
+    still is, whatever took it back, and whenever.
+    """
+    state = git_state(project)
+    head = state.commit if state else ""
+    captured = [
+        (one, session)
+        for session in sessions
+        for one in session.observations
+        if one.git and one.git.commit == head and one.discovery_tokens and one.files_modified
+    ]
+    made = objects.time_of(project, head) if captured else 0.0
+    open_work = {one.id: one for one, session in captured if 0 < made < _began(one, session)}
+    files = {path for one in open_work.values() for path in one.files_modified}
+    if not files:
+        return list(sessions)
+    words = ("--literal-pathspecs", "ls-files", "-z", "--", *sorted(files)[:_MOST_FILES])
+    clean = frozenset((process.run(project, *words) or "").split("\0")) - uncommitted(project)
+    return [
+        replace(
+            session,
+            observations=tuple(
+                _taken_back(one)
+                if one.id in open_work and clean.issuperset(one.files_modified)
+                else one
+                for one in session.observations
+            ),
+        )
+        for session in sessions
+    ]
+
+
+def _began(one: Observation, session: Session) -> float:
+    asked = [p.created_at for p in session.prompts if p.prompt_number == one.prompt_number]
+    return (asked or [session.started_at])[0].timestamp()
+
+
+def _taken_back(one: Observation) -> Observation:
+    title = f"{TAKEN_BACK}{one.title}"
+    return replace(one, obs_type="discovery", title=title[: TITLE_LIMIT - 1], files_modified=())
+
+
+TAKEN_BACK, _MOST_FILES = "Tried and taken back: ", 500
 
 LINK = "session"
 """The key with the link to the session's note."""

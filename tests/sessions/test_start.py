@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -10,6 +13,9 @@ import pytest
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.base.text import Quotes, estimate
 from memory_bank.memory.remember import remember
+from memory_bank.sessions.listing import show_session
+from memory_bank.sessions.records import Event, Prompt, Session
+from memory_bank.sessions.session_stores import session_store
 from memory_bank.sessions.sessions import (
     end_session,
     start_session,
@@ -109,3 +115,31 @@ def told_first(bank: Bank) -> str:
     """Return the first line of what was learned and done."""
     lines = start_text(bank).text.splitlines()
     return lines[lines.index("**Learned and done in the last sessions**:") + 1]
+
+
+def test_changes_that_a_later_turn_took_back_are_not_told_as_done(
+    project: Path, git: Callable[..., str]
+) -> None:
+    job = project / "job.py"
+    for name in ("job.py", "cart.py"):
+        (project / name).write_text("x = 1\n")
+    git(project, "add", "-A")
+    git(project, "-c", "user.name=a", "commit", "-qm", "Add two files", "--date", "2026-01-01")
+    hour = datetime.now(UTC) + timedelta(hours=1)  # the commit is older than the prompt
+    with open_bank(project) as bank:
+        with closing(session_store(bank)) as store:
+            store.create_session(Session("one", "project", hour))
+            store.store_prompt(Prompt("one", 1, "try something", hour))
+            for number, name in enumerate(("job.py", "cart.py")):
+                change = {"file_path": str(project / name), "old_string": "1", "new_string": "2"}
+                event = Event(0, "one", "Edit", json.dumps(change), "", 1, hour, cwd=str(project))
+                store.queue_pending(event, str(number))
+                (project / name).write_text("x = 2\n")
+        end_session(bank, "one", ended_at=hour)
+        assert "Tried and taken back" not in start_text(bank).text
+        git(project, "checkout", "--", ".")
+        told = start_text(bank).text
+        assert "Tried and taken back: " in told
+        assert job.read_text() == "x = 1\n"
+        end_session(bank, "one", {"learned": ""})
+        assert "job.py" not in show_session(bank, "one").session.summary.files_edited
