@@ -165,7 +165,7 @@ def _listed(call: Call, done: ImportedSessions) -> None:
 def import_sessions(
     bank: Bank,
     client: Annotated[
-        str | None, Param("One program: claude-code, codex or gemini", metavar="NAME")
+        str | None, Param("One program: claude-code, codex, copilot …", metavar="NAME")
     ] = None,
     *,
     path: Annotated[

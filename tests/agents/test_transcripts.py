@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import random
+import sqlite3
 from collections import Counter
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +30,18 @@ IDS = {
     "claude-code": "f3cc0f22-7180-4fca-be6f-72191207449e",
     "codex": "01a205c3-787d-7a93-95c4-050584928753",
     "gemini": "662f4b7d-578a-4aba-b22e-5ec496d1ec74",
+    "copilot": "cac70695-742d-49b5-9a9a-bff15a65aff8",
+    "opencode": "ses_dfa28cfbcffeAw07XW4QEoa6v2",
 }
-COUNTS = {"claude-code": (4, 41), "codex": (3, 31), "gemini": (3, 33)}
+LINES = [name for name in clients.names(clients.TRANSCRIPTS) if name != "opencode"]
+"""The programs whose transcripts are lines, not rows of a database."""
+COUNTS = {
+    "claude-code": (4, 41),
+    "codex": (3, 31),
+    "gemini": (3, 33),
+    "copilot": (3, 30),
+    "opencode": (3, 31),
+}
 """Prompts and events of the recorded sessions, with the last text of each turn."""
 
 
@@ -39,7 +51,13 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "home"
     folder.mkdir()
     monkeypatch.setenv("HOME", str(folder))
-    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME"):
+    for name in (
+        "CLAUDE_CONFIG_DIR",
+        "CODEX_HOME",
+        "GEMINI_CLI_HOME",
+        "COPILOT_HOME",
+        "XDG_DATA_HOME",
+    ):
         monkeypatch.delenv(name, raising=False)
     return folder
 
@@ -56,13 +74,38 @@ def place(client: str, home: Path, project: Path, text: str | None = None) -> Pa
         "claude-code": f".claude/projects/-x/{IDS[client]}.jsonl",
         "codex": f".codex/sessions/2026/11/23/rollout-2026-11-23T00-17-06-{IDS[client]}.jsonl",
         "gemini": ".gemini/tmp/x/chats/session-2026-11-23T00-23-662f4b7d.jsonl",
+        "copilot": f".copilot/session-state/{IDS[client]}/events.jsonl",
+        "opencode": ".local/share/opencode/opencode.db",
     }
     file = home / names[client]
     file.parent.mkdir(parents=True, exist_ok=True)
+    if client == "opencode":
+        return stored(file, text_of(client, project).splitlines())
     file.write_text(text_of(client, project) if text is None else text, encoding="utf-8")
     if client == "gemini":
         (file.parents[1] / ".project_root").write_text(str(project))
     return file
+
+
+def stored(file: Path, lines: list[str]) -> Path:
+    """Put a session into a database like OpenCode's; return the path by which it is named."""
+    header, *messages = map(json.loads, lines)
+    session = header["info"]
+    with closing(sqlite3.connect(file)) as base, base:
+        base.execute("CREATE TABLE session (id TEXT, parent_id TEXT, directory TEXT)")
+        base.execute("CREATE TABLE message (id TEXT, session_id TEXT, time_created INT, data TEXT)")
+        base.execute("CREATE TABLE part (id TEXT, message_id TEXT, session_id TEXT, data TEXT)")
+        base.execute(
+            "INSERT INTO session VALUES (?, NULL, ?)", (session["id"], session["directory"])
+        )
+        for message in messages:
+            info = message["info"]
+            row = (info["id"], session["id"], info["time"]["created"], json.dumps(info))
+            base.execute("INSERT INTO message VALUES (?, ?, ?, ?)", row)
+            for number, part in enumerate(message["parts"]):
+                row = (f"{info['id']}-{number:03}", info["id"], session["id"], json.dumps(part))
+                base.execute("INSERT INTO part VALUES (?, ?, ?, ?)", row)
+    return file / session["id"]
 
 
 def states(done: ImportedSessions) -> list[tuple[str, str, int, int]]:
@@ -89,7 +132,7 @@ def test_a_transcript_becomes_a_session_once(
     assert session.summary is not None
     assert session.summary.created_at == session.ended_at
     assert session.summary.completed
-    assert session.input_tokens > 1000
+    assert session.input_tokens > 1000 or client == "copilot", "its records of usage were removed"
     assert all(
         session.started_at <= one.created_at <= session.ended_at for one in session.observations
     )
@@ -99,7 +142,7 @@ def test_a_transcript_becomes_a_session_once(
     assert bank.store.read(session.path).text == text
 
 
-@pytest.mark.parametrize("client", clients.names(clients.TRANSCRIPTS))
+@pytest.mark.parametrize("client", LINES)
 def test_a_session_that_has_grown_is_continued(
     client: str, bank: Bank, project: Path, home: Path
 ) -> None:
@@ -204,7 +247,7 @@ def test_secrets_and_private_parts_are_redacted(bank: Bank, project: Path, home:
     assert [one.state for one in import_sessions(bank).sessions] == ["unchanged"]
 
 
-@pytest.mark.parametrize("client", clients.names(clients.TRANSCRIPTS))
+@pytest.mark.parametrize("client", LINES)
 def test_no_line_of_a_transcript_is_trusted(
     client: str, project: Path, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

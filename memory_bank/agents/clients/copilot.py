@@ -1,11 +1,25 @@
-"""Copilot CLI: https://docs.github.com/en/copilot/reference/hooks-configuration."""
+"""Copilot CLI: its hooks, and its transcripts in `~/.copilot/session-state/ID/events.jsonl`.
+
+https://docs.github.com/en/copilot/reference/hooks-configuration
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memory_bank.agents.clients.base import HookEvent, Kind
+from memory_bank.agents import transcript_lines
+from memory_bank.agents.clients.base import (
+    HookEvent,
+    Kind,
+    Step,
+    Transcript,
+    TranscriptCall,
+    TranscriptPrompt,
+    transcript_message,
+)
 from memory_bank.agents.payload import (
     Payload,
     digest,
@@ -83,7 +97,7 @@ def _tool(found: HookEvent, payload: Payload, moment: object) -> HookEvent | Non
     if not name:
         return None
     return found._replace(
-        key=digest(moment, given) if moment else "",
+        key=f"{moment} {digest(name, given)}" if moment else "",
         tool_name=name,
         tool_input=given,
         tool_output=payload.get("error") if failed else said,
@@ -91,6 +105,64 @@ def _tool(found: HookEvent, payload: Payload, moment: object) -> HookEvent | Non
         or result.get("resultType", "success") != "success"
         or (code is not None and code[1] != "0"),
     )
+
+
+def files(environment: Mapping[str, str]) -> Iterator[Path]:
+    """Yield the transcripts on this machine."""
+    root = environment.get("COPILOT_HOME") or Path(environment.get("HOME", "")) / ".copilot"
+    yield from transcript_lines.listed(Path(root) / "session-state", "*/events.jsonl")
+
+
+def folder(file: Path) -> str:
+    """Return the folder in which the session began."""
+    for line in transcript_lines.first(file):
+        if cwd := text(fields(fields(line, "data"), "context"), "cwd"):
+            return cwd
+    return ""
+
+
+def read_transcript(file: Path) -> Transcript:
+    """Return the session of a file. Raises OSError."""
+    made = Transcript(file, session_id=file.parent.name)
+    begun = dict[str, Payload]()
+    for line in transcript_lines.read(file, made.skipped):
+        when, data = transcript_lines.seconds(line.get("timestamp")), fields(line, "data")
+        made.saw(when)
+        if line.get("type") == "session.start":
+            context = fields(data, "context")
+            made.session_id = identifier(data, "sessionId") or made.session_id
+            made.cwd, made.branch = text(context, "cwd"), text(context, "branch")
+            made.commit = text(context, "headCommit")
+        elif line.get("type") == "session.usage_record":
+            usage = fields(data, "usage")
+            made.input_tokens += transcript_lines.number(usage.get("inputTokens"))
+            made.output_tokens += transcript_lines.number(usage.get("outputTokens"))
+        elif line.get("type") == "tool.execution_start":
+            begun[identifier(data, "toolCallId")] = data
+        else:
+            made.steps += _step(text(line, "type"), data, begun, when)
+    made.settle()
+    return made
+
+
+def _step(kind: str, data: Payload, begun: dict[str, Payload], when: float) -> Iterator[Step]:
+    """Yield the prompt, text or call of a line; a subagent's texts are part of its call."""
+    said = text(data, "content").strip()
+    if kind == "user.message" and said and not data.get("parentToolCallId"):
+        yield TranscriptPrompt(said, when)
+    elif kind == "assistant.message" and said and not data.get("parentToolCallId"):
+        yield transcript_message(said, when)
+    elif kind == "tool.execution_complete":
+        call = begun.pop(identifier(data, "toolCallId"), {})
+        good = data.get("success") is True
+        told = text(fields(data, "result"), "content") or text(fields(data, "error"), "message")
+        result = {"textResultForLlm": told, "resultType": "success" if good else "failure"}
+        given = {"toolName": call.get("toolName"), "toolArgs": call.get("arguments")}
+        found = HookEvent("tool", "", NAME, "")
+        if found := _tool(found, {**given, "toolResult": result}, None):
+            yield TranscriptCall(
+                found.tool_name, found.tool_input, found.tool_output, when, failed=found.failed
+            )
 
 
 def answer(event: str, kind: str, text: str) -> dict[str, object] | None:  # noqa: ARG001
