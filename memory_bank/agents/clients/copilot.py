@@ -158,8 +158,8 @@ def _step(kind: str, data: Payload, begun: dict[str, Payload], when: float) -> I
         told = text(fields(data, "result"), "content") or text(fields(data, "error"), "message")
         result = {"textResultForLlm": told, "resultType": "success" if good else "failure"}
         given = {"toolName": call.get("toolName"), "toolArgs": call.get("arguments")}
-        found = HookEvent("tool", "", NAME, "")
-        if found := _tool(found, {**given, "toolResult": result}, None):
+        found = _tool(HookEvent("tool", "", NAME, ""), {**given, "toolResult": result}, moment=None)
+        if found is not None:
             yield TranscriptCall(
                 found.tool_name, found.tool_input, found.tool_output, when, failed=found.failed
             )

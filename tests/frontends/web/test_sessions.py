@@ -8,7 +8,9 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from memory_bank.bank.bank import open_bank
 from memory_bank.sessions.records import Prompt, Summary
+from memory_bank.sessions.sessions import store_observation
 from tests.session_builder import observation, session, write
 
 from .conftest import LOOKS, Look, Serve
@@ -213,3 +215,21 @@ def test_no_text_of_a_session_can_run(project: Path, serve: Serve, look: Look) -
             content = client.get(path).text.casefold()
         for part in FORBIDDEN[:-1]:
             assert part not in content, f"{path}: {part}"
+
+
+def test_what_was_decided_is_offered_as_a_note_once(project: Path, writable: httpx2.Client) -> None:
+    with open_bank(project) as bank:
+        never, cents = (
+            store_observation(bank, "s9", title=title, obs_type="decision").observation_id
+            for title in ("Never retry twice", "Prices are in cents")
+        )
+    page = writable.get("/sessions").text
+    assert "Worth keeping" in page
+    token = re.search(r'name="csrf_token" value="([^"]+)"', page)
+    assert token is not None
+    form = {"csrf_token": token[1]}
+    refused = writable.post("/sessions", data={**form, "of": never, "refuse": "1"})
+    assert refused.headers["location"] == "/sessions"
+    kept = writable.post("/sessions", data={**form, "of": cents})
+    assert "prices-are-in-cents" in kept.headers["location"]
+    assert "Worth keeping" not in writable.get("/sessions").text
