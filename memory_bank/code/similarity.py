@@ -10,6 +10,7 @@ import json
 import math
 import re
 import time
+import zlib
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -82,11 +83,10 @@ _SECONDS = 10.0
 _BATCH = 200
 
 _TABLES = """
-CREATE TABLE files (path TEXT PRIMARY KEY, signature TEXT NOT NULL, words TEXT NOT NULL)
-    WITHOUT ROWID
+CREATE TABLE files (path TEXT PRIMARY KEY, signature TEXT NOT NULL, words BLOB NOT NULL)
 """
 
-_VERSION = 1
+_VERSION = 2
 
 
 class WordTable(sqlite.OpenedCache):
@@ -154,16 +154,16 @@ class WordTable(sqlite.OpenedCache):
                 return max(0, len(paths) - start - _BATCH)
         return 0
 
-    def _row(self, path: str) -> tuple[str, str, str]:
+    def _row(self, path: str) -> tuple[str, str, bytes]:
         """Return the row of a file; one that can't be read, or is no text, has no words."""
         found = self._tree.read(path)
         if found is None or found.signature is None:
-            return path, "", "{}"
+            return path, "", zlib.compress(b"{}")
         text = "" if found.reason else found.data[:MOST_CHARACTERS].decode("utf-8", "replace")
         words = words_of(path, text) if not found.reason else {}
         # a file that has just changed may change again without another signature
         signature = _text(found.signature) if trusted(found.signature) else ""
-        return path, signature, json.dumps(words, ensure_ascii=False)
+        return path, signature, zlib.compress(json.dumps(words, ensure_ascii=False).encode())
 
     def _connect(self) -> Connection:
         private_folder(self.file.parent)
@@ -173,10 +173,11 @@ class WordTable(sqlite.OpenedCache):
 def _words(base: Connection) -> dict[str, Mapping[str, int]]:
     """Return the words of all files; raise IndexDamaged."""
     found: dict[str, Mapping[str, int]] = {}
-    for path, text in base.execute("SELECT path, words FROM files ORDER BY path"):
+    for path, data in base.execute("SELECT path, words FROM files ORDER BY path"):
         try:
-            found[path] = {str(word): int(number) for word, number in json.loads(text).items()}
-        except (AttributeError, TypeError, ValueError) as error:
+            words = json.loads(zlib.decompress(data))
+            found[path] = {str(word): int(number) for word, number in words.items()}
+        except (AttributeError, TypeError, ValueError, zlib.error) as error:
             raise IndexDamaged("a row of words.db is damaged", "it is rebuilt") from error
     return found
 

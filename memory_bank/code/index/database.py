@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import zlib
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -331,7 +332,7 @@ def _utf8(text: str) -> str:
 
 _PARSE_TABLES = """
 CREATE TABLE parses (
-    blob BLOB NOT NULL, language TEXT NOT NULL, parsed TEXT NOT NULL,
+    blob BLOB NOT NULL, language TEXT NOT NULL, parsed BLOB NOT NULL,
     PRIMARY KEY (blob, language)
 );
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID
@@ -363,14 +364,14 @@ class ParseCache(sqlite.Opened):
         sql = "SELECT blob, language, parsed FROM parses WHERE blob IN ({})"
         with suppress(Busy, IndexDamaged, StorageFailed), sqlite.guarded(self.file):
             blobs: Sequence[Any] = sorted({blob for blob, _ in wanted})
-            for blob, language, text in sqlite.chunked(self.opened(), sql, blobs):
-                if (blob, language) in wanted and (parsed := loaded(text)):
+            for blob, language, data in sqlite.chunked(self.opened(), sql, blobs):
+                if (blob, language) in wanted and (parsed := _unpacked(data)):
                     found[blob, language] = parsed
         return found
 
     def put(self, parsed: Iterable[tuple[Key, ParsedFile]]) -> None:
         """Keep parsed files; if they can't be kept, they are parsed again next time."""
-        rows = [(*key, dumped(one)) for key, one in parsed]
+        rows = [(*key, zlib.compress(dumped(one).encode())) for key, one in parsed]
         with suppress(Busy, IndexDamaged, StorageFailed), sqlite.guarded(self.file):
             base = self.opened()
             with sqlite.transaction(base):
@@ -398,6 +399,14 @@ class ParseCache(sqlite.Opened):
             if base.execute(*asked).fetchone() != (self._parser,):
                 base.execute("DELETE FROM parses")
                 base.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (_PARSER, self._parser))
+
+
+def _unpacked(data: bytes) -> ParsedFile | None:
+    """Return a parsed file; None if its data is damaged."""
+    try:
+        return loaded(zlib.decompress(data).decode())
+    except (TypeError, ValueError, zlib.error):
+        return None
 
 
 def _drop_oldest(base: Connection) -> None:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 
-VERSION = "15"
+VERSION = "16"
 """It changes with our rules; see `version`."""
 
 KIND = "code.languages"

@@ -66,6 +66,13 @@ _RECENT_MOST = 2000
 _USED = "key IN (SELECT key FROM entries)"
 
 
+_MANY = 200
+"""Waiting texts above which their pages are given back."""
+
+_FREE_PAGES = "PRAGMA incremental_vacuum"
+"""A script: `execute` would free a single page only."""
+
+
 class VectorIndex:
     """The retriever of the vector index."""
 
@@ -144,13 +151,15 @@ class VectorIndex:
         with sqlite.guarded(self._file):
             base = self._database.opened()
             base.execute(f"DELETE FROM waiting WHERE NOT {_USED}")
-            left = self._waiting(base)
+            some = left = self._waiting(base)
             if left and self._lenders:
                 left -= self._take_borrowed(base)
             while left:
                 if time.monotonic() >= deadline:
                     return left
                 left -= self._embed_batch(base)
+            if some > _MANY:  # free the pages of their texts
+                base.executescript(_FREE_PAGES)
             (recent,) = base.execute(
                 "SELECT count(*) FROM vectors WHERE vector IS NOT NULL"
             ).fetchone()
@@ -309,7 +318,7 @@ class VectorIndex:
                 "INSERT INTO vectors (key) VALUES (?)", ((key,) for key in keys.tolist())
             )
             base.execute("INSERT OR REPLACE INTO meta VALUES ('published', ?)", record)
-        base.executescript("PRAGMA incremental_vacuum")  # `execute` would free a single page only
+        base.executescript(_FREE_PAGES)
         sqlite.checkpoint(base)
         self._reader.close()
         reader.discard_others(self._folder, generation)
