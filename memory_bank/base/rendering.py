@@ -131,7 +131,7 @@ def count(number: int, word: str) -> str:
 
 def resolved_to(alike: int) -> str:
     """Return what is known of a call that is not resolved, by the symbols of its name."""
-    return f"{count(alike, 'symbol')} of that name" if alike else "not in this code"
+    return f"{count(alike, 'symbol')} of that name"
 
 
 def unclear(callers: int) -> str:

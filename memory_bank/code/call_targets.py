@@ -186,6 +186,16 @@ class CallTargets:
             name, files = next((one for one in passed if one and one.name), (name, ()))
         return found
 
+    def leaves(self, written: str, caller: Caller) -> bool:
+        """Tell whether a call names what its file imports from outside this code."""
+        plain = [part.removesuffix("()") for part in _parts(written)]
+        if plain[0] in _parameters(caller):
+            return False
+        names = self._imports.bindings(caller.path).names
+        starts = (".".join(plain[:count]) for count in range(len(plain), 0, -1))
+        bound = next((names[start] for start in starts if start in names), None)
+        return bound is not None and not bound.files
+
     def base_methods(self, row: SymbolRow, same: Named) -> list[SymbolRow]:
         """Return the methods that one overrides or implements, among the symbols of its name."""
         return self._inherited(row.symbol.name, caller_of(row), same)

@@ -73,11 +73,11 @@ class CallGraph:
         self._how = how
 
     def callees(self, symbol: SymbolRow) -> list[Callee]:
-        """Return what a symbol calls, in order."""
+        """Return what a symbol calls of this code, in order."""
         return self._callees(symbol, symbol.symbol.calls)
 
     def called_by_test(self, test: IntentRow) -> list[Callee]:
-        """Return what a test calls, in order."""
+        """Return what a test calls of this code, in order."""
         return self._callees(test, test.intent.calls)
 
     def callers(self, symbol: SymbolRow) -> Callers:
@@ -120,6 +120,7 @@ class CallGraph:
                 found.append(ResolvedCall(row, symbol, call, how))
             else:
                 lost = [call for call, each in targets if each is None]
+                lost = [call for call in lost if not self._targets.leaves(call, caller)]
                 unclear += any(_may_mean(call, caller, symbol) for call in lost)
         return Callers(sorted(found, key=_order), unclear)
 
@@ -152,9 +153,9 @@ class CallGraph:
             target = self._meant(written, caller, _by_file(same))
             if target:
                 found.append(Callee(written, target.symbol, target.how))
-            else:
+            elif not self._targets.leaves(written, caller):
                 found.append(Callee(written, alike=_alike(written, caller, same)))
-        return found
+        return [one for one in found if one.called or one.alike]
 
     def _meant(self, written: str, caller: Caller, same: Named) -> Target | None:
         target = self._targets.of(written, caller, same) if same else None

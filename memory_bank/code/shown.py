@@ -173,7 +173,7 @@ class CodeAnswerView:
         return place(self._root / path, line)
 
     def calls(self, title: str, calls: Sequence[CallShown]) -> None:
-        """Print calls to or from a symbol; those to other code have no place."""
+        """Print calls to or from a symbol; those that may mean several have no place."""
         if self.heading(title, calls):
             rows = [
                 (

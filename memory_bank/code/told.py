@@ -75,7 +75,7 @@ def _details(found: SymbolDetails) -> list[str]:
 def _call(one: CallShown) -> str:
     if one.path:
         return f"{one.name} ({one.path}:{one.line})"
-    return f"{one.written} ({resolved_to(one.alike)})" if one.alike else one.written
+    return f"{one.written} ({resolved_to(one.alike)})"
 
 
 def _symbol(one: AffectedSymbol) -> str:

@@ -1,4 +1,4 @@
-"""`python -m tests.benchmarks.callers REPOSITORY... [--edges 20] [--seed 1] [--how TEXT]`.
+"""`python -m tests.benchmarks.callers REPOSITORY... [--edges 20] [--seed 1] [--how TEXT] [--shown N]`.
 
 Print a sample of the calls that are resolved, of each kind and language, with the source lines of
 both places, so that a person can judge them: does the call mean that definition? The kinds that are
@@ -43,6 +43,9 @@ def main() -> None:
     options.add_argument("repository", nargs="+", type=Path)
     options.add_argument("--edges", type=int, default=20, help="of each kind and language")
     options.add_argument("--seed", type=int, default=1)
+    options.add_argument(
+        "--shown", type=int, default=0, help="so many of each language, of all that are shown"
+    )
     options.add_argument("--how", default="", help="only kinds with this text in their names")
     asked = options.parse_args()
     with tempfile.TemporaryDirectory() as work:
@@ -69,10 +72,23 @@ def edges(code: Codebase) -> dict[tuple[str, str], list[Edge]]:
 
 def _show(place: Path, code: Codebase, asked: argparse.Namespace) -> None:
     found = edges(code)
+    if asked.shown:
+        languages = sorted({language for _, language in found})
+        found = {
+            ("shown", one): [
+                edge
+                for (how, language), some in found.items()
+                if language == one and how in SHOWN
+                for edge in some
+            ]
+            for one in languages
+        }
+        asked.edges = asked.shown
     chosen = random.Random(asked.seed)
-    for how, language in sorted(found, key=lambda one: (HOW.index(one[0]), one[1])):
+    order = ("shown", *HOW)
+    for how, language in sorted(found, key=lambda one: (order.index(one[0]), one[1])):
         some = found[how, language]
-        hidden = "" if how in SHOWN else ", hidden in answers"
+        hidden = "" if how in {"shown", *SHOWN} else ", hidden in answers"
         print(f"## {place.name}, {language}, {how}: {len(some)} calls{hidden}")
         if asked.how in how:
             for number, one in enumerate(chosen.sample(some, min(asked.edges, len(some))), 1):

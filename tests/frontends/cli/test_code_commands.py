@@ -48,7 +48,7 @@ def test_a_symbol_is_explained_in_tables(mb: Run, shop: Path) -> None:
 def test_what_a_call_may_mean_is_said(mb: Run, shop: Path) -> None:
     lines = mb("explain-symbol", "charge_with_retry").out.splitlines()
     assert "  -  gateway.charge  1 symbol of that name" in lines
-    assert "  -  range           not in this code" in lines
+    assert not any("range" in line for line in lines)  # a call that leaves this code
     said = "1 more calls something of that name, which may be another"
     assert f"  {said}" in mb("explain-symbol", "Gateway.charge").out.splitlines()
     assert "1 unclear" in mb("blast-radius", "shop/payments.py").out

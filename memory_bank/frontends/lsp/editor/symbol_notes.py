@@ -246,7 +246,7 @@ def _calls(code: Codebase, one: Pointed) -> tuple[str, ...]:
         known = [
             call.written
             for call in code.relations().calls.callees(one.row)
-            if (call.called is not None or call.alike) and call.written in written
+            if call.written in written
         ]
         written = known or written
     more = ("…",) if len(written) > MAX_CALLS else ()
