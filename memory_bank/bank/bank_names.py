@@ -39,8 +39,12 @@ topic(
 
 
 def _listed(call: Call, found: Sequence[NamedBank]) -> int:
+    from memory_bank.bank import agent_memories
+
+    memories = agent_memories.of_folder(Path.cwd())
     if call.json:
-        call.document({"result_count": len(found), "banks": found})
+        known = [one._asdict() | {"paths": sorted(one.paths or ())} for one in memories]
+        call.document({"result_count": len(found), "banks": found, "agents": known})
     elif found:
         call.console.table(
             ("name", "folder", ""),
@@ -48,7 +52,13 @@ def _listed(call: Call, found: Sequence[NamedBank]) -> int:
         )
     else:
         call.remark("no bank has a name: see `memory-bank banks add -h`")
-    return FOUND if found else NOTHING
+    for one in memories if not call.json else ():
+        call.console.line(
+            f"{one.agent}'s own memory of this project, yours alone: ", (place(one.folder), "place")
+        )
+        for remark in one.remarks():
+            call.remark(remark)
+    return FOUND if found or memories else NOTHING
 
 
 def _remark(one: NamedBank) -> str:
@@ -84,7 +94,8 @@ def _names(start: str) -> list[str]:
     "banks list",
     why="""
     Lists the banks that --bank accepts by name: those that you added, and those that
-    `memory-bank init --user` made in your data folder.
+    `memory-bank init --user` made in your data folder; and the memories that agents' programs keep
+    of the project here, which `recall --include agents` searches.
     """,
     examples=(("memory-bank banks", "the same"),),
     show=_listed,

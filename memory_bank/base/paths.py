@@ -213,6 +213,11 @@ class Layout:
         return self.root.parent if self.root.name == FOLDER else self.root
 
     @property
+    def name(self) -> str:
+        """By what the bank is told from others in an answer."""
+        return self.root.name
+
+    @property
     def prefix(self) -> str:
         """The bank's folder below the project, with a slash; empty if they are the same."""
         return "" if self.project == self.root else f"{self.root.name}/"

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Annotated, Any, NamedTuple
 
+from memory_bank.bank import agent_memories
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.open_index import View
-from memory_bank.base.errors import NoteNotFound
+from memory_bank.base.errors import BadInput, NoteNotFound
 from memory_bank.base.operation import Agent, IfMatch, Notes, Param, Tool, operation
 from memory_bank.base.screen import Call
 from memory_bank.code.code_at import NOW
@@ -17,7 +18,9 @@ from memory_bank.code.index.work_tree import work_tree_of
 from memory_bank.git import objects
 from memory_bank.memory import shown, told
 from memory_bank.memory.change import with_keys, write
-from memory_bank.memory.records import Confirmation, Confirmed, Promoted
+from memory_bank.memory.create import RefusedItem, remember_many
+from memory_bank.memory.import_notes import FROM
+from memory_bank.memory.records import Confirmation, Confirmed, Item, Promoted
 from memory_bank.memory.remember import DEFAULT_TYPE, remember
 from memory_bank.memory.why import COMMIT_ID, promote_commit
 from memory_bank.notes import front_matter
@@ -172,9 +175,59 @@ SCHEMA_VERSION = "1.0"
 
 CREATED, EXISTING = "created", "existing"
 
+_MEMORY = re.compile(r"(?P<agent>[a-z][a-z-]+):(?P<path>.+)")
+
 _SUMMARY_ID = re.compile(rf"{SUMMARY_PREFIX}[0-9a-z]{{6,32}}")
 
 _LINK = re.compile(r"\[\[([^\]\n]+)\]\]")
+
+
+def _in_command(call: Call, bank: Bank, observation_id: str, **options: str) -> Promoted:
+    """Promote what the command names, which may be an agent's own memory: pages show none."""
+    del call
+    found = _MEMORY.fullmatch(observation_id)
+    if found is None:
+        return promote(bank, observation_id, **options)
+    return promote_memory(bank, found["agent"], found["path"], **options)
+
+
+def promote_memory(
+    bank: Bank,
+    agent: str,
+    path: str,
+    *,
+    type: str = "",  # noqa: A002  (the field's word)
+    name: str = "",
+) -> Promoted:
+    """Make a tracked note of a memory that an agent's program keeps, with where it is from.
+
+    Raises BadInput for a memory that it does not have of this project, and what `remember` raises.
+    """
+    origin = f"{agent}:{path}"
+    memory = agent_memories.one_of(bank, agent, path)
+    bank.catch_up()
+    known = bank.read(lambda view: document_rows.with_field(view.manifest, FROM, origin.casefold()))
+    if known:
+        return Promoted(SCHEMA_VERSION, origin, known[0].key, EXISTING, "")
+    about = str(memory.meta.extra.get("description") or memory.meta.extra.get("name") or "")
+    body = memory.text[len(memory.text) - len(front_matter.split(memory.text).body) :].strip()
+    head = "" if body.startswith("# ") else f"# {heading(about or memory.title)}\n\n"
+    (done,) = remember_many(
+        bank,
+        [
+            Item(
+                f"{head}{body}\n",
+                type=type or DEFAULT_TYPE,
+                name=name,
+                source_type="agent",
+                source_agent=agent,
+                extra={FROM: origin},
+            )
+        ],
+    )
+    if isinstance(done, RefusedItem):
+        raise BadInput(f"{origin} can't become a note: {done.reason}", done.hint)
+    return Promoted(SCHEMA_VERSION, origin, done.path, CREATED, "")
 
 
 @operation(
@@ -183,15 +236,18 @@ _LINK = re.compile(r"\[\[([^\]\n]+)\]\]")
     Sessions stay on this machine. This makes a note of one observation that others should know, in
     the folder of its type, with its facts, concepts as tags and files; both are linked. The summary
     of a session can become a note, too, and so can the message of a commit, as a decision unless
-    --type says else. What was promoted before is not promoted again.
+    --type says else, and what an agent's program remembers itself (recall --include agents). What
+    was promoted before is not promoted again.
     """,
     examples=(
         ("memory-bank promote obs-1a2b3c4d5e6f", "as a note of the observation's type"),
         ("memory-bank promote obs-1a2b3c4d5e6f --type decision", "as a decision"),
         ("memory-bank promote sum-1a2b3c4d5e6f", "the summary of a session"),
         ("memory-bank promote 1a2b3c4", "the reason that a commit tells"),
+        ("memory-bank promote claude-code:testing.md", "what Claude Code remembers"),
     ),
     group="Sessions",
+    through=_in_command,
     show=shown.promoted,
 )
 def promote(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from operator import attrgetter
 from typing import Annotated, Any, Literal
 
@@ -45,6 +46,8 @@ TOKENS = 1500
 
 SECTION, NOTE, INDEX = "section", "note", "index"
 
+AGENTS = "agents"
+
 DETAILS = (SECTION, NOTE, INDEX)
 """What an answer has of each note: its best section, all of it, or no text."""
 
@@ -73,8 +76,12 @@ def _in_command(
     """Search the bank for as many notes as a terminal shows, the weak ones last."""
     if call.json and form not in {None, "json"}:
         raise call.usage_error(f"give --json or --format {form}, not both")
-    if options.get("scope") not in {None, BANK} and (at or options.get("linked_to")):
-        raise call.usage_error("--at and --linked-to search the bank only, not --scope")
+    if (options.get("scope") not in {None, BANK} or options.get("include")) and (
+        at or options.get("linked_to")
+    ):
+        raise call.usage_error(
+            "--at and --linked-to search the bank only, not --scope or --include"
+        )
     call.json = call.json or form == "json"
     usual = bank.settings.search.limit == Search().limit
     if limit is None and usual and call.console.terminal and not call.json and form is None:
@@ -97,7 +104,8 @@ def _in_command(
 
     --scope shared searches the notes that other repositories published to the shared index, both
     those and this bank; conditions there are also repo:NAME and team:NAME. --scope user searches
-    this bank and your own banks.
+    this bank and your own banks. --include agents also searches the memories that Claude Code and
+    Codex keep of this project on your machine, which nobody else sees.
 
     --mode lexical searches by words only and is fastest; semantic by meaning only. Notes that are
     often found or were written recently rank a little higher; each result counts as an access of
@@ -228,6 +236,10 @@ def recall(
             about="shared: other repositories",
         ),
     ] = None,
+    include: Annotated[
+        Sequence[str],
+        Param("Also search: agents (their own memories)", metavar="WHAT", choices=(AGENTS,)),
+    ] = (),
     with_trust: bool = True,
     progress: Progress | None = None,
 ) -> Recalled:
@@ -249,15 +261,16 @@ def recall(
     come last, marked as weak. Unless `count_access` is false, the access counts of the others are
     then increased by one. Unless `with_trust` is false, notes have their tiers of trust.
     `scope` says what is searched: `bank`; `shared`, the notes of other repositories in the shared
-    index; `both`; or `user`, the bank and the user's own banks. By default, it is that of the
-    settings; with `linked_to`, it is the bank. Where the shared index can't be asked, the bank is
-    searched, and `fallback_reason` says why.
+    index; `both`; or `user`, the bank and the user's own banks. With `agents` in `include`, the
+    memories that agents' programs keep of the project on this machine, too. By default, it is that
+    of the settings; with `linked_to`, it is the bank. Where the shared index can't be asked, the
+    bank is searched, and `fallback_reason` says why.
     Raises BadInput for an unknown mode, detail, scope or time, a negative `offset`, `tokens` below
     1 or a `min_score` beyond 1, NoteNotFound for a `linked_to` that is neither a note nor a file.
     """
     bank.settings.check_enabled()
     mode = mode or bank.settings.search.mode
-    scope = scope or (bank.settings.search.scope if linked_to is None else BANK)
+    scope = scope or (bank.settings.search.scope if linked_to is None and not include else BANK)
     _check(mode, detail, offset, min_score, tokens)
     wanted = Wanted(
         query=query,
@@ -272,12 +285,18 @@ def recall(
         whole=detail == NOTE or tokens is not None,
         badges=with_trust,
     )
-    if scope != BANK:
+    if scope != BANK or include:
         from memory_bank.memory.recall_scopes import recall_across  # start-up: rarely asked
 
         with bank.lock:
             answer = recall_across(
-                bank, wanted, scope, offset=offset, count_access=count_access, progress=progress
+                bank,
+                wanted,
+                scope,
+                agents=AGENTS in include,
+                offset=offset,
+                count_access=count_access,
+                progress=progress,
             )
         return answer if tokens is None else fitted(answer, tokens)
     with bank.lock:

@@ -12,6 +12,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import NamedTuple
 
+from memory_bank.bank import agent_memories
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.bank.hits import Origin, RecalledNote, Wanted
 from memory_bank.base import paths
@@ -104,20 +105,27 @@ def recall_across(
     wanted: Wanted,
     scope: str,
     *,
+    agents: bool = False,
     offset: int,
     count_access: bool,
     progress: Progress | None,
 ) -> Recalled:
     """Search in a scope other than the bank alone; the caller holds the bank's lock.
 
-    If the shared index can't be asked, the answer is that of the bank, and says why. Raises
-    BadInput for an unknown scope, or one that can't be asked this.
+    With `agents`, the memories that agents' programs have of the project are searched, too. If the
+    shared index can't be asked, the answer is that of the bank, and says why. Raises BadInput for
+    an unknown scope, or one that can't be asked this.
     """
     _check(scope, wanted)
-    wanted = wanted._replace(across=scope != USER)
+    if agents and scope not in {BANK, USER}:
+        raise BadInput("agents' own memories stay on this machine", "ask in the scope bank or user")
+    wanted = wanted._replace(across=scope not in {BANK, USER})
     with ExitStack() as opened:
-        if scope == USER:
-            others, problems = _own_banks(bank, opened)
+        if scope in {BANK, USER}:
+            others, problems = _own_banks(bank, opened) if scope == USER else ([], [])
+            if agents:
+                memories, remarks = agent_memories.opened(bank, opened)
+                others, problems = [*others, *memories], [*problems, *remarks]
             found = _together(bank, [bank, *others], wanted, progress)
             found = _noticed(found, problems)
         else:
@@ -193,7 +201,7 @@ def _together(
     answers: list[Recalled] = []
     for one in banks:
         recalled, hits = linked_or_found(one, wanted, progress)
-        origin = None if one is bank else Origin(bank=one.layout.root.name)
+        origin = None if one is bank else Origin(bank=one.layout.name)
         ranked += [
             _Ranked(note._replace(origin=origin), hit.rank, one, hit.document.known_as)
             for note, hit in zip(recalled.notes, hits, strict=True)

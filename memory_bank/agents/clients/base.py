@@ -71,7 +71,8 @@ class EventReader(Protocol):
 
     One whose program does not report all calls of tools also has `unreported(event)`: it is called
     with each end of a turn or session, and yields the calls that the transcript has, as events of
-    the kind `tool`. Those that are stored already are recognised by their keys.
+    the kind `tool`. Those that are stored already are recognised by their keys. One whose program
+    keeps memories of its own has `memories`: see `bank/agent_memories.py`.
     """
 
     NAME: str

@@ -153,6 +153,21 @@ def files(environment: Mapping[str, str]) -> Iterator[Path]:
     yield from transcript_lines.listed(Path(root) / "projects", "*/*.jsonl")
 
 
+_LONGEST_SLUG = 200
+
+
+def memories(
+    project: Path, environment: Mapping[str, str]
+) -> tuple[Path, frozenset[str] | None] | None:
+    """Return the folder of what the program remembers of a project."""
+    root = environment.get("CLAUDE_CONFIG_DIR") or f"{environment.get('HOME', '')}/.claude"
+    name, place = re.sub(r"[^A-Za-z0-9]", "-", str(project)), Path(root) / "projects"
+    if len(name) <= _LONGEST_SLUG:
+        return place / name / "memory", None
+    found = sorted(place.glob(f"{name[:_LONGEST_SLUG]}-*/memory"))  # its end is a hash
+    return (found[0], None) if len(found) == 1 else None
+
+
 def folder(file: Path) -> str:
     """Return the folder in which the session began."""
     return next(

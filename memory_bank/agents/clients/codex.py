@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -203,6 +204,25 @@ def files(environment: Mapping[str, str]) -> Iterator[Path]:
     root = Path(environment.get("CODEX_HOME") or f"{environment.get('HOME', '')}/.codex")
     yield from transcript_lines.listed(root / "sessions", "*/*/*/rollout-*.jsonl")
     yield from transcript_lines.listed(root / "archived_sessions", "**/rollout-*.jsonl")
+
+
+_CWD = re.compile(r"^cwd: (.+)$", re.MULTILINE)
+
+_HEAD_BYTES = 2_000
+
+
+def memories(
+    project: Path, environment: Mapping[str, str]
+) -> tuple[Path, frozenset[str] | None] | None:
+    """Return the folder of what the program remembers, and which summaries are of a project."""
+    root = Path(environment.get("CODEX_HOME") or f"{environment.get('HOME', '')}/.codex")
+    found = set[str]()
+    for file in (root / "memories").glob("rollout_summaries/*.md"):
+        with suppress(OSError), file.open("rb") as opened:
+            cwd = _CWD.search(opened.read(_HEAD_BYTES).decode("utf-8", "replace"))
+            if cwd and Path(cwd[1].strip()).is_relative_to(project):
+                found.add(f"rollout_summaries/{file.name}")
+    return (root / "memories", frozenset(found)) if found else None
 
 
 def folder(file: Path) -> str:

@@ -1,0 +1,149 @@
+"""The memories that programs of agents keep on this machine for a project: read where they are.
+
+They are private to the user. Each is a bank of its own, whose index is in the private state of the
+project's bank; no page, server, review or publication opens it, and nothing in it is changed.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import NamedTuple, Protocol, cast
+
+from memory_bank.bank.bank import Bank
+from memory_bank.bank.revisions.revisions import CheckoutLayout
+from memory_bank.base import paths, plugins
+from memory_bank.base.documents import Scan
+from memory_bank.base.errors import BadInput, MemoryBankError, NoteReadOnly
+from memory_bank.base.paths import Layout
+from memory_bank.git import repository
+from memory_bank.notes.note import Note
+from memory_bank.notes.roots import NoteRoot, Roots
+
+KIND = "agents.clients"
+
+_INDEX = "MEMORY.md"
+"""The file that Claude Code reads at the start of a session: so much of it."""
+
+_LINES, _BYTES = 200, 25_000
+
+
+class Memories(NamedTuple):
+    """The memories of one program that are of a project."""
+
+    agent: str
+    """The program's client, such as `claude-code`."""
+    folder: Path
+    paths: frozenset[str] | None = None
+    """Those of its Markdown files that are of the project; None for all."""
+
+    def remarks(self) -> Iterator[str]:
+        """Yield what the program will not read."""
+        file = self.folder / _INDEX
+        if self.paths is None and file.is_file():
+            data = file.read_bytes()
+            lines = data.count(b"\n") + (not data.endswith(b"\n") and bool(data))
+            if lines > _LINES or len(data) > _BYTES:
+                yield (
+                    f"{file} has {lines:,} lines and {len(data):,} bytes: {self.agent} reads the"
+                    f" first {_LINES:,} lines or {_BYTES:,} bytes"
+                )
+
+
+class MemoryKeeper(Protocol):
+    """What the module of a client whose program keeps memories of its own has."""
+
+    NAME: str
+
+    def memories(
+        self, project: Path, environment: Mapping[str, str]
+    ) -> tuple[Path, frozenset[str] | None] | None:
+        """Return the folder of the memories of a project, and which files are; None without any."""
+
+
+class _MemoriesLayout(CheckoutLayout):
+    """The folder of an agent's memories, with index and private state elsewhere."""
+
+    def __init__(self, found: Memories, private: Path) -> None:
+        super().__init__(found.folder, private)
+        self._agent = found.agent
+
+    @property
+    def name(self) -> str:
+        """The program."""
+        return self._agent
+
+
+class _MemoriesRoot(NoteRoot):
+    """A folder of which only some files are notes."""
+
+    def __init__(self, found: Memories) -> None:
+        super().__init__(found.folder)
+        self._paths = found.paths
+
+    def scan(self) -> Scan:
+        """Return the signatures of the notes."""
+        found, wanted = super().scan(), self._paths
+        if wanted is None:
+            return found
+        kept = {path: one for path, one in found.signatures.items() if path in wanted}
+        return Scan(kept)
+
+
+class _MemoriesRoots(Roots):
+    def check_writable(self, key: str, *, moving: bool = False) -> None:
+        """Raise NoteReadOnly."""
+        del moving
+        raise NoteReadOnly(f"{key} is an agent's own memory: it is only read", "promote it")
+
+
+def of_project(project: Path) -> list[Memories]:
+    """Return the memories of all programs that have some of a project, by program."""
+    tree = repository.worktree(project) or project
+    found = []
+    for name in plugins.names(KIND):
+        module = plugins.load(KIND, name)
+        if hasattr(module, "memories"):
+            keeper = cast("MemoryKeeper", module)
+            place = keeper.memories(tree, os.environ)
+            if place is not None and place[0].is_dir():
+                found.append(Memories(keeper.NAME, place[0].resolve(), place[1]))
+    return found
+
+
+def of_folder(folder: Path) -> list[Memories]:
+    """Return the memories of the project that a folder is in, with or without a bank."""
+    try:
+        return of_project(paths.locate(start=folder).project)
+    except MemoryBankError:
+        return of_project(folder)
+
+
+def opened(bank: Bank, stack: ExitStack) -> tuple[list[Bank], list[str]]:
+    """Open the memories of a bank's project; return them, and remarks on them."""
+    banks: list[Bank] = []
+    remarks: list[str] = []
+    for found in of_project(bank.layout.project):
+        remarks += found.remarks()
+        banks.append(stack.enter_context(open_memories(bank, found)))
+    return banks, remarks
+
+
+def one_of(bank: Bank, agent: str, path: str) -> Note:
+    """Return one memory of a program; raise BadInput for a program without any, NoteNotFound."""
+    some = of_project(bank.layout.project)
+    found = next((one for one in some if one.agent == agent), None)
+    if found is None or (found.paths is not None and path not in found.paths):
+        raise BadInput(
+            f"{agent} has no memory {path} of this project", "see: recall --include agents"
+        )
+    with open_memories(bank, found) as memories:
+        return memories.store.read(path)
+
+
+def open_memories(bank: Bank, found: Memories) -> Bank:
+    """Open the memories of one program, with the settings of the project's bank."""
+    layout: Layout = _MemoriesLayout(found, bank.layout.state(bank.id) / "agents" / found.agent)
+    return Bank(layout, bank.settings, roots=_MemoriesRoots(_MemoriesRoot(found)))

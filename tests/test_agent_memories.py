@@ -1,0 +1,184 @@
+"""What agents' programs remember themselves is found by its user alone, and only where asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+from memory_bank.agents.clients import claude_code, codex
+from memory_bank.bank.bank import Bank
+from memory_bank.base.errors import BadInput
+from memory_bank.frontends.http.endpoint import RequestGuard
+from memory_bank.frontends.serving.shared_bank import SharedBank
+from memory_bank.frontends.web.app import application
+from memory_bank.frontends.web.site import Site
+from memory_bank.memory.confirm import promote
+from memory_bank.memory.recall import recall
+from memory_bank.review.review import review
+from memory_bank.shared.export import collected
+from tests.frontends.cli.conftest import Run
+from tests.frontends.cli.conftest import mb as mb  # noqa: PLC0414  (a fixture)
+from tests.frontends.mcp.conftest import Agent
+from tests.frontends.mcp.conftest import agent as agent  # noqa: PLC0414
+from tests.frontends.mcp.conftest import serving as serving  # noqa: PLC0414
+
+Git = Callable[..., str]
+MEMORY = (
+    "---\nname: testing\ndescription: Tests run with make zebra\nmetadata:\n  type: feedback\n---\n"
+    "Always run the tests with make zebra.\n"
+)
+SECRET = "AKIA" + "Z7Q4WJ2XK5LM3NPR"
+SUMMARY = (
+    "thread_id: t1\nupdated_at: 2026-11-01T00:00:00Z\ncwd: {}\n\nThe okapi queue was drained.\n"
+)
+
+
+@pytest.fixture
+def memories(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the folder of what Claude Code remembers of the project; Codex remembers, too."""
+    claude, others = tmp_path / "claude", tmp_path / "codex"
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(claude))
+    monkeypatch.setenv("CODEX_HOME", str(others))
+    slug = "".join(char if char.isascii() and char.isalnum() else "-" for char in str(project))
+    folder = claude / "projects" / slug / "memory"
+    folder.mkdir(parents=True)
+    (folder / "testing.md").write_text(MEMORY)
+    summaries = others / "memories/rollout_summaries"
+    summaries.mkdir(parents=True)
+    (summaries / "ours.md").write_text(SUMMARY.format(project / "src"))
+    (summaries / "theirs.md").write_text(SUMMARY.format(tmp_path / "other"))
+    (others / "memories/MEMORY.md").write_text("All okapis of all projects.\n")
+    return folder
+
+
+def contents(folder: Path) -> Mapping[str, bytes]:
+    return {str(one): one.read_bytes() for one in folder.rglob("*") if one.is_file()}
+
+
+def found(mb: Run, *words: str) -> list[tuple[str, str]]:
+    answer = mb("recall", "--json", *words)
+    return [
+        ((one.get("origin") or {}).get("bank", ""), one["path"]) for one in answer.json["notes"]
+    ]
+
+
+def test_they_are_found_where_they_are(mb: Run, project: Path, memories: Path, git: Git) -> None:
+    before = contents(memories.parents[2])
+    assert found(mb, "--include", "agents", "make zebra")[0] == ("claude-code", "testing.md")
+    assert found(mb, "--include", "agents", "okapi") == [("codex", "rollout_summaries/ours.md")]
+    shown = mb("recall", "--include", "agents", "make zebra").out
+    assert "claude-code:testing.md" in shown
+    assert contents(memories.parents[2]) == before
+    assert git(project, "status", "--porcelain") == ""
+    (memories / "testing.md").write_text(MEMORY.replace("zebra", "quagga"))
+    assert found(mb, "--include", "agents", "quagga")[0] == ("claude-code", "testing.md")
+
+
+def test_banks_lists_them_and_what_the_program_will_not_read(mb: Run, memories: Path) -> None:
+    assert "claude-code's own memory of this project, yours alone: " in mb("banks").out
+    assert mb("banks", "--json").json["agents"][0]["folder"] == str(memories)
+    assert [one["agent"] for one in mb("banks", "--json").json["agents"]] == [
+        "claude-code",
+        "codex",
+    ]
+    assert "reads the first" not in mb("banks").err
+    for text in ("x\n" * 201, "x" * 25_001):
+        (memories / "MEMORY.md").write_text(text)
+        assert "claude-code reads the first 200 lines or 25,000 bytes" in mb("banks").err
+        notices = mb("recall", "--include", "agents", "--json", "zebra").json["notices"]
+        assert any("claude-code reads the first" in one for one in notices)
+    (memories / "MEMORY.md").write_text("x\n" * 200)
+    assert "reads the first" not in mb("banks").err
+
+
+def test_they_reach_nothing_that_others_see(
+    mb: Run, project: Path, memories: Path, opening: Callable[..., Bank], git: Git, agent: Agent
+) -> None:
+    assert found(mb, "--include", "agents", "make zebra")
+    assert ("claude-code", "testing.md") not in found(mb, "make zebra")
+    bank = opening(project)
+    bank.catch_up()
+    assert not [one for one in recall(bank, "zebra").notes if "zebra" in one.content]
+    assert "zebra" not in agent("recall", query="make zebra").text
+    assert agent("recall", query="make zebra", include=["agents"]).wrong
+    assert "zebra" not in repr(collected(bank, {}))
+    git(project, "commit", "-q", "--allow-empty", "-m", "Nothing")
+    assert "zebra" not in repr(review(bank, "HEAD~1..HEAD"))
+    assert mb("site", "build", "--output", str(memories.parents[3] / "site")).code == 0
+    assert not any(b"zebra" in one for one in contents(memories.parents[3] / "site").values())
+    pages = TestClient(
+        application(Site(SharedBank(str(project))), RequestGuard(["testserver"], None))
+    )
+    for page in ("/", "/search?q=make+zebra", "/notes", "/search?q=x&include=agents"):
+        assert "run the tests with make" not in pages.get(page).text
+    assert git(project, "status", "--porcelain") == ""
+
+
+def test_one_becomes_a_tracked_note_with_its_origin(mb: Run, project: Path, memories: Path) -> None:
+    made = mb("promote", "claude-code:testing.md", "--type", "fact", "--json").json
+    text = (project / ".memories" / made["path"]).read_text()
+    assert "imported_from: claude-code:testing.md\n" in text
+    assert "source_agent: claude-code\n" in text
+    assert "# Tests run with make zebra\n\nAlways run the tests with make zebra.\n" in text
+    again = mb("promote", "claude-code:testing.md", "--json").json
+    assert (again["action"], again["path"]) == ("existing", made["path"])
+    assert (memories / "testing.md").read_text() == MEMORY
+
+
+def test_the_gate_stands_before_the_note(mb: Run, project: Path, memories: Path) -> None:
+    (memories / "key.md").write_text(f"token: {SECRET}\n")
+    before = contents(project / ".memories")
+    answer = mb("promote", "claude-code:key.md")
+    assert answer.code != 0
+    assert SECRET not in answer.err
+    after = contents(project / ".memories")
+    assert {name for name in after if "/.index/" not in name} == {
+        name for name in before if "/.index/" not in name
+    }
+
+
+@pytest.mark.parametrize(
+    "name", ["codex:rollout_summaries/theirs.md", "codex:MEMORY.md", "claude-code:../../x.md", "zed:a.md"]
+)  # fmt: skip
+def test_what_is_not_of_the_project_becomes_no_note(mb: Run, memories: Path, name: str) -> None:
+    del memories
+    answer = mb("promote", name)
+    assert answer.code != 0
+    assert "unexpected" not in answer.err
+
+
+def test_a_page_can_promote_none(
+    project: Path, memories: Path, opening: Callable[..., Bank]
+) -> None:
+    del memories
+    with pytest.raises(BadInput):
+        promote(opening(project), "claude-code:testing.md")
+
+
+def test_links_in_the_folder_lead_nowhere(mb: Run, memories: Path, tmp_path: Path) -> None:
+    (tmp_path / "secret.md").write_text("The zebra vault.\n")
+    (memories / "link.md").symlink_to(tmp_path / "secret.md")
+    assert ("claude-code", "link.md") not in found(mb, "--include", "agents", "zebra vault")
+    assert mb("promote", "claude-code:link.md").code != 0
+
+
+def test_shared_scopes_do_not_go_with_them(mb: Run, memories: Path) -> None:
+    del memories
+    assert "stay on this machine" in mb("recall", "--include", "agents", "--scope", "both", "x").err
+
+
+def test_the_folders_are_those_of_the_programs(tmp_path: Path) -> None:
+    home = {"HOME": str(tmp_path)}
+    place = claude_code.memories(Path("/srv/My_app.v2"), home)
+    assert place == (tmp_path / ".claude/projects/-srv-My-app-v2/memory", None)
+    moved = claude_code.memories(Path("/a"), {"CLAUDE_CONFIG_DIR": "/c", **home})
+    assert moved == (Path("/c/projects/-a/memory"), None)
+    long = Path("/" + "a" * 300)
+    assert claude_code.memories(long, home) is None
+    cut = tmp_path / ".claude/projects" / ("-" + "a" * 199 + "-1x2y3z") / "memory"
+    cut.mkdir(parents=True)
+    assert claude_code.memories(long, home) == (cut, None)
+    assert codex.memories(Path("/a"), home) is None
