@@ -21,7 +21,7 @@ from memory_bank.agents.clients.base import (
     TranscriptReader,
 )
 from memory_bank.agents.hook_bank import HookBank
-from memory_bank.agents.transcript_lines import digest
+from memory_bank.agents.payload import digest
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.bank_id import bank_id
 from memory_bank.base import paths, rendering

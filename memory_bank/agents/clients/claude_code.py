@@ -20,7 +20,7 @@ from memory_bank.agents.clients.base import (
     TranscriptPrompt,
     transcript_message,
 )
-from memory_bank.agents.payload import Payload, digest, identifier, project, text
+from memory_bank.agents.payload import Payload, digest, fields, identifier, project, seconds, text
 from memory_bank.agents.transcript_lines import Line
 
 if TYPE_CHECKING:
@@ -171,11 +171,7 @@ def memories(
 def folder(file: Path) -> str:
     """Return the folder in which the session began."""
     return next(
-        (
-            cwd
-            for line in transcript_lines.first(file)
-            if (cwd := transcript_lines.text(line, "cwd"))
-        ),
+        (cwd for line in transcript_lines.first(file) if (cwd := text(line, "cwd"))),
         "",
     )
 
@@ -203,28 +199,28 @@ class _ClaudeSession:
 
     def take(self, line: Line, *, aside: bool = False) -> None:
         """Add a line; one that was read already, as a fork repeats them, is passed over."""
-        uuid = transcript_lines.text(line, "uuid")
+        uuid = text(line, "uuid")
         if uuid in self._seen:
             return
         self._seen.update([uuid] if uuid else [])
-        kind = transcript_lines.text(line, "type")
+        kind = text(line, "type")
         made = self.made
         if kind not in ("user", "assistant"):
             made.skipped["no prompt or call"] += kind not in ("system", "summary")
             return
-        when = transcript_lines.seconds(line.get("timestamp"))
+        when = seconds(line.get("timestamp"))
         made.saw(when)
-        made.cwd = made.cwd or transcript_lines.text(line, "cwd")
-        made.branch = made.branch or transcript_lines.text(line, "gitBranch")
+        made.cwd = made.cwd or text(line, "cwd")
+        made.branch = made.branch or text(line, "gitBranch")
         aside = aside or bool(line.get("isSidechain"))
         if kind == "assistant":
             self._calls(line, when)
-            said = transcript_lines.texts(transcript_lines.fields(line, "message").get("content"))
+            said = transcript_lines.texts(fields(line, "message").get("content"))
             if said.strip() and not (aside or self._questioned):
                 made.steps.append(transcript_message(said.strip(), when))
         elif results := [
             part
-            for part in transcript_lines.items(transcript_lines.fields(line, "message"), "content")
+            for part in transcript_lines.items(fields(line, "message"), "content")
             if part.get("type") == "tool_result"
         ]:
             for part in results:
@@ -233,23 +229,23 @@ class _ClaudeSession:
             self._prompt(line, when)
 
     def _calls(self, line: Line, when: float) -> None:
-        message = transcript_lines.fields(line, "message")
-        usage = transcript_lines.fields(message, "usage")
+        message = fields(line, "message")
+        usage = fields(message, "usage")
         if usage:  # a message has a line for each of its parts, each with the usage so far
             given = transcript_lines.number(usage.get("input_tokens"))
             given += transcript_lines.number(usage.get("cache_creation_input_tokens"))
             spent = transcript_lines.number(usage.get("output_tokens"))
-            self._usage[transcript_lines.text(message, "id") or str(len(self._usage))] = (
+            self._usage[text(message, "id") or str(len(self._usage))] = (
                 given,
                 spent,
             )
         for part in transcript_lines.items(message, "content"):
-            key, name = transcript_lines.identifier(part, "id"), transcript_lines.text(part, "name")
+            key, name = identifier(part, "id"), text(part, "name")
             if part.get("type") == "tool_use" and key and name:
-                self._open[key] = name, part.get("input"), when, transcript_lines.text(line, "cwd")
+                self._open[key] = name, part.get("input"), when, text(line, "cwd")
 
     def _result(self, line: Line, part: Line, *, alone: bool) -> None:
-        key = transcript_lines.text(part, "tool_use_id")
+        key = text(part, "tool_use_id")
         call = self._open.pop(key, None)
         if call is None:
             self.made.skipped["result without a call"] += 1
@@ -267,7 +263,7 @@ class _ClaudeSession:
         if failed and said.startswith(_REFUSED):
             self.made.skipped["refused call"] += 1
             return
-        done = transcript_lines.seconds(line.get("timestamp")) or when
+        done = seconds(line.get("timestamp")) or when
         self.made.steps.append(TranscriptCall(name, given, output, done, key, failed, cwd))
 
     def _prompt(self, line: Line, when: float) -> None:
@@ -278,14 +274,12 @@ class _ClaudeSession:
             or line.get("promptSource") == "system"
         ):
             return
-        content = transcript_lines.fields(line, "message").get("content")
+        content = fields(line, "message").get("content")
         text = _ADDED.sub("", transcript_lines.texts(content)).strip()
         if not text or text.startswith(_NO_PROMPT):
             return
         self._questioned = False
-        self.made.steps.append(
-            TranscriptPrompt(text, when, transcript_lines.identifier(line, "promptId"))
-        )
+        self.made.steps.append(TranscriptPrompt(text, when, identifier(line, "promptId")))
 
     def end(self) -> Transcript:
         """Return the session; a call without a result is counted."""

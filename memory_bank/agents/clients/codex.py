@@ -22,7 +22,7 @@ from memory_bank.agents.clients.base import (
     TranscriptPrompt,
     transcript_message,
 )
-from memory_bank.agents.payload import Payload, digest, identifier, project, text
+from memory_bank.agents.payload import Payload, digest, fields, identifier, project, seconds, text
 from memory_bank.agents.transcript_lines import Line
 
 if TYPE_CHECKING:
@@ -228,8 +228,8 @@ def memories(
 def folder(file: Path) -> str:
     """Return the folder in which the session began."""
     for line in transcript_lines.first(file, 5):
-        payload = transcript_lines.fields(line, "payload") or line
-        if cwd := transcript_lines.text(payload, "cwd"):
+        payload = fields(line, "payload") or line
+        if cwd := text(payload, "cwd"):
             return cwd
     return ""
 
@@ -246,9 +246,7 @@ def read_transcript(file: Path) -> Transcript:
 def _said(content: object) -> str:
     """Return the texts of a message's parts, whose type has been written in several ways."""
     parts = content if isinstance(content, list) else []
-    return "\n".join(
-        transcript_lines.text(part, "text") for part in parts if isinstance(part, dict)
-    )
+    return "\n".join(text(part, "text") for part in parts if isinstance(part, dict))
 
 
 class _CodexSession:
@@ -265,15 +263,15 @@ class _CodexSession:
     def take(self, line: Line) -> None:
         """Add a line."""
         kind, payload = (
-            transcript_lines.text(line, "type"),
-            transcript_lines.fields(line, "payload"),
+            text(line, "type"),
+            fields(line, "payload"),
         )
-        when = transcript_lines.seconds(line.get("timestamp"))
+        when = seconds(line.get("timestamp"))
         self.made.saw(when)
         if kind == "session_meta":
             self._meta(payload)
         elif kind == "turn_context":
-            self._cwd = transcript_lines.text(payload, "cwd") or self._cwd
+            self._cwd = text(payload, "cwd") or self._cwd
         elif kind == "event_msg":
             self._event(payload, when)
         elif kind == "response_item":
@@ -282,37 +280,31 @@ class _CodexSession:
             self.made.skipped["no prompt or call"] += 1
 
     def _meta(self, payload: Line) -> None:
-        made, git = self.made, transcript_lines.fields(payload, "git")
-        made.session_id = (
-            transcript_lines.identifier(payload, "id", "session_id") or made.session_id
-        )
-        made.cwd = self._cwd = transcript_lines.text(payload, "cwd")
+        made, git = self.made, fields(payload, "git")
+        made.session_id = identifier(payload, "id", "session_id") or made.session_id
+        made.cwd = self._cwd = text(payload, "cwd")
         made.branch, made.commit = (
-            transcript_lines.text(git, "branch"),
-            transcript_lines.text(git, "commit_hash"),
+            text(git, "branch"),
+            text(git, "commit_hash"),
         )
 
     def _event(self, payload: Line, when: float) -> None:
-        kind = transcript_lines.text(payload, "type")
+        kind = text(payload, "type")
         if kind == "item_completed":
-            self._completed(transcript_lines.fields(payload, "item"), payload, when)
+            self._completed(fields(payload, "item"), payload, when)
         elif kind == "user_message":
-            self._prompt(transcript_lines.text(payload, "message"), when, "", _GOOD)
+            self._prompt(text(payload, "message"), when, "", _GOOD)
         elif kind == "agent_message":
-            self._say(transcript_lines.text(payload, "message"), when, _GOOD)
+            self._say(text(payload, "message"), when, _GOOD)
         elif kind == "exec_command_end":
-            self._command(payload, transcript_lines.identifier(payload, "call_id"), when, _GOOD)
+            self._command(payload, identifier(payload, "call_id"), when, _GOOD)
         elif kind == "patch_apply_end":
-            self._patch(payload, transcript_lines.identifier(payload, "call_id"), when, _GOOD)
+            self._patch(payload, identifier(payload, "call_id"), when, _GOOD)
         elif kind == "mcp_tool_call_end":
-            invoked = transcript_lines.fields(payload, "invocation")
-            self._tool(
-                payload, invoked, transcript_lines.identifier(payload, "call_id"), when, _GOOD
-            )
+            invoked = fields(payload, "invocation")
+            self._tool(payload, invoked, identifier(payload, "call_id"), when, _GOOD)
         elif kind == "token_count":
-            total = transcript_lines.fields(
-                transcript_lines.fields(payload, "info"), "total_token_usage"
-            )
+            total = fields(fields(payload, "info"), "total_token_usage")
             if total:
                 spared = transcript_lines.number(total.get("cached_input_tokens"))
                 given = transcript_lines.number(total.get("input_tokens")) - spared
@@ -321,9 +313,9 @@ class _CodexSession:
                 self.made.output_tokens = max(self.made.output_tokens, spent)
 
     def _completed(self, item: Line, payload: Line, when: float) -> None:
-        kind, key = transcript_lines.text(item, "type"), transcript_lines.identifier(item, "id")
+        kind, key = text(item, "type"), identifier(item, "id")
         if kind == "UserMessage":
-            turn = transcript_lines.identifier(payload, "turn_id")
+            turn = identifier(payload, "turn_id")
             self._prompt(transcript_lines.texts(item.get("content")), when, turn, _BEST)
         elif kind == "CommandExecution":
             self._command(item, key, when, _BEST)
@@ -339,9 +331,9 @@ class _CodexSession:
         if isinstance(words, list):
             words = str(words[-1]) if words else ""
         code = item.get("exit_code")
-        said = transcript_lines.text(item, "aggregated_output", "formatted_output", "stdout")
+        said = text(item, "aggregated_output", "formatted_output", "stdout")
         failed = isinstance(code, int) and code != 0
-        cwd = transcript_lines.text(item, "cwd").removeprefix("file://") or self._cwd
+        cwd = text(item, "cwd").removeprefix("file://") or self._cwd
         output = {"output": said, "exit_code": code}
         self._add(
             key, rank, TranscriptCall("Bash", {"command": words}, output, when, key, failed, cwd)
@@ -349,13 +341,13 @@ class _CodexSession:
 
     def _patch(self, item: Line, key: str, when: float, rank: int) -> None:
         failed = item.get("status") == "failed" or item.get("success") is False
-        output = transcript_lines.text(item, "stderr" if failed else "stdout")
-        given = {"changes": transcript_lines.fields(item, "changes")}
+        output = text(item, "stderr" if failed else "stdout")
+        given = {"changes": fields(item, "changes")}
         call = TranscriptCall("apply_patch", given, output, when, key, failed, self._cwd)
         self._add(key, rank, call)
 
     def _tool(self, item: Line, invoked: Line, key: str, when: float, rank: int) -> None:
-        server, tool = (transcript_lines.text(invoked, key) for key in ("server", "tool"))
+        server, tool = (text(invoked, key) for key in ("server", "tool"))
         name = f"mcp__{server}__{tool}"
         result = item.get("result")
         failed = item.get("status") == "failed" or (isinstance(result, dict) and "Err" in result)
@@ -365,8 +357,8 @@ class _CodexSession:
     def _item(self, payload: Line, when: float) -> None:
         """Take a message or call as the model's interface has it."""
         kind, key = (
-            transcript_lines.text(payload, "type"),
-            transcript_lines.identifier(payload, "call_id", "id"),
+            text(payload, "type"),
+            identifier(payload, "call_id", "id"),
         )
         if kind == "message" and payload.get("role") == "user":
             self._prompt(transcript_lines.texts(payload.get("content")), when, "", _SOME)
@@ -374,29 +366,23 @@ class _CodexSession:
             self._say(_said(payload.get("content")), when, _SOME)
         elif kind in ("function_call", "custom_tool_call", "local_shell_call") and key:
             given = payload.get("arguments") or payload.get("input") or payload.get("action")
-            self._begun[key] = transcript_lines.text(payload, "name") or "shell", given
+            self._begun[key] = text(payload, "name") or "shell", given
         elif kind in ("function_call_output", "custom_tool_call_output") and key in self._begun:
             self._answered(key, payload.get("output"), when)
 
     def _answered(self, key: str, output: object, when: float) -> None:
         name, given = self._begun.pop(key)
         parsed = transcript_lines.parsed(given) if isinstance(given, str) else given
-        said = transcript_lines.texts(output) or transcript_lines.text(
-            transcript_lines.fields({"x": output}, "x"), "content"
-        )
+        said = transcript_lines.texts(output) or text(fields({"x": output}, "x"), "content")
         code = _CODE.search(said[:4000])
         failed = bool(code) and int(next(filter(None, code.groups())) if code else 0) != 0
         if name in _SHELLS and isinstance(parsed, dict):
             words = parsed.get("command") or parsed.get("cmd")
             line = str(words[-1]) if isinstance(words, list) and words else words
-            cwd = transcript_lines.text(parsed, "workdir") or self._cwd
+            cwd = text(parsed, "workdir") or self._cwd
             call = TranscriptCall("Bash", {"command": line}, said, when, key, failed, cwd)
         elif name == "apply_patch":
-            patch = (
-                given
-                if isinstance(given, str)
-                else transcript_lines.text(transcript_lines.fields({"x": parsed}, "x"), "input")
-            )
+            patch = given if isinstance(given, str) else text(fields({"x": parsed}, "x"), "input")
             call = TranscriptCall(name, {"command": patch}, said, when, key, failed, self._cwd)
         elif name == "update_plan":
             call = TranscriptCall(name, parsed, said, when, key, failed, self._cwd)

@@ -126,7 +126,7 @@ def read_transcript(file: Path) -> Transcript:
     made = Transcript(file, session_id=file.parent.name)
     begun = dict[str, Payload]()
     for line in transcript_lines.read(file, made.skipped):
-        when, data = transcript_lines.seconds(line.get("timestamp")), fields(line, "data")
+        when, data = seconds(line.get("timestamp")), fields(line, "data")
         made.saw(when)
         if line.get("type") == "session.start":
             context = fields(data, "context")

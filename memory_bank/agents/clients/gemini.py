@@ -171,32 +171,32 @@ def _take(line: Line, made: Transcript, messages: dict[str, Line]) -> None:
     A message of a known id replaces it. A list of messages, written when a session is resumed,
     tells less of those that are known.
     """
-    changed = transcript_lines.fields(line, "$set")
+    changed = fields(line, "$set")
     for message in (
         *transcript_lines.items(line, "messages"),
         *transcript_lines.items(changed, "messages"),
     ):
-        messages.setdefault(transcript_lines.text(message, "id") or str(len(messages)), message)
-    if found := transcript_lines.identifier(line, "sessionId"):
+        messages.setdefault(text(message, "id") or str(len(messages)), message)
+    if found := identifier(line, "sessionId"):
         made.session_id = found
-        made.saw(transcript_lines.seconds(line.get("startTime")))
-    elif (name := transcript_lines.text(line, "id")) and transcript_lines.text(line, "type"):
+        made.saw(seconds(line.get("startTime")))
+    elif (name := text(line, "id")) and text(line, "type"):
         calls = line.get("toolCalls") or messages.get(name, {}).get("toolCalls")
         messages[name] = {**line, "toolCalls": calls}
     elif not changed:
         made.skipped["no prompt or call"] += 1
-    made.saw(transcript_lines.seconds(changed.get("lastUpdated")))
+    made.saw(seconds(changed.get("lastUpdated")))
 
 
 def _message(message: Line, made: Transcript) -> None:
-    when = transcript_lines.seconds(message.get("timestamp"))
+    when = seconds(message.get("timestamp"))
     made.saw(when)
     if message.get("type") == "user":
         text = _INJECTED.sub("", transcript_lines.texts(message.get("content"))).strip()
         if text:
             made.steps.append(TranscriptPrompt(text, when))
         return
-    tokens = transcript_lines.fields(message, "tokens")
+    tokens = fields(message, "tokens")
     given = transcript_lines.number(tokens.get("input")) - transcript_lines.number(
         tokens.get("cached")
     )
@@ -211,20 +211,18 @@ def _message(message: Line, made: Transcript) -> None:
 def _call(call: Line, when: float, cwd: str) -> TranscriptCall:
     said, error = list[str](), ""
     for part in transcript_lines.items(call, "result"):
-        response = transcript_lines.fields(
-            transcript_lines.fields(part, "functionResponse"), "response"
-        )
-        said.append(transcript_lines.text(response, "output"))
-        error = error or transcript_lines.text(response, "error")
-    text = "\n".join(filter(None, said))
-    code = _CODE.search(text)
+        response = fields(fields(part, "functionResponse"), "response")
+        said.append(text(response, "output"))
+        error = error or text(response, "error")
+    told = "\n".join(filter(None, said))
+    code = _CODE.search(told)
     exited = code is not None and code[1] != "0"
-    output: dict[str, Any] = {"llmContent": text, "returnDisplay": call.get("resultDisplay")}
+    output: dict[str, Any] = {"llmContent": told, "returnDisplay": call.get("resultDisplay")}
     if error:
         output["error"] = error
     failed = bool(error) or call.get("status") == "error" or exited
-    done = transcript_lines.seconds(call.get("timestamp")) or when
-    name, key = transcript_lines.text(call, "name"), transcript_lines.identifier(call, "id")
+    done = seconds(call.get("timestamp")) or when
+    name, key = text(call, "name"), identifier(call, "id")
     return TranscriptCall(name, call.get("args"), output, done, key, failed, cwd)
 
 

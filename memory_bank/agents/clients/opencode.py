@@ -22,7 +22,7 @@ from memory_bank.agents.clients.base import (
     TranscriptPrompt,
     transcript_message,
 )
-from memory_bank.agents.payload import Payload, fields, identifier, project, text
+from memory_bank.agents.payload import Payload, fields, identifier, project, seconds, text
 
 if TYPE_CHECKING:
     from memory_bank.agents.client_files import HookClient
@@ -142,7 +142,7 @@ def read_transcript(file: Path) -> Transcript:
             made.cwd, parent = text(info, "directory"), bool(text(info, "parent_id"))
             made.session_id = identifier(info, "parent_id", "id") or made.session_id
             continue
-        when = transcript_lines.seconds(fields(info, "time").get("created"))
+        when = seconds(fields(info, "time").get("created"))
         made.saw(when)
         tokens = fields(info, "tokens")
         made.input_tokens += transcript_lines.number(tokens.get("input"))
@@ -163,7 +163,7 @@ def read_transcript(file: Path) -> Transcript:
 
 def _call(part: Payload, when: float, made: Transcript) -> Iterator[Step]:
     state = fields(part, "state")
-    done = transcript_lines.seconds(fields(state, "time").get("end")) or when
+    done = seconds(fields(state, "time").get("end")) or when
     made.saw(done)
     given = {"tool": part.get("tool"), "callID": part.get("callID"), "args": state.get("input")}
     found = HookEvent("tool", "", NAME, "")
