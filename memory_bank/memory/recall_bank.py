@@ -25,6 +25,7 @@ from memory_bank.search.manifest.document_rows import PassageRow
 from memory_bank.search.manifest.entries import session_id_of
 from memory_bank.search.notices import lacking_words, lifted, remarks, restricted
 from memory_bank.search.query import Query, parse
+from memory_bank.search.ranking import UNLIKELY
 from memory_bank.search.retrievers.base import Scope
 from memory_bank.sessions import note_text
 from memory_bank.shared.word_weights import ACROSS
@@ -60,6 +61,9 @@ _GAPS = re.compile(r"\n{3,}")
 
 _DAY = 10
 """Characters of the date in a timestamp."""
+
+_EVEN = 0.5
+"""Likelihood of the first hit below which the words are told that no note has."""
 
 _LAST_LINE = 1 << 40
 """A number after that of any line."""
@@ -243,9 +247,9 @@ def _search(bank: Bank, view: View, wanted: Wanted) -> _BankAnswer:
     if not wanted.texts:
         notes = [note and note._replace(content="", snippet="", also=()) for note in notes]
     whole = not conditions and links is None and wanted.mode != "semantic"
-    answered = not whole or view.engine.answers(parsed.question, found.hits)
+    answered = not whole or any(hit.score >= UNLIKELY for hit in found.hits)
     if whole and found.hits and not (wanted.across or wanted.together):
-        good = answered and not found.hits[0].weak
+        good = answered and found.hits[0].score >= _EVEN
         lacking = lacking_words(text, lambda words: view.engine.word_counts(words)[1], names=good)
         notices += (lacking,) if lacking else ()
     return _BankAnswer(found, notes, parsed, notices, answered)

@@ -11,7 +11,7 @@ from memory_bank.search import boosts
 from memory_bank.search.hit_records import NEVER, Access, Ranking, Reason
 from memory_bank.search.manifest import document_graph, document_rows, entries
 from memory_bank.search.manifest.manifest import Manifest
-from memory_bank.search.ranking import LEAST, LEAST_SHARE, STRONG, likelihood
+from memory_bank.search.ranking import LEAST, STRONG, STRONG_FURTHER, likelihood
 
 _EXTRA_CANDIDATES = 16
 """Candidates beyond the limit, since successors move up."""
@@ -36,8 +36,8 @@ class Candidate:
     """A document, or a part of one, that may become a hit, with its best passage."""
 
     __slots__ = (
-        "access", "boosts", "document", "factor", "likelihood", "relevance", "row", "score",
-        "stale", "superseded_by",
+        "access", "boosts", "document", "factor", "likelihood", "row", "score", "stale",
+        "superseded_by", "weak",
     )  # fmt: skip
 
     def __init__(self, document: int, row: int, score: float) -> None:
@@ -51,17 +51,14 @@ class Candidate:
         self.access: Access = NEVER
         self.superseded_by = ""
         self.stale = ""
-        self.relevance = self.likelihood = 0.0
-
-    @property
-    def weak(self) -> bool:
+        self.likelihood = 0.0
+        self.weak = True
         """Whether it is too unlikely for an answer."""
-        return self.likelihood < STRONG
 
     @property
     def shown(self) -> bool:
-        """Whether it is in the answer: it is likely enough, or near enough to a perfect match."""
-        return self.likelihood >= LEAST or self.relevance >= LEAST_SHARE
+        """Whether it is likely enough to be in the answer, without a word of the question."""
+        return self.likelihood >= LEAST
 
     def boost(self, source: str, detail: str, factor: float) -> None:
         """Multiply the score by a factor, with its reason."""
@@ -195,6 +192,8 @@ def rank_superseded(
 
 def judge(found: Collection[Candidate], ranking: Ranking, words: int, *, by_words: bool) -> None:
     """Compute how likely each candidate answers a question of that many words."""
+    best = max(found, key=lambda one: (one.score, -one.document, -one.row), default=None)
     for one in found:
-        one.relevance = ranking.relevance.get(one.row, 0.0) * one.factor
-        one.likelihood = likelihood(one.relevance, words, by_words=by_words)
+        relevance, first = ranking.relevance.get(one.row, 0.0) * one.factor, one is best
+        one.likelihood = likelihood(relevance, words, first=first, by_words=by_words)
+        one.weak = one.likelihood < (STRONG if first else STRONG_FURTHER)

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple, cast
 
 from memory_bank.base.errors import EmbedderUnavailable
 from memory_bank.base.settings import Settings
-from memory_bank.search import candidates, ranking
+from memory_bank.search import candidates
 from memory_bank.search.boosts import Ranked, by_ranks
 from memory_bank.search.candidates import Accesses, Candidate, Stale, Trusted
 from memory_bank.search.hit_records import NEVER, Access, Ranking, Reason
@@ -163,18 +163,6 @@ class Engine:
         ranked = sorted(shown, key=lambda one: (one.weak, -one.score, one.document, one.row))
         hits = self._hits(ranked[:limit], ranking, also=unit == "documents")
         return SearchResult(hits, used, results.reason)
-
-    def answers(self, question: Question, hits: Sequence[Hit]) -> bool:
-        """Tell whether a hit, of a search in the whole index, may answer a question.
-
-        False is right nine times in ten: no hit is likely, the index is no small one, and no
-        document has most of the question's rare words. `tests/benchmarks/verdicts.py` measures it.
-        """
-        if not hits or any(hit.score >= ranking.UNLIKELY for hit in hits):
-            return bool(hits)
-        notes = cast("KeywordIndex", self._retrievers.get("notes"))
-        size, share = notes.coverage(question)
-        return size < ranking.FEWEST or share >= ranking.COVERED
 
     def word_counts(self, words: Collection[str]) -> tuple[int, dict[str, int]]:
         """Count all passages, and those that have each word: a stem, or a bigram."""

@@ -6,10 +6,11 @@ each, and what was left out; the constants were chosen on development data only.
 
 Plain loops over some hundreds of passages take less time than an import of numpy.
 
-A logistic function of that share and of the logarithm of the number of words asked for: a passage
-with half of ten words is a surer answer than one with half of two. It was fitted to the first three
-hits of the development questions about project banks; `tests/benchmarks/calibration.py` fits it and
-compares likelihoods with the share of hits that answer.
+The likelihood is a logistic function of that score, of the logarithm of the number of words asked
+for (a passage with half of ten words is a surer answer than one with half of two), and of whether
+it is the first hit, which answers far more often than one further down that matches as well. It was
+fitted to the first two hits of questions about two project banks, whole and in pieces of 3 to 25
+notes; `tests/benchmarks/calibration.py` fits it and compares it with the share of hits that answer.
 """
 
 from __future__ import annotations
@@ -23,31 +24,26 @@ from typing import NamedTuple, TypeVar
 from memory_bank.search.hit_records import Ranking, Reason
 from memory_bank.search.retrievers.base import Matches, Scale
 
-LEAST, LEAST_SHARE = 0.06, 0.25
-"""Hits with a lower likelihood and a smaller share of a perfect match are left out."""
+LEAST = 0.03
+"""Hits with a lower likelihood are left out, unless they have a word of the question."""
 
-STRONG = 0.2
-"""Hits with a lower likelihood are set apart as weaker matches."""
+STRONG, STRONG_FURTHER = 0.35, 0.1
+"""A hit with a lower likelihood is a weaker match: the first one, and one further down."""
 
-UNLIKELY = 0.1
-"""If no hit has at least this likelihood, nothing answers, as far as the next two allow that."""
+UNLIKELY = 0.25
+"""If no hit has at least this likelihood, nothing answers."""
 
-COVERED = 0.4
-"""Share of a question's words, by rarity, in one document that may answer, however unlikely."""
+BY_WORDS = (-5.93, 4.3, 0.99, 1.89)
 
-FEWEST = 16
-"""Documents from which on that is said: with fewer, a likelihood says little."""
-
-BY_WORDS = (-5.14, 4.29, 0.96)
-
-BY_MEANING = (-3.98, 4.57, -0.49)
-"""Coefficients: constant, share of a perfect match, logarithm of one plus the number of words."""
+BY_MEANING = (-3.74, 3.55, -0.33, 1.32)
+"""Coefficients: constant, share of a perfect match, logarithm of one plus the number of words, and
+what the first hit has more."""
 
 
-def likelihood(relevance: float, words: int, *, by_words: bool) -> float:
+def likelihood(relevance: float, words: int, *, first: bool, by_words: bool) -> float:
     """Return the likelihood, 0 to 1, for a share of a perfect match and a number of words."""
-    constant, share, length = BY_WORDS if by_words else BY_MEANING
-    odds = constant + share * relevance + length * math.log(1 + words)
+    constant, share, length, lead = BY_WORDS if by_words else BY_MEANING
+    odds = constant + share * relevance + length * math.log(1 + words) + lead * first
     return 1 / (1 + math.exp(-odds))
 
 

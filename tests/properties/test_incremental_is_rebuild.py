@@ -78,7 +78,7 @@ class Histories(RuleBasedStateMachine):
         which of a note's sections is the best may differ, but each is as it stands in the file.
         """
         found = []
-        with mock.patch.object(candidates, "LEAST_SHARE", 0.0):
+        with mock.patch.object(candidates, "LEAST", 0.0):
             for question in QUESTIONS:
                 for mode in ("lexical", "hybrid"):
                     notes = recall(self.bank, question, 100, mode, count_access=False).notes

@@ -5,24 +5,34 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_bank.search.ranking import LEAST, STRONG, likelihood
+from memory_bank.search.ranking import LEAST, STRONG, STRONG_FURTHER, likelihood
 
 
-@given(st.floats(0, 3), st.floats(0, 3), st.integers(0, 64), st.booleans())
+@given(st.floats(0, 3), st.floats(0, 3), st.integers(0, 64), st.booleans(), st.booleans())
 def test_more_of_a_perfect_match_is_never_less_likely(
-    one: float, other: float, count: int, by_words: bool
+    one: float, other: float, count: int, first: bool, by_words: bool
 ) -> None:
     low, high = sorted((one, other))
-    found = [likelihood(share, count, by_words=by_words) for share in (low, high)]
+    found = [likelihood(one, count, first=first, by_words=by_words) for one in (low, high)]
     assert 0 < found[0] <= found[1] <= 1
 
 
+@given(st.floats(0, 3), st.integers(0, 64), st.booleans())
+def test_the_first_hit_is_likelier_than_one_that_matches_as_well(
+    share: float, count: int, by_words: bool
+) -> None:
+    first, other = (likelihood(share, count, first=one, by_words=by_words) for one in (True, False))
+    assert first > other
+
+
 def test_nothing_in_common_is_left_out_and_all_in_common_is_strong() -> None:
-    for count in (1, 2, 5, 10):
-        assert likelihood(0.1 / count, count, by_words=True) < STRONG
-        assert likelihood(1.0, count, by_words=True) > STRONG
-    assert likelihood(0.0, 1, by_words=True) < LEAST
+    for first, strong in ((True, STRONG), (False, STRONG_FURTHER)):
+        for count in (1, 2, 5, 10):
+            assert likelihood(0.1 / count, count, first=first, by_words=True) < strong
+            assert likelihood(1.0, count, first=first, by_words=True) > strong
+    assert likelihood(0.0, 1, first=False, by_words=True) < LEAST
 
 
 def test_half_of_ten_words_is_surer_than_half_of_two() -> None:
-    assert likelihood(0.5, 10, by_words=True) > likelihood(0.5, 2, by_words=True)
+    ten, two = (likelihood(0.5, count, first=True, by_words=True) for count in (10, 2))
+    assert ten > two

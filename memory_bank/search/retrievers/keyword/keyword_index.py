@@ -317,13 +317,6 @@ class KeywordIndex:
         with _guarded(self._folder):
             return KeywordQuery(self._searcher(), self._schema, question, scope).answer(limit)
 
-    def coverage(self, question: Question) -> tuple[int, float]:
-        """Count all texts; return the largest share of a question's words that one text has."""
-        with _guarded(self._folder):
-            searcher = self._searcher()
-            asked = KeywordQuery(searcher, self._schema, question, Scope())
-            return searcher.num_docs, asked.coverage()
-
     def best(self, question: Question) -> float:
         """Return the best score that a question has in the whole index."""
         with _guarded(self._folder):

@@ -5,7 +5,7 @@ tantivy's own query parser would misread plain text.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from functools import cached_property
 from itertools import islice
 from math import log
@@ -145,30 +145,6 @@ class KeywordQuery:
         return {
             word: max(self._searcher.doc_freq(field, word) for field in fields) for word in words
         }
-
-    def coverage(self) -> float:
-        """Return the largest share of the question's words that one document has, by rarity.
-
-        Words in very many documents don't count; one that no document has counts as the rarest.
-        """
-        weights = {
-            word.stem: word.weight * self._expected_rarity(word.stem)
-            for word in self._stems
-            if self._document_frequency(word.stem) <= _MAX_DOCUMENTS
-        }
-        found = self._shares(weights, FIELDS).values()
-        return max(found, default=0.0) / sum(weights.values()) if found else 0.0
-
-    def _shares(self, weights: Mapping[str, float], fields: Iterable[str]) -> dict[int, float]:
-        """Add up for each document the weights of the words that one of the fields has."""
-        shares: dict[int, float] = {}
-        for word, weight in weights.items():
-            terms = [(Occur.Should, self._term(field, word)) for field in fields]
-            query = Query.const_score_query(Query.boolean_query(terms), 1.0)
-            hits = self._searcher.search(query, _MAX_DOCUMENTS, count=False).hits
-            for document in self._column("document", [position for _, position in hits]):
-                shares[document] = shares.get(document, 0.0) + weight
-        return shares
 
     def _search(self, query: Query, limit: int) -> Matches:
         hits = self._searcher.search(self._scoped(query), limit, count=False).hits
