@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import Run, editor
+from .conftest import Run, editor, plain_text
 
 
 def test_a_text_becomes_a_note(mb: Run, project: Path) -> None:
@@ -149,3 +149,19 @@ def test_an_editor_that_fails_is_told(terminal: Run, tmp_path: Path) -> None:
     assert "Editing failed" in answer.out
     answer = terminal("remember", env={"EDITOR": str(tmp_path / "no-such-editor")})
     assert answer.code == 3
+
+
+@pytest.mark.parametrize(("keys", "relation"), [("y\n", "supersedes"), ("n\n", "related_to")])
+def test_a_terminal_asks_whether_an_older_note_is_replaced(
+    terminal: Run, project: Path, keys: str, relation: str
+) -> None:
+    old = "Access logs are kept for thirty days, then the nightly job deletes them."
+    new = "Legal decided: access logs are no longer kept for thirty days, the job deletes them weekly."
+    folder = project / ".memories"
+    (folder / "old.md").write_text(f"---\ncreated_at: 2026-01-05\n---\n{old}\n", encoding="utf-8")
+    answer = terminal("remember", new, keys=keys)
+    assert answer.code == 0, answer.out
+    assert "Does it replace .memories/old.md? [y/N]" in plain_text(answer.out)
+    (note,) = (file for file in folder.rglob("*.md") if "Legal" in file.read_text(encoding="utf-8"))
+    assert f"- {relation}:: [[old]]" in note.read_text(encoding="utf-8")
+    assert "Does it replace" not in terminal("edit", note.stem, env={"EDITOR": "true"}).out
