@@ -38,6 +38,19 @@ def lines(tree: Path, commit: str, path: str, seconds: float = SECONDS) -> list[
     return [head[1] for head in heads if head]
 
 
+def line_commits(tree: Path, commit: str, path: str, line: int, most: int) -> list[str]:
+    """Return the commits that changed a line of a file, as of a commit, the newest first.
+
+    At most so many; none if git can't say in time. `git log -L` maps the line back through each
+    change and rename. No driver of diffs is started.
+    """
+    found = run(
+        tree, "log", "--no-ext-diff", "--no-textconv", "--no-patch", "--format=%H", f"-{most}",
+        f"-L{line},{line}:{path}", commit, "--", seconds=SECONDS,
+    )  # fmt: skip
+    return (found or "").split()
+
+
 _AGENTS = (
     ("Claude", r"claude", r"(noreply|claude|claude-code)@anthropic\.com"),
     (

@@ -47,7 +47,7 @@ _NO_REASON = re.compile(
     """,
     examples=(
         ("memory-bank why src/queue.py", "all that is behind a file"),
-        ("memory-bank why src/queue.py:42", "the commit that wrote the line, and the notes"),
+        ("memory-bank why src/queue.py:42", "the commits that changed the line, and the notes"),
         ("memory-bank promote 1a2b3c4", "keep a decision that a commit tells"),
     ),
     group="Code",
@@ -62,8 +62,8 @@ def why(
 
     Return the commits, with their pull requests, and the notes behind `FILE` or `FILE:LINE`.
 
-    Of a line, the commit that wrote it, as of HEAD. Raises NoRepository, BadInput for a file that
-    no commit has, or a line that it doesn't have.
+    Of a line, the commits that changed it, as of HEAD, at most `limit`. Raises NoRepository,
+    BadInput for a file that no commit has, or a line that it doesn't have.
     """
     bank.settings.check_enabled()
     tree = work_tree_of(bank.layout.project)
@@ -74,7 +74,10 @@ def why(
         at = history.at(head, seconds=_SECONDS) if head else None
         if at is None:
             return Why(SCHEMA_VERSION, path, line, (), "git can't say yet which commits there are")
-        found = list(_commits(tree, at, path, line))
+        commits = _commits(tree, at, path, line, max(1, limit))
+        if tip := authorship.default_branch(tree):
+            history.read_line(tip)
+        found = [_behind(one, history.brought(one.id)) for one in commits]
     finally:
         history.close()
     found += _notes(bank, path)
@@ -93,23 +96,30 @@ def _placed(project: Path, tree: Path, target: str) -> tuple[str, int]:
     raise BadInput(f"{name!r} is not in the work tree", "name a file below it")
 
 
-def _commits(tree: Path, at: CommitsAt, path: str, line: int) -> Iterator[Behind]:
+def _commits(tree: Path, at: CommitsAt, path: str, line: int, most: int) -> list[Commit]:
     changes = at.changes(path)
     if not changes:
         raise BadInput(f"no commit has {path!r}", "commit it first, or name another file")
-    commits = {one.commit.id: one.commit for one in changes}
-    if line:
-        lines = authorship.lines(tree, at.head, path) or []
-        if not 0 < line <= len(lines):
-            raise BadInput(f"{path} has no line {line} in HEAD: it has {len(lines)}", "")
-        wrote = at.commit(lines[line - 1])
-        commits = {wrote.id: wrote} if wrote else {}
-    for commit in commits.values():
-        when = iso_of(commit.written)
-        reason = reason_of(commit)
-        yield Behind(
-            "commit", commit.id, when, commit.subject, commit.author, reason, commit.request
-        )
+    if not line:
+        return list({one.commit.id: one.commit for one in changes}.values())
+    lines = authorship.lines(tree, at.head, path) or []
+    if not 0 < line <= len(lines):
+        raise BadInput(f"{path} has no line {line} in HEAD: it has {len(lines)}", "")
+    names = authorship.line_commits(tree, at.head, path, line, most) or [lines[line - 1]]
+    return list(filter(None, map(at.commit, names)))
+
+
+def _behind(commit: Commit, brought: tuple[int, str] | None) -> Behind:
+    """Return a commit with its reason, and the pull request that it names or that brought it."""
+    return Behind(
+        "commit",
+        commit.id,
+        iso_of(commit.written),
+        commit.subject,
+        commit.author,
+        reason_of(commit),
+        commit.request or (brought[0] if brought else 0),
+    )
 
 
 def reason_of(commit: Commit) -> str:

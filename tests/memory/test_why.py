@@ -46,11 +46,50 @@ def test_the_commits_and_notes_behind_a_file_are_listed(bank: Bank) -> None:
     )
 
 
-def test_behind_a_line_is_the_commit_that_wrote_it(bank: Bank) -> None:
-    (first,) = why(bank, "pay.py:1").behind
-    (second,) = why(bank, "pay.py:2").behind
-    assert first.title.startswith("Wait longer")
-    assert second.id != first.id
+def test_behind_a_line_are_the_commits_that_changed_it(bank: Bank) -> None:
+    remember(bank, "Payments wait as [[pay.py]] says.", name="facts/payments")
+    wait, first, note = (
+        *[one for one in why(bank, "pay.py:1").behind if one.kind == "commit"],
+        *[one for one in why(bank, "pay.py:1").behind if one.kind == "note"],
+    )
+    assert wait.title.startswith("Wait longer")
+    assert wait.date >= first.date
+    assert note.id == "facts/payments.md"
+    (tries,) = [one for one in why(bank, "pay.py:2").behind if one.kind == "commit"]
+    assert tries.id == first.id
+
+
+def test_a_line_keeps_its_commits_when_it_moves_and_its_file_is_renamed(tmp_path: Path) -> None:
+    root = make(tmp_path.resolve() / "shop", [Made({"pay.py": "WAIT = 5\nTRIES = 3\n"})])
+    texts = [
+        ("pay.py", "# Times\nWAIT = 5\nTRIES = 3\n", "Head the times"),
+        ("pay.py", "# Times\nWAIT = 5\nTRIES = 4\n", "Try once more"),
+    ]
+    for name, text, said in texts:
+        (root / name).write_text(text)
+        run(root, "commit", "-q", "-a", "-m", said)
+    run(root, "mv", "pay.py", "money.py")
+    run(root, "commit", "-q", "-m", "Name it after money")
+    (root / ".memories").mkdir()
+    with open_bank(root / ".memories") as bank:
+        found = why(bank, "money.py:3").behind
+        assert [one.title for one in found][:1] == ["Try once more"]
+        assert len(found) == 2
+        assert [one.title for one in why(bank, "money.py:3", limit=1).behind] == ["Try once more"]
+
+
+def test_a_commit_has_the_pull_request_that_brought_it(tmp_path: Path) -> None:
+    root = make(tmp_path.resolve() / "shop", [Made({"pay.py": "WAIT = 5\n"})])
+    run(root, "checkout", "-q", "-b", "slow")
+    (root / "pay.py").write_text("WAIT = 40\n")
+    run(root, "commit", "-q", "-a", "-m", "Wait longer")
+    run(root, "checkout", "-q", "main")
+    said = "Merge pull request #7 from ann/slow"
+    run(root, "merge", "-q", "--no-ff", "-m", said, "slow")
+    (root / ".memories").mkdir()
+    with open_bank(root / ".memories") as bank:
+        newest = why(bank, "pay.py:1").behind[0]
+        assert (newest.title, newest.pull_request) == ("Wait longer", 7)
 
 
 @pytest.mark.parametrize("target", ["pay.py:99", "nothing.py", "../elsewhere.py"])
