@@ -74,11 +74,6 @@ class SearchState(NamedTuple):
         """Return the address of another query."""
         return self._replace(query=query, limit=LIMIT).url
 
-    def with_kind(self, kind: str) -> str:
-        """Return the address with one kind more, or without it."""
-        kinds = tuple(one for one in self.kinds if one != kind)
-        return self._replace(kinds=kinds if kind in self.kinds else (*kinds, kind), limit=LIMIT).url
-
     def with_scope(self, scope: str) -> str:
         """Return the address of the same search elsewhere."""
         return self._replace(scope=scope, limit=LIMIT).url
