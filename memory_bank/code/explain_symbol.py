@@ -60,7 +60,7 @@ Item = TypeVar("Item")
     group="Code",
     show=shown.explained,
     tool=Tool(
-        "Show a symbol with its calls, tests, coupled files and notes.",
+        "When you edit a symbol: its calls, tests, files and notes. For a file, `blast_radius`.",
         "code",
         told.explained,
         takes=("name",),
