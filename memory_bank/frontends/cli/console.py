@@ -127,7 +127,7 @@ class Console:
             for first, *others in shown:
                 self.line((first, "place"))
                 parts = [f"{head} {cell}" for head, cell in zip(headings[1:], others, strict=True)
-                         if cell not in ("", "-")]  # fmt: skip
+                         if cell]  # fmt: skip
                 words: list[str] = []
                 for number, part in enumerate(parts):
                     ended = f"{part} ·" if number < len(parts) - 1 else part
