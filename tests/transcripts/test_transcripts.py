@@ -42,7 +42,7 @@ VARYING = (
     (r"\S+/state/memory-bank/[0-9a-f]{16}/|(?<=sessions/)\d{4}/\d\d/\d\d(?=-)", "<private>"),
     (r"\b\d+ → \d+(?=\s+tokens)", "<from> → <to>"),
     (r'(?<=score": )[\d.]+', "<score>"),
-    (r"(?m)(?<=\S )( +)\d\.\d\d$", r"\1<share>"),
+    (r"(?m)(?<=\S )( +)\d\.\d\d(?=$|  )", r"\1<share>"),
 )
 
 
