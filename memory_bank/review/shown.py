@@ -229,9 +229,10 @@ def health(
 def _health(call: Call, health: BankHealth) -> None:
     console, problems = call.console, _problems(call, health)
     number = sum(map(len, problems.values()))
-    verdict = ("all is well", "good") if health.clear else (count(number, "finding"), "bold")
+    verdict: Piece = ("all is well", "good") if health.clear else (count(number, "finding"), "bold")
     console.line(
-        *([verdict, ": "] if health.clear or number else []),
+        verdict if health.clear or number else "",
+        ": " if health.clear or number else "",
         place(health.bank),
         f" has {count(health.notes, 'note')}, {count(health.passages, 'passage')}",
         f", embedder {health.embedder}",
