@@ -159,12 +159,7 @@ class RecentCommit(NamedTuple):
     committed_at: str
     subject: str
     files: int
-    """Number of files that it changed; 0 if it doesn't count for coupling."""
-    id: str = ""
-    lines: int = 0
-    """Number of the symbol's lines that it wrote."""
-    reason: str = ""
-    """What its message says besides its subject."""
+    """Number of files that it changed."""
 
 
 class ExplainedSymbol(NamedTuple):
@@ -180,10 +175,8 @@ class ExplainedSymbol(NamedTuple):
     """Notes that cite the symbol."""
     file_notes: tuple[CitingNote, ...]
     """Notes that cite its file."""
-    rules: tuple[CitingNote, ...]
-    """Notes whose `applies_to` means its file."""
     commits: tuple[RecentCommit, ...]
-    """Those that wrote its lines and say why, most lines first; then the newest of its file."""
+    """The newest commits of its file that count for coupling."""
     notices: tuple[str, ...]
     """What is left out, and why."""
 

@@ -107,7 +107,7 @@ def known_names(code: Codebase, start: str) -> list[str]:
 @operation(
     "",
     tool=Tool(
-        "Look up a symbol: what it calls and what calls it. When you edit it, `explain_symbol`.",
+        "Show a symbol: signature, doc, what it calls and what calls it.",
         "code",
         told.symbol,
         reads=True,

@@ -11,7 +11,6 @@ from typing import Annotated, NamedTuple
 
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.hits import RecalledNote
-from memory_bank.base.dates import iso_of
 from memory_bank.base.errors import BadInput, MemoryBankError, NoBank, NoRepository
 from memory_bank.base.operation import Param, Tool, operation, several
 from memory_bank.base.setting_sections import BANK, MODES, Search
@@ -33,7 +32,6 @@ from memory_bank.memory.ask_results import (
     SYMBOLS,
     TESTS,
     Answer,
-    CommitResult,
     CoupledFileResult,
     DocResult,
     GuardResult,
@@ -163,7 +161,7 @@ class _KindResults(NamedTuple):
     group="Code",
     show=shown.answers,
     tool=Tool(
-        "Find code, tests, docs and notes for a question, or coupled files. Notes alone: `recall`.",
+        "Find code, tests, docs and notes that answer a question, or files that change together.",
         "code",
         told.answer,
         takes=("query", "limit", "include"),
@@ -421,11 +419,7 @@ def _result(codebase: Codebase, hit: CodeHit, query: str) -> Result | None:
         intent = hit.test.intent
         return GuardResult(hit.test.id, intent.title, intent.snippet, score, hit.path, hit.line)
     if hit.lane == COMMITS:
-        document = hit.hit.document
-        said = snippets.snippet("\n".join(codebase.whole(hit).split("\n")[1:]), query).text
-        author = str(document.data.get("author", ""))
-        when = iso_of(document.created)
-        return CommitResult(hit.path, document.title, said, score, author, when)
+        return recall.commit_result(codebase, hit, query)
     if hit.lane == DOCS:
         heading = " > ".join(hit.headings)
         name = f"{hit.path}#{heading}" if heading else hit.path

@@ -8,7 +8,7 @@ SCHEMA_VERSION = "1.0"
 
 SYMBOLS, NOTES, DOCS, COUPLING, TESTS = "symbols", "notes", "docs", "coupling", "tests"
 
-COMMITS = "commits"
+COMMITS: Literal["commits"] = "commits"
 
 INCLUDE = (SYMBOLS, NOTES, DOCS, COUPLING, TESTS, COMMITS)
 """Words for what is searched."""

@@ -41,7 +41,8 @@ from memory_bank.trust.authors import record, warnings, writer
 @operation(
     "",
     tool=Tool(
-        """Write a note where its path matters, one subject under a heading. Else `remember`.""",
+        """Write a note at a path of your choice, one subject under a heading.
+        Unless the path matters, `remember`.""",
         "bank",
         told.remembered,
         name="create_memory",

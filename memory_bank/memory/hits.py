@@ -15,6 +15,7 @@ from memory_bank.base.operation import Param, operation
 from memory_bank.base.rendering import count, named
 from memory_bank.base.screen import FOUND, NOTHING, Call
 from memory_bank.base.text import estimate
+from memory_bank.memory.ask_results import CommitResult
 from memory_bank.search import snippets
 from memory_bank.search.manifest import filters
 from memory_bank.search.query import parse
@@ -217,6 +218,8 @@ class Recalled(NamedTuple):
     """How words of time restricted the answer, and what may be mistyped in the query."""
     rev: AsOf | None = None
     """The revision as of which the notes are; None for now."""
+    commits: tuple[CommitResult, ...] | None = None
+    """Commits whose messages answer, the best first; None if they were not included."""
 
     @property
     def apart(self) -> bool:
@@ -233,23 +236,20 @@ _LEAST = 40
 _WEAK = 80
 """Most tokens of a note that is only a weak match."""
 
-_WEAK_SESSIONS = 2
-
 _FRAME = 60
 """Tokens of a note's place, type, author and dates in an answer."""
 
 
 def briefly(answer: Recalled) -> Recalled:
-    """Shorten the sessions that are only weak matches, and leave out all but the best of them."""
-    kept, left = list[RecalledNote](), _WEAK_SESSIONS
-    for note in answer.notes:
+    """Replace the texts of sessions that are only weak matches by short excerpts."""
+
+    def brief(note: RecalledNote) -> RecalledNote:
         if not (note.weak and answer.apart and note.type == SESSION and note.content):
-            kept.append(note)
-        elif left:
-            left -= 1
-            text = snippets.excerpt(note.content, answer.query, _WEAK).text
-            kept.append(note._replace(content=text, snippet="", also=()))
-    return answer._replace(notes=tuple(kept), result_count=len(kept))
+            return note
+        text = snippets.excerpt(note.content, answer.query, _WEAK).text
+        return note._replace(content=text, also=())
+
+    return answer._replace(notes=tuple(map(brief, answer.notes)))
 
 
 def fitted(

@@ -13,6 +13,7 @@ from memory_bank.bank.hits import RecalledNote
 from memory_bank.base.operation import Param
 from memory_bank.base.rendering import named, one_line, plain, visible
 from memory_bank.base.screen import FOUND, NOTHING, Call, Piece, cells, cut
+from memory_bank.memory.ask_results import file_of
 from memory_bank.memory.hits import ReadQuery, Recalled
 
 FORMS = ("paths", "md", "json")
@@ -65,7 +66,7 @@ def found(
     else:
         _show(call, answer, _ShownFields(read, explain=explain, also=also))
     _remark(call, answer)
-    return FOUND if answer.notes else NOTHING
+    return FOUND if answer.notes or answer.commits else NOTHING
 
 
 def _remark(call: Call, found: Recalled) -> None:
@@ -76,9 +77,9 @@ def _remark(call: Call, found: Recalled) -> None:
         return
     if found.rev is not None:
         call.remark(f"as of {found.rev.asked}: {found.rev.commit}, {found.rev.committed_at}")
-    if not found.notes:
+    if not (found.notes or found.commits):
         call.remark("nothing found")
-    elif not found.answered:
+    elif found.notes and not found.answered:
         call.remark(
             "nothing answers this"
             if any(note.origin is not None for note in found.notes)
@@ -108,6 +109,13 @@ def _show(call: Call, answer: Recalled, shown: _ShownFields) -> None:
         if answer.apart and hit.note.weak and not (place and hits[place - 1].note.weak):
             call.console.line((WEAKER, "warn"))
         hit.show()
+    for number, one in enumerate(answer.commits or ()):
+        if number or hits:
+            call.console.line()
+        score = f"{one.relevance_score:.2f}"
+        call.console.line(_INDENT, (file_of(one), "place"), "  ", (score, "dim"))
+        call.console.line(_INDENT, (one.title, "bold"))
+        call.console.block(one.snippet, _INDENT)
 
 
 class _Hit:

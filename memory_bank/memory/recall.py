@@ -5,14 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from operator import attrgetter
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from memory_bank.bank.backlinks import node_of
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.hits import Wanted
 from memory_bank.bank.revisions.revisions import bank_at
 from memory_bank.base.dates import iso_of
-from memory_bank.base.errors import BadInput
+from memory_bank.base.errors import BadInput, MemoryBankError
 from memory_bank.base.operation import (
     REQUIRED,
     Before,
@@ -28,12 +28,18 @@ from memory_bank.base.operation import (
 from memory_bank.base.screen import Call
 from memory_bank.base.setting_sections import BANK, MODES, SCOPES, Search
 from memory_bank.memory import hits_shown, told
+from memory_bank.memory.ask_results import COMMITS, CommitResult
 from memory_bank.memory.hits import AsOf, Recalled, briefly, fitted
 from memory_bank.memory.recall_bank import linked_or_found
+from memory_bank.search import snippets
 from memory_bank.search.index.document_changes import Progress
 from memory_bank.search.manifest import document_rows
 from memory_bank.search.query import conditions
 from memory_bank.trust import trust
+
+if TYPE_CHECKING:  # start-up: a search in notes needs no code
+    from memory_bank.code.index.codebase import Codebase
+    from memory_bank.code.index.lane_search import CodeHit
 
 MOST = 100
 """Most notes in an answer."""
@@ -61,6 +67,30 @@ _At = Annotated[
 def _by_agent(bank: Bank, query: str, *, at: _At = None, **options: Any) -> Recalled:  # noqa: ANN401  (those of recall)
     """Search the bank, as it is or as of a revision."""
     return recall(bank, query, **options) if at is None else recall_at(bank, at, query, **options)
+
+
+def _with_commits(bank: Bank, answer: Recalled, most: int) -> Recalled:
+    """Add the commits whose messages answer; what stops that is a problem of the answer."""
+    from memory_bank.code.index.codebase import open_codebase  # start-up: rarely asked
+
+    try:
+        with open_codebase(bank.layout.project, bank=bank.layout.root) as codebase:
+            problem = codebase.catch_up((COMMITS,)).problem
+            hits = codebase.search(COMMITS, answer.query, most, mode=answer.mode_used).hits
+            found = tuple(commit_result(codebase, hit, answer.query) for hit in hits)
+    except MemoryBankError as error:
+        problem, found = f"commits not searched: {error.message}", ()
+    return answer._replace(commits=found, problem=answer.problem or problem or None)
+
+
+def commit_result(codebase: Codebase, hit: CodeHit, query: str) -> CommitResult:
+    """Return a commit that was found, with the sentences of its message that answer best."""
+    document = hit.hit.document
+    said = snippets.snippet("\n".join(codebase.whole(hit).split("\n")[1:]), query).text
+    author = str(document.data.get("author", ""))
+    return CommitResult(
+        hit.path, document.title, said, round(hit.score, 4), author, iso_of(document.created)
+    )
 
 
 def _in_command(
@@ -105,7 +135,8 @@ def _in_command(
     --scope shared searches the notes that other repositories published to the shared index, both
     those and this bank; conditions there are also repo:NAME and team:NAME. --scope user searches
     this bank and your own banks. --include agents also searches the memories that Claude Code and
-    Codex keep of this project on your machine, which nobody else sees.
+    Codex keep of this project on your machine, which nobody else sees; --include commits lists
+    commits whose messages answer.
 
     --mode lexical searches by words only and is fastest; semantic by meaning only. Notes that are
     often found or were written recently rank a little higher; each result counts as an access of
@@ -118,6 +149,7 @@ def _in_command(
         ("memory-bank recall retry --linked-to src/api.py", "what is known about a file"),
         ("memory-bank recall --scope both job queue repo:shop", "in other repositories, too"),
         ("memory-bank recall --at v1.0 which index", "what was known at a revision"),
+        ("memory-bank recall --include commits why retries wait", "messages of commits, too"),
         ("memory-bank recall retry --json | jq -r '.notes[].path'", "for a program"),
     ),
     group="Find",
@@ -145,8 +177,9 @@ def _in_command(
                 "min_score",
                 "at",
                 "scope",
+                "include",
             ),
-            defaults={"mode": "hybrid", "tokens": TOKENS, "limit": 5},
+            defaults={"mode": "hybrid", "tokens": TOKENS, "limit": 5, "include": ()},
             bare=("since", "at", "scope"),
             reads=True,
             always=True,
@@ -165,8 +198,8 @@ def _in_command(
             reads=True,
         ),
         Tool(
-            """Search only notes that link to a file, symbol, person or note. Call it before you
-            change a file: what is known about src/api.py?""",
+            """Search notes that link to a file, symbol, person or note. Call it before you change a
+            file.""",
             "bank",
             told.linked,
             name="search_linked_memories",
@@ -216,7 +249,6 @@ def recall(
             metavar="NAME",
             complete="notes",
             longest=2000,
-            about="src/api.py, a note, a person",
         ),
     ] = None,
     include_archived: IncludeArchived = False,
@@ -238,7 +270,12 @@ def recall(
     ] = None,
     include: Annotated[
         Sequence[str],
-        Param("Also search: agents (their own memories)", metavar="WHAT", choices=(AGENTS,)),
+        Param(
+            "Also search: agents (their own memories), commits",
+            metavar="WHAT",
+            choices=(AGENTS, COMMITS),
+            only=Sequence[Literal["agents", "commits"]],
+        ),
     ] = (),
     with_trust: bool = True,
     progress: Progress | None = None,
@@ -247,7 +284,7 @@ def recall(
 
     Return the notes that match a query, best first, each once with its best section.
 
-    Of sessions that are only weak matches, the best two come with an excerpt.
+    A session that is only a weak match comes with an excerpt.
 
     `limit` is clamped to 1 to 100; the best `offset` notes are left out. With the detail `note`,
     notes come whole instead of their best section, with `index` without text. With `tokens`, at
@@ -262,16 +299,20 @@ def recall(
     then increased by one. Unless `with_trust` is false, notes have their tiers of trust.
     `scope` says what is searched: `bank`; `shared`, the notes of other repositories in the shared
     index; `both`; or `user`, the bank and the user's own banks. With `agents` in `include`, the
-    memories that agents' programs keep of the project on this machine, too. By default, it is that
-    of the settings; with `linked_to`, it is the bank. Where the shared index can't be asked, the
-    bank is searched, and `fallback_reason` says why.
+    memories that agents' programs keep of the project on this machine, too; with `commits`, the
+    commits whose messages answer. By default, it is that of the settings; with `linked_to`, it is
+    the bank. Where the shared index can't be asked, the bank is searched, and `fallback_reason`
+    says why.
     Raises BadInput for an unknown mode, detail, scope or time, a negative `offset`, `tokens` below
     1 or a `min_score` beyond 1, NoteNotFound for a `linked_to` that is neither a note nor a file.
     """
     bank.settings.check_enabled()
     mode = mode or bank.settings.search.mode
-    scope = scope or (bank.settings.search.scope if linked_to is None and not include else BANK)
+    agents = AGENTS in include
+    scope = scope or (bank.settings.search.scope if linked_to is None and not agents else BANK)
     _check(mode, detail, offset, min_score, tokens)
+    if unknown := [one for one in include if one not in {AGENTS, COMMITS}]:
+        raise BadInput(f"recall can't include {unknown[0]!r}", f"choose {AGENTS} or {COMMITS}")
     wanted = Wanted(
         query=query,
         conditions=conditions(tags=tags, types=type, since=since, before=before),
@@ -285,31 +326,45 @@ def recall(
         whole=detail == NOTE or tokens is not None,
         badges=with_trust,
     )
-    if scope != BANK or include:
-        from memory_bank.memory.recall_scopes import recall_across  # start-up: rarely asked
+    with bank.lock:
+        if scope == BANK and not agents:
+            answer = _of_bank(bank, wanted, tokens, offset, progress, count_access=count_access)
+        else:
+            from memory_bank.memory.recall_scopes import recall_across  # start-up: rarely asked
 
-        with bank.lock:
             answer = recall_across(
                 bank,
                 wanted,
                 scope,
-                agents=AGENTS in include,
+                agents=agents,
                 offset=offset,
                 count_access=count_access,
                 progress=progress,
             )
-        return answer if tokens is None else fitted(answer, tokens)
-    with bank.lock:
-        answer, hits = linked_or_found(bank, wanted, progress)
-        if offset:
-            notes, hits = answer.notes[offset:], hits[offset:]
-            answer = answer._replace(notes=notes, result_count=len(notes))
-        answer = fitted(answer, tokens) if tokens else answer if offset else briefly(answer)
-        used = [hit.document.known_as for hit in hits if not hit.weak]
-        if not (count_access and used):
-            return answer
-        uncounted = bank.logs.access.add(used, time.time())
-        return answer._replace(problem=answer.problem or uncounted or None)
+            answer = answer if tokens is None else fitted(answer, tokens)
+    return _with_commits(bank, answer, wanted.limit - offset) if COMMITS in include else answer
+
+
+def _of_bank(
+    bank: Bank,
+    wanted: Wanted,
+    tokens: int | None,
+    offset: int,
+    progress: Progress | None,
+    *,
+    count_access: bool,
+) -> Recalled:
+    """Search the bank alone, and count accesses; the caller holds its lock."""
+    answer, hits = linked_or_found(bank, wanted, progress)
+    if offset:
+        notes, hits = answer.notes[offset:], hits[offset:]
+        answer = answer._replace(notes=notes, result_count=len(notes))
+    answer = briefly(answer) if tokens is None else fitted(answer, tokens)
+    used = [hit.document.known_as for hit in hits if not hit.weak]
+    if not (count_access and used):
+        return answer
+    uncounted = bank.logs.access.add(used, time.time())
+    return answer._replace(problem=answer.problem or uncounted or None)
 
 
 def _check(mode: str, detail: str, offset: int, min_score: float, tokens: int | None) -> None:
@@ -339,8 +394,8 @@ def recall_at(
     answer names. No access is counted. Raises BadInput, also if the bank has no notes there.
     """
     bank.settings.check_enabled()
-    if options.get("scope") not in {None, BANK}:
-        raise BadInput("other repositories are known as they are now", "leave out the revision")
+    if options.get("scope") not in {None, BANK} or options.get("include"):
+        raise BadInput("all but the notes is known as it is now", "leave out the revision")
     options |= {"count_access": False, "scope": BANK}
     with bank_at(bank, rev, required=True) as then:
         # tiers of trust boost: the first answer of a new copy must be that of the next

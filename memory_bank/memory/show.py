@@ -52,7 +52,7 @@ from memory_bank.trust.stale_cache import note_marks
     group="Find",
     show=shown.listing,
     tool=Tool(
-        "List recent notes, without text. On a subject, `recall`.",
+        "List recent notes: created or changed last, without text.",
         "bank",
         told.listed,
         name="recent_memories",
@@ -212,7 +212,7 @@ def read(
         Param(
             "Show only the text under this heading; A > B",
             metavar="HEADING",
-            about="a heading in it",
+            about="only what is under this heading",
         ),
     ] = "",
 ) -> ShownNote | ShownSection | SeveralShown:

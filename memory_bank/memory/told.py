@@ -78,7 +78,11 @@ def recalled(answer: Recalled, quotes: Quotes) -> str:
     weaker = [_hit(quotes, note) for note in answer.notes if answer.apart and note.weak]
     hits = [*good, *(["Weaker matches:"] if weaker else []), *weaker]
     notices = (f"Notice: {quotes.inside(one_line(notice))}" for notice in answer.notices)
-    return answer_text(quotes, head, *notices, *hits, problem_text(quotes, answer.problem))
+    rows = "\n".join(map(_result_row, answer.commits or ()))
+    commits = [quotes.quote(rows, {"what": "commits"})] if rows else []
+    return answer_text(
+        quotes, head, *notices, *hits, *commits, problem_text(quotes, answer.problem)
+    )
 
 
 def linked(answer: Recalled, quotes: Quotes) -> str:

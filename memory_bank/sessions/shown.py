@@ -238,10 +238,9 @@ def _rows(call: Call, found: SessionRows) -> None:
                 row.started_at[:_MINUTE].replace("T", " "),
                 one_line(row.project),
                 one_line(row.agent),
-                *(
-                    str(number) if number or not call.console.terminal else ""
-                    for number in (row.prompts, row.observations, row.pending)
-                ),
+                str(row.prompts),
+                str(row.observations),
+                str(row.pending),
                 one_line(row.title),
             )
             for row in found.sessions

@@ -9,6 +9,9 @@ import pytest
 
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.base.errors import BadInput
+from memory_bank.base.text import Quotes
+from memory_bank.memory import told
+from memory_bank.memory.recall import recall, recall_at
 from memory_bank.memory.remember import remember
 from memory_bank.memory.show import show
 from memory_bank.memory.why import promote_commit, why
@@ -108,3 +111,34 @@ def test_a_commit_becomes_a_decision_in_one_step(bank: Bank) -> None:
     assert promote_commit(bank, commit).action == "updated_existing"
     with pytest.raises(BadInput):
         promote_commit(bank, "0000000")
+
+
+def test_recall_finds_the_messages_of_commits_if_they_are_included(bank: Bank) -> None:
+    remember(bank, "The shop opens at nine.", name="facts/hours")
+    said = (
+        "Batch refunds\n\nThe acquirer bills each call, and answers slowly on Mondays, so refunds"
+    )
+    said += " of a night are sent together at six in the morning."
+    run(bank.layout.project, "commit", "-q", "--allow-empty", "-m", said)
+    question = "why does the acquirer answer slowly"
+    assert recall(bank, question).commits is None
+    (found, *_) = recall(bank, question, include=["commits"]).commits or ()
+    assert found.title == "Batch refunds"
+    assert "slowly on Mondays" in found.snippet
+    shown = told.recalled(recall(bank, question, include=["commits"]), Quotes())
+    assert f"commit {found.id[:8]} {found.created_at[:10]} {found.author}" in shown
+
+
+def test_what_recall_cannot_include_is_refused(bank: Bank) -> None:
+    with pytest.raises(BadInput):
+        recall(bank, "slowly", include=["code"])
+    with pytest.raises(BadInput):
+        recall_at(bank, "HEAD", "slowly", include=["commits"])
+
+
+def test_outside_git_recall_says_that_no_commit_was_searched(tmp_path: Path) -> None:
+    (tmp_path / ".memories").mkdir()
+    with open_bank(tmp_path / ".memories") as alone:
+        found = recall(alone, "slowly", include=["commits"])
+    assert found.commits == ()
+    assert "commits not searched" in (found.problem or "")
