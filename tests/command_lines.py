@@ -21,11 +21,19 @@ _SHELLS_OWN = frozenset("$`*~{!")
 _TIMEOUT = 60
 
 
-def typed(line: str) -> tuple[str, int]:
-    """Run a command line without a stdin; return what it prints, and its exit code."""
+class _Terminal(io.TextIOWrapper):
+    def isatty(self) -> bool:
+        return True
+
+
+def typed(line: str, *, terminal: bool = False) -> tuple[str, int]:
+    """Run a command line without a stdin; return what it prints, and its exit code.
+
+    With `terminal`, our own commands print as to a terminal.
+    """
     words = _ours(line)
     if words is not None:
-        return _here(words)
+        return _here(words, _Terminal if terminal else io.TextIOWrapper)
     done = subprocess.run(
         [str(SHELL), "-c", line],
         stdin=subprocess.DEVNULL,
@@ -52,12 +60,13 @@ def _ours(line: str) -> list[str] | None:
     return None if operators else words[1:]
 
 
-def _here(words: list[str]) -> tuple[str, int]:
-    stream = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
+def _here(words: list[str], kind: type[io.TextIOWrapper]) -> tuple[str, int]:
+    printed = io.BytesIO()
+    stream = kind(printed, encoding="utf-8", write_through=True)
+    errors = io.TextIOWrapper(printed, encoding="utf-8", write_through=True)
     with pytest.MonkeyPatch.context() as patched, open(os.devnull, encoding="utf-8") as nothing:
         patched.setattr(sys, "stdout", stream)
-        patched.setattr(sys, "stderr", stream)
+        patched.setattr(sys, "stderr", errors)
         patched.setattr(sys, "stdin", nothing)
         code = run(words)
-    stream.seek(0)
-    return stream.read(), code
+    return printed.getvalue().decode("utf-8"), code

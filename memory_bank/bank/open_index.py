@@ -335,5 +335,7 @@ def similar(manifest: Manifest, name: str, most: int = 3) -> list[str]:
         for row in document_rows.all_documents(manifest)
         for word, _ in path_names(row.key, row.data.get("aliases", ()))
     }
-    near = similar_names(key(name), paths, most=most)
-    return list(dict.fromkeys(paths[word] for word in near))
+    wanted = key(name)
+    longer = sorted(word for word in paths if word.startswith(wanted)) if wanted else []
+    near = [*longer[:most], *similar_names(wanted, paths, most=most)]
+    return list(dict.fromkeys(paths[word] for word in near))[:most]

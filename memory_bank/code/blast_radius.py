@@ -43,7 +43,7 @@ MOST = 1000
     group="Code",
     show=shown.affected,
     tool=Tool(
-        "Show what a change of a file may affect: callers, coupled files, tests, notes.",
+        "What a change of a file may affect: callers, tests, notes. A symbol: `explain_symbol`.",
         "code",
         told.affected,
         takes=("file",),

@@ -24,6 +24,7 @@ from memory_bank.code.index.codebase import Codebase
 from memory_bank.code.index.database import CodeDatabase
 from memory_bank.code.records import CitingNote
 from memory_bank.notes import names
+from memory_bank.notes.file_patterns import APPLIES_TO, matches, patterns
 from memory_bank.search import snippets
 from memory_bank.search.manifest import document_rows, link_rows
 from memory_bank.search.manifest.link_rows import LinkRow, to_code
@@ -36,6 +37,8 @@ class CitingNotes(NamedTuple):
     """By the symbol's id."""
     file: tuple[CitingNote, ...] = ()
     """Those with links to the file, but to no symbol that it has."""
+    applying: tuple[CitingNote, ...] = ()
+    """Rules: those whose `applies_to` means the file."""
 
 
 class _Link(NamedTuple):
@@ -75,7 +78,31 @@ def citing_notes(
     return CitingNotes(
         {symbol: _notes(found, query) for symbol, found in by_symbol.items()},
         _notes(of_file, query),
+        ask(lambda view: _applying(view, path)),
     )
+
+
+def _applying(view: View, path: str) -> tuple[CitingNote, ...]:
+    """Return the notes that name a file by the patterns of their `applies_to`."""
+    if not document_rows.counts(view.manifest, APPLIES_TO):
+        return ()
+    found = [
+        key
+        for key, extra in document_rows.data_of(view.manifest, "extra")
+        if any(matches(one, path) for one in patterns(extra.get(APPLIES_TO)))
+    ]
+    numbers = document_rows.numbers_of(view.manifest, found)
+    first = document_rows.first_passages(view.manifest, numbers)
+    rows = document_rows.documents(view.manifest, numbers)
+    notes = []
+    for number, row in rows.items():
+        note = note_of(row)
+        text = view.source.text(note.path, note.etag, first[number].span) if number in first else ""
+        said = first_sentence((text or "").removeprefix(f"# {note.title}").strip())
+        notes.append(
+            CitingNote(note.key, note.path, note.title, note.type, iso_of(note.created), said, ())
+        )
+    return tuple(sorted(notes, key=lambda one: one.path))
 
 
 def unknown_symbols(view: View, table: CodeDatabase) -> Iterator[Finding]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -13,7 +14,7 @@ from memory_bank.bank.note_files import open_history
 from memory_bank.base.errors import Busy
 from memory_bank.base.filenames import is_utf8
 from memory_bank.git import repository
-from memory_bank.git.commits import CommitsAt, PathPair
+from memory_bank.git.commits import Commit, CommitsAt, PathPair
 
 MOST = 20_000
 """Number of commits, the newest, that are used."""
@@ -227,3 +228,15 @@ def subjects_of(commits: CountedCommits, path: str) -> tuple[str, ...]:
     return tuple(
         dict.fromkeys(one.subject for one in commits.of(path)[:MOST_SUBJECTS] if one.subject)
     )
+
+
+_NO_REASON = re.compile(
+    r"^(?:signed-off-by|co-authored-by|reviewed-by|acked-by|tested-by|cc|change-id):.*$",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""Trailers that don't say why."""
+
+
+def reason_of(commit: Commit) -> str:
+    """Return what the message of a commit says besides its subject, without signatures."""
+    return re.sub(r"\n{3,}", "\n\n", _NO_REASON.sub("", commit.body)).strip()

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
+from contextlib import closing
 from typing import Annotated, TypeVar
 
 from memory_bank.bank.bank import Bank
+from memory_bank.bank.note_files import open_history
 from memory_bank.base.dates import iso_of
 from memory_bank.base.errors import StorageFailed
 from memory_bank.base.operation import MOST_FOR_AGENTS, Param, Tool, operation
 from memory_bank.code import lookup, shown, told
 from memory_bank.code.citing_notes import citing_notes
+from memory_bank.code.commits import reason_of
 from memory_bank.code.coupled import CouplingState
 from memory_bank.code.coupling import shown_as
 from memory_bank.code.index.codebase import Codebase
+from memory_bank.code.index.database import SymbolRow
 from memory_bank.code.records import CoupledFile, ExplainedSymbol, RecentCommit
 from memory_bank.code.symbols import details_of
 from memory_bank.code.tests_for import guards_shown
+from memory_bank.git import authorship, repository
+from memory_bank.git.commits import Commit
 from memory_bank.search.index.document_changes import Progress
 
 SCHEMA_VERSION = "1.0"
@@ -26,6 +33,9 @@ MOST = 1000
 
 COUPLED, COMMITS = 5, 5
 """Most coupled files and commits."""
+
+_SECONDS = 5.0
+"""Most seconds for reading the history."""
 
 Item = TypeVar("Item")
 
@@ -50,7 +60,7 @@ Item = TypeVar("Item")
     group="Code",
     show=shown.explained,
     tool=Tool(
-        "Show a symbol with its calls, tests, coupled files and notes.",
+        "When you edit a symbol: its calls, tests, files and notes. For a file, `blast_radius`.",
         "code",
         told.explained,
         takes=("name",),
@@ -101,7 +111,8 @@ def explain_symbol(
         coupled=coupled_files(state, row.path, min(limit, COUPLED)),
         notes=left.first("notes", cited.symbols.get(row.id, ())),
         file_notes=left.first("notes of the file", cited.file),
-        commits=_commits(state, row.path, min(limit, COMMITS)),
+        rules=left.first("rules", cited.applying),
+        commits=_commits(code, state, row, min(limit, COMMITS)),
         notices=(*notices, *left.said),
     )
 
@@ -137,8 +148,38 @@ def coupled_files(state: CouplingState | None, path: str, limit: int) -> tuple[C
     return tuple(map(shown_as, state.coupling.of(path)[:limit]))
 
 
-def _commits(state: CouplingState | None, path: str, limit: int) -> tuple[RecentCommit, ...]:
-    if state is None:
-        return ()
-    found = state.coupling.history.of(path)[:limit]
-    return tuple(RecentCommit(iso_of(one.when), one.subject, one.size) for one in found)
+def _commits(
+    code: Codebase, state: CouplingState | None, row: SymbolRow, limit: int
+) -> tuple[RecentCommit, ...]:
+    """Return the commits that say why a symbol is as it is, and the newest of its file."""
+    newest = state.coupling.history.of(row.path) if state else ()
+    size = {one.subject: one.size for one in newest}
+    found = [
+        RecentCommit(
+            iso_of(one.written), one.subject, size.get(one.subject, 0), one.id, lines, reason
+        )
+        for one, lines in _wrote(code, row)
+        if (reason := reason_of(one))
+    ][:limit]
+    told = {one.subject for one in found}
+    rest = [
+        RecentCommit(iso_of(x.when), x.subject, x.size) for x in newest if x.subject not in told
+    ]
+    return tuple([*found, *rest][:limit])
+
+
+def _wrote(code: Codebase, row: SymbolRow) -> list[tuple[Commit, int]]:
+    """Return the commits that wrote the lines of a symbol in HEAD, with the number of lines.
+
+    None if its file has other lines than in HEAD, or git can't say in time.
+    """
+    tree, now = code.root, code.tree.read(row.path)
+    head = repository.checked_out(tree)
+    lines = authorship.lines(tree, head, row.path) if head and now else None
+    if not lines or not now or len(lines) != len(now.data.splitlines()):
+        return []
+    wrote = Counter(lines[row.symbol.line - 1 : row.symbol.end_line - 1])
+    with closing(open_history(tree)) as history:
+        at = history.at(head, seconds=_SECONDS)
+        found = [(at.commit(one) if at else None, count) for one, count in wrote.most_common()]
+    return [(one, count) for one, count in found if one]

@@ -29,6 +29,10 @@ _PACKAGE = frozenset({"__init__", "index", "mod"})
 _ESCAPED = str.maketrans({"%": "\\%", "_": "\\_", "\\": "\\\\"})
 
 
+_LAST_COUNTS = frozenset({"python", "typescript", "tsx"})
+"""Languages in which declarations of a name come before the definition that counts."""
+
+
 def symbol_named(table: CodeDatabase, name: str) -> SymbolRow:
     """Return the symbol that a name means.
 
@@ -36,8 +40,10 @@ def symbol_named(table: CodeDatabase, name: str) -> SymbolRow:
     them.
     """
     found = symbols_named(table, name)
-    if len(found) == 1:
-        return found[0]
+    if len({(one.path, one.symbol.qualified) for one in found}) == 1 and (
+        len(found) == 1 or found[0].language in _LAST_COUNTS
+    ):
+        return found[-1]
     shown = _shortened(name)
     if not found:
         near = _similar(table, name)

@@ -159,7 +159,12 @@ class RecentCommit(NamedTuple):
     committed_at: str
     subject: str
     files: int
-    """Number of files that it changed."""
+    """Number of files that it changed; 0 if it doesn't count for coupling."""
+    id: str = ""
+    lines: int = 0
+    """Number of the symbol's lines that it wrote."""
+    reason: str = ""
+    """What its message says besides its subject."""
 
 
 class ExplainedSymbol(NamedTuple):
@@ -175,8 +180,10 @@ class ExplainedSymbol(NamedTuple):
     """Notes that cite the symbol."""
     file_notes: tuple[CitingNote, ...]
     """Notes that cite its file."""
+    rules: tuple[CitingNote, ...]
+    """Notes whose `applies_to` means its file."""
     commits: tuple[RecentCommit, ...]
-    """The newest commits of its file that count for coupling."""
+    """Those that wrote its lines and say why, most lines first; then the newest of its file."""
     notices: tuple[str, ...]
     """What is left out, and why."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from memory_bank.bank.sentences import first_sentence
 from memory_bank.base.rendering import count, named, resolved_to, unclear
 from memory_bank.base.screen import FOUND, NOTHING, Call, place
 from memory_bank.code.index.codebase import Codebase
@@ -78,9 +79,13 @@ def _explained(call: Call, root: Path, found: ExplainedSymbol) -> None:
     view.coupled(found.coupled)
     view.notes("notes", found.notes)
     view.notes(f"notes of {one.path}", found.file_notes)
-    if view.heading(f"newest commits of {one.path}", found.commits):
-        rows = [(f"  {made.committed_at[:10]}", made.subject) for made in found.commits]
-        console.table(("date", "subject"), rows)
+    view.notes(f"rules for {one.path}", found.rules)
+    if view.heading("commits that say why, and the newest", found.commits):
+        for made in found.commits:
+            reason = first_sentence(made.reason)
+            console.line(f"  {made.committed_at[:10]}  {made.subject}")
+            if reason:
+                console.line((f"              {reason}", "dim"))
 
 
 def affected(call: Call, found: BlastRadius, code: Codebase) -> int:
@@ -209,11 +214,11 @@ class CodeAnswerView:
         """Print notes that cite something, with the words around their links."""
         self.heading(title, notes)
         for note in notes:
-            first = note.links[0]
-            where = self._call.place(note.path, first.line)
+            first = note.links[0] if note.links else None
+            where = self._call.place(note.path, first.line if first else 1)
             self._console.line(
                 _INDENT, (where, "place"), "  ", (named(note.title), "bold"),
                 (f"  {note.created_at[:10]}", "dim"),
             )  # fmt: skip
-            said = note.sentence if first.kind == "reference" else first.context
+            said = first.context if first and first.kind != "reference" else note.sentence
             self._console.block(said, _INDENT * 3, "dim")

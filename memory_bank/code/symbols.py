@@ -107,7 +107,7 @@ def known_names(code: Codebase, start: str) -> list[str]:
 @operation(
     "",
     tool=Tool(
-        "Show a symbol: signature, doc, what it calls and what calls it.",
+        "Look up a symbol: what it calls and what calls it. When you edit it, `explain_symbol`.",
         "code",
         told.symbol,
         reads=True,

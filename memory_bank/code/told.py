@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from memory_bank.bank.sentences import first_sentence
 from memory_bank.base.rendering import count, resolved_to, unclear
 from memory_bank.base.text import Quotes, one_line
 from memory_bank.code.records import (
@@ -14,6 +15,7 @@ from memory_bank.code.records import (
     CoupledFile,
     ExplainedSymbol,
     GuardShown,
+    RecentCommit,
     SymbolDetails,
 )
 
@@ -24,6 +26,14 @@ _DAY = 10
 
 _MOST_DOC = 1500
 """Most characters of a doc comment."""
+
+_SHORT_DOC = 400
+
+_FIRST, _FEW = 6, 3
+"""Most things of a kind in the explanation of a symbol, which an agent reads at a glance."""
+
+_LONGEST = 240
+"""Most characters of a line of it."""
 
 _MOST_CALLERS = 5
 """Most callers that are named of each symbol of a file."""
@@ -36,14 +46,34 @@ def symbol(found: SymbolDetails, quotes: Quotes) -> str:
 
 
 def explained(found: ExplainedSymbol, quotes: Quotes) -> str:
-    """Show a symbol with its calls, tests, coupled files, notes and commits."""
-    lines = [*_details(found.details), *_tests(found.tests), *_coupled(found.coupled)]
-    lines += _notes("notes", found.notes)
-    lines += _notes("notes of its file", found.file_notes)
-    commits = (f"{one.committed_at[:_DAY]} {one.subject}" for one in found.commits)
-    lines += _part("newest commits of its file", commits)
+    """Show a symbol with its calls, tests, coupled files, notes and commits, the first of each."""
+    details = found.details
+    lines = _details(
+        details._replace(
+            calls=details.calls[:_FIRST],
+            called_by=details.called_by[:_FIRST],
+            doc=details.doc[:_SHORT_DOC],
+        )
+    )
+    lines += _notes("notes", found.notes[:_FIRST])
+    lines += _notes("rules", found.rules[:_FIRST])
+    lines += _notes("notes of its file", found.file_notes[:_FEW])
+    lines += _part("commits", map(_commit, found.commits[:_FEW]))
+    lines += [*_tests(found.tests[:_FIRST]), *_coupled(found.coupled[:_FEW])]
+    counts = {
+        "calls": len(details.calls), "callers": len(details.called_by),
+        "tests": len(found.tests), "notes": len(found.notes),
+    }  # fmt: skip
+    more = [f"{number - _FIRST} more {what}" for what, number in counts.items() if number > _FIRST]
     head = "A symbol and what has to do with it; calls are resolved by names."
-    return _answer(quotes, head, lines, found.notices, found.details.problem)
+    cut = [line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…" for line in lines]
+    notices = [*found.notices, *([f"{', '.join(more)} are left out"] if more else [])]
+    return _answer(quotes, head, cut, notices, details.problem)
+
+
+def _commit(one: RecentCommit) -> str:
+    reason = f": {first_sentence(one.reason)}" if one.reason else ""
+    return f"{one.id[:8]} {one.committed_at[:_DAY]} {one.subject}{reason}".strip()
 
 
 def affected(found: BlastRadius, quotes: Quotes) -> str:
@@ -108,11 +138,16 @@ def _notes(title: str, notes: Sequence[CitingNote]) -> Iterator[str]:
     return _part(
         title,
         (
-            f"{one.path}:{one.links[0].line} | {one.created_at[:_DAY]} | {one.title}:"
-            f" {one.sentence if one.links[0].kind == 'reference' else one.links[0].context}"
+            f"{one.path}{f':{one.links[0].line}' if one.links else ''} | {one.created_at[:_DAY]}"
+            f" | {one.title}: {_said(one)}"
             for one in notes
         ),
     )
+
+
+def _said(one: CitingNote) -> str:
+    of_all = not one.links or one.links[0].kind == "reference"
+    return one.sentence if of_all else one.links[0].context
 
 
 def _part(title: str, lines: Iterable[str]) -> Iterator[str]:

@@ -177,7 +177,7 @@ def _functions(_: Sequence[str]) -> str:
             if each.default is each.empty and each.kind is not each.VAR_KEYWORD
         ]
         more = [*needed, "…"] if len(needed) < len(given.parameters) else needed
-        rows.append(f"{name}({', '.join(more)}) -> {given.return_annotation}\n")
+        rows.append(f"{name}({', '.join(more)}): {given.return_annotation}\n")
     return "".join(rows)
 
 

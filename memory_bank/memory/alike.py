@@ -117,15 +117,6 @@ _EVERY_LINE = Span(1, 1 << 60)
 _RUN = re.compile(r"\w+")
 
 
-class Alike(NamedTuple):
-    """A note with nearly the same text as another."""
-
-    path: str
-    title: str
-    share: float
-    """Of the words that both have in common."""
-
-
 def similar_to(bank: Bank, content: str, *, besides: str | None = None) -> str | None:
     """Return the path of the note whose text is the most similar to a content, if one nearly is it.
 
@@ -188,18 +179,6 @@ def similar_notes(
                 cache[row.key] = words_of(_text(view, row))
             shares[row.key] = share(words, cache[row.key])
     return {key: value for key, value in shares.items() if value >= ALIKE}
-
-
-def others_like(bank: Bank, path: str, content: str) -> tuple[Alike, ...]:
-    """Return the notes whose texts are nearly the same as a note's, the most similar first."""
-
-    def ask(view: View) -> tuple[Alike, ...]:
-        found = similar_notes(view, content, compared=_COMPARED + 1)  # itself is among them
-        rows = {key: document_rows.document_at(view.manifest, key) for key in found if key != path}
-        some = [Alike(key, row.title, found[key]) for key, row in rows.items() if row]
-        return tuple(sorted(some, key=lambda one: (-one.share, one.path)))
-
-    return bank.read(ask)
 
 
 def _nearest(bank: Bank, view: View, content: str, besides: str | None) -> str | None:

@@ -161,7 +161,7 @@ class _KindResults(NamedTuple):
     group="Code",
     show=shown.answers,
     tool=Tool(
-        "Find code, tests, docs and notes that answer a question, or files that change together.",
+        "Find code, tests, docs and notes for a question, or coupled files. Notes alone: `recall`.",
         "code",
         told.answer,
         takes=("query", "limit", "include"),

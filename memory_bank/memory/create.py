@@ -41,8 +41,7 @@ from memory_bank.trust.authors import record, warnings, writer
 @operation(
     "",
     tool=Tool(
-        """Write a note at a path of your choice, one subject under a heading.
-        Unless the path matters, `remember`.""",
+        """Write a note where its path matters, one subject under a heading. Else `remember`.""",
         "bank",
         told.remembered,
         name="create_memory",

@@ -158,7 +158,8 @@ def _as_read(bank: Bank, name: str, *texts: str) -> list[str]:
     through=_appended,
     show=shown.written,
     tool=Tool(
-        "Add a paragraph at the end of a note; a new subject under its own heading.",
+        """Add to the end of a note; a new subject under its own heading. To change it,
+        `edit_memory`.""",
         "bank",
         told.written,
         name="append_memory",
@@ -268,7 +269,7 @@ def update(
     through=_edited,
     show=shown.written,
     tool=Tool(
-        "Replace a text, or what is under a heading, in a note.",
+        "Edit a part of a note: a text or a section. For all, `update_memory`.",
         "bank",
         told.written,
         name="edit_memory",
@@ -309,7 +310,7 @@ def edit(
             about="how often old is there; 0 any",
         ),
     ] = 1,
-    if_match: Annotated[IfMatch, Param(about="the etag that you read")] = None,
+    if_match: IfMatch = None,
     agent: Agent = None,
 ) -> WrittenNote:
     """Change a part of a note, or open it in your editor.

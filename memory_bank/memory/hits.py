@@ -236,20 +236,23 @@ _LEAST = 40
 _WEAK = 80
 """Most tokens of a note that is only a weak match."""
 
+_WEAK_SESSIONS = 2
+
 _FRAME = 60
 """Tokens of a note's place, type, author and dates in an answer."""
 
 
 def briefly(answer: Recalled) -> Recalled:
-    """Replace the texts of sessions that are only weak matches by short excerpts."""
-
-    def brief(note: RecalledNote) -> RecalledNote:
+    """Shorten the sessions that are only weak matches, and leave out all but the best of them."""
+    kept, left = list[RecalledNote](), _WEAK_SESSIONS
+    for note in answer.notes:
         if not (note.weak and answer.apart and note.type == SESSION and note.content):
-            return note
-        text = snippets.excerpt(note.content, answer.query, _WEAK).text
-        return note._replace(content=text, also=())
-
-    return answer._replace(notes=tuple(map(brief, answer.notes)))
+            kept.append(note)
+        elif left:
+            left -= 1
+            text = snippets.excerpt(note.content, answer.query, _WEAK).text
+            kept.append(note._replace(content=text, snippet="", also=()))
+    return answer._replace(notes=tuple(kept), result_count=len(kept))
 
 
 def fitted(

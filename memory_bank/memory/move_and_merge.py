@@ -62,7 +62,7 @@ def check_movable(bank: Bank, name: str) -> str:
     allow_secret=True,
     show=views.renamed,
     tool=Tool(
-        "Move a note to another path and rewrite every link to it.",
+        "Move a note; links follow. Two on one subject: `merge_memories`.",
         "bank",
         told.renamed,
         name="rename_memory",
@@ -175,7 +175,7 @@ def _asked(
     through=_asked,
     show=views.merged,
     tool=Tool(
-        "Merge notes into one; links follow, and the sources go to the trash.",
+        "Merge notes on one subject; links follow, the sources go to the trash.",
         "bank",
         told.merged,
         name="merge_memories",

@@ -375,7 +375,7 @@ _FEW = 10
     group="Look after",
     show=shown.stats,
     tool=Tool(
-        "Count notes, tags, types, links and files not indexed.",
+        "Count notes, tags, types and links. What they say: `recall`.",
         "bank",
         told.stats,
         name="get_memory_stats",

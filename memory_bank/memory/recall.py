@@ -284,7 +284,7 @@ def recall(
 
     Return the notes that match a query, best first, each once with its best section.
 
-    A session that is only a weak match comes with an excerpt.
+    Of sessions that are only weak matches, the best two come with an excerpt.
 
     `limit` is clamped to 1 to 100; the best `offset` notes are left out. With the detail `note`,
     notes come whole instead of their best section, with `index` without text. With `tokens`, at
@@ -359,7 +359,7 @@ def _of_bank(
     if offset:
         notes, hits = answer.notes[offset:], hits[offset:]
         answer = answer._replace(notes=notes, result_count=len(notes))
-    answer = briefly(answer) if tokens is None else fitted(answer, tokens)
+    answer = fitted(answer, tokens) if tokens else answer if offset else briefly(answer)
     used = [hit.document.known_as for hit in hits if not hit.weak]
     if not (count_access and used):
         return answer

@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from fnmatch import fnmatchcase
-from functools import cache
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.open_index import View
 from memory_bank.base.errors import MemoryBankError
-from memory_bank.base.filenames import outside
 from memory_bank.git.process import LIMIT
 from memory_bank.notes import names
+from memory_bank.notes.file_patterns import forms, matches, patterns
 from memory_bank.notes.identity import slug
 from memory_bank.notes.inline import plain_text
 from memory_bank.notes.note import Note
@@ -53,10 +51,6 @@ _FILES = re.compile(r"(?<![\w@:/.-])(?:\./)?[\w.-]*(?:/[\w.-]+)*(?:/|\.[A-Za-z]\
 _MOST_NAMED = 20
 """Files that a prompt names whose rules are looked for."""
 
-_MOST_SCOPES, _LONGEST_SCOPE, _MOST_FORMS = 20, 200, 64
-"""The most patterns of a rule, the characters of one, and the forms that its braces give."""
-
-_BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
 
 _PLAIN_GLOB = re.compile(r"[\w.*?/+-]+")
 
@@ -147,16 +141,6 @@ def rules_for(found: Sequence[ProjectRule], files: Collection[str]) -> tuple[Pro
     return tuple(sorted(chosen, key=lambda one: (not one.applies_to, one.path)))
 
 
-def matches(pattern: str, file: str) -> bool:
-    """Tell whether a pattern means a file: as in .gitignore, with `{a,b}` for alternatives.
-
-    `*` is any part of a name, `**` any folders; without a slash, a name at any depth. What is below
-    a folder that is meant is meant, too. Patterns of other forms mean nothing.
-    """
-    parts = tuple(file.split("/"))
-    return any(_below(tuple(form), parts) for form in _forms(pattern))
-
-
 def globs(rule: ProjectRule) -> tuple[str, ...]:
     """Return the patterns of a rule as programs of agents take them; none if one can't be written.
 
@@ -164,7 +148,7 @@ def globs(rule: ProjectRule) -> tuple[str, ...]:
     """
     found = dict[str, None]()
     for pattern in rule.applies_to:
-        for parts in _forms(pattern):
+        for parts in forms(pattern):
             whole = "/".join(parts)
             if not _PLAIN_GLOB.fullmatch(whole):
                 return ()
@@ -172,46 +156,6 @@ def globs(rule: ProjectRule) -> tuple[str, ...]:
             if "." not in parts[-1] and parts[-1] != "**":  # it may be a folder
                 found[f"{whole}/**"] = None
     return tuple(found)
-
-
-@cache
-def _forms(pattern: str) -> tuple[tuple[str, ...], ...]:
-    """Return the parts of each form of a pattern."""
-    waiting, found = [pattern.strip().removeprefix("./")], list[tuple[str, ...]]()
-    while waiting and len(found) + len(waiting) <= _MOST_FORMS:
-        form = waiting.pop()
-        if braces := _BRACES.search(form):
-            waiting += [
-                form[: braces.start()] + one.strip() + form[braces.end() :]
-                for one in braces[1].split(",")
-            ]
-            continue
-        anywhere = "/" not in form.rstrip("/")
-        parts = [one for one in form.strip("/").split("/") if one]
-        if parts and len(form) <= _LONGEST_SCOPE:
-            found.append(("**", *parts) if anywhere and parts != ["**"] else tuple(parts))
-    return tuple(found)
-
-
-def _below(pattern: Sequence[str], parts: Sequence[str]) -> bool:
-    """Tell whether a path, or a folder above it, is what the parts of a pattern mean."""
-    reached = {0}
-    for part in (*parts, None):
-        for first in sorted(reached):  # `**` may be no folder at all
-            after = first
-            while after < len(pattern) and pattern[after] == "**":
-                after += 1
-                reached.add(after)
-        if len(pattern) in reached:
-            return True
-        if part is None:
-            break
-        reached = {
-            at if pattern[at] == "**" else at + 1
-            for at in reached
-            if at < len(pattern) and (pattern[at] == "**" or fnmatchcase(part, pattern[at]))
-        }
-    return False
 
 
 def _is_current(row: DocumentRow) -> bool:
@@ -261,22 +205,13 @@ def _rule(bank: Bank, row: DocumentRow, stems: Mapping[str, int]) -> ProjectRule
         name=stem if stems[stem.casefold()] == 1 else note.name,
         title="" if slug(note.title) == slug(stem) else note.title,
         text=_first(note),
-        applies_to=tuple(_patterns(extra.get("applies_to"))),
+        applies_to=tuple(patterns(extra.get("applies_to"))),
         pinned=str(extra.get("pin", "")).lower() == "true",
     )
 
 
 def _stem(key: str) -> str:
     return names.name_of(key).rpartition("/")[2].casefold()
-
-
-def _patterns(value: object) -> Iterator[str]:
-    """Yield the patterns of files in a value of front matter that stay in the project."""
-    given = value.split(",") if isinstance(value, str) and "{" not in value else value
-    for one in (given if isinstance(given, list) else [given])[:_MOST_SCOPES]:
-        text = one.strip() if isinstance(one, str) else ""
-        if text and len(text) <= _LONGEST_SCOPE and not outside(text.lstrip("/")):
-            yield text
 
 
 def _first(note: Note) -> str:

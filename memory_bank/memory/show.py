@@ -52,7 +52,7 @@ from memory_bank.trust.stale_cache import note_marks
     group="Find",
     show=shown.listing,
     tool=Tool(
-        "List recent notes: created or changed last, without text.",
+        "List recent notes, without text. On a subject, `recall`.",
         "bank",
         told.listed,
         name="recent_memories",
@@ -212,7 +212,7 @@ def read(
         Param(
             "Show only the text under this heading; A > B",
             metavar="HEADING",
-            about="only what is under this heading",
+            about="a heading in it",
         ),
     ] = "",
 ) -> ShownNote | ShownSection | SeveralShown:

@@ -387,6 +387,10 @@ def behind(call: Call, found: Why) -> int:
     return FOUND if found.behind else NOTHING
 
 
+_MOST_REASON = 400
+"""Most characters of the reason of a commit or note."""
+
+
 def _behind(call: Call, found: Why) -> None:
     for number, one in enumerate(found.behind):
         if number:
@@ -397,7 +401,7 @@ def _behind(call: Call, found: Why) -> None:
         call.console.line((name, "place"), f" {one.date[:10]}{by}{request}")
         call.console.line(_INDENT, (one.title, "bold"))
         if one.reason:
-            call.console.block(one.reason, _INDENT)
+            call.console.block(cut(one.reason, _MOST_REASON), _INDENT)
 
 
 def imported(call: Call, done: Imported) -> int:

@@ -13,6 +13,7 @@ from memory_bank.base.dates import iso_of
 from memory_bank.base.errors import BadInput, NoteNotFound
 from memory_bank.base.operation import Param, operation
 from memory_bank.base.setting_sections import BANK
+from memory_bank.code.commits import reason_of
 from memory_bank.code.index.work_tree import work_tree_of
 from memory_bank.git import authorship, repository
 from memory_bank.git.commits import Commit, CommitsAt
@@ -32,12 +33,6 @@ COMMIT_ID = re.compile(r"[0-9a-f]{7,64}")
 
 _LINE = re.compile(r"(.+):(\d{1,9})")
 
-_NO_REASON = re.compile(
-    r"^(?:signed-off-by|co-authored-by|reviewed-by|acked-by|tested-by|cc|change-id):.*$",
-    re.IGNORECASE | re.MULTILINE,
-)
-"""Trailers that don't say why."""
-
 
 @operation(
     "why",
@@ -56,7 +51,7 @@ _NO_REASON = re.compile(
 def why(
     bank: Bank,
     target: Annotated[str, Param(argument=True, metavar="FILE[:LINE]", path="any")],
-    limit: Annotated[int, Param("Most commits and notes; default: 20", metavar="N")] = 20,
+    limit: Annotated[int, Param("Most commits and notes; default: 6", metavar="N")] = 6,
 ) -> Why:
     """Show which commits and notes say why a file or a line is so.
 
@@ -120,11 +115,6 @@ def _behind(commit: Commit, brought: tuple[int, str] | None) -> Behind:
         reason_of(commit),
         commit.request or (brought[0] if brought else 0),
     )
-
-
-def reason_of(commit: Commit) -> str:
-    """Return what the message of a commit says besides its subject, without signatures."""
-    return re.sub(r"\n{3,}", "\n\n", _NO_REASON.sub("", commit.body)).strip()
 
 
 def _notes(bank: Bank, path: str) -> Iterator[Behind]:

@@ -97,12 +97,6 @@ def _of_file(path: str, file: Path, settings: Settings, some: Sequence[Rule]) ->
     return list(note_findings(NoteText(path, text, len(data)), settings, some))
 
 
-def lint_text(path: str, text: str, settings: Settings) -> tuple[Finding, ...]:
-    """Return what the rules that need one text only find in a note's text."""
-    note = NoteText(path, text, len(text.encode("utf-8", "replace")))
-    return tuple(sorted(note_findings(note, settings, chosen(settings)), key=order))
-
-
 def choose(bank: Bank | None, names: Iterable[str]) -> NamedFiles:
     """Return the files that names lead to from the working directory; raise BadInput.
 

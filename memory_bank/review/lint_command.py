@@ -132,6 +132,9 @@ def _show(call: Call, run: _Run, found: tuple[Finding, ...], fixed: Fixed | None
         answer = {"findings": found, "counts": {one: counts[one] for one in _STYLES}}
         call.document({**answer, **(fixed._asdict() if fixed else {})})
         return
+    if found and call.console.terminal:
+        said = (count(number, severity) for severity, number in counts.items())
+        call.console.line((", ".join(said), "bold"))
     for one in found:
         fix = f" (fix: {one.fix})" if one.fix else ""
         where = (run.place(one), "place")
@@ -144,6 +147,8 @@ def _show(call: Call, run: _Run, found: tuple[Finding, ...], fixed: Fixed | None
             call.warn(f"not fixed: {why}")
     if not found:
         call.console.line(("no findings", "good"))
+    elif fixed is None and any(one.edits or one.merge_into for one in found):
+        call.remark("next: memory-bank lint --fix")
 
 
 def _list(call: Call, bank: Bank | None) -> int:

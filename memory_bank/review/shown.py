@@ -227,13 +227,17 @@ def health(
 
 
 def _health(call: Call, health: BankHealth) -> None:
-    console = call.console
+    console, problems = call.console, _problems(call, health)
+    number = sum(map(len, problems.values()))
+    verdict: Piece = ("all is well", "good") if health.clear else (count(number, "finding"), "bold")
     console.line(
-        (place(health.bank), "bold"),
-        f": {count(health.notes, 'note')}, {count(health.passages, 'passage')}",
+        verdict if health.clear or number else "",
+        ": " if health.clear or number else "",
+        place(health.bank),
+        f" has {count(health.notes, 'note')}, {count(health.passages, 'passage')}",
         f", embedder {health.embedder}",
     )
-    for heading, rows in _problems(call, health).items():
+    for heading, rows in problems.items():
         if rows:
             console.line((f"{heading} ({len(rows)}):", "bad"))
         for row in rows:
@@ -244,8 +248,6 @@ def _health(call: Call, health: BankHealth) -> None:
         _code_health(call, health.code)
     elif health.no_code:
         console.line(("code: ", "bold"), health.no_code)
-    if health.clear:
-        console.line(("all is well", "good"))
 
 
 def _health_state(call: Call, health: BankHealth) -> None:

@@ -22,7 +22,7 @@ from memory_bank.sessions import note_format, note_reading, shown, told
 from memory_bank.sessions.answers import SCHEMA_VERSION, Injected
 from memory_bank.sessions.compress import compress_now
 from memory_bank.sessions.compression.sentences import covered
-from memory_bank.sessions.records import Observation, ObservationType, Session, check_type
+from memory_bank.sessions.records import Observation, Session, check_type
 from memory_bank.sessions.state import as_left, last_moment, project_of
 from memory_bank.sessions.summaries import open_steps
 
@@ -280,7 +280,7 @@ def inject_context(
             "Types of observations",
             flags="--type",
             metavar="TYPE",
-            only=Sequence[ObservationType] | None,
+            only=Sequence[str] | None,
         ),
     ] = None,
     concepts: Annotated[

@@ -434,16 +434,19 @@ def _ranked(bank: Bank, view: View, asked: _ObservationQuery, own: str) -> Found
 
     most = max(last, _DEPTH) if by_time else last
     hits = trust_filter.search(bank, view, parsed.conditions, scope, most, find).hits
-    good = [hit for hit in hits if not hit.weak]
-    if by_time or not asked.offset:  # weak ones come last
-        hits = hits[: max(len(good), 0 if by_time and good else _LEAST)]
     if by_time:
+        hits = tuple(hit for hit in hits if not hit.weak) or hits
         hits = tuple(sorted(hits, key=_time_of, reverse=asked.order == "date_desc"))
     places = [RowPlace(hit.document.number, hit.best.ordinal) for hit in hits[asked.offset : last]]
     rows = Rows(view, own, places)
     made = [(rows.row(_shown(rows, place, asked.type)), place.document) for place in places]
     notices = remarks(view.manifest, parsed.unread, parsed.conditions)
-    return _once([(row, document) for row, document in made if row is not None]), notices
+    found = [(row, document) for row, document in made if row is not None]
+    listed = _once(found)
+    if not asked.offset and any(hit.weak for hit in hits):
+        good = sum(not hit.weak for hit in hits[:last])  # weak ones come last
+        listed = listed[: max(len(_once(found[:good])), _LEAST)]
+    return listed, notices
 
 
 def _once(rows: Sequence[tuple[IndexRow, int]]) -> list[IndexRow]:

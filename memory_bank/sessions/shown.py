@@ -238,9 +238,10 @@ def _rows(call: Call, found: SessionRows) -> None:
                 row.started_at[:_MINUTE].replace("T", " "),
                 one_line(row.project),
                 one_line(row.agent),
-                str(row.prompts),
-                str(row.observations),
-                str(row.pending),
+                *(
+                    str(number) if number or not call.console.terminal else ""
+                    for number in (row.prompts, row.observations, row.pending)
+                ),
                 one_line(row.title),
             )
             for row in found.sessions

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Annotated
 
 from memory_bank.base.operation import FailOn, Param
 from memory_bank.base.rendering import count
 from memory_bank.base.screen import FINDINGS, FOUND, NOTHING, Call
+from memory_bank.notes.names import name_of
 from memory_bank.trust.records import NoteBlame, NoteLog, TextSource
 from memory_bank.trust.stale_report import Citation, StaleReport
 
@@ -108,6 +110,8 @@ def _stale(call: Call, report: StaleReport, checked: int) -> None:
         console.line((f"{_TITLES[group]}: {len(citations)}", "bold"))
         for one in citations:
             _stale_one(call, one)
+    if stale:
+        call.remark(f"next: memory-bank confirm {shlex.quote(name_of(report.stale[0].path))}")
 
 
 def _stale_one(call: Call, one: Citation) -> None:

@@ -18,7 +18,6 @@ from tests.benchmarks.bare_static import BareStatic, np
 from tests.benchmarks.bare_walk import stamps
 
 COLD = Path(__file__).with_name("bare_cold.py")
-WALK = Path(__file__).with_name("bare_walk.py")
 _GRAPH = "graph.usearch"
 _DONE = "built"
 _TOP = 50

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.base.errors import BadInput, NoRepository, SymbolNotFound
+from memory_bank.base.text import Quotes
+from memory_bank.code import told
 from memory_bank.code.explain_symbol import explain_symbol
 from memory_bank.code.index.codebase import Codebase, open_codebase
 from memory_bank.git.history import History
 from tests.cited_shop import make_shop
-from tests.git.history_builder import run
+from tests.git.history_builder import Made, make, run
 from tests.shop import FILES, write
+
+NO_MODEL = {"memory.embedder": "none"}
 
 
 def test_a_symbol_has_all_that_has_to_do_with_it(code: Codebase, shop_bank: Bank) -> None:
@@ -186,3 +191,31 @@ def test_reading_leaves_the_work_tree_as_it_is(
     before = run(cited_shop, "status", "--porcelain")
     explain_symbol(code, "Order", shop_bank)
     assert run(cited_shop, "status", "--porcelain") == before == ""
+
+
+def test_commits_that_wrote_it_say_why_and_rules_for_its_file_are_named(
+    homes: Iterator[Path],
+) -> None:
+    code = "def retry(send):\n    for _ in range({}):\n        send()\n"
+    rule = (
+        "---\ntype: rule\napplies_to: [lib/*.py]\n---\n# Networks\n\nNever wait without a limit.\n"
+    )
+    other = rule.replace("lib/*", "bin/*")
+    files = {"lib/a.py": code.format(1), ".memories/net.md": rule, ".memories/bin.md": other}
+    root = make(next(homes), [Made(files)])
+    (root / "lib/a.py").write_text(code.format(3))
+    message = "Retry three times\n\nThe bank's network loses one packet of ten. More."
+    run(root, "commit", "-q", "-am", message)
+    (root / "notes.txt").write_text("x")
+    run(root, "add", "notes.txt")
+    run(root, "commit", "-q", "-m", "Add notes\n\nNo reason for the code.")
+    with open_codebase(root) as code_of, open_bank(root, settings=NO_MODEL) as bank:
+        found = explain_symbol(code_of, "retry", bank)
+        shown = told.explained(found, Quotes())
+    first = found.commits[0]
+    assert (first.subject, first.lines) == ("Retry three times", 1)
+    assert [(one.path, one.sentence) for one in found.rules] == [
+        ("net.md", "Never wait without a limit.")
+    ]
+    assert "Retry three times: The bank's network loses one packet of ten." in shown
+    assert "No reason for the code" not in shown

@@ -167,3 +167,11 @@ def test_a_part_of_several_names_means_none(shop: Path, table: SymbolTable) -> N
 @pytest.mark.parametrize("name", ["open", "Bank.open", "bank.py#Bank.open", "a::Bank->open()", "memory_bank.bank.Bank.open"])  # fmt: skip
 def test_the_last_name(name: str) -> None:
     assert last_name(name) == "open"
+
+
+def test_of_declared_overloads_the_definition_is_meant(shop: Path, table: SymbolTable) -> None:
+    declared = "@overload\ndef send(event: {}): ...\n\n\n"
+    text = declared.format("int") + declared.format("str") + "def send(event):\n    return event\n"
+    write(shop, {"events.py": text})
+    table.refresh()
+    assert symbol_named(table, "events.send").symbol.line == 9

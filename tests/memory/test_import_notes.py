@@ -178,6 +178,7 @@ def test_what_can_not_be_imported_is_wrong_use(bank: Bank, source: Path, tmp_pat
         import_notes(bank, "markdown", source, into="../out")
 
 
+@pytest.mark.slow
 def test_an_import_that_was_killed_is_finished_by_the_next(
     folder: Path, source: Path, opening: Callable[..., Bank]
 ) -> None:

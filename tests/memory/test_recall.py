@@ -319,6 +319,7 @@ def test_every_line_end_gives_the_same_lines(folder: Path, opening: Opening) -> 
     assert found.result_count == 3
 
 
+@pytest.mark.slow
 def test_an_answer_is_whole_while_notes_change(folder: Path, opening: Opening) -> None:
     """Each note says its own number twice: a torn one would say two."""
     for number in range(20):

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from memory_bank.bank.bank import Bank
 from memory_bank.memory import rules, rules_block
-from memory_bank.memory.rules import NOT_COMMITTED, NOT_IN_GIT, NOT_REVIEWED, ProjectRule, matches
+from memory_bank.memory.rules import NOT_COMMITTED, NOT_IN_GIT, NOT_REVIEWED, ProjectRule
+from memory_bank.notes.file_patterns import matches
 
 Git = Callable[..., str]
 Opening = Callable[..., Bank]

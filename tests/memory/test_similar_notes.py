@@ -74,11 +74,3 @@ def test_an_index_that_can_not_be_asked_stops_no_write(
     monkeypatch.setattr(alike, "_nearest", fails)
     found = remember(bank, KNOWN.replace("five", "six"))
     assert (found.action, found.similar_to) == ("created", None)
-
-
-def test_notes_like_another_are_listed_without_itself(bank: Bank) -> None:
-    one, other = remember(bank, KNOWN), remember(bank, KNOWN.replace("five", "six"))
-    remember(bank, "# Jobs\n\nA worker takes a job from the table, with SKIP LOCKED.")
-    (found,) = alike.others_like(bank, one.path, KNOWN)
-    assert (found.path, found.title) == (other.path, "Retries")
-    assert 0.8 < found.share < 1

@@ -18,8 +18,6 @@ from memory_bank.notes.front_matter import compose, metadata, set_keys, split
 from memory_bank.notes.schema import read_meta
 from memory_bank.notes.yaml import expected
 
-NEWLINES = ["\n", "\r\n", "\r"]
-
 # Values as people write them; {} stands for the line end.
 SHAPES = [
     "x", "012", "'it''s'", '"a: b"  # c', "[a, b]", '[a,"b c", d ] # c', "[[Note]]", "yes", "1.50",

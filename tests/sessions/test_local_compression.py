@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from memory_bank.sessions.compression.local import observations
+from memory_bank.sessions.compression.wording import observations
 from tests.growth import times_as_long
 
 from .events_of import BEGUN, ROOT, Work

@@ -1,6 +1,7 @@
 """Run each transcript and compare: a command after `$ `, then exactly what it prints.
 
 A transcript runs in a fresh git repository; a `[3]` below an output is an exit code other than 0.
+Those of a name that starts with `terminal` print as to a terminal of 80 columns, without colours.
 What differs from run to run (ids, dates, times, scores) is written as a word in angle brackets.
 After a change that is meant, write them anew with UPDATE_TRANSCRIPTS=1 and read the difference.
 """
@@ -16,6 +17,7 @@ from pathlib import Path
 
 import pytest
 
+from memory_bank.frontends import operations
 from tests.command_lines import SHELL, typed
 
 HERE = Path(__file__).parent
@@ -34,9 +36,13 @@ VARYING = (
     (r"\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ", "<moment>"),
     (r"\b20\d\d-\d\d-\d\d( \d\d:\d\d\S*)?", "<date>"),
     (r"in \d+\.\d s\b", "in <seconds>"),
-    (r"(?m)(?<=:\d  )[01]\.\d\d$", "<score>"),
+    (r"(?m)(?<=:\d  )[01]\.\d\d(?=$|  )", "<score>"),
+    (r"(?<=commit )[0-9a-f]{8,10}\b|\b[0-9a-f]{10}\.\.[0-9a-f]{10}\b", "<commit>"),
+    (r"(?<=-)[0-9a-f]{4,8}(?=\.md\b)", "<id>"),
+    (r"\S+/state/memory-bank/[0-9a-f]{16}/|(?<=sessions/)\d{4}/\d\d/\d\d(?=-)", "<private>"),
+    (r"\b\d+ → \d+(?=\s+tokens)", "<from> → <to>"),
     (r'(?<=score": )[\d.]+', "<score>"),
-    (r"(?m)(?<=\S )( +)\d\.\d\d$", r"\1<share>"),
+    (r"(?m)(?<=\S )( +)\d\.\d\d(?=$|  )", r"\1<share>"),
 )
 
 
@@ -51,10 +57,21 @@ def test_transcript(
     _install(tmp_path, monkeypatch)
     monkeypatch.chdir(project)
     known = {str(project): "<project>", str(private_folders): "<home>", str(tmp_path): "<tmp>"}
-    found = "".join(_answered(line, known) for line in _commands(told))
+    if terminal := file.stem.startswith("terminal"):
+        monkeypatch.setenv("NO_COLOR", "1")
+        monkeypatch.setenv("COLUMNS", "80")
+    found = "".join(_answered(line, known, terminal=terminal) for line in _commands(told))
     if os.environ.get("UPDATE_TRANSCRIPTS"):
         file.write_text(found, encoding="utf-8")
     assert found == told
+
+
+def test_each_command_is_in_a_transcript() -> None:
+    told = "".join(file.read_text("utf-8") for file in HERE.glob("*.txt"))
+    typed_in = [line for line in told.splitlines() if line.startswith(("$ ", "> "))]
+    for name in operations.COMMANDS:
+        called = re.compile(rf"\b(?:mb|memory-bank) {name}\b")
+        assert any(map(called.search, typed_in)), name
 
 
 def _commands(told: str) -> Iterator[str]:
@@ -71,8 +88,8 @@ def _commands(told: str) -> Iterator[str]:
         yield "\n".join(parts)
 
 
-def _answered(line: str, known: dict[str, str]) -> str:
-    output, status = typed(line)
+def _answered(line: str, known: dict[str, str], *, terminal: bool) -> str:
+    output, status = typed(line, terminal=terminal)
     for path, word in known.items():
         output = output.replace(path, word)
     for pattern, word in VARYING:

@@ -333,7 +333,7 @@ class CommandCall:
         return click.confirm(question, default=default, err=True)
 
 
-_DELAY = 1.0
+_DELAY = 0.5
 """Seconds before the first bar is drawn."""
 
 Report = Callable[[str, int, int], None]

@@ -114,6 +114,9 @@ class Console:
         Only running text is wrapped, between words: no path, date or number is ever broken.
         """
         shown = [[one_line(cell) for cell in row] for row in rows]
+        if shown and all(row[0].startswith(" ") for row in shown):
+            indent = min(len(row[0]) - len(row[0].lstrip()) for row in shown)
+            headings = (" " * indent + headings[0], *headings[1:])
         if not self.terminal:
             columns = zip(*shown, strict=True)
             self._aligned(shown, [max(map(cells, column)) for column in columns])
@@ -180,7 +183,7 @@ class Console:
         return RichConsole(
             file=self.stream,
             width=width or self.columns,
-            no_color=not self.coloured,
+            color_system="auto" if self.coloured else None,
             highlight=False,
             markup=False,
             emoji=False,

@@ -85,12 +85,6 @@ def passages(manifest: Manifest, rows: Collection[int]) -> dict[int, PassageRow]
     }
 
 
-def passages_of(manifest: Manifest, numbers: Collection[int]) -> dict[int, int]:
-    """Map the row of each passage of some documents to its document."""
-    sql = "SELECT row, document FROM passages WHERE document IN ({})"
-    return dict(manifest.chunked(sql, list(numbers)))
-
-
 def _section(
     line: int, end_line: int, headings: str, name: str, created: float, tokens: int
 ) -> Section:

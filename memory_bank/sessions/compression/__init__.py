@@ -8,8 +8,12 @@ from typing import TypeAlias
 
 from memory_bank.base.errors import MemoryBankError
 from memory_bank.base.setting_sections import CompressionSettings
-from memory_bank.sessions.compression import client, command, local, program, unchanged
-from memory_bank.sessions.compression.texts import Compressed
+from memory_bank.base.text import estimate
+from memory_bank.sessions.compression import command, program, wording
+from memory_bank.sessions.compression.definitions import Paths
+from memory_bank.sessions.compression.sentences import telling
+from memory_bank.sessions.compression.texts import Compressed, bounded, cut, unnamed
+from memory_bank.sessions.compression.tool_calls import ToolCall, read
 from memory_bank.sessions.records import Event, Observation, Prompt
 
 Sample: TypeAlias = Callable[[str, int], str]
@@ -35,7 +39,7 @@ def compress(
     """
     reason = ""
     if settings.mode == "none":
-        return Compressed(unchanged.observations(events, project_root), "none")
+        return Compressed(_unchanged(events, project_root), "none")
     if settings.mode != "local" and events:
         project = project_root.name if project_root else ""
         question = command.question(events, prompts, settings.model, project)
@@ -43,16 +47,54 @@ def compress(
             if settings.mode == "command":
                 answer = program.ask(settings.command, question)
             else:
-                answer = _asked(sample, client.prompt(question))
+                answer = _asked(sample, command.client_prompt(question))
             return Compressed(command.observations(answer, events, project_root), settings.mode)
         except command.NoObservations as error:
             reason = str(error)
         except MemoryBankError as error:
             reason = error.message
-    return Compressed(local.observations(events, prompts, project_root, before), "local", reason)
+    return Compressed(wording.observations(events, prompts, project_root, before), "local", reason)
 
 
 def _asked(sample: Sample | None, prompt: str) -> str:
     if sample is None:
         raise command.NoObservations("no client is there that offers its model")
-    return sample(prompt, client.MOST_TOKENS)
+    return sample(prompt, command.MOST_TOKENS)
+
+
+_MOST = 100_000
+"""Characters of the text of one event that stays as it is."""
+
+
+def _unchanged(events: Sequence[Event], project_root: Path | None) -> tuple[Observation, ...]:
+    """Return an observation for each event with all its text."""
+    paths = Paths(project_root)
+    return tuple(_observation(read(event), paths) for event in events)
+
+
+def _observation(call: ToolCall, paths: Paths) -> Observation:
+    event = call.event
+    changed = [
+        paths.shown(path, event.cwd)
+        for change in call.changes
+        for path in filter(None, (change.path, change.moved_to))
+    ]
+    about = call.command or call.path or call.words or ", ".join(changed) or event.tool_input
+    title = f"{event.tool_name}{' fails' if call.failed else ''}: {cut(about, 120)}"
+    narrative = f"Input:\n\n{event.tool_input}\n\nOutput:\n\n{event.tool_output}"
+    if call.kind == "message":
+        title, narrative = (
+            telling(event.tool_output) or cut(event.tool_output, 90),
+            event.tool_output,
+        )
+    named = [paths.shown(call.path, event.cwd)] if call.path and not changed else []
+    made = unnamed(
+        "change" if changed else "discovery",
+        title,
+        event.created_at,
+        narrative=narrative,
+        prompt_number=event.prompt_number,
+        discovery_tokens=estimate(event.tool_input) + estimate(event.tool_output),
+    )
+    read_files = named if call.kind == "read" else ()
+    return bounded(made, files_read=read_files, files_modified=changed, narrative=_MOST)

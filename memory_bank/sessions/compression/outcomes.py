@@ -115,8 +115,6 @@ _PLACE = re.compile(
     r"\s*(?:File \"(?P<file>[^\"]{1,300})\", line (?P<line>\d+)|--> (?P<rust>\S{1,300}:\d+))"
 )
 
-_RUNS = re.compile(r"Traceback \(most recent call last\)|^\s*at .{0,200}:\d+:\d+\)?$", re.MULTILINE)
-
 _SURELY = re.compile(
     r"^(?:Traceback \(most recent call last\)|error(?:\[E\d+\])?: |npm (?:ERR!|error) |make(?:\[\d+\])?: \*\*\*|fatal: "
     r"|FAIL\s|FAILED\b|FAILURES!|ERRORS!|=+ (?:FAILURES|ERRORS) =+|--- FAIL: |BUILD FAILED|FAILURE: |\[ERROR\] BUILD FAILURE|.{1,80}: command not found|.{1,120}: error TS\d+"

@@ -1,4 +1,4 @@
-"""Titles, types, facts and concepts of observations, made of what was done in a turn."""
+"""Compression mode `local`: rules make titles, types, facts and concepts of what was done in a turn."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from pathlib import Path
 
 from memory_bank.notes.characters import nfc
 from memory_bank.sessions.compression import outcomes
+from memory_bank.sessions.compression.definitions import Paths
 from memory_bank.sessions.compression.edits import WordedChange, described, merged, moved
 from memory_bank.sessions.compression.sentences import (
     covered,
@@ -20,8 +22,9 @@ from memory_bank.sessions.compression.sentences import (
     telling,
 )
 from memory_bank.sessions.compression.texts import bounded, cut, unnamed
+from memory_bank.sessions.compression.tool_calls import read
 from memory_bank.sessions.compression.turns import Run, Turn, TurnWork
-from memory_bank.sessions.records import TITLE_LIMIT, Observation
+from memory_bank.sessions.records import TITLE_LIMIT, Event, Observation, Prompt
 
 DECIDED, NEXT, COMMITTED = "decided: ", "next: ", "committed"
 """Starts of facts: a decision or rule, an open step, and that a commit has the changes."""
@@ -69,7 +72,30 @@ _REPORT = 1500
 """Characters of what one subagent said."""
 
 
-def observations(turn: Turn, before: Sequence[Observation]) -> Iterator[Observation]:
+def observations(
+    events: Sequence[Event],
+    prompts: Sequence[Prompt],
+    project_root: Path | None,
+    before: Sequence[Observation] = (),
+) -> tuple[Observation, ...]:
+    """Return the observations of a batch of events of one session.
+
+    Each file that was changed is among their files, each command that failed in their text.
+    `before` are the observations that the session has already.
+    """
+    asked = {prompt.prompt_number: prompt.prompt_text for prompt in prompts}
+    paths = Paths(project_root)
+    turns = dict[int, Turn]()
+    for event in events:
+        number = event.prompt_number
+        turns.setdefault(number, Turn(paths, asked.get(number, ""))).take(read(event))
+    made = list[Observation]()
+    for turn in turns.values():
+        made += _of_turn(turn, (*before, *made))
+    return tuple(made)
+
+
+def _of_turn(turn: Turn, before: Sequence[Observation]) -> Iterator[Observation]:
     """Yield what a turn becomes; nothing if it was looked around only, and no answer came of it.
 
     `before` are the observations of the session's earlier turns.

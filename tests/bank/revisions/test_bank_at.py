@@ -256,6 +256,7 @@ with open_bank(sys.argv[1], settings={"memory.embedder": "none"}) as bank:
 """
 
 
+@pytest.mark.slow
 def test_a_process_that_is_killed_leaves_what_the_next_one_repairs(
     history: Path, run_python: Callable[..., Any]
 ) -> None:
@@ -268,6 +269,7 @@ def test_a_process_that_is_killed_leaves_what_the_next_one_repairs(
     assert -9 in ends
 
 
+@pytest.mark.slow
 def test_processes_do_not_disturb_each_other(history: Path, run_python: Callable[..., Any]) -> None:
     right = {rev: run_python(SCRIPT, history, rev, -1).stdout for rev in ("HEAD", "v1.0")}
     with ThreadPoolExecutor(4) as pool:

@@ -126,11 +126,6 @@ class Editor:
         )
         return types.TextDocumentIdentifier(uri(file))
 
-    def close_file(self, file: Path) -> None:
-        del self.texts[file]
-        document = types.TextDocumentIdentifier(uri(file))
-        self.tell(self.client.text_document_did_close, types.DidCloseTextDocumentParams(document))
-
     def wait(self, true: Callable[[], Result], seconds: float = 20) -> Result:
         """Wait until something is true, and return it."""
         end = time.monotonic() + seconds

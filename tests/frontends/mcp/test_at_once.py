@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import pytest
 
 Make = Callable[..., Any]
 
 
+@pytest.mark.slow
 def test_calls_at_once_lose_nothing_and_fail_none(agent: Make, project: Path) -> None:
     calls: list[tuple[str, dict[str, Any]]] = []
     for number in range(12):

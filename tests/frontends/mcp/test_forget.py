@@ -8,6 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from memory_bank.bank.bank import open_bank
 from memory_bank.memory.forgetting.forget import forget
 
@@ -26,6 +28,7 @@ def text_of(result: dict[str, Any]) -> str:
     return str(result["content"][0]["text"])
 
 
+@pytest.mark.slow
 def test_a_server_that_has_the_bank_open_goes_on(
     process: Callable[..., Any], project: Path
 ) -> None:

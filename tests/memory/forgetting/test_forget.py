@@ -484,6 +484,7 @@ with open_bank(sys.argv[1]) as bank:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("after", [False, True])
 @pytest.mark.parametrize(
     ("module", "name"),
@@ -551,6 +552,7 @@ with open_bank(sys.argv[1]) as bank:
 """
 
 
+@pytest.mark.slow
 def test_a_process_that_has_the_bank_open_goes_on(planted: Path) -> None:
     kept = forked.Popen(
         [sys.executable, "-c", KEPT, str(planted), TEXT],

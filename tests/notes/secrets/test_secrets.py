@@ -219,6 +219,7 @@ def test_time_grows_with_the_length_of_a_hostile_text(piece: str) -> None:
     assert times_as_long(took, 25_000, 100_000, enough=0.05, most=8) < 8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("piece", ["password=", "://", "eyJaaaaaaa.eyJ"])
 def test_ten_megabytes_of_marks_are_looked_through_in_seconds(piece: str) -> None:
     before = time.process_time()

@@ -19,6 +19,7 @@ from memory_bank.frontends.web.site import HINTS, Site, number_in
 from memory_bank.frontends.web.templating import quoted
 from memory_bank.memory import ask, ask_hits, overview
 from memory_bank.memory.ask_hits import AskHit, FoundHits
+from memory_bank.notes.names import path_of
 
 TITLE = "Search"
 
@@ -73,11 +74,6 @@ class SearchState(NamedTuple):
     def with_query(self, query: str) -> str:
         """Return the address of another query."""
         return self._replace(query=query, limit=LIMIT).url
-
-    def with_kind(self, kind: str) -> str:
-        """Return the address with one kind more, or without it."""
-        kinds = tuple(one for one in self.kinds if one != kind)
-        return self._replace(kinds=kinds if kind in self.kinds else (*kinds, kind), limit=LIMIT).url
 
     def with_scope(self, scope: str) -> str:
         """Return the address of the same search elsewhere."""
@@ -151,10 +147,11 @@ def _values(site: Site, asked: SearchState) -> tuple[dict[str, Any], int]:
 
 def _successors(site: Site, found: FoundHits) -> dict[str, str]:
     """Return the titles of the notes that replace hits, by path."""
-    paths = {one.superseded_by for one in (*found.hits, *found.weaker) if one.superseded_by}
-    if not paths:
+    named = {one.superseded_by for one in (*found.hits, *found.weaker) if one.superseded_by}
+    if not named:
         return {}
-    return {one.path: one.title for one in overview.rows_of(site.shared.bank(), paths)}
+    paths = {path_of(name): name for name in named}
+    return {paths[one.path]: one.title for one in overview.rows_of(site.shared.bank(), paths)}
 
 
 def _found(site: Site, asked: SearchState) -> tuple[FoundHits, bool, bool]:

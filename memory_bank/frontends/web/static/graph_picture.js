@@ -142,7 +142,7 @@ export class Picture {
     const first = (a, b) => special(b) - special(a) || b.node.size - a.node.size;
     this.labels = [...this.nameBoxes];
     for (const one of this.waiting.splice(0).sort(first)) {
-      const sides = this.sidesOf(one.context, one.node);
+      const sides = this.sidesOf(one.context, one.node, special(one));
       const box = sides.find((side) => this.labels.every((other) => !covers(side, other))) ?? (special(one) && sides[0]);
       if (!box) continue;
       this.labels.push(box);
@@ -151,8 +151,8 @@ export class Picture {
   }
 
   // Where a node's label may stand: right of it, or left; only in the picture, if there is a place.
-  sidesOf(context, node) {
-    context.font = `13px ${FONT}`;
+  sidesOf(context, node, special = false) {
+    context.font = `${special ? 600 : 400} 13px ${FONT}`;
     const text = node.label.length > LONGEST ? `${node.label.slice(0, LONGEST - 1)}…` : node.label;
     const wide = context.measureText(text).width;
     const most = this.element.clientWidth;

@@ -1,0 +1,77 @@
+"""Patterns of files in front matter, as of `applies_to`, and the files that they mean."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from fnmatch import fnmatchcase
+from functools import cache
+
+from memory_bank.base.filenames import outside
+
+APPLIES_TO = "applies_to"
+"""Key of front matter with the files that a rule is for."""
+
+_BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
+
+_MOST_SCOPES, _LONGEST_SCOPE, _MOST_FORMS = 20, 200, 64
+"""The most patterns of a rule, the characters of one, and the forms that its braces give."""
+
+
+def matches(pattern: str, file: str) -> bool:
+    """Tell whether a pattern means a file: as in .gitignore, with `{a,b}` for alternatives.
+
+    `*` is any part of a name, `**` any folders; without a slash, a name at any depth. What is below
+    a folder that is meant is meant, too. Patterns of other forms mean nothing.
+    """
+    parts = tuple(file.split("/"))
+    return any(_below(tuple(form), parts) for form in forms(pattern))
+
+
+@cache
+def forms(pattern: str) -> tuple[tuple[str, ...], ...]:
+    """Return the parts of each form of a pattern."""
+    waiting, found = [pattern.strip().removeprefix("./")], list[tuple[str, ...]]()
+    while waiting and len(found) + len(waiting) <= _MOST_FORMS:
+        form = waiting.pop()
+        if braces := _BRACES.search(form):
+            waiting += [
+                form[: braces.start()] + one.strip() + form[braces.end() :]
+                for one in braces[1].split(",")
+            ]
+            continue
+        anywhere = "/" not in form.rstrip("/")
+        parts = [one for one in form.strip("/").split("/") if one]
+        if parts and len(form) <= _LONGEST_SCOPE:
+            found.append(("**", *parts) if anywhere and parts != ["**"] else tuple(parts))
+    return tuple(found)
+
+
+def _below(pattern: Sequence[str], parts: Sequence[str]) -> bool:
+    """Tell whether a path, or a folder above it, is what the parts of a pattern mean."""
+    reached = {0}
+    for part in (*parts, None):
+        for first in sorted(reached):  # `**` may be no folder at all
+            after = first
+            while after < len(pattern) and pattern[after] == "**":
+                after += 1
+                reached.add(after)
+        if len(pattern) in reached:
+            return True
+        if part is None:
+            break
+        reached = {
+            at if pattern[at] == "**" else at + 1
+            for at in reached
+            if at < len(pattern) and (pattern[at] == "**" or fnmatchcase(part, pattern[at]))
+        }
+    return False
+
+
+def patterns(value: object) -> Iterator[str]:
+    """Yield the patterns of files in a value of front matter that stay in the project."""
+    given = value.split(",") if isinstance(value, str) and "{" not in value else value
+    for one in (given if isinstance(given, list) else [given])[:_MOST_SCOPES]:
+        text = one.strip() if isinstance(one, str) else ""
+        if text and len(text) <= _LONGEST_SCOPE and not outside(text.lstrip("/")):
+            yield text
