@@ -51,7 +51,7 @@ class RecalledNote(NamedTuple):
     heading: str
     """The headings above that line, outermost first, joined by ` > `."""
     content: str
-    """The whole matching section; of an answer with a budget, an excerpt of the note."""
+    """The whole matching section; of a session, and with a budget of tokens, an excerpt."""
     snippet: str
     """The sentences of the note that answer best, on one line."""
     tags: tuple[str, ...]

@@ -236,22 +236,24 @@ _LEAST = 40
 _WEAK = 80
 """Most tokens of a note that is only a weak match."""
 
-_WEAK_SESSIONS = 2
+_WEAK_SESSIONS, _OF_SESSION = 2, 400
 
 _FRAME = 60
 """Tokens of a note's place, type, author and dates in an answer."""
 
 
 def briefly(answer: Recalled) -> Recalled:
-    """Shorten the sessions that are only weak matches, and leave out all but the best of them."""
+    """Give of sessions what answers best; of weak ones a few sentences, of the best two only."""
     kept, left = list[RecalledNote](), _WEAK_SESSIONS
     for note in answer.notes:
-        if not (note.weak and answer.apart and note.type == SESSION and note.content):
+        weak = note.weak and answer.apart
+        if note.type != SESSION or not note.content:
             kept.append(note)
-        elif left:
-            left -= 1
-            text = snippets.excerpt(note.content, answer.query, _WEAK).text
-            kept.append(note._replace(content=text, snippet="", also=()))
+        elif not weak or left:
+            left -= weak
+            most = _WEAK if weak else _OF_SESSION
+            text = snippets.excerpt(note.content, answer.query, most).text
+            kept.append(note._replace(content=text, snippet="" if weak else note.snippet, also=()))
     return answer._replace(notes=tuple(kept), result_count=len(kept))
 
 

@@ -284,7 +284,7 @@ def recall(
 
     Return the notes that match a query, best first, each once with its best section.
 
-    Of sessions that are only weak matches, the best two come with an excerpt.
+    Sessions come with an excerpt; of those that are only weak matches, the best two.
 
     `limit` is clamped to 1 to 100; the best `offset` notes are left out. With the detail `note`,
     notes come whole instead of their best section, with `index` without text. With `tokens`, at
