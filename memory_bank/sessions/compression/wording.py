@@ -18,6 +18,7 @@ from memory_bank.sessions.compression.sentences import (
     headline,
     opened,
     planned,
+    sentences,
     step_of,
     telling,
 )
@@ -67,6 +68,9 @@ _COMMON = frozenset(
 )
 
 _LEAST_WORD, _MOST_PLACE, _MOST_FILES, _MOST_RULES, _MOST_STEPS = 3, 44, 8, 4, 6
+
+_LEAST_SAID = 20
+"""Characters up to which a sentence only answers the user."""
 
 _REPORT = 1500
 """Characters of what one subagent said."""
@@ -120,7 +124,9 @@ class _Wording:
         self._rules = [cut(one, _TITLE * 2) for one in rules[:_MOST_RULES]]
         self._planned = planned(said)
         told = telling(said)
-        repeated = told in map(opened, self._planned) and covered(told, [turn.request], 0.4)
+        repeated = told in map(opened, self._planned) and all(
+            covered(one, [turn.request], 0.4) for one in sentences(said) if len(one) > _LEAST_SAID
+        )
         self._answer = "" if repeated else told
         self._paths = turn.paths
         self._words = sorted(work.words, key=lambda one: one.kind != "code")
