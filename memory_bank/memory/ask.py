@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -252,7 +253,7 @@ def explained(
             for kind, some in results.items()
             if kind in wanted
         }
-    found = _commits_beside_notes(found, query)
+    found = _commits_lowered(found, query)
     ranked = _ranked(found, limit, _fusion(bank, codebase))
     reasons = {one.reason: None for one in found.values() if one.reason}
     modes = {one.mode for one in found.values() if one.mode}
@@ -273,10 +274,15 @@ def explained(
     )
 
 
-def _commits_beside_notes(found: dict[str, _KindResults], query: str) -> dict[str, _KindResults]:
-    """Lower the scores of commits where a note may answer: it says what holds now."""
+_HOLDS_NOW = re.compile(r"\s*(?:where|how)\b", re.IGNORECASE)
+"""Starts of a question about what the code is, rather than why."""
+
+
+def _commits_lowered(found: dict[str, _KindResults], query: str) -> dict[str, _KindResults]:
+    """Lower the scores of commits where code or a note may answer: it says what holds now."""
     notes = found.get(NOTES, _KindResults()).results
-    if COMMITS not in found or not any(one.relevance_score >= ranking.STRONG for one in notes):
+    of_note = any(one.relevance_score >= ranking.STRONG for one in notes)
+    if COMMITS not in found or not (of_note or _HOLDS_NOW.match(query)):
         return found
     factor = score_calibration.share(COMMITS, query)
     commits = [

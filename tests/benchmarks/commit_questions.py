@@ -39,8 +39,8 @@ def held_out(repository: Path, work: Path) -> HeldOut:
     count = int(len(commits) * SHARE)
     base = commits[count][0]
     if not tree.exists():
-        # no shared objects: the clone must not have the commits that are held out
-        _git(repository, "clone", "-q", "--no-checkout", "--no-local", str(repository), str(tree))
+        # local, since a snapshot may lack objects; no reference leads to the commits held out
+        _git(repository, "clone", "-q", "--no-checkout", str(repository), str(tree))
         _git(tree, "checkout", "-q", "--detach", base)
         for ref in _git(tree, "for-each-ref", "--format=%(refname)").split():
             _git(tree, "update-ref", "-d", ref)

@@ -235,3 +235,16 @@ def test_a_note_that_answers_comes_before_a_commit(reasons: tuple[Bank, Codebase
     remember(bank, text)
     first = ask(bank, code, "customers in Norway could not pay", limit=5).results[0]
     assert first.kind == "note"
+
+
+def test_a_question_where_or_how_lowers_commits_and_one_why_does_not(
+    reasons: tuple[Bank, Codebase],
+) -> None:
+    def score(question: str) -> float:
+        (found,) = ask(*reasons, question, include=["commits"]).results
+        return found.relevance_score
+
+    plain = score("customers in Norway who could not pay")
+    assert score("where customers in Norway who could not pay") < 0.8 * plain
+    assert score("how customers in Norway who could not pay") < 0.8 * plain
+    assert score("why customers in Norway who could not pay") > 0.8 * plain
