@@ -101,11 +101,16 @@ def note_line(change: NoteChange) -> str:
     return f"- {code(change.title)} {change.kind}"
 
 
+_SENTENCE = 6
+"""Least words of a text that stands for a new note, if there is one."""
+
+
 def _new_note(change: NoteChange) -> str:
-    texts = (
-        "".join(span.text for span in one.spans) for part in change.sections for one in part.claims
-    )
-    said = first_sentence(next((text for text in texts if text.strip()), ""))
+    claims = (one for part in change.sections for one in part.claims)
+    texts = [text for one in claims if (text := "".join(span.text for span in one.spans).strip())]
+    # a record begins with its date and status
+    long = (text for text in texts if len(text.split()) >= _SENTENCE)
+    said = first_sentence(next(long, texts[0] if texts else ""))
     return f"- **new** {code(change.title)}{f': {code(said)}' if said else ''}"
 
 

@@ -99,6 +99,15 @@ def test_a_new_note_is_one_sentence() -> None:
     assert "More text" not in shown
 
 
+def test_the_date_and_status_of_a_new_record_do_not_stand_for_it() -> None:
+    claims = [
+        claim(("insert", text), kind="added")
+        for text in ("Date: 2026-06-18", "- Status: accepted", "Caches have the type as their key.")
+    ]
+    shown = markdown(review(changes=[note(kind="added", title="a", sections=(section(*claims),))]))
+    assert "- **new** `a`: `Caches have the type as their key.`" in shown
+
+
 def test_a_claim_with_many_changes_is_shown_before_and_after() -> None:
     spans = [
         pair
