@@ -83,6 +83,8 @@ def source(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, Path]:
         return kind, claude_mem_database(tmp_path / "claude-mem.db", ["Osprey", "Merlin", ""])
     folder = tmp_path / "source"
     folder.mkdir()
+    if kind == "logseq":
+        (folder / "journals").mkdir()
     (folder / "osprey.md").write_text("# Osprey\n\n- eats [[merlin]]\n")
     (folder / "merlin.md").write_text("---\ntitle: Merlin\n---\nIt chases.\n")
     (folder / "bird.png").write_bytes(b"\x89PNG")
