@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
+from memory_bank.agents import bundle
+from memory_bank.agents.bundle import Bundle
 from memory_bank.base.operation import Param, operation, topic
 from memory_bank.base.screen import FINDINGS, FOUND, Call, place
-
-if TYPE_CHECKING:
-    from memory_bank.agents.bundle import Bundle
 
 
 @operation(
@@ -37,8 +36,6 @@ def _bundle(
     remove: Annotated[bool, Param("Take the files out again")] = False,
 ) -> int:
     """Write what lets a team's agents use the memory after a clone."""
-    from memory_bank.agents import bundle
-
     if check and remove:
         raise call.usage_error("give --check or --remove, not both")
     with call.open() as bank:

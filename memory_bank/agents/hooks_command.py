@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from memory_bank.agents import clients, file_change
+from memory_bank.agents.hook_install import (
+    HookChange,
+    HookPlace,
+    HookStatus,
+    install,
+    status,
+    uninstall,
+    write,
+)
 from memory_bank.base.operation import Param, operation, topic
 from memory_bank.base.screen import NOTHING, Call, Piece, place
-
-if TYPE_CHECKING:
-    from memory_bank.agents.hook_install import HookChange, HookPlace, HookStatus
-
 
 _NAMES = clients.names(clients.HOOKS)
 
@@ -52,8 +57,6 @@ def _install(
     dry_run: _DryRun = False,
 ) -> int:
     """Let a program report its sessions."""
-    from memory_bank.agents.hook_install import install
-
     with call.open_if_there(needed=scope == "project") as bank:
         change = install(bank, client, scope=scope)
     for other in change.elsewhere:
@@ -89,8 +92,6 @@ def _uninstall(
     dry_run: _DryRun = False,
 ) -> int:
     """Let a program no longer report its sessions."""
-    from memory_bank.agents.hook_install import uninstall
-
     with call.open_if_there(needed=scope == "project") as bank:
         change = uninstall(bank, client, scope=scope)
     done = _made(call, change, yes=yes, dry_run=dry_run)
@@ -119,8 +120,6 @@ def _status(
     client: Annotated[str | None, Param(_CLIENT, metavar="NAME", choices=_NAMES)] = None,
 ) -> int:
     """Show which programs report their sessions."""
-    from memory_bank.agents.hook_install import status
-
     with call.open_if_there() as bank:
         found = status(bank, client or "")
     call.answer(found, lambda found: _show(call, found))
@@ -169,8 +168,6 @@ def _answer(call: Call, change: HookChange, *, done: bool) -> None:
 
 
 def _made(call: Call, change: HookChange, *, yes: bool, dry_run: bool) -> bool:
-    from memory_bank.agents.hook_install import write
-
     if dry_run:
         if change.changed and not call.json:
             file_change.show(call, change)

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
+from memory_bank.agents import set_up
+from memory_bank.agents.set_up import AgentSetUp
+from memory_bank.bank import setup
+from memory_bank.bank.bank import open_bank
+from memory_bank.bank.setup import IncludeCandidate, MadeBank
 from memory_bank.base.errors import BadInput
 from memory_bank.base.operation import Param, operation
 from memory_bank.base.rendering import count, document, named
 from memory_bank.base.screen import Call, place
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from memory_bank.agents.set_up import AgentSetUp
-    from memory_bank.bank.setup import IncludeCandidate, MadeBank
 
 
 @operation(
@@ -58,8 +58,6 @@ def init(
     no_agents: Annotated[bool, Param("Leave agents' programs alone")] = False,
 ) -> int:
     """Create a bank in a project, or one of your own."""
-    from memory_bank.bank import setup
-
     if user and folder:
         raise call.usage_error("give a folder or --user NAME, not both")
     if not (user or here):
@@ -96,8 +94,6 @@ def _show(call: Call, made: MadeBank, next_: str) -> None:
 
 def _check_enclosing(call: Call, folder: str | None) -> None:
     """Ask before a bank is made inside a project that has one."""
-    from memory_bank.bank import setup
-
     found = setup.enclosing(folder)
     if not found:
         return
@@ -128,9 +124,6 @@ def _chosen(call: Call, found: Sequence[IncludeCandidate], *, yes: bool) -> tupl
 
 def _agents(call: Call, made: MadeBank, *, yes: bool) -> tuple[AgentSetUp, ...]:
     """Ask whether to add hooks and the server to the agents' programs that were found."""
-    from memory_bank.agents import set_up
-    from memory_bank.bank.bank import open_bank
-
     found = set_up.agents()
     if not found:
         return ()

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from memory_bank.agents import clients, file_change
+from memory_bank.agents.install import SERVER, ConfigChange, install, needs_bank, uninstall, write
 from memory_bank.base.operation import Param, operation, topic
 from memory_bank.base.screen import NOTHING, Call, place
-
-if TYPE_CHECKING:
-    from memory_bank.agents.install import ConfigChange
-
 
 _NAMES = clients.names(clients.SERVERS)
 
@@ -55,8 +52,6 @@ def _install(
     only_print: Annotated[bool, Param("Show the entry, change no file", flags="--print")] = False,
 ) -> int:
     """Add this server to a program's configuration."""
-    from memory_bank.agents.install import SERVER, install, needs_bank
-
     named = call.named_bank is not None
     with call.open_if_there(needed=needs_bank(client, scope)) as bank:
         change = install(
@@ -95,8 +90,6 @@ def _uninstall(
     call: Call, *, client: _Client, scope: _Scope = None, name: _Name = None, yes: _Yes = False
 ) -> int:
     """Remove this server from a program's configuration."""
-    from memory_bank.agents.install import SERVER, needs_bank, uninstall
-
     with call.open() if needs_bank(client, scope) else nullcontext() as bank:
         change = uninstall(bank, client, scope=scope, name=name or SERVER)
     done = _made(call, change, yes=yes)
@@ -137,8 +130,6 @@ def _answer(call: Call, change: ConfigChange, *, done: bool) -> None:
 
 
 def _made(call: Call, change: ConfigChange, *, yes: bool) -> bool:
-    from memory_bank.agents.install import write
-
     look = "the entry with `mcp install --print`"
     return file_change.made(call, change, lambda: write(change), yes=yes, look=look)
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Sequence
+from typing import Annotated
 
+from memory_bank.agents import rule_files
+from memory_bank.agents.rule_files import RuleFiles
 from memory_bank.base.errors import BadInput
 from memory_bank.base.operation import Param, operation
 from memory_bank.base.rendering import named
 from memory_bank.base.screen import FINDINGS, FOUND, NOTHING, Call, place
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from memory_bank.agents.rule_files import RuleFiles
-    from memory_bank.memory.rules import ProjectRule
+from memory_bank.memory import rules
+from memory_bank.memory.rules import ProjectRule
 
 _FOR = " for it"
 
@@ -71,8 +70,6 @@ def list_rules(
         raise call.usage_error("give one of --for, --pending, --write, --check and --remove")
     if write or check or remove:
         return _block(call, write=write, remove=remove, discard_edits=discard_edits)
-    from memory_bank.memory import rules
-
     with call.open() as bank:
         found = rules.rules(bank)
         chosen = found.pending if pending else found.rules
@@ -117,8 +114,6 @@ def _list(call: Call, rules: Sequence[ProjectRule]) -> None:
 
 
 def _block(call: Call, *, write: bool, remove: bool, discard_edits: bool) -> int:
-    from memory_bank.agents import rule_files
-
     with call.open() as bank:
         found = rule_files.look(bank, remove=remove)
         if write or remove:
