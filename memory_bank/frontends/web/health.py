@@ -20,6 +20,9 @@ from memory_bank.review import lint
 from memory_bank.review.rules.base import rules
 from memory_bank.trust import stale
 
+_MOST_SEARCHED = 2_000
+"""Notes up to which each is searched for what it may amend: it takes some 20 ms a note."""
+_SEARCHES = "may-amend"
 _SHARE = 10
 """The rules run for at most one part in so many of the time."""
 
@@ -88,13 +91,13 @@ class Checked(NamedTuple):
 
 def check(bank: Bank, made_at: str) -> Checked:
     """Run the rules, and count the commits of cited code and the links to notes."""
-    found = lint.lint(bank)
+    graph = whole_graph(bank)
+    titles = {node.id: node.label for node in graph.nodes if node.kind == NOTE}
+    found = lint.lint(bank, rules=_rules(bank, len(titles)))
     try:
         report = stale.stale(bank).stale
     except (NoRepository, BadInput):
         report = ()
-    graph = whole_graph(bank)
-    titles = {node.id: node.label for node in graph.nodes if node.kind == NOTE}
     later: dict[str, set[str]] = {}
     targets: dict[str, dict[str, None]] = {}
     for one in report:
@@ -112,6 +115,12 @@ def check(bank: Bank, made_at: str) -> Checked:
         made_at=made_at,
         problem="",
     )
+
+
+def _rules(bank: Bank, notes: int) -> list[str]:
+    """Return the rules to run; in a large bank none that searches for each note."""
+    known = (one for one in lint.listed(bank.settings) if not one.disabled)
+    return [one.rule for one in known if notes <= _MOST_SEARCHED or one.rule != _SEARCHES]
 
 
 def _hubs(graph: NoteGraph) -> list[CountedNote]:
