@@ -9,6 +9,7 @@ import hashlib
 import os
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path
 
 from memory_bank.base.paths import user_folder
@@ -226,6 +227,7 @@ def files(tree: Path, exclude: Sequence[str] = ()) -> list[str] | None:
     return list(dict.fromkeys(name for name in names if not name.endswith("/")))
 
 
+@lru_cache(maxsize=64)  # asked for each file of a history
 def below_tree(tree: Path, folder: Path) -> str:
     """Return a folder's path below the work tree with a slash; empty for the work tree itself."""
     below = folder.relative_to(tree).as_posix()
