@@ -274,7 +274,7 @@ def recall(
             "Also search: agents (their own memories), commits",
             metavar="WHAT",
             choices=(AGENTS, COMMITS),
-            only=Sequence[Literal["agents", "commits"]],
+            only=Sequence[Literal["commits"]],  # a server must not show agents' memories
         ),
     ] = (),
     with_trust: bool = True,
