@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from memory_bank.code.index.codebase import Codebase, open_codebase
     from memory_bank.code.symbols import symbol
     from memory_bank.code.tests_for import tests_for
-    from memory_bank.memory.ask import ask
     from memory_bank.memory.change import set_status
     from memory_bank.memory.confirm import promote
     from memory_bank.memory.create import create, remember_many
@@ -37,9 +36,10 @@ if TYPE_CHECKING:
     from memory_bank.memory.links import ghosts, links_of, path_between, related
     from memory_bank.memory.move_and_merge import merge, rename
     from memory_bank.memory.overview import stats
-    from memory_bank.memory.recall import recall, recall_at
     from memory_bank.memory.records import Item
     from memory_bank.memory.remember import remember, session_note
+    from memory_bank.memory.retrieval.ask import ask
+    from memory_bank.memory.retrieval.recall import recall, recall_at
     from memory_bank.memory.show import list_notes, show, tag_counts
     from memory_bank.memory.trash import delete, empty_trash, restore, trash
     from memory_bank.review.doctor import doctor
@@ -77,7 +77,7 @@ _HOMES = {
     "code.explain_symbol": ("explain_symbol",),
     "code.symbols": ("symbol",),
     "code.tests_for": ("tests_for",),
-    "memory.ask": ("ask",),
+    "memory.retrieval.ask": ("ask",),
     "memory.confirm": ("promote",),
     "memory.change": ("set_status",),
     "memory.create": (
@@ -103,7 +103,7 @@ _HOMES = {
         "rename",
     ),
     "memory.overview": ("stats",),
-    "memory.recall": (
+    "memory.retrieval.recall": (
         "recall",
         "recall_at",
     ),

@@ -16,7 +16,7 @@ from memory_bank.frontends.serving.shared_bank import SharedBank
 from memory_bank.frontends.web.app import application
 from memory_bank.frontends.web.site import Site
 from memory_bank.memory.confirm import promote
-from memory_bank.memory.recall import recall
+from memory_bank.memory.retrieval.recall import recall
 from memory_bank.review.review import review
 from memory_bank.shared.export import collected
 from tests.frontends.cli.conftest import Run

@@ -16,7 +16,7 @@ import pytest
 from memory_bank.bank.bank import Bank
 from memory_bank.base import paths
 from memory_bank.base.paths import LEFT_ALONE
-from memory_bank.memory.recall import recall
+from memory_bank.memory.retrieval.recall import recall
 from memory_bank.memory.show import list_notes, tag_counts
 from memory_bank.review.doctor import doctor
 from tests import forked

@@ -12,8 +12,8 @@ import pytest
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import NoteNotFound
 from memory_bank.memory.maintenance import compare
-from memory_bank.memory.recall import recall
 from memory_bank.memory.remember import remember
+from memory_bank.memory.retrieval.recall import recall
 from memory_bank.review.doctor import doctor
 from memory_bank.search.retrievers.vectors import vector_index
 from tests import forked

@@ -16,8 +16,8 @@ from memory_bank.base.errors import StorageFailed
 from memory_bank.memory.edit import append, update
 from memory_bank.memory.maintenance import compare
 from memory_bank.memory.move_and_merge import merge, rename
-from memory_bank.memory.recall import recall
 from memory_bank.memory.remember import remember
+from memory_bank.memory.retrieval.recall import recall
 from memory_bank.memory.trash import delete
 
 pytestmark = [
@@ -177,7 +177,7 @@ from memory_bank.base import filenames
 from memory_bank.base.errors import StorageFailed
 from memory_bank.memory.edit import append
 from memory_bank.memory.move_and_merge import rename
-from memory_bank.memory.recall import recall
+from memory_bank.memory.retrieval.recall import recall
 filenames._RACY_NS = 0  # files that are this young are indexed again, which would be refused first
 with open_bank(sys.argv[1], settings={"memory.embedder": "none"}) as bank:
     recall(bank, "kestrel")

@@ -14,7 +14,7 @@ from memory_bank.base import settings
 from memory_bank.frontends.cli.root import root
 from memory_bank.frontends.mcp import token_cost
 from memory_bank.frontends.mcp.toolbox import Toolbox
-from memory_bank.memory.recall import recall
+from memory_bank.memory.retrieval.recall import recall
 
 ROOT = Path(__file__).parents[1]
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))

@@ -14,7 +14,7 @@ import pytest
 from memory_bank.base.errors import StorageFailed, exhausted
 from memory_bank.frontends import merge_driver
 from memory_bank.frontends.cli.main import run
-from memory_bank.memory import recall, recall_scopes
+from memory_bank.memory.retrieval import recall, recall_scopes
 from tests.frontends.mcp.conftest import agent, serving  # noqa: F401  (fixtures)
 
 pytestmark = pytest.mark.slow

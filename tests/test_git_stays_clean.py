@@ -12,7 +12,7 @@ from memory_bank.bank.bank import open_bank
 from memory_bank.memory.links import links_of
 from memory_bank.memory.maintenance import watch
 from memory_bank.memory.overview import stats
-from memory_bank.memory.recall import recall
+from memory_bank.memory.retrieval.recall import recall
 from memory_bank.memory.show import list_notes, tag_counts
 from memory_bank.review.doctor import doctor
 

@@ -15,7 +15,7 @@ from memory_bank.bank.setup import init
 from memory_bank.base import paths
 from memory_bank.base.errors import NoBank
 from memory_bank.frontends.serving.shared_bank import SharedBank
-from memory_bank.memory.recall import recall
+from memory_bank.memory.retrieval.recall import recall
 from tests import forked
 
 Git = Callable[..., str]

@@ -21,8 +21,8 @@ from memory_bank.memory.import_notes import import_notes
 from memory_bank.memory.links import links_of
 from memory_bank.memory.maintenance import ChangedPaths, compare, follow
 from memory_bank.memory.move_and_merge import merge, rename
-from memory_bank.memory.recall import recall
 from memory_bank.memory.remember import remember
+from memory_bank.memory.retrieval.recall import recall
 from memory_bank.memory.show import known_names, list_notes, show
 from memory_bank.memory.trash import delete, restore
 from memory_bank.review.doctor import doctor

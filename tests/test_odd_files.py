@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memory_bank.bank.bank import Bank, open_bank
-from memory_bank.memory.recall import recall
+from memory_bank.memory.retrieval.recall import recall
 from memory_bank.notes import front_matter
 from memory_bank.notes.characters import decode
 from memory_bank.review.doctor import doctor

@@ -14,8 +14,8 @@ from memory_bank.base.errors import BadName
 from memory_bank.base.text import one_line
 from memory_bank.memory.create import create
 from memory_bank.memory.move_and_merge import merge, rename
-from memory_bank.memory.recall import recall
 from memory_bank.memory.remember import remember
+from memory_bank.memory.retrieval.recall import recall
 from memory_bank.memory.show import list_notes
 from memory_bank.memory.trash import delete, restore
 from memory_bank.review.doctor import doctor

@@ -23,7 +23,7 @@ from memory_bank.bank.bank import open_bank
 from memory_bank.base.errors import StorageFailed
 from memory_bank.memory.edit import append
 from memory_bank.memory.move_and_merge import rename
-from memory_bank.memory.recall import recall
+from memory_bank.memory.retrieval.recall import recall
 from memory_bank.memory.remember import remember
 from memory_bank.memory.trash import delete
 root, other, state = *map(Path, sys.argv[1:]), Path(os.environ["XDG_STATE_HOME"])

@@ -19,12 +19,12 @@ from memory_bank.memory.create import create
 from memory_bank.memory.edit import append, edit, update
 from memory_bank.memory.maintenance import ChangedPaths, compare, follow
 from memory_bank.memory.move_and_merge import merge, rename
-from memory_bank.memory.recall import recall
 from memory_bank.memory.remember import remember, session_note
+from memory_bank.memory.retrieval.recall import recall
 from memory_bank.memory.show import list_notes, show
 from memory_bank.memory.trash import delete, empty_trash, restore, trash
-from memory_bank.notes import store
-from memory_bank.notes.store import Store
+from memory_bank.notes.storage import store
+from memory_bank.notes.storage.store import Store
 from memory_bank.review.doctor import doctor
 
 Git = Callable[..., str]

@@ -12,8 +12,8 @@ import pytest
 
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.code.index.codebase import Codebase, open_codebase
-from memory_bank.memory.ask import ask
-from memory_bank.memory.ask_results import NoteResult, file_of
+from memory_bank.memory.retrieval.ask import ask
+from memory_bank.memory.retrieval.ask_results import NoteResult, file_of
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "tests/questions.md"

@@ -16,7 +16,7 @@ from memory_bank.bank.bank import Bank
 from memory_bank.base import sqlite
 from memory_bank.base.repairs import described
 from memory_bank.memory.create import create
-from memory_bank.memory.recall import recall
+from memory_bank.memory.retrieval.recall import recall
 from memory_bank.memory.show import list_notes, show
 from memory_bank.review.doctor import doctor
 from memory_bank.search.manifest import manifest

@@ -37,7 +37,7 @@ loaded()
 ASK = """
 import sys
 from memory_bank.bank.bank import open_bank
-from memory_bank.memory.recall import recall
+from memory_bank.memory.retrieval.recall import recall
 with open_bank(sys.argv[1]) as bank:
     assert recall(bank, "tantivy", mode=sys.argv[2]).result_count
 loaded()

@@ -9,8 +9,8 @@ import pytest
 from memory_bank.bank.bank import open_bank
 from memory_bank.bank.setup import init
 from memory_bank.base.errors import NoBank
-from memory_bank.memory.recall import recall
 from memory_bank.memory.remember import remember
+from memory_bank.memory.retrieval.recall import recall
 
 
 def test_the_user_s_bank_is_named_like_the_project(

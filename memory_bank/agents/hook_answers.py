@@ -129,8 +129,8 @@ def prompt_context(found: HookBank, prompt: str, session_id: str, quotes: Quotin
         return ""
     from memory_bank.bank.bank import open_bank
     from memory_bank.base.setting_sections import BANK
-    from memory_bank.memory.hits import fitted
-    from memory_bank.memory.recall import recall
+    from memory_bank.memory.retrieval.hits import fitted
+    from memory_bank.memory.retrieval.recall import recall
 
     with open_bank(found.root) as bank:
         # by words: loading the table of vectors would take as long as all the rest

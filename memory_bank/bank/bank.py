@@ -25,7 +25,7 @@ from memory_bank.git.file_commits import FileCommits
 from memory_bank.git.objects import Revision
 from memory_bank.notes.names import of_included, of_note
 from memory_bank.notes.roots import Roots, Watched
-from memory_bank.notes.store import Store
+from memory_bank.notes.storage.store import Store
 from memory_bank.search.index.document_changes import Progress, SyncReport
 from memory_bank.search.index.index import EMBED_SECONDS
 

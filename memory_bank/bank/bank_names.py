@@ -15,8 +15,8 @@ from memory_bank.base.operation import Param, operation, topic
 from memory_bank.base.paths import NamedBank
 from memory_bank.base.rendering import named
 from memory_bank.base.screen import FOUND, NOTHING, Call, place
-from memory_bank.notes import files
 from memory_bank.notes.identity import etag
+from memory_bank.notes.storage import files
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,63}")
 

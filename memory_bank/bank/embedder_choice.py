@@ -14,8 +14,8 @@ from memory_bank.base.errors import BadInput, EmbedderUnavailable, Hint, MemoryB
 from memory_bank.base.operation import Param, operation, topic
 from memory_bank.base.screen import Call
 from memory_bank.base.settings import Settings
-from memory_bank.notes import files
 from memory_bank.notes.identity import etag
+from memory_bank.notes.storage import files
 from memory_bank.search.embedders import static
 
 if TYPE_CHECKING:

@@ -17,9 +17,9 @@ from memory_bank.base.settings import Settings
 from memory_bank.git import repository
 from memory_bank.git.file_commits import FileCommits
 from memory_bank.git.history import History
-from memory_bank.notes import files
 from memory_bank.notes.characters import nfc
 from memory_bank.notes.roots import IncludedRoot, NoteRoot, PrivateRoot, Roots
+from memory_bank.notes.storage import files
 
 SESSION = "session"
 """The source of a note that is for the work of one session only."""

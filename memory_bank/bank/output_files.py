@@ -17,8 +17,8 @@ from typing import NamedTuple
 from memory_bank.base.errors import BadInput, BadName, StorageFailed
 from memory_bank.base.filenames import work_tree
 from memory_bank.git import process, repository
-from memory_bank.notes import files, folders
-from memory_bank.notes.folders import FolderEntry
+from memory_bank.notes.storage import files, folders
+from memory_bank.notes.storage.folders import FolderEntry
 
 _MOST_LINKS = 40
 """Symbolic links that are followed in a path, as by Linux."""

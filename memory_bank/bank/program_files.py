@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from memory_bank.base.errors import BadInput, Hint, StorageFailed
 from memory_bank.base.filenames import TEMPORARY_PREFIX
-from memory_bank.notes import files
 from memory_bank.notes.identity import etag
+from memory_bank.notes.storage import files
 
 PROGRAM = "memory-bank"
 

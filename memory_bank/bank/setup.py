@@ -17,8 +17,9 @@ from memory_bank.base.errors import BadInput, MemoryBankError, StorageFailed
 from memory_bank.base.filenames import FOLDER, NOTE_SUFFIXES, above, outside
 from memory_bank.base.paths import Layout, check_free, linked, named
 from memory_bank.git import repository
-from memory_bank.notes import decision_records, files, parsing
+from memory_bank.notes import decision_records, parsing
 from memory_bank.notes.identity import etag
+from memory_bank.notes.storage import files
 
 _RECORDS = "decision records"
 

@@ -29,12 +29,13 @@ from memory_bank.base.text import agent_name
 from memory_bank.memory import show, told
 from memory_bank.memory import shown as views
 from memory_bank.memory.records import Merged, Renamed
-from memory_bank.notes import files, front_matter, names, parsing
+from memory_bank.notes import front_matter, names, parsing
 from memory_bank.notes.identity import etag, note_id
-from memory_bank.notes.journal import JournalEntry
 from memory_bank.notes.links import relink
 from memory_bank.notes.note import NoteLink
 from memory_bank.notes.schema import check_tags
+from memory_bank.notes.storage import files
+from memory_bank.notes.storage.journal import JournalEntry
 from memory_bank.search.manifest import link_rows
 from memory_bank.search.manifest.link_rows import LinkRow
 from memory_bank.trust.author_keys import with_author_keys

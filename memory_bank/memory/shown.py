@@ -14,7 +14,6 @@ from memory_bank.base.operation import Param
 from memory_bank.base.rendering import count, named, visible
 from memory_bank.base.screen import FOUND, NOTHING, Call, cells, cut, place
 from memory_bank.code.index.codebase import Codebase
-from memory_bank.memory.ask_results import Answer, Result
 from memory_bank.memory.records import (
     Confirmation,
     Imported,
@@ -32,6 +31,7 @@ from memory_bank.memory.records import (
     Why,
     WrittenNote,
 )
+from memory_bank.memory.retrieval.ask_results import Answer, Result
 from memory_bank.search.index.document_changes import SyncReport
 
 _GAP = "  "
@@ -448,7 +448,7 @@ def answers(call: Call, found: Answer, codebase: Codebase | None) -> int:
 
 
 def _answers(call: Call, answer: Answer, root: Path | None) -> None:
-    from memory_bank.memory.ask_results import NoteResult, file_of
+    from memory_bank.memory.retrieval.ask_results import NoteResult, file_of
 
     console = call.console
     for number, one in enumerate(answer.results, 1):
@@ -468,7 +468,7 @@ def _answers(call: Call, answer: Answer, root: Path | None) -> None:
 
 def _answer_place(call: Call, one: Result, root: Path | None) -> str:
     """Return where a result is, as seen from the working directory."""
-    from memory_bank.memory.ask_results import CommitResult, NoteResult, file_of, line_of
+    from memory_bank.memory.retrieval.ask_results import CommitResult, NoteResult, file_of, line_of
 
     if isinstance(one, CommitResult):
         return file_of(one)

@@ -9,8 +9,6 @@ from memory_bank.bank.backlinks import LinkShown
 from memory_bank.bank.hits import Origin, RecalledNote
 from memory_bank.base.rendering import count
 from memory_bank.base.text import Quotes, one_line
-from memory_bank.memory.ask_results import Answer, Result
-from memory_bank.memory.hits import Recalled
 from memory_bank.memory.records import (
     Confirmation,
     Listing,
@@ -25,6 +23,8 @@ from memory_bank.memory.records import (
     TrashedNote,
     WrittenNote,
 )
+from memory_bank.memory.retrieval.ask_results import Answer, Result
+from memory_bank.memory.retrieval.hits import Recalled
 from memory_bank.search.index.document_changes import SyncReport
 
 _DIGITS = 12
@@ -363,7 +363,7 @@ def answer(found: Answer, quotes: Quotes) -> str:
 
 
 def _result_row(one: Result) -> str:
-    from memory_bank.memory.ask_results import file_of, line_of
+    from memory_bank.memory.retrieval.ask_results import file_of, line_of
 
     line = line_of(one)
     place = one_line(f"{file_of(one)}:{line}" if line else file_of(one))
@@ -374,7 +374,7 @@ def _result_row(one: Result) -> str:
 
 def then(found: Answer) -> str:
     """Return what to do after an answer."""
-    from memory_bank.memory.ask_results import NoteResult
+    from memory_bank.memory.retrieval.ask_results import NoteResult
 
     if any(isinstance(one, NoteResult) for one in found.results):
         return "`read_memory` shows a note whole."

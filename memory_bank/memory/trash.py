@@ -14,8 +14,8 @@ from memory_bank.base.screen import FOUND, Call
 from memory_bank.memory import shown, told
 from memory_bank.memory.records import RestoredNote, TrashedNote
 from memory_bank.notes import characters, front_matter, names
-from memory_bank.notes.trash_folder import Trashed as Place
-from memory_bank.notes.trash_folder import deleted_at
+from memory_bank.notes.storage.trash_folder import Trashed as Place
+from memory_bank.notes.storage.trash_folder import deleted_at
 from memory_bank.search.times import moment
 
 _SHOWN = 80

@@ -18,9 +18,9 @@ from memory_bank.code.index.work_tree import work_tree_of
 from memory_bank.git import authorship, repository
 from memory_bank.git.commits import Commit, CommitsAt
 from memory_bank.memory import shown
-from memory_bank.memory.recall import INDEX, recall
 from memory_bank.memory.records import Behind, Remembered, Why
 from memory_bank.memory.remember import remember
+from memory_bank.memory.retrieval.recall import INDEX, recall
 
 SCHEMA_VERSION = "1.0"
 

@@ -14,12 +14,13 @@ from typing import NamedTuple
 from memory_bank.base.errors import BadName, Conflict, UnreadableNote
 from memory_bank.base.filenames import LOCK_FILE, NOTE_SUFFIXES, TEMPORARY_PREFIX
 from memory_bank.base.removed_text import PLAIN_MARK, RemovedText
-from memory_bank.notes import characters, files, front_matter, parsing
-from memory_bank.notes.folders import files_in, held, names_in, stat_of
+from memory_bank.notes import characters, front_matter, parsing
 from memory_bank.notes.identity import etag, slug
 from memory_bank.notes.merging import conflicts
 from memory_bank.notes.merging.conflicts import UNRESOLVED
-from memory_bank.notes.trash_folder import TRASH
+from memory_bank.notes.storage import files
+from memory_bank.notes.storage.folders import files_in, held, names_in, stat_of
+from memory_bank.notes.storage.trash_folder import TRASH
 
 _NOT_OURS = frozenset({".git", ".index"})
 

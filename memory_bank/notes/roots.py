@@ -14,11 +14,11 @@ from memory_bank.base.dates import in_name
 from memory_bank.base.documents import Committed, Dates, Scan, Signature
 from memory_bank.base.errors import BadName, Hint, NoteExists, NoteReadOnly, StorageFailed
 from memory_bank.base.filenames import NOTE_SUFFIXES, StatSignature, trusted
-from memory_bank.notes import files, folders
 from memory_bank.notes.characters import nfc
-from memory_bank.notes.files import UNKNOWN, scan
-from memory_bank.notes.folders import FolderEntry
 from memory_bank.notes.note import Meta
+from memory_bank.notes.storage import files, folders
+from memory_bank.notes.storage.files import UNKNOWN, scan
+from memory_bank.notes.storage.folders import FolderEntry
 
 _WRITING_SECONDS = 2.0
 """Seconds after the creation date of a new file in which its mtime is not an update."""

@@ -28,15 +28,15 @@ from memory_bank.base.documents import (
 from memory_bank.base.errors import BadName, StorageFailed, UnreadableNote
 from memory_bank.base.filenames import StatSignature, signature_of
 from memory_bank.base.text import estimate
-from memory_bank.notes import files
 from memory_bank.notes.characters import decode
 from memory_bank.notes.decision_records import ENDED, may_be_record, says_nothing
-from memory_bank.notes.files import UNKNOWN
 from memory_bank.notes.identity import etag
 from memory_bank.notes.link_targets import InProject, TargetNames, names_of, no_project, target_of
 from memory_bank.notes.names import name_of
 from memory_bank.notes.note import Meta, Note, NoteLink, NoteSection
 from memory_bank.notes.roots import Roots
+from memory_bank.notes.storage import files
+from memory_bank.notes.storage.files import UNKNOWN
 
 READER = "12"
 """Version of the parser: it changes whenever notes are parsed into other documents."""

@@ -15,7 +15,7 @@ from memory_bank.base.errors import BadInput
 from memory_bank.base.operation import Param, operation
 from memory_bank.base.screen import Call
 from memory_bank.base.setting_sections import BANK, MODES
-from memory_bank.memory.recall import MOST, recall
+from memory_bank.memory.retrieval.recall import MOST, recall
 from memory_bank.review import evaluation_shown
 from memory_bank.review.golden_queries import golden_queries, unboosted
 from memory_bank.review.records import Above, Evaluation, Miss, Score, Shortfall

@@ -15,8 +15,8 @@ from memory_bank.base.errors import BadInput, BadName, MemoryBankError
 from memory_bank.base.filenames import QUERIES
 from memory_bank.base.setting_sections import BANK
 from memory_bank.base.settings import Settings
-from memory_bank.memory.recall import recall
-from memory_bank.notes import files, folders
+from memory_bank.memory.retrieval.recall import recall
+from memory_bank.notes.storage import files, folders
 from memory_bank.review.targets import resolve_known
 from memory_bank.search import measures
 from memory_bank.search.measures import Qrels

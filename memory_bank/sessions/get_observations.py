@@ -18,7 +18,7 @@ from memory_bank.notes.note import Note
 from memory_bank.search.manifest import document_rows, entries
 from memory_bank.search.manifest.document_rows import DocumentRow
 from memory_bank.search.manifest.entries import OBSERVATION, WHOLE
-from memory_bank.sessions import note_reading, shown, told
+from memory_bank.sessions import shown, told
 from memory_bank.sessions.answers import (
     SCHEMA_VERSION,
     Details,
@@ -28,6 +28,7 @@ from memory_bank.sessions.answers import (
     SummaryShown,
 )
 from memory_bank.sessions.compress import compress_now
+from memory_bank.sessions.notes import note_reading
 from memory_bank.sessions.observation_rows import (
     SUMMARY,
     RowPlace,

@@ -17,7 +17,7 @@ from memory_bank.search.manifest import document_rows
 from memory_bank.search.manifest.document_rows import DocumentRow
 from memory_bank.search.manifest.entries import session_id_of
 from memory_bank.search.manifest.tables import SessionCounts, links_of_sections, session_counts
-from memory_bank.sessions import note_format, shown
+from memory_bank.sessions import shown
 from memory_bank.sessions.answers import (
     SCHEMA_VERSION,
     SessionRow,
@@ -26,9 +26,10 @@ from memory_bank.sessions.answers import (
 )
 from memory_bank.sessions.compress import compress_now
 from memory_bank.sessions.days import SessionEntry, entry, unreadable_notes
-from memory_bank.sessions.note_format import title_of
-from memory_bank.sessions.note_store import NoteStore
-from memory_bank.sessions.note_text import one_line
+from memory_bank.sessions.notes import note_format
+from memory_bank.sessions.notes.note_format import title_of
+from memory_bank.sessions.notes.note_store import NoteStore
+from memory_bank.sessions.notes.note_text import one_line
 from memory_bank.sessions.queue_rows import Outline
 from memory_bank.sessions.records import PROMOTED_TO, Observation, Prompt, Session
 from memory_bank.sessions.state import IndexedNotes, found, opened

@@ -6,7 +6,7 @@ from functools import partial
 
 from memory_bank.bank.bank import Bank
 from memory_bank.sessions import observations
-from memory_bank.sessions.note_store import NoteStore
+from memory_bank.sessions.notes.note_store import NoteStore
 from memory_bank.sessions.records import ObservationQuery
 from memory_bank.sessions.state import store_of
 

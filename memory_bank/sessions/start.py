@@ -11,10 +11,11 @@ from memory_bank.bank.bank import Bank
 from memory_bank.bank.open_index import View
 from memory_bank.base.text import estimate
 from memory_bank.search.manifest import document_graph, filters
-from memory_bank.sessions import context, note_reading
+from memory_bank.sessions import context
 from memory_bank.sessions.compress import compress_now
 from memory_bank.sessions.compression.sentences import covered
 from memory_bank.sessions.compression.wording import DECIDED
+from memory_bank.sessions.notes import note_reading
 from memory_bank.sessions.records import GitState, Observation, Session
 from memory_bank.sessions.state import git_state, project_of, uncommitted
 from memory_bank.sessions.summaries import open_steps

@@ -10,9 +10,9 @@ from memory_bank.base.errors import BadInput
 from memory_bank.sessions.compression import shell
 from memory_bank.sessions.compression.sentences import covered, decided, planned, step_of
 from memory_bank.sessions.compression.wording import DECIDED, NEXT
-from memory_bank.sessions.note_format import summary_id
-from memory_bank.sessions.note_reading import SUMMARY_TEXTS
-from memory_bank.sessions.note_text import one_line
+from memory_bank.sessions.notes.note_format import summary_id
+from memory_bank.sessions.notes.note_reading import SUMMARY_TEXTS
+from memory_bank.sessions.notes.note_text import one_line
 from memory_bank.sessions.records import GitState, Observation, Session, Summary
 
 _MOST = 12

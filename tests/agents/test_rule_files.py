@@ -12,7 +12,7 @@ import pytest
 from memory_bank.agents import rule_files
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.base.errors import BadInput, Conflict
-from memory_bank.memory.recall import recall
+from memory_bank.memory.retrieval.recall import recall
 from memory_bank.review.lint import lint
 from memory_bank.review.review import review
 

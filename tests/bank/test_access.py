@@ -11,8 +11,8 @@ import pytest
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.logs import MOST, AccessLog
 from memory_bank.memory.move_and_merge import rename
-from memory_bank.memory.recall import recall
 from memory_bank.memory.remember import remember
+from memory_bank.memory.retrieval.recall import recall
 from memory_bank.memory.show import show
 from memory_bank.search.hit_records import Access
 

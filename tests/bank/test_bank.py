@@ -16,8 +16,8 @@ from memory_bank.bank.note_files import open_history
 from memory_bank.base.errors import BadInput, BadSetting, Busy, NoBank, NoteNotFound, StorageFailed
 from memory_bank.base.locks import locked
 from memory_bank.base.paths import private_folder
-from memory_bank.memory.recall import recall
 from memory_bank.memory.remember import remember
+from memory_bank.memory.retrieval.recall import recall
 from memory_bank.memory.show import show
 from memory_bank.search.retrievers import vectors
 from memory_bank.search.retrievers.vectors import vector_index

@@ -95,7 +95,7 @@ READ_ONLY = """
 import os, sys
 from memory_bank.bank.bank import open_bank
 from memory_bank.base import paths
-from memory_bank.memory.recall import recall
+from memory_bank.memory.retrieval.recall import recall
 from memory_bank.review.doctor import doctor
 
 def ask(path):

@@ -32,8 +32,8 @@ from numpy.typing import NDArray
 
 from memory_bank.bank.bank import open_bank
 from memory_bank.bank.hits import RecalledNote
-from memory_bank.memory.ask_hits import why
-from memory_bank.memory.recall import recall
+from memory_bank.memory.retrieval.ask_hits import why
+from memory_bank.memory.retrieval.recall import recall
 from memory_bank.search.retrievers.keyword.analyzer import weighted_stems
 from tests.benchmarks import collections, projects
 from tests.benchmarks.projects import Question

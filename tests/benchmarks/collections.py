@@ -18,7 +18,7 @@ from urllib.parse import quote
 
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.base.settings import load
-from memory_bank.memory.recall import recall
+from memory_bank.memory.retrieval.recall import recall
 from tests.benchmarks.evaluation import beir
 from tests.benchmarks.evaluation.source import Search, Text, searching
 

@@ -16,7 +16,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from memory_bank.bank.bank import Bank, open_bank
-from memory_bank.memory.recall import recall
+from memory_bank.memory.retrieval.recall import recall
 from tests.benchmarks.bare import Bare
 from tests.benchmarks.places import made, ready
 from tests.benchmarks.timing import Table, timed

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memory_bank.bank.bank import open_bank
-from memory_bank.memory.recall import recall
+from memory_bank.memory.retrieval.recall import recall
 from tests.benchmarks import collections
 
 OWN = Path(__file__).with_name("own_questions.json")

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from memory_bank.bank.bank import Bank, open_bank
-from memory_bank.memory.recall import recall
+from memory_bank.memory.retrieval.recall import recall
 from memory_bank.search.index.watch import Watcher
 from tests.benchmarks import corpus
 

@@ -14,7 +14,7 @@ MODES = ("lexical", "hybrid")
 _SCRIPT = """
 import json, sys
 from memory_bank.bank.bank import open_bank
-from memory_bank.memory.recall import recall
+from memory_bank.memory.retrieval.recall import recall
 with open_bank(sys.argv[1]) as bank:
     for line in sys.stdin:
         mode, question = json.loads(line)

@@ -23,7 +23,7 @@ from typing import Any
 import psycopg
 
 from memory_bank.bank.bank import Bank, open_bank
-from memory_bank.memory.recall import recall
+from memory_bank.memory.retrieval.recall import recall
 from memory_bank.shared import administration
 from memory_bank.shared.engines.base import (
     Head,

@@ -21,7 +21,7 @@ from pathlib import Path
 import memory_bank
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.memory.overview import stats
-from memory_bank.memory.recall import recall
+from memory_bank.memory.retrieval.recall import recall
 from tests.benchmarks import corpus, edits, serving
 from tests.benchmarks.bare import COLD, Bare
 from tests.benchmarks.places import made, ready

@@ -29,7 +29,7 @@ from typing import Any
 
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.memory.maintenance import compare, sync
-from memory_bank.memory.recall import recall
+from memory_bank.memory.retrieval.recall import recall
 from tests.benchmarks.transports import SETTINGS, Agent, CommandLine, Library, agents_are_served
 from tests.benchmarks.writers import NAMES, TOKEN, Editor, Log, Mender, Writer
 

@@ -15,8 +15,8 @@ from memory_bank.bank.bank import open_bank
 from memory_bank.base.errors import MemoryBankError
 from memory_bank.memory.edit import append, update
 from memory_bank.memory.move_and_merge import rename
-from memory_bank.memory.recall import recall
 from memory_bank.memory.remember import remember
+from memory_bank.memory.retrieval.recall import recall
 from memory_bank.memory.show import show
 from memory_bank.memory.trash import delete
 from tests.frontends.mcp.answers import unquoted

@@ -16,8 +16,8 @@ from typing import Any
 
 from memory_bank.bank.bank import open_bank
 from memory_bank.base.errors import MemoryBankError
-from memory_bank.notes.files import exchange
-from memory_bank.notes.folders import FolderEntry
+from memory_bank.notes.storage.files import exchange
+from memory_bank.notes.storage.folders import FolderEntry
 from tests.benchmarks.transports import SETTINGS, Door, Refused
 
 NAMES = [f"area{number % 3}/note{number}" for number in range(9)]

@@ -12,7 +12,7 @@ from memory_bank.code import tests_for
 from memory_bank.code.blast_radius import blast_radius
 from memory_bank.code.index.codebase import Codebase
 from memory_bank.code.lookup import in_file
-from memory_bank.memory.recall import recall
+from memory_bank.memory.retrieval.recall import recall
 
 ORDERS = "shop/orders.py"
 FORMS = ["./shop/orders.py", "shop\\orders.py", ".\\shop\\orders.py", "shop//orders.py",

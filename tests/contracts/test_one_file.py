@@ -15,7 +15,7 @@ from memory_bank.bank.bank import open_bank
 from memory_bank.bank.config_file import settings_of
 from memory_bank.base import plugins, settings
 from memory_bank.base.errors import BadSetting
-from memory_bank.memory.recall import recall
+from memory_bank.memory.retrieval.recall import recall
 
 Write = Callable[[str, str], None]
 

@@ -10,8 +10,8 @@ from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.base.text import Quotes
 from memory_bank.memory import told
 from memory_bank.memory.edit import append
-from memory_bank.memory.recall import recall
 from memory_bank.memory.remember import remember
+from memory_bank.memory.retrieval.recall import recall
 from memory_bank.review.lint import lint
 
 OLD = "Access logs are kept for thirty days, then the nightly job deletes them."

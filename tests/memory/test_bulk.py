@@ -11,9 +11,9 @@ from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.base.errors import BadInput
 from memory_bank.memory.change import set_status
 from memory_bank.memory.create import RefusedItem, remember_many
-from memory_bank.memory.recall import recall
 from memory_bank.memory.records import Item, Remembered
 from memory_bank.memory.remember import remember
+from memory_bank.memory.retrieval.recall import recall
 from memory_bank.memory.show import show
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"

@@ -132,7 +132,7 @@ def test_a_confirmation_of_an_agent_is_recorded(root: Path, git: Callable[..., s
 
 
 def _recorded(root: Path) -> object:
-    from memory_bank.memory.recall import recall
+    from memory_bank.memory.retrieval.recall import recall
 
     with open_bank(root / ".memories", settings=SETTINGS) as bank:
         return recall(bank, "charge").notes

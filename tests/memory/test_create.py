@@ -6,8 +6,8 @@ from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadInput, BadName, NoteExists
 from memory_bank.base.setting_sections import MAX_NOTE_BYTES
 from memory_bank.memory.create import create
-from memory_bank.memory.recall import recall
 from memory_bank.memory.remember import session_note
+from memory_bank.memory.retrieval.recall import recall
 from memory_bank.memory.show import show
 
 

@@ -18,7 +18,7 @@ from memory_bank.base.errors import (
 from memory_bank.memory.change import set_status
 from memory_bank.memory.edit import append, edit, update
 from memory_bank.memory.move_and_merge import rename
-from memory_bank.memory.recall import recall
+from memory_bank.memory.retrieval.recall import recall
 from memory_bank.memory.show import list_notes, show
 from memory_bank.memory.trash import delete
 

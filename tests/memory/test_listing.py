@@ -8,7 +8,7 @@ import pytest
 
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadInput, Conflict, NoteNotFound, UnreadableNote
-from memory_bank.memory.recall import recall
+from memory_bank.memory.retrieval.recall import recall
 from memory_bank.memory.show import (
     known_names,
     known_tags,

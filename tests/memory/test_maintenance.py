@@ -7,7 +7,7 @@ import pytest
 
 from memory_bank.bank.bank import Bank, Conditions, open_bank
 from memory_bank.memory.maintenance import ChangedPaths, embed_waiting, follow
-from memory_bank.memory.recall import recall
+from memory_bank.memory.retrieval.recall import recall
 
 
 def test_who_follows_is_told_of_each_batch_and_of_nothing_before(bank: Bank, project: Path) -> None:

@@ -21,10 +21,10 @@ from memory_bank.base.locks import locked
 from memory_bank.base.paths import private_folder
 from memory_bank.memory.links import links_of
 from memory_bank.memory.move_and_merge import merge, rename
-from memory_bank.memory.recall import recall
+from memory_bank.memory.retrieval.recall import recall
 from memory_bank.memory.show import show
 from memory_bank.memory.trash import delete, restore, trash
-from memory_bank.notes import journal
+from memory_bank.notes.storage import journal
 from memory_bank.search.manifest import link_rows
 
 Put = Callable[[dict[str, str]], None]

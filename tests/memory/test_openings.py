@@ -6,8 +6,8 @@ from pathlib import Path
 
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.memory.edit import append
-from memory_bank.memory.recall import recall
 from memory_bank.memory.remember import remember
+from memory_bank.memory.retrieval.recall import recall
 from memory_bank.memory.show import show, show_section
 
 

@@ -17,8 +17,8 @@ from memory_bank.memory.change import set_status
 from memory_bank.memory.create import create
 from memory_bank.memory.edit import append
 from memory_bank.memory.move_and_merge import rename
-from memory_bank.memory.recall import recall
 from memory_bank.memory.remember import entity, remember
+from memory_bank.memory.retrieval.recall import recall
 from memory_bank.memory.show import list_notes, show
 from memory_bank.notes.decision_records import next_number
 from memory_bank.notes.identity import normalise

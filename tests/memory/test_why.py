@@ -11,8 +11,8 @@ from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.base.errors import BadInput
 from memory_bank.base.text import Quotes
 from memory_bank.memory import told
-from memory_bank.memory.recall import recall, recall_at
 from memory_bank.memory.remember import remember
+from memory_bank.memory.retrieval.recall import recall, recall_at
 from memory_bank.memory.show import show
 from memory_bank.memory.why import promote_commit, why
 from tests.git.history_builder import Made, make, run

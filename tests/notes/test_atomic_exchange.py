@@ -14,12 +14,12 @@ import pytest
 
 from memory_bank.base.errors import Conflict
 from memory_bank.base.paths import Layout
-from memory_bank.notes import files
-from memory_bank.notes.files import exchange, open_for_writing
-from memory_bank.notes.folders import FolderEntry
 from memory_bank.notes.identity import etag
-from memory_bank.notes.journal import JournalEntry
-from memory_bank.notes.store import Store
+from memory_bank.notes.storage import files
+from memory_bank.notes.storage.files import exchange, open_for_writing
+from memory_bank.notes.storage.folders import FolderEntry
+from memory_bank.notes.storage.journal import JournalEntry
+from memory_bank.notes.storage.store import Store
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="renameat2 and leases are Linux's")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memory_bank.base.errors import NoBank
-from memory_bank.notes import files
+from memory_bank.notes.storage import files
 
 
 def test_every_markdown_file_at_any_depth_is_met(folder: Path) -> None:
@@ -77,7 +77,7 @@ UNREADABLE = """
 import os, sys
 from pathlib import Path
 from memory_bank.base.errors import StorageFailed
-from memory_bank.notes.files import scan
+from memory_bank.notes.storage.files import scan
 if os.getuid() == 0:
     os.setgid(65534), os.setuid(65534)
 try:

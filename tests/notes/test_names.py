@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_bank.base.errors import BadName
-from memory_bank.notes import folders, names
+from memory_bank.notes import names
+from memory_bank.notes.storage import folders
 
 LEAVING = [
     "../x", "a/../../x", "a/..", "..", ".", "./a", "a/./b", "/etc/passwd", "\\x", "C:x", "c:/x",

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from memory_bank.base.errors import Conflict, UnreadableNote
 from memory_bank.base.removed_text import RemovedText
-from memory_bank.notes import files, removal
+from memory_bank.notes import removal
+from memory_bank.notes.storage import files
 
 REMOVED = RemovedText("marigold")
 PIECES = st.lists(

@@ -29,8 +29,8 @@ from memory_bank.base import filenames, sqlite
 from memory_bank.memory.change import set_status
 from memory_bank.memory.edit import append, edit
 from memory_bank.memory.move_and_merge import merge, rename
-from memory_bank.memory.recall import recall
 from memory_bank.memory.remember import remember
+from memory_bank.memory.retrieval.recall import recall
 from memory_bank.memory.trash import delete, restore
 from memory_bank.review.doctor import doctor
 from memory_bank.search.embedders import hashing

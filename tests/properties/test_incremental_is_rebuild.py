@@ -21,8 +21,8 @@ from memory_bank.memory.change import set_status
 from memory_bank.memory.edit import append, edit
 from memory_bank.memory.maintenance import compare
 from memory_bank.memory.move_and_merge import merge, rename
-from memory_bank.memory.recall import recall
 from memory_bank.memory.remember import remember
+from memory_bank.memory.retrieval.recall import recall
 from memory_bank.memory.trash import delete, restore
 from memory_bank.notes.characters import decode
 from memory_bank.search import candidates

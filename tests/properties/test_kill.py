@@ -17,7 +17,7 @@ import pytest
 from memory_bank.bank.bank import open_bank
 from memory_bank.base.repairs import described
 from memory_bank.memory.maintenance import compare
-from memory_bank.memory.recall import recall
+from memory_bank.memory.retrieval.recall import recall
 from memory_bank.memory.trash import trash
 from memory_bank.search.manifest.manifest import GONE, PENDING
 from memory_bank.search.retrievers.vectors import vector_index

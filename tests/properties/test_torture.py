@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank.notes import files
-from memory_bank.notes.folders import FolderEntry
+from memory_bank.notes.storage import files
+from memory_bank.notes.storage.folders import FolderEntry
 from tests.benchmarks import torture
 from tests.benchmarks.torture import Verdict, judge
 from tests.benchmarks.writers import Log

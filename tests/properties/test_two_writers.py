@@ -15,7 +15,7 @@ from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.base.errors import Conflict, NoteNotFound
 from memory_bank.memory.edit import append, update
 from memory_bank.memory.maintenance import compare
-from memory_bank.memory.recall import recall
+from memory_bank.memory.retrieval.recall import recall
 from memory_bank.memory.show import show
 from tests import forked
 

@@ -10,7 +10,7 @@ import pytest
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.base.errors import BadInput
 from memory_bank.memory.overview import stats
-from memory_bank.memory.recall import recall
+from memory_bank.memory.retrieval.recall import recall
 from memory_bank.memory.show import show
 from memory_bank.review.evaluate import evaluate
 from memory_bank.search.measures import Qrels

@@ -8,7 +8,7 @@ import pytest
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.bank.revisions.revisions import bank_at
 from memory_bank.base.errors import BadInput
-from memory_bank.memory.recall import recall
+from memory_bank.memory.retrieval.recall import recall
 from memory_bank.review.evaluate import evaluate
 from memory_bank.review.golden_queries import RankChange, compare
 from tests.conftest import run_git as git

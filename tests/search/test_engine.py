@@ -11,7 +11,7 @@ import pytest
 
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.base.errors import BadInput
-from memory_bank.memory.recall import recall
+from memory_bank.memory.retrieval.recall import recall
 from memory_bank.search.retrievers.base import Question, Scope
 
 Fill = Callable[[dict[str, str]], Bank]

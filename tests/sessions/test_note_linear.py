@@ -7,9 +7,9 @@ import time
 import pytest
 
 from memory_bank.notes.blocks import NEWLINE
-from memory_bank.sessions import note_reading, note_text
-from memory_bank.sessions.note_format import settled_observation
-from memory_bank.sessions.note_reading import _targets
+from memory_bank.sessions.notes import note_reading, note_text
+from memory_bank.sessions.notes.note_format import settled_observation
+from memory_bank.sessions.notes.note_reading import _targets
 from tests.properties.hostile import TEXTS
 from tests.sessions.sessions_of import OBSERVATION
 

@@ -11,8 +11,8 @@ import pytest
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.base.errors import BadInput, NoteNotFound
 from memory_bank.memory.links import links_of
-from memory_bank.memory.recall import recall
 from memory_bank.memory.remember import remember
+from memory_bank.memory.retrieval.recall import recall
 from memory_bank.sessions.answers import ObservationRows
 from memory_bank.sessions.get_observations import get_observations
 from memory_bank.sessions.observations import changes_for_file, decisions, search

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from memory_bank.bank.bank import open_bank
 from memory_bank.base.errors import Conflict
-from memory_bank.memory.hits import Recalled
-from memory_bank.memory.recall import recall
+from memory_bank.memory.retrieval.hits import Recalled
+from memory_bank.memory.retrieval.recall import recall
 from tests.shared.conftest import opened, publish
 
 _NOTES = 8

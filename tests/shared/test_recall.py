@@ -10,8 +10,8 @@ import pytest
 
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.base.errors import BadInput
-from memory_bank.memory.ask import ask
-from memory_bank.memory.recall import recall, recall_at
+from memory_bank.memory.retrieval.ask import ask
+from memory_bank.memory.retrieval.recall import recall, recall_at
 from memory_bank.shared import administration, conversation
 from memory_bank.shared.publish import publish
 from tests.conftest import run_git as git

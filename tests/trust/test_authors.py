@@ -14,8 +14,8 @@ from memory_bank.base.errors import BadInput, UnreadableNote
 from memory_bank.memory.create import create
 from memory_bank.memory.edit import append, edit, update
 from memory_bank.memory.move_and_merge import merge, rename
-from memory_bank.memory.recall import recall
 from memory_bank.memory.remember import remember, session_note
+from memory_bank.memory.retrieval.recall import recall
 from memory_bank.memory.show import show
 from memory_bank.memory.trash import delete, restore
 from memory_bank.notes import front_matter

@@ -12,7 +12,7 @@ from memory_bank.base.errors import NoteNotFound
 from memory_bank.memory.create import create
 from memory_bank.memory.edit import append
 from memory_bank.memory.move_and_merge import rename
-from memory_bank.memory.recall import recall
+from memory_bank.memory.retrieval.recall import recall
 from memory_bank.search.boosts import tiers_of
 from memory_bank.search.query import parse
 from memory_bank.sessions.observations import search_observations

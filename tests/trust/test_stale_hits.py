@@ -11,8 +11,8 @@ import pytest
 from memory_bank.bank.bank import open_bank
 from memory_bank.git import history, process
 from memory_bank.git.repository import shared_folder
-from memory_bank.memory import recall
-from memory_bank.memory.hits import Recalled
+from memory_bank.memory.retrieval import recall
+from memory_bank.memory.retrieval.hits import Recalled
 from memory_bank.memory.show import show, show_section
 from tests.git.history_builder import Made, extend, make, run
 

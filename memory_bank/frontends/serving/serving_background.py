@@ -144,7 +144,7 @@ class Background:
 
     def _warm(self) -> None:
         """Load what the first query needs, including the model, by running one."""
-        from memory_bank.memory.recall import recall
+        from memory_bank.memory.retrieval.recall import recall
 
         recall(self._shared.bank(), "memory", 1, count_access=False, scope=BANK)
         self._shared.embedded_elsewhere.set()

@@ -27,7 +27,7 @@ from memory_bank.git.file_commits import FileCommits
 from memory_bank.memory.rules_block import FILE
 from memory_bank.notes.characters import decode
 from memory_bank.notes.parsing import NoteText
-from memory_bank.notes.store import Store
+from memory_bank.notes.storage.store import Store
 from memory_bank.search.manifest.manifest import Manifest
 
 AGENTS = f"../{FILE}"

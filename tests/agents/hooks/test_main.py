@@ -16,8 +16,8 @@ import pytest
 
 from memory_bank.bank import hook_log
 from memory_bank.bank.bank import open_bank
-from memory_bank.memory.recall import recall
 from memory_bank.memory.remember import remember
+from memory_bank.memory.retrieval.recall import recall
 from memory_bank.review.doctor import doctor
 from memory_bank.sessions.context import inject_context
 from memory_bank.sessions.listing import list_sessions, show_session

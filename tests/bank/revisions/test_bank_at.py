@@ -15,8 +15,8 @@ from memory_bank.bank.revisions.revisions import bank_at
 from memory_bank.base.errors import BadInput, NoteReadOnly
 from memory_bank.git.objects import STAGED
 from memory_bank.memory.forgetting.forget import forget
-from memory_bank.memory.recall import recall
 from memory_bank.memory.remember import remember, session_note
+from memory_bank.memory.retrieval.recall import recall
 from memory_bank.memory.show import list_notes
 from memory_bank.search.embedders import static
 from memory_bank.sessions.sessions import start_session
@@ -240,7 +240,7 @@ SCRIPT = """
 import os, sys, signal
 from memory_bank.bank.bank import open_bank
 from memory_bank.bank.revisions.revisions import bank_at
-from memory_bank.memory.recall import recall
+from memory_bank.memory.retrieval.recall import recall
 wanted, steps = sys.argv[2], int(sys.argv[3])
 if steps >= 0:
     left = [steps]

@@ -7,7 +7,7 @@ import pytest
 from memory_bank.bank.bank import open_bank
 from memory_bank.bank.revisions.revisions import checked_out
 from memory_bank.base.errors import BadInput
-from memory_bank.memory.recall import recall
+from memory_bank.memory.retrieval.recall import recall
 from memory_bank.memory.show import list_notes
 from tests.conftest import run_git as git
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from memory_bank.memory import recall
-from memory_bank.memory.hits import Recalled
+from memory_bank.memory.retrieval import recall
+from memory_bank.memory.retrieval.hits import Recalled
 from tests.conftest import run_git as git
 
 from .conftest import Run, plain_text

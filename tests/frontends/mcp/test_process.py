@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from memory_bank.bank.bank import open_bank
-from memory_bank.memory.recall import recall
+from memory_bank.memory.retrieval.recall import recall
 from tests.frontends.mcp.conftest import line
 
 pytestmark = pytest.mark.slow
@@ -197,7 +197,7 @@ def test_what_a_tool_prints_does_not_reach_the_client(process: Start, tmp_path: 
     plugin = tmp_path / "sitecustomize.py"
     plugin.write_text(
         "import os\n"
-        "import memory_bank.memory.recall as r\n"
+        "import memory_bank.memory.retrieval.recall as r\n"
         "old = r.conditions\n"
         "def loud(*a, **k):\n"
         "    print('chatter', flush=True)\n"

@@ -11,8 +11,8 @@ import pytest
 from memory_bank.bank.bank import Bank
 from memory_bank.base.text import Quotes
 from memory_bank.memory import told as text
-from memory_bank.memory.hits import fitted
-from memory_bank.memory.recall import recall
+from memory_bank.memory.retrieval.hits import fitted
+from memory_bank.memory.retrieval.recall import recall
 
 
 def test_a_good_hit_is_shown_whole_and_a_weak_one_shortly(bank: Bank, project: Path) -> None:

@@ -17,8 +17,8 @@ from memory_bank.bank.setup import init
 from memory_bank.frontends.serving.serving_background import Background
 from memory_bank.frontends.serving.shared_bank import SharedBank
 from memory_bank.memory.maintenance import ChangedPaths
-from memory_bank.memory.recall import recall
 from memory_bank.memory.remember import remember
+from memory_bank.memory.retrieval.recall import recall
 from memory_bank.search.manifest import document_rows
 
 

@@ -11,7 +11,7 @@ import pytest
 from memory_bank.bank.setup import init
 from memory_bank.base.errors import NoBank
 from memory_bank.frontends.serving.shared_bank import Cancelled, SharedBank, reporting_to
-from memory_bank.memory.recall import recall
+from memory_bank.memory.retrieval.recall import recall
 from memory_bank.memory.show import list_notes
 
 

@@ -15,7 +15,7 @@ from memory_bank.code.index.codebase import Codebase, open_codebase
 from memory_bank.frontends.serving import shared_bank
 from memory_bank.frontends.serving.serving_background import Background
 from memory_bank.frontends.serving.shared_bank import SharedBank, SharedCode
-from memory_bank.memory.ask import ask, explained
+from memory_bank.memory.retrieval.ask import ask, explained
 from tests.shop import FILES, write
 
 

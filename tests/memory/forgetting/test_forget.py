@@ -22,8 +22,8 @@ from memory_bank.memory.confirm import promote
 from memory_bank.memory.create import create
 from memory_bank.memory.forgetting.forget import forget
 from memory_bank.memory.forgetting.forget_report import Forgotten
-from memory_bank.memory.recall import recall
 from memory_bank.memory.remember import remember
+from memory_bank.memory.retrieval.recall import recall
 from memory_bank.memory.trash import delete, trash
 from memory_bank.sessions import queue
 from memory_bank.sessions.compress import compress

@@ -10,8 +10,8 @@ import pytest
 from memory_bank.bank.bank import Bank
 from memory_bank.memory.import_notes import import_notes
 from memory_bank.memory.links import links_of
-from memory_bank.memory.recall import recall
 from memory_bank.memory.records import Imported, NotImported
+from memory_bank.memory.retrieval.recall import recall
 from memory_bank.memory.show import show
 
 

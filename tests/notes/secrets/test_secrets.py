@@ -229,7 +229,7 @@ def test_ten_megabytes_of_marks_are_looked_through_in_seconds(piece: str) -> Non
 
 def test_nothing_of_it_is_loaded_before_a_write() -> None:
     code = (
-        "import sys, memory_bank.bank, memory_bank.memory.recall, memory_bank.notes.store;"
+        "import sys, memory_bank.bank, memory_bank.memory.retrieval.recall, memory_bank.notes.storage.store;"
         "print([name for name in sys.modules if 'notes.secret' in name])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -21,6 +21,6 @@ def told(found, quotes):
 )
 def feathers(bank, word: Annotated[str, Param(argument=True)]) -> dict[str, object]:
     """Count the notes that have a word."""
-    from memory_bank.memory.recall import recall
+    from memory_bank.memory.retrieval.recall import recall
 
     return {"word": word, "notes": len(recall(bank, word, mode="lexical").notes)}

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memory_bank.bank.bank import Bank
-from memory_bank.memory.recall import recall
+from memory_bank.memory.retrieval.recall import recall
 
 Opening = Callable[..., Bank]
 

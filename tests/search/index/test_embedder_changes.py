@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from memory_bank.bank.bank import Bank, open_bank
-from memory_bank.memory.recall import recall
+from memory_bank.memory.retrieval.recall import recall
 from tests.search.embedders import fakes
 
 if TYPE_CHECKING:

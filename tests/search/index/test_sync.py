@@ -13,7 +13,7 @@ from memory_bank.bank import open_index
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.base import filenames
 from memory_bank.base.errors import EmbedderUnavailable, IndexDamaged, StorageFailed
-from memory_bank.memory.recall import recall
+from memory_bank.memory.retrieval.recall import recall
 from memory_bank.search.embedders.hashing import Hashing
 from memory_bank.search.index import backfill, index
 from memory_bank.search.manifest import document_rows
@@ -299,7 +299,7 @@ def test_a_file_above_the_limit_is_listed_with_both_sizes(folder: Path, opening:
 UNREADABLE = """
 import os, sys
 from memory_bank.bank.bank import open_bank
-from memory_bank.memory.recall import recall
+from memory_bank.memory.retrieval.recall import recall
 from memory_bank.review.doctor import doctor
 
 def ask(path):

@@ -14,7 +14,7 @@ import pytest
 from memory_bank.bank.bank import Bank
 from memory_bank.base import file_watches
 from memory_bank.memory.maintenance import watch as watch_of_maintenance
-from memory_bank.memory.recall import recall
+from memory_bank.memory.retrieval.recall import recall
 from memory_bank.notes.roots import Watched
 from memory_bank.review.doctor import doctor
 from memory_bank.search.index import watch
@@ -217,7 +217,7 @@ import sys
 from pathlib import Path
 from memory_bank.bank.bank import open_bank
 from memory_bank.memory.edit import append
-from memory_bank.memory.recall import recall
+from memory_bank.memory.retrieval.recall import recall
 from memory_bank.notes.roots import Watched
 from memory_bank.search.index.watch import Watcher
 from memory_bank import doctor

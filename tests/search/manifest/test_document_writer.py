@@ -124,7 +124,7 @@ def test_an_old_unchanged_file_is_looked_at_by_its_stamp_only(
     def refuse(*_: object) -> None:
         raise AssertionError("the file was read again")
 
-    monkeypatch.setattr("memory_bank.notes.files.read", refuse)
+    monkeypatch.setattr("memory_bank.notes.storage.files.read", refuse)
     bank.catch_up()
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from memory_bank.bank.bank import Bank
 from memory_bank.memory.maintenance import compare
-from memory_bank.memory.recall import recall
+from memory_bank.memory.retrieval.recall import recall
 from memory_bank.search.retrievers.keyword import keyword_index
 
 Opening = Callable[..., Bank]

@@ -24,10 +24,11 @@ from memory_bank.frontends.web.graph.note_graph import whole_graph
 from memory_bank.frontends.web.note_fields import NoteFields, fields_of, items, rewritten
 from memory_bank.frontends.web.site import HINTS, Site
 from memory_bank.frontends.web.templating import plain, url_of
-from memory_bank.memory import ask_hits, change, confirm, create, note_view, show
+from memory_bank.memory import change, confirm, create, note_view, show
 from memory_bank.memory.change import ChangedSince
 from memory_bank.memory.records import Remembered
 from memory_bank.memory.remember import CREATED, remember
+from memory_bank.memory.retrieval import ask_hits
 from memory_bank.notes.schema import KNOWN_TYPES
 from memory_bank.review.formats.word_diff import spans_of
 from memory_bank.search.snippets import snippet

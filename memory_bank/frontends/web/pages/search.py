@@ -17,8 +17,9 @@ from memory_bank.base.setting_sections import BANK, BOTH, SHARED, USER
 from memory_bank.frontends.web.note_html import slug
 from memory_bank.frontends.web.site import HINTS, Site, number_in
 from memory_bank.frontends.web.templating import quoted
-from memory_bank.memory import ask, ask_hits, overview
-from memory_bank.memory.ask_hits import AskHit, FoundHits
+from memory_bank.memory import overview
+from memory_bank.memory.retrieval import ask, ask_hits
+from memory_bank.memory.retrieval.ask_hits import AskHit, FoundHits
 from memory_bank.notes.names import path_of
 
 TITLE = "Search"

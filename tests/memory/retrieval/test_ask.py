@@ -10,9 +10,9 @@ import pytest
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.base.errors import BadInput
 from memory_bank.code.index.codebase import Codebase, open_codebase
-from memory_bank.memory import ask_results
-from memory_bank.memory.ask import ask
 from memory_bank.memory.remember import remember
+from memory_bank.memory.retrieval import ask_results
+from memory_bank.memory.retrieval.ask import ask
 from memory_bank.search.score_calibration import Scored, by_likelihood, by_ranks
 from tests.git.history_builder import Made, make, run
 

@@ -13,8 +13,8 @@ from memory_bank.bank.hits import RecalledNote
 from memory_bank.base.operation import Param
 from memory_bank.base.rendering import named, one_line, plain, visible
 from memory_bank.base.screen import FOUND, NOTHING, Call, Piece, cells, cut
-from memory_bank.memory.ask_results import file_of
-from memory_bank.memory.hits import ReadQuery, Recalled
+from memory_bank.memory.retrieval.ask_results import file_of
+from memory_bank.memory.retrieval.hits import ReadQuery, Recalled
 
 FORMS = ("paths", "md", "json")
 
@@ -54,7 +54,7 @@ def found(
     explain: Annotated[bool, Param("Show the parsed query and each note's scores")] = False,
 ) -> int:
     """Show the notes that were found, and what limits the answer."""
-    from memory_bank.memory import hits
+    from memory_bank.memory.retrieval import hits
 
     read = hits.read_query(bank, query, times=since is None and before is None)
     if call.json:
@@ -188,7 +188,7 @@ class _Hit:
 
     def _snippet_lines(self) -> list[str]:
         """Return the lines of the snippet with most words of the query."""
-        from memory_bank.memory import hits
+        from memory_bank.memory.retrieval import hits
 
         lines = self.snippet
         if self.lines >= len(lines):
@@ -209,7 +209,7 @@ class _Hit:
 
     def _marked(self, text: str, style: str = "") -> list[Piece]:
         """Return a text as pieces, of which those that match the query are highlighted."""
-        from memory_bank.memory import hits
+        from memory_bank.memory.retrieval import hits
 
         if not self.console.coloured:
             return [(text, style)]

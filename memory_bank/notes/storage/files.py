@@ -28,8 +28,8 @@ from memory_bank.base.filenames import (
     is_utf8,
 )
 from memory_bank.notes.characters import nfc
-from memory_bank.notes.folders import FolderEntry, entry, held, is_link, open_folder
 from memory_bank.notes.identity import etag
+from memory_bank.notes.storage.folders import FolderEntry, entry, held, is_link, open_folder
 
 _WORKING_DIRECTORY = -100
 """AT_FDCWD: paths are relative to the working directory."""

@@ -12,8 +12,8 @@ from memory_bank.bank.hits import Origin, RecalledNote
 from memory_bank.base.setting_sections import BANK, BOTH, SHARED
 from memory_bank.code.index.codebase import Codebase
 from memory_bank.code.index.lane_search import CodeHit
-from memory_bank.memory import ask
-from memory_bank.memory.ask_results import (
+from memory_bank.memory.retrieval import ask
+from memory_bank.memory.retrieval.ask_results import (
     COMMITS,
     COUPLING,
     DOCS,
@@ -28,7 +28,7 @@ from memory_bank.memory.ask_results import (
     file_of,
     line_of,
 )
-from memory_bank.memory.recall_scopes import scope_of, scopes_of
+from memory_bank.memory.retrieval.recall_scopes import scope_of, scopes_of
 from memory_bank.notes.secrets import secrets
 from memory_bank.search import boosts, ranking, snippets
 from memory_bank.search.hit_records import Reason

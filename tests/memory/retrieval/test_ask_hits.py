@@ -10,7 +10,14 @@ import pytest
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.base.errors import BadInput
 from memory_bank.code.index.codebase import Codebase, open_codebase
-from memory_bank.memory.ask_hits import Narrowing, ask_hits, dates_of, marked, why, with_date
+from memory_bank.memory.retrieval.ask_hits import (
+    Narrowing,
+    ask_hits,
+    dates_of,
+    marked,
+    why,
+    with_date,
+)
 from memory_bank.search.hit_records import Reason
 from memory_bank.search.query import written
 

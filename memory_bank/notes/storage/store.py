@@ -21,15 +21,16 @@ from memory_bank.base.errors import (
 from memory_bank.base.filenames import JOURNAL_PREFIX
 from memory_bank.base.locks import locked
 from memory_bank.base.paths import Layout
-from memory_bank.notes import files, names, trash_folder
-from memory_bank.notes.files import FileScan, scan
-from memory_bank.notes.folders import FolderEntry, held, names_in
+from memory_bank.notes import names
 from memory_bank.notes.identity import etag
-from memory_bank.notes.journal import JournalEntry
 from memory_bank.notes.merging import conflicts
 from memory_bank.notes.note import Note
 from memory_bank.notes.roots import SESSIONS, NoteRoot, Roots
-from memory_bank.notes.trash_folder import TRASH, Trashed, new_version
+from memory_bank.notes.storage import files, trash_folder
+from memory_bank.notes.storage.files import FileScan, scan
+from memory_bank.notes.storage.folders import FolderEntry, held, names_in
+from memory_bank.notes.storage.journal import JournalEntry
+from memory_bank.notes.storage.trash_folder import TRASH, Trashed, new_version
 
 
 class WriteLock:
@@ -81,7 +82,7 @@ class WriteLock:
 
     def _recover(self, root: NoteRoot) -> None:
         """Finish or undo an interrupted change; the caller holds the lock."""
-        from memory_bank.notes import journal
+        from memory_bank.notes.storage import journal
 
         if self._interrupted(root):
             journal.recover(root.folder, root.folder / TRASH)
@@ -266,7 +267,7 @@ class Store:
         return tuple(failed)
 
     def _apply(self, root: NoteRoot, changes: Sequence[JournalEntry]) -> None:
-        from memory_bank.notes import journal
+        from memory_bank.notes.storage import journal
 
         self.enter(root)
         for change in changes:

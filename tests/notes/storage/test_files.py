@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from memory_bank.base.errors import Conflict, NoteExists, StorageFailed
-from memory_bank.notes import files
-from memory_bank.notes.folders import FolderEntry
 from memory_bank.notes.identity import etag
+from memory_bank.notes.storage import files
+from memory_bank.notes.storage.folders import FolderEntry
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="asks Linux's own means")
 

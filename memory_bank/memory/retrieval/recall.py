@@ -27,10 +27,11 @@ from memory_bank.base.operation import (
 )
 from memory_bank.base.screen import Call
 from memory_bank.base.setting_sections import BANK, MODES, SCOPES, Search
-from memory_bank.memory import hits_shown, told
-from memory_bank.memory.ask_results import COMMITS, CommitResult
-from memory_bank.memory.hits import AsOf, Recalled, briefly, fitted
-from memory_bank.memory.recall_bank import linked_or_found
+from memory_bank.memory import told
+from memory_bank.memory.retrieval import hits_shown
+from memory_bank.memory.retrieval.ask_results import COMMITS, CommitResult
+from memory_bank.memory.retrieval.hits import AsOf, Recalled, briefly, fitted
+from memory_bank.memory.retrieval.recall_bank import linked_or_found
 from memory_bank.search import snippets
 from memory_bank.search.index.document_changes import Progress
 from memory_bank.search.manifest import document_rows
@@ -330,7 +331,9 @@ def recall(
         if scope == BANK and not agents:
             answer = _of_bank(bank, wanted, tokens, offset, progress, count_access=count_access)
         else:
-            from memory_bank.memory.recall_scopes import recall_across  # start-up: rarely asked
+            from memory_bank.memory.retrieval.recall_scopes import (
+                recall_across,  # start-up: rarely asked
+            )
 
             answer = recall_across(
                 bank,

@@ -18,8 +18,8 @@ from memory_bank.bank.hits import Origin, RecalledNote, Wanted
 from memory_bank.base import paths
 from memory_bank.base.errors import BadInput, MemoryBankError, SharedUnavailable
 from memory_bank.base.setting_sections import BANK, BOTH, SCOPES, SHARED, USER
-from memory_bank.memory.hits import SCHEMA_VERSION, Recalled
-from memory_bank.memory.recall_bank import keys_of, linked_or_found
+from memory_bank.memory.retrieval.hits import SCHEMA_VERSION, Recalled
+from memory_bank.memory.retrieval.recall_bank import keys_of, linked_or_found
 from memory_bank.search.index.document_changes import Progress
 from memory_bank.search.query import parse
 from memory_bank.search.ranking import UNLIKELY

@@ -10,8 +10,8 @@ import pytest
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadInput
 from memory_bank.memory.change import set_status
-from memory_bank.memory.recall import recall
 from memory_bank.memory.remember import remember
+from memory_bank.memory.retrieval.recall import recall
 
 Opening = Callable[..., Bank]
 

@@ -22,8 +22,9 @@ from memory_bank.code.index import file_kinds
 from memory_bank.code.index.codebase import Codebase
 from memory_bank.code.index.lane_search import CodeHit, CodeResult, Lane
 from memory_bank.code.parse.parsed_file import Symbol
-from memory_bank.memory import recall, shown, told
-from memory_bank.memory.ask_results import (
+from memory_bank.memory import shown, told
+from memory_bank.memory.retrieval import recall
+from memory_bank.memory.retrieval.ask_results import (
     COMMITS,
     COUPLING,
     DOCS,
@@ -41,7 +42,7 @@ from memory_bank.memory.ask_results import (
     SymbolResult,
     file_of,
 )
-from memory_bank.memory.hits import Recalled
+from memory_bank.memory.retrieval.hits import Recalled
 from memory_bank.search import ranking, score_calibration, snippets
 from memory_bank.search.index.document_changes import Progress
 from memory_bank.shared.engines.base import REASONS

@@ -15,13 +15,13 @@ import pytest
 from memory_bank.base.documents import Document
 from memory_bank.base.errors import BadName, MemoryBankError
 from memory_bank.base.paths import Layout
-from memory_bank.notes import files
-from memory_bank.notes.folders import HOLDS, FolderEntry, held, names_in
 from memory_bank.notes.identity import etag
-from memory_bank.notes.journal import JournalEntry
 from memory_bank.notes.roots import NoteRoot, Roots
 from memory_bank.notes.source import NotesSource
-from memory_bank.notes.store import Store
+from memory_bank.notes.storage import files
+from memory_bank.notes.storage.folders import HOLDS, FolderEntry, held, names_in
+from memory_bank.notes.storage.journal import JournalEntry
+from memory_bank.notes.storage.store import Store
 
 pytestmark = pytest.mark.skipif(not HOLDS, reason="the system looks up no names in open folders")
 SECRET = b"# Secret\n\nnobody of this bank may read it\n"

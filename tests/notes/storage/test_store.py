@@ -21,10 +21,10 @@ from memory_bank.base.errors import (
     StorageFailed,
     UnreadableNote,
 )
-from memory_bank.notes import files
 from memory_bank.notes.identity import etag
-from memory_bank.notes.journal import JournalEntry
-from memory_bank.notes.store import Store
+from memory_bank.notes.storage import files
+from memory_bank.notes.storage.journal import JournalEntry
+from memory_bank.notes.storage.store import Store
 
 
 @pytest.fixture

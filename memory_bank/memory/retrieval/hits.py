@@ -15,7 +15,7 @@ from memory_bank.base.operation import Param, operation
 from memory_bank.base.rendering import count, named
 from memory_bank.base.screen import FOUND, NOTHING, Call
 from memory_bank.base.text import estimate
-from memory_bank.memory.ask_results import CommitResult
+from memory_bank.memory.retrieval.ask_results import CommitResult
 from memory_bank.search import snippets
 from memory_bank.search.manifest import filters
 from memory_bank.search.query import parse

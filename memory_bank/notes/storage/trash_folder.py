@@ -11,8 +11,9 @@ from typing import NamedTuple
 
 from memory_bank.base.errors import Conflict, Hint, NoteNotFound
 from memory_bank.base.filenames import NOTE_SUFFIXES
-from memory_bank.notes import files, names
-from memory_bank.notes.folders import files_in, names_in, stat_of
+from memory_bank.notes import names
+from memory_bank.notes.storage import files
+from memory_bank.notes.storage.folders import files_in, names_in, stat_of
 
 TRASH = ".trash"
 

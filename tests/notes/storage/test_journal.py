@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from memory_bank.base.errors import Conflict, NoteExists, StorageFailed
-from memory_bank.notes import files, journal
 from memory_bank.notes.identity import etag
-from memory_bank.notes.journal import JournalEntry
+from memory_bank.notes.storage import files, journal
+from memory_bank.notes.storage.journal import JournalEntry
 
 STAMP = "20261121100000000000"
 

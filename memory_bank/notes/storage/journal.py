@@ -19,9 +19,10 @@ from typing import NamedTuple
 
 from memory_bank.base.errors import BadName, Hint, MemoryBankError, StorageFailed
 from memory_bank.base.filenames import JOURNAL_PREFIX, NOTE_SUFFIXES
-from memory_bank.notes import files, names
-from memory_bank.notes.folders import FolderEntry, held, names_in, stat_of
+from memory_bank.notes import names
 from memory_bank.notes.identity import etag
+from memory_bank.notes.storage import files
+from memory_bank.notes.storage.folders import FolderEntry, held, names_in, stat_of
 
 _PLAN = "plan.json"
 

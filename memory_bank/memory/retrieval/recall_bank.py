@@ -14,7 +14,7 @@ from memory_bank.bank.open_index import BY_HAND, View, note_of
 from memory_bank.base.dates import iso_of
 from memory_bank.base.documents import Section, Span
 from memory_bank.memory import amendments
-from memory_bank.memory.hits import SCHEMA_VERSION, Recalled
+from memory_bank.memory.retrieval.hits import SCHEMA_VERSION, Recalled
 from memory_bank.notes.note import Entity
 from memory_bank.search import boosts, snippets
 from memory_bank.search.engine import Hit, SearchResult
@@ -27,7 +27,7 @@ from memory_bank.search.notices import lacking_words, lifted, remarks, restricte
 from memory_bank.search.query import Query, parse
 from memory_bank.search.ranking import UNLIKELY
 from memory_bank.search.retrievers.base import Scope
-from memory_bank.sessions import note_text
+from memory_bank.sessions.notes import note_text
 from memory_bank.shared.word_weights import ACROSS
 from memory_bank.trust import trust, trust_filter
 from memory_bank.trust.authors import editors

@@ -6,7 +6,7 @@ import pytest
 
 from memory_bank.bank.bank import open_bank
 from memory_bank.base.errors import BadInput
-from memory_bank.memory.recall import recall, recall_at
+from memory_bank.memory.retrieval.recall import recall, recall_at
 from tests.conftest import run_git as git
 
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from memory_bank.bank.bank import Bank
-from memory_bank.memory.hits import read_query
+from memory_bank.memory.retrieval.hits import read_query
 
 
 def test_a_query_is_taken_apart(bank: Bank) -> None:

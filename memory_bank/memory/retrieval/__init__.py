@@ -1,0 +1,1 @@
+"""Verbs that find notes: recall and ask, what they answer, and how they are shown."""

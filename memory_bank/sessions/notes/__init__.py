@@ -1,0 +1,1 @@
+"""The note of a session: its format, reading and writing."""
