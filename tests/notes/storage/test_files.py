@@ -135,7 +135,7 @@ import resource, sys
 sys.dont_write_bytecode = True  # Python would keep the start of what it compiles
 from pathlib import Path
 from memory_bank.base.errors import StorageFailed
-from memory_bank.notes import files
+from memory_bank.notes.storage import files
 resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
 try:
     files.replace(Path(sys.argv[1]), b"x" * 5000)
