@@ -177,7 +177,7 @@ def test_lines_decide_where_the_commits_of_a_note_have_several_tiers(
         f"Add\n\n{CLAUDE}",
         **{name: f"# Kestrels\n\nhover, kestrels hover {name}\n" for name in names},
     )
-    commit("Replace (#3)", **dict.fromkeys(names[:6], "# Kestrels, and other birds that fly\n"))
+    commit("Replace (#3)", **dict.fromkeys(names[:6], "# Kestrels, and other birds that hover\n"))
     commit("Add to it (#4)", **{name: f"# Kestrels\n\nhover {name}\nmore\n" for name in names[6:]})
     with open_bank(project) as bank:
         found = recall(bank, "kestrels hover trust:reviewed", 3).notes
@@ -185,7 +185,7 @@ def test_lines_decide_where_the_commits_of_a_note_have_several_tiers(
         assert [note.trust for note in found] == ["reviewed"] * 3
         assert len(recall(bank, "kestrels trust:agent", 50).notes) == 6
         listed = search_observations(bank, "kestrels hover trust:reviewed", limit=50).results
-        assert {row.title for row in listed} == {"Kestrels, and other birds that fly"}
+        assert {row.title for row in listed} == {"Kestrels, and other birds that hover"}
         assert len(listed) == 6
         assert len(search_observations(bank, "kestrels trust:agent", type="section").results) == 6
         only = [note.path for note in recall(bank, "trust:reviewed", 50).notes]

@@ -34,7 +34,7 @@ def test_a_folder_is_named_used_and_forgotten(
 ) -> None:
     nothing = mb("banks")
     assert (nothing.code, nothing.out) == (1, "")
-    assert mb("banks", "--json").json == {"result_count": 0, "banks": []}
+    assert mb("banks", "--json").json == {"result_count": 0, "banks": [], "agents": []}
     assert mb("banks", "add", "vault", str(vault)).out.startswith("added vault: ")
     text = settings.read_text()
     assert text == f'# mine\n[search]\nlimit = 4 # few\n\n[banks]\nvault = "{vault}"\n'
