@@ -42,7 +42,7 @@ FILES = ("fsync", "link", "replace", "rename", "unlink", "mkdir", "rmdir", "ftru
 PATHS = ("replace", "rename", "unlink", "mkdir", "rmdir", "write_text", "write_bytes")
 WRAPPED: list[tuple[Any, tuple[str, ...]]] = [
     (os, FILES), (Path, PATHS), (shutil, ("copy2",)),
-    (keyword_index.KeywordIndex, ("put", "commit")), (reader, ("_write",)),
+    (keyword_index.KeywordIndex, ("put", "commit")), (reader, ("publish", "_hash")),
 ]  # fmt: skip
 STATEMENTS = ("BEGIN", "COMMIT", "PRAGMA journal_mode", "PRAGMA user_version =")
 

@@ -16,7 +16,7 @@ from memory_bank.base.errors import BadInput, MemoryBankError
 from memory_bank.frontends.web.export.exporting import exported
 from memory_bank.frontends.web.export.folder import LIST, SiteFolder
 from memory_bank.frontends.web.export.written_site import build
-from tests.notes.test_folders import swapping
+from tests.notes.storage.test_folders import swapping
 
 Git = Callable[..., str]
 MINE = {"rules.html": "mine", "deep/rules.html": "mine", "index.html": "mine"}

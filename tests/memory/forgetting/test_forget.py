@@ -493,7 +493,7 @@ with open_bank(sys.argv[1]) as bank:
         ("memory.forgetting.forgotten_texts", "_in_databases"),
         ("memory.forgetting.forgotten_texts", "_empty_index"),
         ("memory.forgetting.forgotten_texts", "_scrub"),
-        ("notes.files", "replace"),
+        ("notes.storage.files", "replace"),
     ],
 )
 def test_after_a_kill_the_same_call_finishes(
