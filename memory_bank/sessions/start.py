@@ -26,6 +26,9 @@ MOST_TOKENS = 500
 _MOST = {"steps": 5, "rules": 5, "learned": 8, "decisions": 6, "changed": 5}
 """Lines of each part."""
 
+_NOTES = ("decisions", "changed")
+"""Parts whose lines are titles: notes may differ in one word of it."""
+
 _LINE, _SESSIONS, _FILES, _LAST = 150, 20, 60, "Ask the tools recall and search for more."
 
 
@@ -133,7 +136,7 @@ def _lines(texts: Sequence[str], part: str) -> list[str]:
     kept = list[str]()
     for text in texts:
         line = context.cut(text.removeprefix("- "), _LINE)
-        if line and not covered(line, kept, 0.8):
+        if line and not (line in kept if part in _NOTES else covered(line, kept, 0.8)):
             kept.append(line)
         if len(kept) >= _MOST[part]:
             break
@@ -148,9 +151,9 @@ def _of_bank(bank: Bank, view: View, last: Session | None) -> Iterator[Part]:
     old = document_graph.superseded(view.manifest, [one.number for one in notes])
     valid = [one for one in notes if one.number not in old and one.status not in _ENDED]
     used = bank.logs.access.of([one.key for one in valid])
-    often = [one for one in valid if one.key in used]
-    often.sort(key=lambda one: used[one.key].times, reverse=True)
     decisions = [one for one in valid if one.type == "decision"]
+    often = [one for one in decisions if one.key in used]
+    often.sort(key=lambda one: used[one.key].times, reverse=True)
     half = _MOST["decisions"] // 2
     named = [*decisions[:half], *often[:half], *decisions[half:], *valid]
     titles = [one.title for one in {one.number: one for one in named}.values()]

@@ -13,6 +13,7 @@ import pytest
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.base.text import Quotes, estimate
 from memory_bank.memory.remember import remember
+from memory_bank.memory.show import show
 from memory_bank.sessions.listing import show_session
 from memory_bank.sessions.records import Event, Prompt, Session
 from memory_bank.sessions.session_stores import session_store
@@ -143,3 +144,17 @@ def test_changes_that_a_later_turn_took_back_are_not_told_as_done(
         assert job.read_text() == "x = 1\n"
         end_session(bank, "one", {"learned": ""})
         assert "job.py" not in show_session(bank, "one").session.summary.files_edited
+
+
+def test_decisions_with_nearly_one_title_are_all_told_the_newest_and_most_used_first(
+    bank: Bank,
+) -> None:
+    for number in range(10):
+        text = f"---\ntype: decision\ncreated_at: 2026-01-{number + 1:02}\n---\n# Split service {number} off\n"
+        (bank.layout.root / f"split-{number}.md").write_text(text)
+    remember(bank, "# Prices\n\nThey are in cents.")
+    for name in ("prices", "prices", "split-2"):
+        show(bank, name)
+    lines = start_text(bank).text.splitlines()
+    at = lines.index("**11 notes in the bank, the newest and most used decisions first**:")
+    assert [line.split()[3] for line in lines[at + 1 : at + 7]] == ["9", "8", "7", "2", "6", "5"]
