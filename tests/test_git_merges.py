@@ -321,3 +321,15 @@ def test_a_block_that_one_side_edited_is_left_to_people(
     assert "Do this." in file.read_text()
     assert "Do that." in file.read_text()
     assert mb("rules", "--check").code == 1
+
+
+def test_a_clone_of_before_rules_were_merged_is_told_to_install_again(
+    installed: Path, project: Path, mb: Run
+) -> None:
+    del installed
+    (project / ".git/info/attributes").unlink()
+    answer = mb("git", "check")
+    assert answer.code == 1
+    assert "not for AGENTS.md: merge=unspecified: run git install again" in answer.out
+    assert mb("git", "install").code == 0
+    assert mb("git", "check").code == 0

@@ -343,7 +343,10 @@ def _attribute_part(root: Path, tree: Path) -> GitSetting:
         for path, name, value in found
         if value != DRIVER and (path, name) != (agents, "diff")
     ]
-    problem = f"it should be {_LINES[0].partition(' ')[2]}" if wrong or not found else ""
+    wanted = _LINES[0].partition(" ")[2]
+    problem = f"it should be {wanted}" if wrong or not found else ""
+    if problem and value.split() == wanted.split():  # an older version knew fewer files
+        problem = f"not for {wrong[0]}: run git install again"
     return GitSetting(ATTRIBUTES, value, not problem, problem)
 
 
