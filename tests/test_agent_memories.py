@@ -24,6 +24,7 @@ from tests.frontends.cli.conftest import mb as mb  # noqa: PLC0414  (a fixture)
 from tests.frontends.mcp.conftest import Agent
 from tests.frontends.mcp.conftest import agent as agent  # noqa: PLC0414
 from tests.frontends.mcp.conftest import serving as serving  # noqa: PLC0414
+from tests.frontends.mcp.over_http import served
 
 Git = Callable[..., str]
 MEMORY = (
@@ -115,6 +116,55 @@ def test_they_reach_nothing_that_others_see(
     for page in ("/", "/search?q=make+zebra", "/notes", "/search?q=x&include=agents"):
         assert "run the tests with make" not in pages.get(page).text
     assert git(project, "status", "--porcelain") == ""
+
+
+REGISTRY = (
+    "# Task Group: The shop\n\nscope: deliveries\napplies_to: cwd={}; reuse_rule=here\n\n"
+    "## Reusable knowledge\n\n- The ibex lane is slow. [Task 1]\n"
+)
+
+
+def test_codex_tells_of_each_group_where_it_applies(
+    mb: Run, project: Path, memories: Path, tmp_path: Path
+) -> None:
+    del memories
+    file = tmp_path / "codex/memories/MEMORY.md"
+    file.write_text(REGISTRY.format(project) + REGISTRY.format(project / "src"))
+    assert found(mb, "--include", "agents", "ibex") == [("codex", "MEMORY.md")]
+    for other in (
+        *(tmp_path / "other", f"{project}-two", f"{project}/../other", "unknown"),
+        *(f"{project}/src and {tmp_path}/other", f"{project}/src, ~/other"),
+    ):
+        file.write_text(REGISTRY.format(project) + REGISTRY.format(other))
+        assert found(mb, "--include", "agents", "ibex") == [], other
+    file.write_text(REGISTRY.format(project) + "# Task Group: One that does not say where\n")
+    assert found(mb, "--include", "agents", "ibex") == []
+
+
+def test_what_is_of_all_projects_is_found_on_request(mb: Run, memories: Path) -> None:
+    del memories
+    names = found(mb, "--include", "global", "okapi")
+    assert set(names) == {("codex-global", "MEMORY.md"), ("codex", "rollout_summaries/ours.md")}
+    assert found(mb, "--include", "agents", "okapi") == [("codex", "rollout_summaries/ours.md")]
+    assert found(mb, "okapi") == []
+    assert mb("promote", "codex-global:MEMORY.md").code != 0
+
+
+def test_no_server_over_http_answers_them(mb: Run, project: Path, memories: Path) -> None:
+    del memories
+    assert found(mb, "--include", "global", "make zebra okapi")
+    asked = {"query": "make zebra okapi"}
+    with served(project) as server:
+        session = server.open()
+        for more in ({}, {"include": ["agents"]}, {"include": ["global"]}, {"scope": "user"}):
+            call = {"name": "recall", "arguments": {**asked, **more}}
+            message = {"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": call}
+            answer = server.post(message, session)
+            assert answer.status_code == 200
+            assert '"id":3' in answer.text.replace(" ", "")
+            assert ('isError":true' in answer.text.replace(" ", "")) == ("include" in more)
+            for secret in ("run the tests with make", "okapi queue", "okapis of all"):
+                assert secret not in answer.text
 
 
 def test_one_becomes_a_tracked_note_with_its_origin(mb: Run, project: Path, memories: Path) -> None:

@@ -60,7 +60,10 @@ class MemoryKeeper(Protocol):
     def memories(
         self, project: Path, environment: Mapping[str, str]
     ) -> tuple[Path, frozenset[str] | None] | None:
-        """Return the folder of the memories of a project, and which files are; None without any."""
+        """Return the folder of the memories of a project, and which files are; None without any.
+
+        One that also keeps some for all projects has `global_memories(environment)`.
+        """
 
 
 class _MemoriesLayout(CheckoutLayout):
@@ -99,17 +102,25 @@ class _MemoriesRoots(Roots):
         raise NoteReadOnly(f"{key} is an agent's own memory: it is only read", "promote it")
 
 
-def of_project(project: Path) -> list[Memories]:
-    """Return the memories of all programs that have some of a project, by program."""
+def of_project(project: Path, *, everywhere: bool = False) -> list[Memories]:
+    """Return the memories of all programs that have some of a project, by program.
+
+    With `everywhere`, also those that a program keeps for all projects, as of `NAME-global`.
+    """
     tree = repository.worktree(project) or project
     found = []
     for name in plugins.names(KIND):
         module = plugins.load(KIND, name)
         if hasattr(module, "memories"):
             keeper = cast("MemoryKeeper", module)
-            place = keeper.memories(tree, os.environ)
-            if place is not None and place[0].is_dir():
-                found.append(Memories(keeper.NAME, place[0].resolve(), place[1]))
+            places = {keeper.NAME: keeper.memories(tree, os.environ)}
+            if everywhere and hasattr(module, "global_memories"):
+                places[f"{keeper.NAME}-global"] = module.global_memories(os.environ)
+            found += [
+                Memories(agent, place[0].resolve(), place[1])
+                for agent, place in places.items()
+                if place is not None and place[0].is_dir()
+            ]
     return found
 
 
@@ -121,11 +132,11 @@ def of_folder(folder: Path) -> list[Memories]:
         return of_project(folder)
 
 
-def opened(bank: Bank, stack: ExitStack) -> tuple[list[Bank], list[str]]:
+def opened(bank: Bank, stack: ExitStack, *, everywhere: bool) -> tuple[list[Bank], list[str]]:
     """Open the memories of a bank's project; return them, and remarks on them."""
     banks: list[Bank] = []
     remarks: list[str] = []
-    for found in of_project(bank.layout.project):
+    for found in of_project(bank.layout.project, everywhere=everywhere):
         remarks += found.remarks()
         banks.append(stack.enter_context(open_memories(bank, found)))
     return banks, remarks

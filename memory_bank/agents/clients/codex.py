@@ -6,6 +6,7 @@ ways is taken once, from the line that tells most.
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -208,21 +209,56 @@ def files(environment: Mapping[str, str]) -> Iterator[Path]:
 
 _CWD = re.compile(r"^cwd: (.+)$", re.MULTILINE)
 
+_GROUP = re.compile(r"^# Task Group:", re.MULTILINE)
+
+_APPLIES_TO = re.compile(r"^applies_to: cwd=([^;\n]+)", re.MULTILINE)
+
+_MORE_PLACES = re.compile(r"[,\s](?:/|~|\w:\\|cwd=)")
+
 _HEAD_BYTES = 2_000
 
 
 def memories(
     project: Path, environment: Mapping[str, str]
 ) -> tuple[Path, frozenset[str] | None] | None:
-    """Return the folder of what the program remembers, and which summaries are of a project."""
-    root = Path(environment.get("CODEX_HOME") or f"{environment.get('HOME', '')}/.codex")
+    """Return the folder of what the program remembers, and which files are of a project.
+
+    They are summaries of sessions in it, and MEMORY.md if each of its groups says that it applies
+    there: the program writes one for all projects.
+    """
+    root = _memories(environment)
     found = set[str]()
-    for file in (root / "memories").glob("rollout_summaries/*.md"):
+    for file in root.glob("rollout_summaries/*.md"):
         with suppress(OSError), file.open("rb") as opened:
             cwd = _CWD.search(opened.read(_HEAD_BYTES).decode("utf-8", "replace"))
-            if cwd and Path(cwd[1].strip()).is_relative_to(project):
+            if cwd and _is_in(cwd[1], project):
                 found.add(f"rollout_summaries/{file.name}")
-    return (root / "memories", frozenset(found)) if found else None
+    with suppress(OSError):
+        text = (root / _REGISTRY).read_text(encoding="utf-8", errors="replace")
+        places = _APPLIES_TO.findall(text)
+        groups = len(_GROUP.findall(text))
+        if groups == len(places) > 0 and all(_is_in(one, project) for one in places):
+            found.add(_REGISTRY)
+    return (root, frozenset(found)) if found else None
+
+
+def global_memories(environment: Mapping[str, str]) -> tuple[Path, frozenset[str]]:
+    """Return the folder of what the program remembers, and the files that are of all projects."""
+    return _memories(environment), frozenset([_REGISTRY, "memory_summary.md"])
+
+
+_REGISTRY = "MEMORY.md"
+
+
+def _memories(environment: Mapping[str, str]) -> Path:
+    root = environment.get("CODEX_HOME") or f"{environment.get('HOME', '')}/.codex"
+    return Path(root) / "memories"
+
+
+def _is_in(place: str, project: Path) -> bool:
+    """Tell whether a folder that the program names, and no other, is in a project."""
+    named = Path(os.path.normpath(place.strip()))
+    return not _MORE_PLACES.search(place.strip()) and named.is_relative_to(project)
 
 
 def folder(file: Path) -> str:

@@ -53,7 +53,7 @@ TOKENS = 1500
 
 SECTION, NOTE, INDEX = "section", "note", "index"
 
-AGENTS = "agents"
+AGENTS, GLOBAL = "agents", "global"
 
 DETAILS = (SECTION, NOTE, INDEX)
 """What an answer has of each note: its best section, all of it, or no text."""
@@ -136,8 +136,8 @@ def _in_command(
     --scope shared searches the notes that other repositories published to the shared index, both
     those and this bank; conditions there are also repo:NAME and team:NAME. --scope user searches
     this bank and your own banks. --include agents also searches the memories that Claude Code and
-    Codex keep of this project on your machine, which nobody else sees; --include commits lists
-    commits whose messages answer.
+    Codex keep of this project on your machine, which nobody else sees, and --include global what
+    Codex keeps for all projects, too; --include commits lists commits whose messages answer.
 
     --mode lexical searches by words only and is fastest; semantic by meaning only. Notes that are
     often found or were written recently rank a little higher; each result counts as an access of
@@ -272,9 +272,9 @@ def recall(
     include: Annotated[
         Sequence[str],
         Param(
-            "Also search: agents (their own memories), commits",
+            "Also search: agents (their own memories), global (theirs of all projects), commits",
             metavar="WHAT",
-            choices=(AGENTS, COMMITS),
+            choices=(AGENTS, GLOBAL, COMMITS),
             only=Sequence[Literal["commits"]],  # a server must not show agents' memories
         ),
     ] = (),
@@ -300,7 +300,8 @@ def recall(
     then increased by one. Unless `with_trust` is false, notes have their tiers of trust.
     `scope` says what is searched: `bank`; `shared`, the notes of other repositories in the shared
     index; `both`; or `user`, the bank and the user's own banks. With `agents` in `include`, the
-    memories that agents' programs keep of the project on this machine, too; with `commits`, the
+    memories that agents' programs keep of the project on this machine, too; with `global`, also
+    those for all projects; with `commits`, the
     commits whose messages answer. By default, it is that of the settings; with `linked_to`, it is
     the bank. Where the shared index can't be asked, the bank is searched, and `fallback_reason`
     says why.
@@ -309,11 +310,13 @@ def recall(
     """
     bank.settings.check_enabled()
     mode = mode or bank.settings.search.mode
-    agents = AGENTS in include
+    agents = not {AGENTS, GLOBAL}.isdisjoint(include)
     scope = scope or (bank.settings.search.scope if linked_to is None and not agents else BANK)
     _check(mode, detail, offset, min_score, tokens)
-    if unknown := [one for one in include if one not in {AGENTS, COMMITS}]:
-        raise BadInput(f"recall can't include {unknown[0]!r}", f"choose {AGENTS} or {COMMITS}")
+    if unknown := [one for one in include if one not in {AGENTS, GLOBAL, COMMITS}]:
+        raise BadInput(
+            f"recall can't include {unknown[0]!r}", f"choose {AGENTS}, {GLOBAL} or {COMMITS}"
+        )
     wanted = Wanted(
         query=query,
         conditions=conditions(tags=tags, types=type, since=since, before=before),
@@ -340,6 +343,7 @@ def recall(
                 wanted,
                 scope,
                 agents=agents,
+                everywhere=GLOBAL in include,
                 offset=offset,
                 count_access=count_access,
                 progress=progress,

@@ -106,13 +106,15 @@ def recall_across(
     scope: str,
     *,
     agents: bool = False,
+    everywhere: bool = False,
     offset: int,
     count_access: bool,
     progress: Progress | None,
 ) -> Recalled:
     """Search in a scope other than the bank alone; the caller holds the bank's lock.
 
-    With `agents`, the memories that agents' programs have of the project are searched, too. If the
+    With `agents`, the memories that agents' programs have of the project are searched, too, with
+    `everywhere` also those that they have for all projects. If the
     shared index can't be asked, the answer is that of the bank, and says why. Raises BadInput for
     an unknown scope, or one that can't be asked this.
     """
@@ -124,7 +126,7 @@ def recall_across(
         if scope in {BANK, USER}:
             others, problems = _own_banks(bank, opened) if scope == USER else ([], [])
             if agents:
-                memories, remarks = agent_memories.opened(bank, opened)
+                memories, remarks = agent_memories.opened(bank, opened, everywhere=everywhere)
                 others, problems = [*others, *memories], [*problems, *remarks]
             found = _together(bank, [bank, *others], wanted, progress)
             found = _noticed(found, problems)
