@@ -150,6 +150,12 @@ def in_file(table: CodeDatabase, path: str) -> list[SymbolRow]:
     return table.symbols("f.path = ?", path)
 
 
+def symbol_around(table: CodeDatabase, path: str, line: int) -> SymbolRow | None:
+    """Return the innermost symbol of a file that has a line."""
+    around = [one for one in in_file(table, path) if one.symbol.line <= line < one.symbol.end_line]
+    return max(around, key=lambda one: (one.symbol.line, -one.symbol.end_line), default=None)
+
+
 def files_named(table: CodeDatabase, path: str) -> list[str]:
     """Return the file of a path, else those whose paths end so."""
     wanted = path.replace("\\", "/").removeprefix("./").strip("/")

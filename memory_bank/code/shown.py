@@ -19,6 +19,7 @@ from memory_bank.code.records import (
     GuardingTests,
     GuardShown,
     SymbolList,
+    SymbolShown,
 )
 
 _INDENT = "  "
@@ -63,9 +64,7 @@ def explained(call: Call, found: ExplainedSymbol, code: Codebase) -> None:
 def _explained(call: Call, root: Path, found: ExplainedSymbol) -> None:
     view, console, details = CodeAnswerView(call, root), call.console, found.details
     one = details.symbol
-    where = view.place(one.path, one.line)
-    console.line((one.name, "bold"), f"  {one.kind}  ", (where, "place"), (f"  {one.id}", "dim"))
-    console.line("  ", one.signature)
+    view.definition(one)
     if details.doc:
         console.block(details.doc, "  ")
     if details.access_count:
@@ -176,6 +175,13 @@ class CodeAnswerView:
     def place(self, path: str, line: int | None = None) -> str:
         """Return where a file of the code is."""
         return place(self._root / path, line)
+
+    def definition(self, one: SymbolShown) -> None:
+        """Print what a symbol is, where, and its signature."""
+        where = self.place(one.path, one.line)
+        kind, number = f"  {one.kind}  ", f"  {one.id}"
+        self._console.line((one.name, "bold"), kind, (where, "place"), (number, "dim"))
+        self._console.line(_INDENT, one.signature)
 
     def calls(self, title: str, calls: Sequence[CallShown]) -> None:
         """Print calls to or from a symbol; those that may mean several have no place."""

@@ -121,6 +121,7 @@ TOOLS: dict[str, tuple[str, str, bool]] = {
     "delete_memory": ("memory.trash", "bank", False),
     "edit_memory": ("memory.edit", "bank", False),
     "end_session": ("sessions.sessions", "sessions", False),
+    "explain_line": ("memory.why", "review", True),
     "explain_symbol": ("code.explain_symbol", "code", True),
     "get_memory_stats": ("memory.overview", "bank", True),
     "get_observations": ("sessions.get_observations", "sessions", True),

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from memory_bank.bank.backlinks import LinkShown
 from memory_bank.bank.findings import SameSubject
+from memory_bank.code.records import CitingNote, GuardShown, SymbolShown
 from memory_bank.notes.note import Entity, FileFault
 
 
@@ -305,6 +306,12 @@ class Why:
     line: int
     """0 for the whole file."""
     behind: tuple[Behind, ...]
+    definition: SymbolShown | None = None
+    """The innermost one around the line; None if the file differs from HEAD."""
+    rules: tuple[CitingNote, ...] = ()
+    """Notes whose `applies_to` means the file."""
+    tests: tuple[GuardShown, ...] = ()
+    """Those of the definition, else of the file."""
     problem: str | None = None
 
 

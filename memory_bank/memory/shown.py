@@ -14,6 +14,7 @@ from memory_bank.base.operation import Param
 from memory_bank.base.rendering import count, named, visible
 from memory_bank.base.screen import FOUND, NOTHING, Call, cells, cut, place
 from memory_bank.code.index.codebase import Codebase
+from memory_bank.code.shown import CodeAnswerView
 from memory_bank.memory.records import (
     Confirmation,
     Imported,
@@ -380,18 +381,22 @@ def promoted(call: Call, done: Promoted) -> None:
     call.answer(done, lambda done: call.console.line(f"{what} {call.place(done.path)}"))
 
 
-def behind(call: Call, found: Why) -> int:
-    """Show a block for each commit and note behind a file or a line."""
-    call.answer(found, lambda found: _behind(call, found))
+def behind(call: Call, found: Why, code: Codebase | None) -> int:
+    """Show the definition, a block for each commit and note behind it, its rules and tests."""
+    call.answer(found, lambda found: _behind(call, found, code))
     call.warn(found.problem)
-    return FOUND if found.behind else NOTHING
+    return FOUND if found.behind or found.rules or found.tests else NOTHING
 
 
 _MOST_REASON = 400
 """Most characters of the reason of a commit or note."""
 
 
-def _behind(call: Call, found: Why) -> None:
+def _behind(call: Call, found: Why, code: Codebase | None) -> None:
+    view = CodeAnswerView(call, code.root) if code else None
+    if view and found.definition:
+        view.definition(found.definition)
+        call.console.line()
     for number, one in enumerate(found.behind):
         if number:
             call.console.line()
@@ -402,6 +407,9 @@ def _behind(call: Call, found: Why) -> None:
         call.console.line(_INDENT, (one.title, "bold"))
         if one.reason:
             call.console.block(cut(one.reason, _MOST_REASON), _INDENT)
+    if view:
+        view.notes(f"rules for {found.path}", found.rules)
+        view.tests(found.tests)
 
 
 def imported(call: Call, done: Imported) -> int:

@@ -10,6 +10,7 @@ from memory_bank.bank.hits import Origin, RecalledNote
 from memory_bank.base.rendering import count
 from memory_bank.base.text import Quotes, one_line
 from memory_bank.memory.records import (
+    Behind,
     Confirmation,
     Listing,
     Merged,
@@ -21,6 +22,7 @@ from memory_bank.memory.records import (
     ShownSection,
     Stats,
     TrashedNote,
+    Why,
     WrittenNote,
 )
 from memory_bank.memory.retrieval.ask_results import Answer, Result
@@ -40,6 +42,9 @@ _MOST = 20
 """Most lines of a list."""
 
 _MOST_TITLE = 100
+
+_LONGEST_ROW, _MOST_BEHIND = 200, 1500
+"""Most characters of a line of `why`, and bytes of all: dense code has a token in two."""
 
 _AMENDS = (
     " It may amend the older note may_amend: if it replaces that, append"
@@ -379,6 +384,40 @@ def then(found: Answer) -> str:
     if any(isinstance(one, NoteResult) for one in found.results):
         return "`read_memory` shows a note whole."
     return "Read the files at these lines." if found.results else ""
+
+
+def behind(found: Why, quotes: Quotes) -> str:
+    """Show the definition, what is behind it, its rules and tests, in less than 800 tokens."""
+    one, parts = found.definition, [f"{found.path}:{found.line}" if found.line else found.path]
+    if one:
+        place = f"{one.path}:{one.line}-{one.end_line - 1}"
+        parts = [f"{one.name} | {one.kind} | {place}", one.signature]
+    parts += [_behind_row(each) for each in found.behind]
+    parts += [f"rule {rule.path}: {rule.sentence or rule.title}" for rule in found.rules]
+    parts += [
+        f"test {test.test_file}:{test.line} {test.title} ({test.how})" for test in found.tests
+    ]
+    rows, room = [], _MOST_BEHIND
+    for part in parts:
+        row = one_line(part)
+        row = row if len(row) <= _LONGEST_ROW else f"{row[: _LONGEST_ROW - 1]}…"
+        room -= len(row.encode()) + 1
+        if room < 0:
+            break
+        rows.append(row)
+    left = len(parts) - len(rows)
+    head = "What is behind it, the newest first."
+    more = [f"{count(left, 'line')} left out."] if left else []
+    remarks = [*more, problem_text(quotes, found.problem)]
+    return answer_text(quotes, head, quotes.quote("\n".join(rows)), *remarks)
+
+
+def _behind_row(one: Behind) -> str:
+    name = f"commit {one.id[:8]}" if one.kind == "commit" else one.id
+    request = f" #{one.pull_request}" if one.pull_request else ""
+    return (
+        f"{name} {one.date[:_DAY]}{request} | {one.title}{f': {one.reason}' if one.reason else ''}"
+    )
 
 
 def confirmed(done: Confirmation, quotes: Quotes) -> str:

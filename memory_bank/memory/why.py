@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -11,13 +12,18 @@ from memory_bank.bank.bank import Bank
 from memory_bank.bank.note_files import open_history
 from memory_bank.base.dates import iso_of
 from memory_bank.base.errors import BadInput, NoteNotFound
-from memory_bank.base.operation import Param, operation
+from memory_bank.base.operation import Param, Tool, operation
 from memory_bank.base.setting_sections import BANK
+from memory_bank.code import lookup
+from memory_bank.code.citing_notes import citing_notes
 from memory_bank.code.commits import reason_of
+from memory_bank.code.index.codebase import Codebase
 from memory_bank.code.index.work_tree import work_tree_of
+from memory_bank.code.symbols import symbol_shown
+from memory_bank.code.tests_for import guards_shown
 from memory_bank.git import authorship, repository
 from memory_bank.git.commits import Commit, CommitsAt
-from memory_bank.memory import shown
+from memory_bank.memory import shown, told
 from memory_bank.memory.records import Behind, Remembered, Why
 from memory_bank.memory.remember import remember
 from memory_bank.memory.retrieval.recall import INDEX, recall
@@ -38,7 +44,8 @@ _LINE = re.compile(r"(.+):(\d{1,9})")
     "why",
     why="""
     Lists the commits, their pull requests and the notes behind a file, or behind one line of it as
-    of HEAD, the newest first, with the reasons that they give. `promote` makes a note of a commit.
+    of HEAD, the newest first, with the reasons that they give; with them the definition around the
+    line, the rules for the file, and the tests. `promote` makes a note of a commit.
     """,
     examples=(
         ("memory-bank why src/queue.py", "all that is behind a file"),
@@ -47,19 +54,40 @@ _LINE = re.compile(r"(.+):(\d{1,9})")
     ),
     group="Code",
     show=shown.behind,
+    tool=Tool(
+        "Why a file or a line is so: commits, notes, rules, the definition and its tests.",
+        "review",
+        told.behind,
+        name="explain_line",
+        takes=("target",),
+        reads=True,
+    ),
 )
 def why(
     bank: Bank,
-    target: Annotated[str, Param(argument=True, metavar="FILE[:LINE]", path="any")],
-    limit: Annotated[int, Param("Most commits and notes; default: 6", metavar="N")] = 6,
+    target: Annotated[
+        str,
+        Param(
+            argument=True,
+            metavar="FILE[:LINE]",
+            path="any",
+            about="FILE or FILE:LINE",
+            longest=2000,
+        ),
+    ],
+    limit: Annotated[int, Param("Most of each kind; default: 6", metavar="N")] = 6,
+    code: Codebase | None = None,
 ) -> Why:
     """Show which commits and notes say why a file or a line is so.
 
     Return the commits, with their pull requests, and the notes behind `FILE` or `FILE:LINE`.
 
-    Of a line, the commits that changed it, as of HEAD, at most `limit`. Raises NoRepository,
-    BadInput for a file that no commit has, or a line that it doesn't have.
+    Of a line, the commits that changed it, as of HEAD. With `code`, also the definition around the
+    line, the rules for the file, and the tests of the definition or else the file. Of commits and
+    notes together, rules and tests there are at most `limit`. Raises NoRepository, BadInput for a
+    file that no commit has, or a line that it doesn't have.
     """
+    most = max(1, limit)
     bank.settings.check_enabled()
     tree = work_tree_of(bank.layout.project)
     path, line = _placed(bank.layout.project, tree, target)
@@ -68,8 +96,10 @@ def why(
         head = repository.checked_out(tree)
         at = history.at(head, seconds=_SECONDS) if head else None
         if at is None:
-            return Why(SCHEMA_VERSION, path, line, (), "git can't say yet which commits there are")
-        commits = _commits(tree, at, path, line, max(1, limit))
+            return Why(
+                SCHEMA_VERSION, path, line, (), problem="git can't say yet which commits there are"
+            )
+        commits = _commits(tree, at, path, line, most)
         if tip := authorship.default_branch(tree):
             history.read_line(tip)
         found = [_behind(one, history.brought(one.id)) for one in commits]
@@ -77,7 +107,30 @@ def why(
         history.close()
     found += _notes(bank, path)
     found.sort(key=lambda one: one.date, reverse=True)
-    return Why(SCHEMA_VERSION, path, line, tuple(found[: max(1, limit)]))
+    answer = Why(SCHEMA_VERSION, path, line, tuple(found[:most]))
+    if code is None or not code.settings.code.enabled:
+        return answer
+    return _with_code(answer, bank, code, at.head, most)
+
+
+def _with_code(answer: Why, bank: Bank, code: Codebase, head: str, most: int) -> Why:
+    """Return an answer with the definition around its line, and the rules and tests."""
+    path = answer.path
+    with code.lock:
+        problem = code.refresh()
+        now = code.tree.read(path)
+        lines = authorship.lines(code.root, head, path) if answer.line else None
+        same = now is not None and len(lines or ()) == len(now.data.splitlines())
+        row = lookup.symbol_around(code.table, path, answer.line) if same else None
+        guards = code.relations().guards
+        tests = guards.of_symbol(row) if row else guards.of_file(path)
+    return replace(
+        answer,
+        definition=symbol_shown(row) if row else None,
+        rules=citing_notes(code, bank, path).applying[:most],
+        tests=guards_shown(tests[:most]),
+        problem=problem or None,
+    )
 
 
 def _placed(project: Path, tree: Path, target: str) -> tuple[str, int]:

@@ -1,4 +1,4 @@
-"""What is behind a file or a line: commits with their reasons, pull requests and notes."""
+"""What is behind a file or a line: commits with reasons, notes, rules, the definition and tests."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from memory_bank.bank.bank import Bank, open_bank
+from memory_bank.bank.embedder_choice import count_tokens
 from memory_bank.base.errors import BadInput
 from memory_bank.base.text import Quotes
+from memory_bank.code.index.codebase import open_codebase
 from memory_bank.memory import told
 from memory_bank.memory.remember import remember
 from memory_bank.memory.retrieval.recall import recall, recall_at
@@ -99,6 +101,79 @@ def test_a_commit_has_the_pull_request_that_brought_it(tmp_path: Path) -> None:
 def test_what_no_commit_has_is_refused(bank: Bank, target: str) -> None:
     with pytest.raises(BadInput):
         why(bank, target)
+
+
+CODE = """class Till:
+    def charge(self, amount):
+        fee = 2
+        return amount + fee
+
+
+LIMIT = 3
+"""
+
+TESTS = """from pay import Till
+
+
+def test_a_charge_has_a_fee():
+    assert Till().charge(1) == 3
+"""
+
+
+def test_a_line_is_told_with_its_definition_rules_and_tests(bank: Bank) -> None:
+    root = bank.layout.project
+    (root / "pay.py").write_text(CODE)
+    (root / "test_pay.py").write_text(TESTS)
+    run(root, "add", "-A")
+    run(root, "commit", "-q", "-m", "Charge a fee\n\nThe bank takes two for each call.")
+    rule = "---\napplies_to: '*.py'\n---\n# Cents\n\nAmounts are whole cents.\n"
+    (root / ".memories/cents.md").write_text(rule)
+    with open_codebase(root, bank=bank.layout.root) as code:
+        found = why(bank, "pay.py:3", code=code)
+        assert found.definition
+        assert (found.definition.name, found.definition.kind) == ("Till.charge", "method")
+        assert [one.sentence for one in found.rules] == ["Amounts are whole cents."]
+        assert [one.title for one in found.tests] == ["a charge has a fee"]
+        text = told.behind(found, Quotes())
+        for part in (
+            "Till.charge | method | pay.py:2-4", "def charge(self, amount)",
+            "Charge a fee: The bank takes two", "rule cents.md: Amounts are whole cents.",
+            "test test_pay.py:4 a charge has a fee",
+        ):  # fmt: skip
+            assert part in text
+        assert why(bank, "pay.py", code=code).definition is None
+        assert [one.title for one in why(bank, "pay.py", code=code).tests]
+        (root / "pay.py").write_text(f"# Times\n{CODE}")
+        assert why(bank, "pay.py:3", code=code).definition is None  # HEAD has it elsewhere
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "The acquirer bills each call and answers slowly on Mondays. ",
+        "retry(job, times=3) -> queue.take[job_id]; ",
+        "Банк отвечает медленно, поэтому мы ждём дольше. ",
+    ],
+)
+def test_what_agents_are_told_is_below_800_tokens(bank: Bank, said: str) -> None:
+    root = bank.layout.project
+    long = said * 200
+    many = "".join(
+        f"def test_charge_{one}_{'x' * 300}():\n    Till().charge(1)\n" for one in "abcdefgh"
+    )
+    for number in range(8):
+        (root / "pay.py").write_text(CODE.replace("2", str(number)))
+        (root / "test_pay.py").write_text(f"from pay import Till\n{many}")
+        (root / f".memories/rule-{number}.md").write_text(
+            f"---\napplies_to: '*.py'\n---\n# Rule {number}\n\n{long}\n"
+        )
+        run(root, "add", "-A")
+        run(root, "commit", "-q", "-m", f"Charge {number}\n\n{long}")
+    with open_codebase(root, bank=bank.layout.root) as code:
+        text = told.behind(why(bank, "pay.py:3", code=code), Quotes())
+    assert count_tokens([text])[0] < 800
+    assert "left out" in text
+    assert "Till.charge | method" in text
 
 
 def test_a_commit_becomes_a_decision_in_one_step(bank: Bank) -> None:

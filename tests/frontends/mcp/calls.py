@@ -172,6 +172,12 @@ CALLS = (
     OneCall("check_memories", {}, ("6 notes", "passages."), "notes"),
     OneCall("review", {"revisions": "HEAD"}, ("changed", " tokens."), "changes"),
     OneCall("stale_memories", {}, ("citations of code stale",), "citations"),
+    OneCall(
+        "explain_line",
+        {"target": "src/index.py:1"},
+        ("build_index | function | src/index.py:1",),
+        "definition",
+    ),
     OneCall("log_memory", {"filename": "decisions/tantivy"}, ("decisions/tantivy.md",), "commits"),
     OneCall(
         "blame_memory", {"filename": "decisions/tantivy"}, ("decisions/tantivy.md",), "sections"
