@@ -249,12 +249,14 @@ def briefly(answer: Recalled) -> Recalled:
         weak = note.weak and answer.apart
         if note.type != SESSION or not note.content:
             kept.append(note)
-        elif not weak or left:
+        elif weak and not left:
+            kept.append(note._replace(content="", snippet="", also=()))
+        else:
             left -= weak
             most = _WEAK if weak else _OF_SESSION
             text = snippets.excerpt(note.content, answer.query, most).text
             kept.append(note._replace(content=text, snippet="" if weak else note.snippet, also=()))
-    return answer._replace(notes=tuple(kept), result_count=len(kept))
+    return answer._replace(notes=tuple(kept))
 
 
 def fitted(
