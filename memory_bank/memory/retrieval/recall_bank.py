@@ -231,6 +231,8 @@ def _search(bank: Bank, view: View, wanted: Wanted) -> _BankAnswer:
     firsts = document_rows.first_passages(
         view.manifest, [hit.document.number for hit in found.hits]
     )
+    # another process may have removed a note meanwhile
+    found = found._replace(hits=tuple(hit for hit in found.hits if hit.document.number in firsts))
     notes = [
         _recalled(
             _HitText(view, hit, firsts[hit.document.number].line, text),
