@@ -61,7 +61,7 @@ _OTHERS = frozenset(
     [
         *("recall", "search", "timeline", "get_observations", "inject_context", "start_session"),
         *("decisions", "changes_for_file", "blast_radius", "index_status", "__IMPORTANT"),
-        *("ask", "symbol", "explain_symbol", "review"),
+        *("ask", "symbol", "explain_symbol", "explain_line", "review"),
     ]
 )
 

@@ -14,7 +14,6 @@ from memory_bank.base.operation import Param
 from memory_bank.base.rendering import count, named, visible
 from memory_bank.base.screen import FOUND, NOTHING, Call, cells, cut, place
 from memory_bank.code.index.codebase import Codebase
-from memory_bank.code.shown import CodeAnswerView
 from memory_bank.memory.records import (
     Confirmation,
     Imported,
@@ -393,6 +392,8 @@ _MOST_REASON = 400
 
 
 def _behind(call: Call, found: Why, code: Codebase | None) -> None:
+    from memory_bank.code.shown import CodeAnswerView  # start-up: lists of notes read no Markdown
+
     view = CodeAnswerView(call, code.root) if code else None
     if view and found.definition:
         view.definition(found.definition)

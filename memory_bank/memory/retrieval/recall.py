@@ -272,7 +272,7 @@ def recall(
     include: Annotated[
         Sequence[str],
         Param(
-            "Also search: agents (their own memories), global (theirs of all projects), commits",
+            "Also search: commits, agents (own memories), global",
             metavar="WHAT",
             choices=(AGENTS, GLOBAL, COMMITS),
             only=Sequence[Literal["commits"]],  # a server must not show agents' memories
