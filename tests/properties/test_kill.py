@@ -156,7 +156,8 @@ def test_killed_at_any_step(
         steps, wanted = whole(start, tmp_path, die, work, age)
         assert steps > 3
         for step in sampled(steps, every)[0 if every else turn :: 1 if every else len(AGES)]:
-            shutil.copytree(start, copy := tmp_path / f"step-{step}")
+            # a place of its own: what the machine keeps of a place would save steps
+            shutil.copytree(start, copy := tmp_path / f"step-{age}-{step}")
             assert die(copy, work, step, age) == "killed"
             check(copy, wanted, git)
             shutil.rmtree(copy)
