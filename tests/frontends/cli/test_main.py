@@ -178,6 +178,8 @@ def test_a_full_disk_under_the_answer_is_an_error(project: Path, args: list[str]
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_signal_ends_a_command(project: Path, number: int, code: int) -> None:
+    # a suite that a shell runs in the background ignores SIGINT, and so would what it starts
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     process = subprocess.Popen(
         command(["remember"]),
         cwd=project,
@@ -187,6 +189,7 @@ def test_a_signal_ends_a_command(project: Path, number: int, code: int) -> None:
         stderr=subprocess.PIPE,
         text=True,
     )
+    signal.signal(signal.SIGINT, before)
     time.sleep(1.0)  # it waits for its stdin by then
     process.send_signal(number)
     out, err = process.communicate(timeout=30)
