@@ -6,6 +6,7 @@ import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 from typing import Annotated, NamedTuple
@@ -114,7 +115,7 @@ def _lifted(one: Result, best: Mapping[str, float], lifts: Mapping[str, _Lift]) 
     lift = lifts.get(file)
     if lift is None or one.relevance_score < best[file] or lift.score >= best[file]:
         return one
-    return one._replace(relevance_score=score_calibration.either(one.relevance_score, lift.score))
+    return replace(one, relevance_score=score_calibration.either(one.relevance_score, lift.score))
 
 
 MOST = 100
@@ -287,7 +288,7 @@ def _commits_lowered(found: dict[str, _KindResults], query: str) -> dict[str, _K
         return found
     factor = score_calibration.share(COMMITS, query)
     commits = [
-        one._replace(relevance_score=factor * one.relevance_score) for one in found[COMMITS].results
+        replace(one, relevance_score=factor * one.relevance_score) for one in found[COMMITS].results
     ]
     return {**found, COMMITS: found[COMMITS]._replace(results=commits)}
 
@@ -480,7 +481,7 @@ def _ranked(found: dict[str, _KindResults], limit: int, fusion: tuple[str, float
     else:
         ranked = score_calibration.by_likelihood(one for found in lists for one in found)
     return [
-        results[one.number]._replace(relevance_score=round(one.score, 4)) for one in ranked[:limit]
+        replace(results[one.number], relevance_score=round(one.score, 4)) for one in ranked[:limit]
     ]
 
 

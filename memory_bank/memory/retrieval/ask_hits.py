@@ -465,7 +465,7 @@ def _hit(result: Result, answer: ask.Explained, words: str, allowed: Sequence[st
     snippet = result.snippet if found is None else _without_secrets(result.snippet, allowed)
     return AskHit(
         kind=kind,
-        title=marked(result.title, words),
+        title=marked(result.title or path, words),
         snippet=marked(snippets.without_links(snippet) if kind == DOCS else snippet, words),
         path=path,
         line=line,

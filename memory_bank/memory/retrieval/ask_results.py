@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 SCHEMA_VERSION = "1.0"
@@ -14,28 +15,41 @@ INCLUDE = (SYMBOLS, NOTES, DOCS, COUPLING, TESTS, COMMITS)
 """Words for what is searched."""
 
 
-class SymbolResult(NamedTuple):
-    """A function, class, method or other definition."""
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What was found, of any kind."""
+
+    id: str | None
+    title: str | None
+    snippet: str
+    relevance_score: float
+    """0 to 1."""
+
+    @property
+    def nullable(self) -> frozenset[str]:
+        """An id that a file, and a title that a note doesn't have are null in JSON."""
+        return frozenset({"id", "title"})
+
+
+@dataclass(frozen=True, slots=True)
+class SymbolResult(_Found):
+    """A function, class, method or other definition, by its qualified name.
+
+    Its snippet is the first sentence of its doc comment, else its signature.
+    """
 
     id: str
-    title: str
-    """Its qualified name."""
-    snippet: str
-    """The first sentence of its doc comment, else its signature."""
-    relevance_score: float
     file: str
     line: int
     language: str
     kind: Literal["symbol"] = "symbol"
 
 
-class NoteResult(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class NoteResult(_Found):
     """A note of the bank, by its best section."""
 
     id: str
-    title: str | None
-    snippet: str
-    relevance_score: float
     tags: tuple[str, ...]
     source_type: str
     path: str
@@ -43,64 +57,41 @@ class NoteResult(NamedTuple):
     created_at: str
     kind: Literal["note"] = "note"
 
-    @property
-    def nullable(self) -> frozenset[str]:
-        """A title that a note doesn't have is null in JSON."""
-        return frozenset({"title"})
 
+@dataclass(frozen=True, slots=True)
+class DocResult(_Found):
+    """A Markdown file of the repository that is no note, by its best section; both are its id."""
 
-class DocResult(NamedTuple):
-    """A Markdown file of the repository that is no note, by its best section."""
-
-    id: str
-    """Its path and heading."""
-    title: str
-    snippet: str
-    relevance_score: float
     path: str
     line: int
     kind: Literal["doc"] = "doc"
 
 
-class GuardResult(NamedTuple):
-    """A test, by what it says should happen."""
+@dataclass(frozen=True, slots=True)
+class GuardResult(_Found):
+    """A test, by what it says should happen; its snippet is the source line that names it."""
 
-    id: str
-    title: str
-    snippet: str
-    """The source line that names it."""
-    relevance_score: float
     test_file: str
     line: int
     kind: Literal["test_guard"] = "test_guard"
 
 
-class CoupledFileResult(NamedTuple):
-    """A file that changes together with one of the results."""
+@dataclass(frozen=True, slots=True)
+class CoupledFileResult(_Found):
+    """A file that changes together with one of the results; its title is its path."""
 
-    id: None
     title: str
-    """Its path."""
-    snippet: str
-    relevance_score: float
     fused_score: float
     coupling_type: str
     kind: Literal["coupled_file"] = "coupled_file"
 
-    @property
-    def nullable(self) -> frozenset[str]:
-        """The id of a file is null in JSON."""
-        return frozenset({"id"})
 
-
-class CommitResult(NamedTuple):
-    """A commit whose message says why."""
+@dataclass(frozen=True, slots=True)
+class CommitResult(_Found):
+    """A commit whose message says why, by its subject."""
 
     id: str
     title: str
-    """Its subject."""
-    snippet: str
-    relevance_score: float
     author: str
     created_at: str
     kind: Literal["commit"] = "commit"
