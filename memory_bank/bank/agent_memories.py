@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple, Protocol, cast
 
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.revisions.revisions import CheckoutLayout
+from memory_bank.bank.revisions.copies import PrivateLayout
 from memory_bank.base import paths, plugins
 from memory_bank.base.documents import Scan
 from memory_bank.base.errors import BadInput, MemoryBankError, NoteReadOnly
@@ -66,7 +66,7 @@ class MemoryKeeper(Protocol):
         """
 
 
-class _MemoriesLayout(CheckoutLayout):
+class _MemoriesLayout(PrivateLayout):
     """The folder of an agent's memories, with index and private state elsewhere."""
 
     def __init__(self, found: Memories, private: Path) -> None:

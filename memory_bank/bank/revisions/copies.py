@@ -1,198 +1,194 @@
-"""Keep a copy of a revision's files in a folder, and change it by the differences only."""
+"""Copies of a bank's files as of other revisions, in the user's cache: a folder each."""
 
 from __future__ import annotations
 
 import errno
 import json
 import os
+import shutil
+import time
 import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping
-from functools import cached_property
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from memory_bank.bank.bank_id import all_ids, bank_id
 from memory_bank.bank.revisions.revision_files import WantedFiles
 from memory_bank.base.documents import Dates, Scan
-from memory_bank.base.errors import NoteReadOnly, StorageFailed
-from memory_bank.base.filenames import StatSignature
-from memory_bank.base.paths import Layout, private_folder, without_links
+from memory_bank.base.errors import Busy, NoteReadOnly, StorageFailed
+from memory_bank.base.filenames import TEMPORARY_PREFIX, StatSignature
+from memory_bank.base.locks import locked
+from memory_bank.base.paths import Layout, user_folder
 from memory_bank.git import objects
 from memory_bank.notes.note import Meta
 from memory_bank.notes.roots import FileHistory, IncludedRoot, NoteRoot, Roots
 
-_FILE = "files.json"
+MOST = 4
+"""Number of copies of a bank that stay; more exist only while they are used at once."""
 
-_VERSION = 1
+_FOLDER = "revisions"
 
-_CHANGING = ""
-"""The object id of a file that is being written or removed; a killed process leaves it so."""
+_PROJECT, _REFUSED = "project", "refused.json"
+
+_LEFT_SECONDS = 3600
+"""Seconds after which an unfinished copy was left by a killed process."""
 
 _MOST_BYTES = 500_000_000
-"""Maximum bytes of all files of one revision that are written anew."""
+"""Maximum bytes of all files of one revision that are written."""
 
 _NAMES = frozenset({errno.ENAMETOOLONG, errno.EINVAL, errno.EILSEQ, errno.ENOTDIR, errno.EISDIR,
                     errno.EEXIST, errno.ELOOP, errno.ENOENT})  # fmt: skip
 """Errors of a file system that refuses a name."""
 
+_indexed: set[Path] = set()
+"""Copies that this process holds and has indexed: they no longer change."""
 
-class CopiedFiles:
-    """The files of a revision in a folder, and a record of which they are."""
 
-    def __init__(self, slot: Path, project: Path) -> None:
-        """Keep the files below `project`, and the record in `slot`."""
-        self._file = slot / _FILE
-        self._project = project
-        self.files: dict[str, str] = {}
-        """Object ids by path below the project."""
-        self.refused: dict[str, str] = {}
-        """Files that could not be copied, with the reason."""
-        self._left: dict[str, list[object]] = {}
-        """Object id, limit and reason of files that were not copied."""
-        self.commit = ""
-        """The commit whose files they are; empty if that is not known."""
-        self._load()
+def of_bank(place: Layout) -> list[Path]:
+    """Return the copies of a bank, the last used first, also those that it had by another id."""
+    folders = (user_folder("cache") / _FOLDER / one for one in all_ids(place))
+    return sorted((slot for one in folders for slot in one.glob("*")), key=_used, reverse=True)
 
-    def differences(self, blobs: Mapping[str, str]) -> int:
-        """Count the files that differ from those of a revision."""
-        same = sum(self.files.get(path) == one for path, one in blobs.items())
-        return len(blobs) + len(self.files) - 2 * same
 
-    def update(self, tree: Path, wanted: WantedFiles, commit: str, max_bytes: int) -> bool:
-        """Make the files those of a revision; tell whether any changed.
+@contextmanager
+def held(place: Layout, tree: Path, wanted: WantedFiles, max_bytes: int) -> Iterator[Path]:
+    """Hold a copy of a revision's files, which nobody else uses; make one if there is none.
 
-        Files with more than `max_bytes` are not read. Raises StorageFailed, and BadInput if git
-        can't read them.
-        """
-        left = {
-            path: row
-            for path, row in self._left.items()
-            if wanted.blobs.get(path) == row[0] and row[1] == max_bytes
-        }
-        gone = [path for path in self.files if path not in wanted.blobs]
-        changed = {
-            path: one
-            for path, one in wanted.blobs.items()
-            if self.files.get(path) != one and path not in left
-        }
-        if gone or changed or left != self._left:
-            self.commit, self._left = "", left
-            self._mark([*gone, *changed])
-            self._remove([*gone, *(path for path in changed if path in self.files)])
-            self._write(tree, changed, max_bytes)
-        refused = dict(wanted.refused) | {path: str(row[2]) for path, row in self._left.items()}
-        if gone or changed or commit != self.commit or refused != self.refused:
-            self.commit, self.refused = commit, refused
-            self._save()
-        return bool(gone or changed)
+    Files with more than `max_bytes` are not in it. Raises StorageFailed, and BadInput if git can't
+    read them.
+    """
+    folder = user_folder("cache") / _FOLDER / bank_id(place)
+    import hashlib  # start-up: OpenSSL comes with it
 
-    def _mark(self, paths: Collection[str]) -> None:
-        """Record which files will change, before they do."""
-        self.files |= dict.fromkeys(paths, _CHANGING)
-        self._save()
-
-    def _remove(self, paths: Collection[str]) -> None:
-        folders = set()
-        for path in paths:
-            file = self._project / path
-            try:
-                file.unlink()
-            except (FileNotFoundError, NotADirectoryError):
-                pass
-            except OSError as error:
-                if error.errno not in _NAMES:
-                    raise _failed(file, error) from error
-            folders.add(path.rpartition("/")[0])
-            self.files.pop(path, None)
-        for folder in sorted(folders, key=len, reverse=True):
-            self._prune(folder)
-
-    def _prune(self, folder: str) -> None:
-        """Remove a folder and those above it, as far as they are empty."""
-        while folder:
-            try:
-                (self._project / folder).rmdir()
-            except FileNotFoundError:
-                pass
-            except OSError:
-                return
-            folder = folder.rpartition("/")[0]
-
-    def _write(self, tree: Path, blobs: Mapping[str, str], max_bytes: int) -> None:
-        paths = defaultdict(list)
-        for path, one in blobs.items():
-            paths[one].append(path)
-            self.files.pop(path, None)
-        sizes = objects.sizes_of(tree, paths)
-        for path, one, reason in _too_large(paths, sizes, max_bytes):
-            self._left[path] = [one, max_bytes, reason]
-            sizes.pop(one, None)
-        taken = None if self._exact else {_folded(path) for path in self.files}
-        for one, data in objects.sized_blobs(tree, sizes, max_bytes):
-            for path in paths[one]:
-                if taken is not None and _folded(path) in taken:
-                    reason = "another note's name differs only in case or in Unicode form"
-                else:
-                    reason = self._write_file(path, data)
-                if reason:
-                    self._left[path] = [one, max_bytes, reason]
-                else:
-                    self.files[path] = one
-                    if taken is not None:
-                        taken.add(_folded(path))
-
-    def _write_file(self, path: str, data: bytes) -> str:
-        """Write a file; return why the file system refuses its name, if it does."""
-        file = self._project / path
+    about = repr((max_bytes, sorted(wanted.blobs.items()), sorted(wanted.refused.items())))
+    name = hashlib.sha256(about.encode("utf-8", "surrogateescape")).hexdigest()[:32]
+    make = partial(_make, place, tree, wanted, max_bytes)
+    with ExitStack() as stack:
+        slot = folder / name
         try:
-            try:
-                file.write_bytes(data)
-            except FileNotFoundError:
-                file.parent.mkdir(parents=True, exist_ok=True)
-                file.write_bytes(data)
-        except (OSError, ValueError) as error:
-            if isinstance(error, OSError) and error.errno not in _NAMES:
-                raise _failed(file, error) from error
-            reason = error.strerror if isinstance(error, OSError) else str(error)
-            return f"this file system refuses its name: {reason}"
-        return ""
-
-    @property
-    def _exact(self) -> bool:
-        """Whether the file system takes names that differ only in case for different ones."""
-        return not self._file.with_name(_FILE.upper()).exists()
-
-    def _load(self) -> None:
-        try:
-            found: dict[str, Any] = json.loads(self._file.read_bytes())
-            if found["version"] != _VERSION:
-                raise ValueError
-            files, refused, left = (dict(found[key]) for key in ("files", "refused", "left"))
-            self.files, self.refused, self._left = files, refused, left
-            self.commit = str(found["commit"])
-        except (OSError, ValueError, TypeError, KeyError):
-            self.files = _there(self._project)
-
-    def _save(self) -> None:
-        record = {
-            "version": _VERSION, "commit": self.commit, "files": self.files,
-            "refused": self.refused, "left": self._left,
-        }  # fmt: skip
-        temporary = self._file.with_suffix(".new")
-        try:
-            temporary.write_text(json.dumps(record), encoding="utf-8")
-            temporary.replace(self._file)
-        except OSError as error:
-            raise _failed(self._file, error) from error
+            stack.enter_context(locked(slot, wait=0, make=partial(make, slot)))
+        except Busy:
+            slot = folder / f"{name}-{os.urandom(8).hex()}"
+            stack.enter_context(locked(slot, make=partial(make, slot)))
+            stack.callback(shutil.rmtree, slot, ignore_errors=True)
+        stack.callback(_indexed.discard, slot)
+        with suppress(OSError):
+            os.utime(slot)  # when it was used last
+        yield slot
+    for other in of_bank(place)[MOST:]:
+        made = not other.name.startswith(TEMPORARY_PREFIX)
+        with suppress(OSError):
+            if made or time.time() - _used(other) > _LEFT_SECONDS:
+                remove(other, wait=0)
 
 
-def _there(folder: Path) -> dict[str, str]:
-    """Return the files in a folder without a record: all of them must be written again."""
-    found = {}
-    for above, _, names in os.walk(folder):
-        for name in names:
-            found[Path(above, name).relative_to(folder).as_posix()] = _CHANGING
+def indexed(slot: Path) -> None:
+    """Note that this process holds a copy and has indexed it, so that it no longer changes."""
+    _indexed.add(slot)
+
+
+def remove(slot: Path, wait: float = 1) -> bool:
+    """Remove a copy, unless another process uses it; tell whether it is gone. Raises OSError."""
+    try:
+        with locked(slot, wait=wait):
+            shutil.rmtree(slot)
+    except Busy:
+        return False
+    except StorageFailed:
+        return not slot.exists()
+    return True
+
+
+def index_in(slot: Path) -> Path:
+    """Return the folder of a copy's derived files."""
+    return slot / "index"
+
+
+def refused_in(slot: Path) -> dict[str, str]:
+    """Return the files of a revision that are not in a copy, with the reason."""
+    found: dict[str, str] = json.loads((slot / _REFUSED).read_bytes())
     return found
+
+
+def _used(slot: Path) -> float:
+    try:
+        return slot.stat().st_mtime
+    except OSError:
+        return 0
+
+
+def _make(place: Layout, tree: Path, wanted: WantedFiles, max_bytes: int, slot: Path) -> None:
+    """Make a copy with the index of the one that was used last, so that few notes are read.
+
+    It gets its name when it is complete. Another process may be faster.
+    """
+    others = [one for one in of_bank(place) if not one.name.startswith(TEMPORARY_PREFIX)]
+    temporary = slot.with_name(f"{TEMPORARY_PREFIX}{os.urandom(8).hex()}")
+    try:
+        (temporary / _PROJECT).mkdir(mode=0o700, parents=True)
+        for other in others:
+            try:
+                with nullcontext() if other in _indexed else locked(other, wait=0):
+                    shutil.copytree(index_in(other), index_in(temporary))
+            except (OSError, Busy, StorageFailed):
+                shutil.rmtree(index_in(temporary), ignore_errors=True)
+            else:
+                break
+        refused = write(temporary / _PROJECT, tree, wanted, max_bytes)
+        (temporary / _REFUSED).write_text(json.dumps(refused), encoding="utf-8")
+        temporary.rename(slot)
+    except OSError as error:
+        if not slot.exists():
+            raise _failed(slot, error) from error
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def write(folder: Path, tree: Path, wanted: WantedFiles, max_bytes: int) -> dict[str, str]:
+    """Write the files of a revision to an empty folder; return those that can't be, with reasons.
+
+    Raises StorageFailed, and BadInput if git can't read them.
+    """
+    refused = dict(wanted.refused)
+    paths = defaultdict(list)
+    for path, one in wanted.blobs.items():
+        paths[one].append(path)
+    sizes = objects.sizes_of(tree, paths)
+    for path, one, reason in _too_large(paths, sizes, max_bytes):
+        refused[path] = reason
+        sizes.pop(one, None)
+    taken = None if _tells_case(folder) else set[str]()
+    for one, data in objects.sized_blobs(tree, sizes, max_bytes):
+        for path in paths[one]:
+            folded = unicodedata.normalize("NFC", path).casefold()
+            if taken is not None and folded in taken:
+                refused[path] = "another note's name differs only in case or in Unicode form"
+            elif reason := _write_file(folder / path, data):
+                refused[path] = reason
+            elif taken is not None:
+                taken.add(folded)
+    return refused
+
+
+def _tells_case(folder: Path) -> bool:
+    """Tell whether the file system takes names that differ only in case for different ones."""
+    return not folder.with_name(folder.name.upper()).exists()
+
+
+def _write_file(file: Path, data: bytes) -> str:
+    """Write a file; return why the file system refuses its name, if it does."""
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(data)
+    except (OSError, ValueError) as error:
+        if isinstance(error, OSError) and error.errno not in _NAMES:
+            raise _failed(file, error) from error
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        return f"this file system refuses its name: {reason}"
+    return ""
 
 
 def _too_large(
@@ -215,13 +211,10 @@ def _too_large(
             yield path, one, reason
 
 
-def _folded(path: str) -> str:
-    return unicodedata.normalize("NFC", path).casefold()
-
-
 def _failed(file: Path, error: OSError) -> StorageFailed:
     return StorageFailed(
-        f"{file} can't be written: {error.strerror}", "check the disk's space and permissions"
+        f"{file} can't be written: {error.strerror}",
+        "check the disk's space and permissions, or set XDG_CACHE_HOME to a folder of yours",
     )
 
 
@@ -304,26 +297,39 @@ class CopiedRoots(Roots):
         )
 
 
-_PROJECT, _INDEX, _STATE = "project", "index", "state"
+class PrivateLayout(Layout):
+    """The folders of a bank whose index and private state are in a folder of their own."""
+
+    def __init__(self, root: Path, private: Path) -> None:
+        """Keep the index and the private state of the notes in `root` below `private`."""
+        super().__init__(root, index_in(private), ids=private / "ids")
+        self._private = private
+
+    def renewed(self) -> Layout:
+        """Return the same layout: it is never elsewhere."""
+        return self
+
+    def state(self, bank_id: str) -> Path:
+        """Return a folder in place of the bank's private state, so that this stays as it is."""
+        return self._private / "state" / bank_id
+
+    def unused_indices(self) -> list[Path]:
+        """Return no folders: there is one index."""
+        return []
 
 
-class CopyLayout(Layout):
+class CopyLayout(PrivateLayout):
     """The folders of a copy of a bank as of another revision, all of them in one folder."""
 
     def __init__(
-        self,
-        slot: Path,
-        origin: Layout,
-        names: Callable[[], Collection[str]] = frozenset,
-        commit: str = "",
+        self, slot: Path, origin: Layout, names: Callable[[], Collection[str]], commit: str
     ) -> None:
-        """Keep the copy of the bank at `origin` in the folder `slot`.
+        """Use the copy of the bank at `origin` in the folder `slot`.
 
         `names` returns the paths of all files that the project had, below the project. `commit` is
         that of the revision; empty for what is staged.
         """
-        super().__init__((project_in(slot) / origin.prefix).resolve(), index_in(slot))
-        self.slot = slot
+        super().__init__((slot / _PROJECT / origin.prefix).resolve(), slot)
         self._origin = origin
         self._names = names
         self._commit = commit
@@ -342,23 +348,6 @@ class CopyLayout(Layout):
         """Return the files that the project had, and the folders above them."""
         return self._paths
 
-    def renewed(self) -> Layout:
-        """Return the same layout: it is never elsewhere."""
-        return self
-
-    def make_index(self) -> None:
-        """Make the folder of derived files; nobody else can have made it."""
-        without_links(private_folder(self.index))
-
-    def state(self, bank_id: str) -> Path:
-        """Return a folder of the copy in place of the bank's private state, so that this stays."""
-        del bank_id
-        return self.slot / _STATE
-
-    def unused_indices(self) -> list[Path]:
-        """Return no folders: the copy has one index."""
-        return []
-
     def project_has(self, path: str) -> bool:
         """Tell whether the project had a file or folder at a path below it."""
         return path in self._paths
@@ -372,13 +361,3 @@ class CopyLayout(Layout):
                 found.add(name)
                 name = name.rpartition("/")[0]  # noqa: PLW2901  (the folder above it)
         return frozenset(found)
-
-
-def index_in(slot: Path) -> Path:
-    """Return the folder of a copy's derived files."""
-    return slot / _INDEX
-
-
-def project_in(slot: Path) -> Path:
-    """Return the folder of a copy's project."""
-    return slot / _PROJECT

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -12,15 +12,14 @@ from tempfile import TemporaryDirectory
 
 from memory_bank.bank import note_files
 from memory_bank.bank.bank import Bank, Conditions
-from memory_bank.bank.revisions import revision_cache, revision_files
+from memory_bank.bank.revisions import copies, revision_files
 from memory_bank.bank.revisions.copies import (
-    CopiedFiles,
     CopiedIncludes,
     CopiedRoot,
     CopiedRoots,
     CopyLayout,
+    PrivateLayout,
     RevisionListing,
-    project_in,
 )
 from memory_bank.bank.revisions.revision_files import WantedFiles, bank_files, project_names
 from memory_bank.base import settings
@@ -72,21 +71,20 @@ def bank_at(
         }
     )
     commit = "" if revision.staged else revision.commit
-    with revision_cache.held(place, wanted.blobs, commit) as slot:
+    limit = settings.memory.max_note_bytes
+    with copies.held(place, tree, wanted, limit) as slot:
         names = partial(project_names, tree, place, revision)
-        files = CopiedFiles(slot, project_in(slot))
         layout = CopyLayout(slot, place, names, commit)
         layout.root.mkdir(parents=True, exist_ok=True)
-        files.update(tree, wanted, commit, settings.memory.max_note_bytes)
         settings = _settings(bank, layout.root, otherwise)  # they name their file now
-        roots = _roots(layout, files, revision, settings)
+        roots = _roots(layout, wanted, copies.refused_in(slot), revision, settings)
         conditions = Conditions(progress=bank.progress)
         with Bank(layout, settings, conditions=conditions, roots=roots) as copy:
             copy.revision, copy.edits_of = revision, bank
             if otherwise is None and unreadable(settings):
                 copy.add_notice(_BAD_SETTINGS)
-            _fill(copy, [place.index, *revision_cache.indices(place, but=slot)])
-            revision_cache.filled(slot)
+            _fill(copy, [place.index, *map(copies.index_in, copies.of_bank(place))])
+            copies.indexed(slot)
             yield copy
 
 
@@ -153,21 +151,30 @@ def _fill(copy: Bank, others: list[Path]) -> None:
 
 
 def _roots(
-    place: CopyLayout, files: CopiedFiles, revision: Revision, settings: Settings
+    place: CopyLayout,
+    wanted: WantedFiles,
+    refused: Mapping[str, str],
+    revision: Revision,
+    settings: Settings,
 ) -> CopiedRoots:
     """Return the folders of notes of a copy."""
     prefix, origin = place.prefix, place.origin
-    listing = {path: one for path, one in files.files.items() if path.endswith(NOTE_SUFFIXES)}
+
+    notes = {
+        path: one
+        for path, one in wanted.blobs.items()
+        if path.endswith(NOTE_SUFFIXES) and path not in refused
+    }
 
     def part(*, bank: bool) -> RevisionListing:
-        def own(found: dict[str, str]) -> dict[str, str]:
+        def own(found: Mapping[str, str]) -> dict[str, str]:
             return {
                 path.removeprefix(prefix) if bank else path: one
                 for path, one in found.items()
                 if path.startswith(prefix) == bank
             }
 
-        return RevisionListing(own(listing), own(files.refused), revision.when)
+        return RevisionListing(own(notes), own(refused), revision.when)
 
     branch = settings.memory.default_branch
     shared = note_files.open_history
@@ -229,27 +236,6 @@ _SECONDS = 60.0
 _SETTINGS = {"memory.embedder": "none"}
 
 
-class CheckoutLayout(Layout):
-    """The folders of a bank in a temporary work tree, with a private state of its own."""
-
-    def __init__(self, root: Path, private: Path) -> None:
-        """Keep the index and the private state below the folder `private`."""
-        super().__init__(root, private / "index", ids=private / "ids")
-        self._private = private
-
-    def renewed(self) -> Layout:
-        """Return the same layout: nobody else has it."""
-        return self
-
-    def state(self, bank_id: str) -> Path:
-        """Return an empty folder in place of the bank's private state."""
-        return self._private / "state" / bank_id
-
-    def unused_indices(self) -> list[Path]:
-        """Return no folders: there is one index."""
-        return []
-
-
 @contextmanager
 def checked_out(bank: Bank, rev: str = "HEAD") -> Iterator[Bank]:
     """Open a bank as it is in a new clone at a commit: with history, but no private state.
@@ -269,7 +255,7 @@ def checked_out(bank: Bank, rev: str = "HEAD") -> Iterator[Bank]:
         _make_tree(tree, there, folder / "git", revision)
         root = there / place.root.relative_to(tree)
         root.mkdir(parents=True, exist_ok=True)
-        layout = CheckoutLayout(root, folder / "private")
+        layout = PrivateLayout(root, folder / "private")
         load = partial(settings.load, flags=_SETTINGS)
         conditions = Conditions(progress=bank.progress, embeds=lambda: False)
         with Bank(layout, load(root), conditions=conditions, load=load) as copy:

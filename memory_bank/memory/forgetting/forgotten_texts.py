@@ -9,7 +9,7 @@ from pathlib import Path
 
 from memory_bank.bank import hook_log
 from memory_bank.bank.note_files import open_history
-from memory_bank.bank.revisions import revision_cache
+from memory_bank.bank.revisions import copies
 from memory_bank.base import sqlite
 from memory_bank.base.errors import BadInput, IndexDamaged, MemoryBankError, NoteExists
 from memory_bank.base.filenames import PREPARED_CONTEXT
@@ -302,12 +302,12 @@ def _empty_index(run: Removal) -> None:
 
 def _remove_copies(run: Removal) -> None:
     """Remove the copies of the bank as of other revisions, which may have it."""
-    for slot in revision_cache.of_bank(run.bank.layout):
+    for slot in copies.of_bank(run.bank.layout):
         run.found(str(slot), "index", 1)
         if run.dry_run:
             continue
         try:
-            gone = revision_cache.remove(slot)
+            gone = copies.remove(slot)
         except OSError as error:
             run.left(str(slot), f"it can't be removed: {error.strerror}")
         else:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import subprocess
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -10,9 +11,10 @@ from typing import Any
 import pytest
 
 from memory_bank.bank.bank import Bank, open_bank
-from memory_bank.bank.revisions import revision_cache
+from memory_bank.bank.revisions import copies
 from memory_bank.bank.revisions.revisions import bank_at
 from memory_bank.base.errors import BadInput, NoteReadOnly
+from memory_bank.base.filenames import TEMPORARY_PREFIX
 from memory_bank.git.objects import STAGED
 from memory_bank.memory.forgetting.forget import forget
 from memory_bank.memory.remember import remember, session_note
@@ -277,50 +279,58 @@ def test_processes_do_not_disturb_each_other(history: Path, run_python: Callable
         found = pool.map(lambda rev: run_python(SCRIPT, history, rev, -1).stdout, asked)
         assert list(found) == [right[rev] for rev in asked]
     with open_bank(history) as bank:
-        assert (
-            len(revision_cache.existing(revision_cache.folder_of(bank.layout)))
-            <= revision_cache.MOST
-        )
+        assert len(copies.of_bank(bank.layout)) == 2
 
 
 def test_more_copies_than_stay_can_be_open_at_once(history: Path) -> None:
     with open_bank(history, settings={"memory.embedder": "none"}) as bank, ExitStack() as opened:
-        for number in range(revision_cache.MOST + 2):
+        for number in range(copies.MOST + 2):
             rev = ("HEAD", "v1.0")[number % 2]
             then = opened.enter_context(bank_at(bank, rev))
             assert ("facts/rerank.md" in then.store.paths()) == (rev == "HEAD")
-        assert (
-            len(revision_cache.existing(revision_cache.folder_of(bank.layout)))
-            == revision_cache.MOST + 2
-        )
+        assert len(copies.of_bank(bank.layout)) == copies.MOST + 2
         opened.close()
-        assert (
-            len(revision_cache.existing(revision_cache.folder_of(bank.layout)))
-            == revision_cache.MOST
-        )
+        assert len(copies.of_bank(bank.layout)) == 2
+
+
+def test_the_last_used_copies_stay_and_unfinished_ones_until_they_are_old(history: Path) -> None:
+    with open_bank(history, settings={"memory.embedder": "none"}) as bank:
+        with bank_at(bank, "v1.0") as then:
+            slot = then.layout.index.parent
+        left = slot.with_name(f"{TEMPORARY_PREFIX}left")
+        for number in range(copies.MOST):
+            (slot.parent / str(number)).mkdir()
+            os.utime(slot.parent / str(number), (number, number))
+        left.mkdir()
+        with bank_at(bank, "v1.0"):
+            pass
+        assert {one.name for one in copies.of_bank(bank.layout)} == {slot.name, left.name, "2", "3"}
+        os.utime(left, (1, 1))
+        with bank_at(bank, "v1.0"):
+            pass
+        assert left in copies.of_bank(bank.layout)
+        with bank_at(bank, "HEAD"):
+            pass
+        assert left not in copies.of_bank(bank.layout)
 
 
 def test_forgetting_removes_the_copies(history: Path) -> None:
     with open_bank(history) as bank:
         with bank_at(bank, "v1.0"):
             pass
-        folder = revision_cache.folder_of(bank.layout)
-        assert any(b"rarity" in file.read_bytes() for file in folder.rglob("*.md"))
+        (slot,) = copies.of_bank(bank.layout)
+        assert any(b"rarity" in file.read_bytes() for file in slot.rglob("*.md"))
         planned = forget(bank, "rarity of nothing", as_text=True, dry_run=True)
         assert planned.count == 0
-        assert revision_cache.existing(folder)
+        assert slot.exists()
         done = forget(bank, "rarity", as_text=True)
-        assert str(folder / "1") in {one.place for one in done.places}
-        assert revision_cache.existing(folder) == []
-        assert not any(
-            b"rarity" in file.read_bytes() for file in folder.rglob("*") if file.is_file()
-        )
+        assert str(slot) in {one.place for one in done.places}
+        assert list(slot.parent.iterdir()) == []
 
 
 def test_a_copy_in_use_is_named_by_forgetting(history: Path) -> None:
     with open_bank(history) as bank, bank_at(bank, "v1.0") as then:
-        slot = str(revision_cache.folder_of(bank.layout) / "1")
-        assert then.layout.index.parent == Path(slot)
+        slot = str(then.layout.index.parent)
         done = forget(bank, "rarity", as_text=True)
         assert slot in {one.place for one in done.beyond}
 
@@ -357,7 +367,7 @@ def test_a_crafted_tree_stays_in_its_folder_and_changes_no_limit(
         assert set(then.source.scan().refused) == {"large.md"}
         assert then.settings.memory.embedder == "none"
         assert then.settings.memory.enabled
-        slot = revision_cache.folder_of(opened.layout) / "1"
+        slot = then.layout.index.parent
         assert [file.name for file in (slot / "project").rglob("*") if file.is_file()] == [
             "config.toml", "evil.md",
         ]  # fmt: skip
