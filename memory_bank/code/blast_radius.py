@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated
 
 from memory_bank.bank.bank import Bank
@@ -105,7 +106,8 @@ def blast_radius(
 def _depended(state: CouplingState | None, path: str, limit: int) -> tuple[CoupledFile, ...]:
     if state is None or path not in state.files:
         return ()
-    return tuple(map(shown_as, state.coupling.depended(path)[:limit]))
+    found = state.coupling.depended(path)[:limit]
+    return tuple(replace(shown_as(one), snippet=reason) for one, reason in found)
 
 
 def _symbols(

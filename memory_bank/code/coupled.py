@@ -27,6 +27,7 @@ from typing import NamedTuple
 
 from memory_bank.base.errors import Busy
 from memory_bank.code.commits import CodeHistory, CountedCommit, CountedCommits
+from memory_bank.code.index import file_kinds
 from memory_bank.code.index.work_tree import TreeScan
 from memory_bank.code.similarity import Similarity, WordTable
 
@@ -45,6 +46,9 @@ LOW = "Low"
 
 TOGETHER = 3
 """Commits that changed two files from which on one is said to depend on the other."""
+
+_OF_EVERYTHING = frozenset(["lock file", "changelog"])
+"""Kinds of files that change whatever changes."""
 
 TEMPORAL, STATIC, SEMANTIC, MULTI = "temporal", "static", "semantic", "multi"
 """Types of a coupling: by commits, by imports, by likeness, by more than one of these."""
@@ -99,19 +103,29 @@ class Coupling:
         self._likeness = likeness
         self._imports: dict[str, set[str]] = {}
         """In both directions."""
+        self._imported = imports or {}
         for one, others in (imports or {}).items():
             for other in others:
                 self._imports.setdefault(one, set()).add(other)
                 self._imports.setdefault(other, set()).add(one)
         self._frequency = _frequency(history)
 
-    def depended(self, file: str) -> list[Coupled]:
-        """Return of these the files with a reason that holds: an import, or commits together.
+    def depended(self, file: str) -> list[tuple[Coupled, str]]:
+        """Return of these the files that may have to change with it, each with the reason.
 
-        A text like its own, or one or two commits, are no reason why a change may break a file.
+        They import it, or changed with it in three commits. A text like its own, or one or two
+        commits, are no reason; changelogs and lock files change with everything.
         """
-        imports = self._imports.get(file, frozenset[str]())
-        return [one for one in self.of(file) if one.support >= TOGETHER or one.file in imports]
+        found, number = [], len(self.history.of(file))
+        for one in self.of(file):
+            importer = file in self._imported.get(one.file, ())
+            if file_kinds.kind(one.file) in _OF_EVERYTHING:
+                continue
+            commits = f"changed in {one.support} of its {number} commits"
+            parts = "imports it" * importer, commits * (one.support >= TOGETHER)
+            if reason := ", ".join(filter(None, parts)):
+                found.append((one, reason))
+        return found
 
     def of(self, file: str) -> list[Coupled]:
         """Return the files that are coupled with a file, the strongest coupling first.

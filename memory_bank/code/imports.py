@@ -192,6 +192,7 @@ def _rust(index: _Index, path: str, one: Import) -> Iterator[str]:
         files = [file for one in tries for file in (f"{one}.rs", f"{one}/mod.rs")]
         if known:  # the last parts are names in the module
             base = bases[0]
+            files += [path] if base == inner else []
             files += [f"{base}.rs", f"{base}/mod.rs", f"{base}/lib.rs", f"{base}/main.rs"]
         yield from index.first(*files)
 

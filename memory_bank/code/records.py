@@ -211,8 +211,8 @@ class BlastRadius(NamedTuple):
     callers: tuple[str, ...]
     """The other files that call its symbols."""
     coupled: tuple[CoupledFile, ...]
-    """The files that import it, are imported by it or changed with it in three commits: at most
-    ten, each with what it says."""
+    """The files that import it or changed with it in three commits: at most ten; the snippet says
+    which of these holds."""
     tests: tuple[GuardShown, ...]
     """The tests that guard it."""
     notes: tuple[CitingNote, ...]

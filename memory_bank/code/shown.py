@@ -116,7 +116,9 @@ def _affected(call: Call, root: Path, found: BlastRadius) -> None:
             for one in found.symbols
         ]
         console.table(("place", "kind", "name", "called from"), rows)
-    view.coupled(found.coupled)
+    if view.heading("may change with it", found.coupled):
+        files = [(f"  {view.place(one.file)}", one.snippet) for one in found.coupled]
+        console.table(("file", "why"), files)
     view.tests(found.tests)
     for one in found.symbols:
         view.notes(f"notes of {one.symbol.name}", one.notes)

@@ -79,7 +79,8 @@ def _commit(one: RecentCommit) -> str:
 def affected(found: BlastRadius, quotes: Quotes) -> str:
     """Show what a change of a file may affect."""
     lines = [found.file, *_part("symbols", map(_symbol, found.symbols))]
-    lines += [*_coupled(found.coupled), *_tests(found.tests)]
+    lines += _part("may change with it", (f"{one.file} ({one.snippet})" for one in found.coupled))
+    lines += _tests(found.tests)
     for one in found.symbols:
         lines += _notes(f"notes of {one.symbol.name}", one.notes)
     lines += _notes("notes of the file", found.notes)

@@ -10,6 +10,8 @@ from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadInput, FileNotFound, SymbolNotFound
 from memory_bank.code import tests_for
 from memory_bank.code.blast_radius import blast_radius
+from memory_bank.code.commits import CountedCommit, CountedCommits
+from memory_bank.code.coupled import Coupling
 from memory_bank.code.index.codebase import Codebase
 from memory_bank.code.lookup import in_file
 from memory_bank.memory.retrieval.recall import recall
@@ -38,7 +40,6 @@ def test_calls_by_tests_are_tests_only(code: Codebase, shop_bank: Bank) -> None:
     assert found.callers == ("shop/reports.py",)
     assert {one.test_file for one in found.tests} == {"tests/test_orders.py"}
     assert found.tests[0].how == "calls it"
-    assert found.coupled[0].file == "shop/payments.py"
     assert blast_radius(code, "tests/test_orders.py", shop_bank).symbols[0].symbol.name == "run"
 
 
@@ -120,9 +121,30 @@ def test_tests_of_something_unknown_are_an_error(code: Codebase) -> None:
 
 
 def test_only_files_with_a_reason_that_holds_are_coupled(code: Codebase, shop_bank: Bank) -> None:
-    found = blast_radius(code, ORDERS, shop_bank, count_access=False).coupled
-    assert len(found) <= 10
+    def shown(file: str) -> list[tuple[str, str]]:
+        found = blast_radius(code, file, shop_bank, count_access=False).coupled
+        return [(one.file, one.snippet) for one in found]
+
+    assert shown("shop/payments.py")[0] == (ORDERS, "imports it, changed in 4 of its 4 commits")
+    reasons = dict(shown(ORDERS))
+    assert "imports it" not in reasons.get("shop/payments.py", ""), "it is only imported"
+    assert all(reasons.values())
     with code.lock:
         coupling = code.coupling(refresh=False).coupling
-    assert {one.file for one in coupling.of(ORDERS)} > {one.file for one in found}
-    assert all(one.support >= 3 or one.coupling_type in {"static", "multi"} for one in found)
+    assert {one.file for one in coupling.of(ORDERS)} > {file for file, _ in shown(ORDERS)}
+
+
+def test_files_that_change_with_everything_are_left_out() -> None:
+    commits = [
+        CountedCommit(
+            age=age, when=1_000_000_000, size=3, subject="",
+            files=("a.py", "b.py", "CHANGELOG.md", "uv.lock"),
+        )
+        for age in range(3)
+    ]  # fmt: skip
+    files = ("a.py", "b.py", "CHANGELOG.md", "uv.lock")
+    history = CountedCommits(commits)
+    found = Coupling(history, files, imports={"b.py": ["a.py"]}).depended("a.py")
+    assert [(one.file, reason) for one, reason in found] == [
+        ("b.py", "imports it, changed in 3 of its 3 commits")
+    ]

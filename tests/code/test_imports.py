@@ -155,6 +155,7 @@ RUST = {
         ("src/main.rs", "shop_search::Search", (), ["crates/search/src/lib.rs"]),
         ("src/main.rs", "std::io", ("Write",), []),
         ("src/flags.rs", "crate::Error", (), ["src/main.rs"]),
+        ("src/main.rs", "self", ("run",), []),
         ("src/main.rs", "", (), []),
     ],
 )

@@ -62,7 +62,12 @@ KINDS = (
 
 def factor(path: str, question: str) -> float:
     """Return the factor of the likelihood of a file's results; 1 where the question asks for it."""
-    kind = next((one for one in KINDS if one.paths.search(path)), None)
-    if kind is None or kind.asked & set(re.findall(r"\w+", question.lower())):
+    found = next((one for one in KINDS if one.paths.search(path)), None)
+    if found is None or found.asked & set(re.findall(r"\w+", question.lower())):
         return 1.0
-    return kind.factor
+    return found.factor
+
+
+def kind(path: str) -> str:
+    """Return the name of the kind of a path; empty if it has none."""
+    return next((one.name for one in KINDS if one.paths.search(path)), "")

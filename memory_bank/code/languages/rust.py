@@ -77,7 +77,9 @@ def _file(node: Node) -> Iterator[Import]:
 def _use(node: Node) -> Iterator[Import]:
     """Yield what a `use` takes, each path with the names that are taken from it."""
     found = dict[str, list[tuple[str, str]]]()
-    for path, name, bound in _paths(node):
+    inner = _inner_modules(node)
+    for written, name, bound in _paths(node):
+        path = _of_file(written, inner)
         if path and name:
             found.setdefault(path, []).append((name, bound))
         else:  # a whole crate, or all names of a module
@@ -86,6 +88,30 @@ def _use(node: Node) -> Iterator[Import]:
         names = [name for name, _ in taken]
         other = other_names(names, [bound for _, bound in taken])
         yield Import(target, tuple(names), line_of(node), other)
+
+
+def _inner_modules(node: Node) -> list[str]:
+    """Return the names of the modules with a body that a node is in, the outermost first."""
+    names = list[str]()
+    at = node.parent
+    while at is not None:
+        if at.type == "mod_item":
+            names.append(named(at))
+        at = at.parent
+    return names[::-1]
+
+
+def _of_file(path: str, inner: list[str]) -> str:
+    """Return a path in modules with a body as it is written outside of them."""
+    first, *rest = path.split("::")
+    if not inner or first not in ("self", "super"):
+        return path
+    parts, names = [first, *rest], list(inner)
+    while parts and names and parts[0] == "super":
+        parts, names = parts[1:], names[:-1]
+    if parts and parts[0] == "super":
+        return "::".join(parts)
+    return "::".join(["self", *names, *(part for part in parts if part != "self")])
 
 
 def _paths(node: Node) -> Iterator[tuple[str, str, str]]:

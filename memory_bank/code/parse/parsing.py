@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 
-VERSION = "16"
+VERSION = "17"
 """It changes with our rules; see `version`."""
 
 KIND = "code.languages"

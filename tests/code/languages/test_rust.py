@@ -95,7 +95,19 @@ def test_imports_of_rust() -> None:
     found = [(one.target, one.names, one.line) for one in rust(SHAPES).imports]
     assert found == [
         ("std", ("fmt", "io"), 3), ("std::io", ("Read",), 3), ("crate::units", (), 4),
-        ("./colors", (), 5), ("super", (), 40),
+        ("./colors", (), 5), ("self", (), 40),
+    ]  # fmt: skip
+
+
+def test_uses_in_a_module_with_a_body_are_of_its_file() -> None:
+    text = (
+        "use super::a::B;\nmod m {\n  use super::{c, super::d};\n  use self::e;\n"
+        "  mod n { use super::super::f; use crate::g; }\n}\n"
+    )
+    found = [(one.target, one.names) for one in rust(text).imports]
+    assert found == [
+        ("super::a", ("B",)), ("self", ("c",)), ("super", ("d",)), ("self::m", ("e",)),
+        ("self", ("f",)), ("crate", ("g",)),
     ]  # fmt: skip
 
 
