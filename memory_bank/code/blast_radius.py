@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Annotated
 
 from memory_bank.bank.bank import Bank
@@ -10,12 +9,10 @@ from memory_bank.base.operation import MOST_FOR_AGENTS, Param, Tool, operation
 from memory_bank.code import lookup, shown, told
 from memory_bank.code.citing_notes import CitingNotes, citing_notes
 from memory_bank.code.code_names import file_of
-from memory_bank.code.coupled import CouplingState
-from memory_bank.code.coupling import shown_as
-from memory_bank.code.explain_symbol import AnswerLimit, coupling_state
+from memory_bank.code.explain_symbol import AnswerLimit, coupling_state, depended_files
 from memory_bank.code.index.codebase import Codebase
 from memory_bank.code.index.database import SymbolRow
-from memory_bank.code.records import AffectedSymbol, BlastRadius, CoupledFile
+from memory_bank.code.records import AffectedSymbol, BlastRadius
 from memory_bank.code.symbols import callers_shown, symbol_shown
 from memory_bank.code.tests_for import guards_shown
 from memory_bank.search.index.document_changes import Progress
@@ -95,19 +92,12 @@ def blast_radius(
         file=path,
         symbols=symbols,
         callers=tuple(sorted(callers)),
-        coupled=_depended(state, path, min(limit, _FILES)),
+        coupled=depended_files(state, path, min(limit, _FILES)),
         tests=guards_shown(left.first("tests", guards)),
         notes=left.first("notes of the file", cited.file),
         notices=(*notices, *left.said),
         problem=problem or uncounted or None,
     )
-
-
-def _depended(state: CouplingState | None, path: str, limit: int) -> tuple[CoupledFile, ...]:
-    if state is None or path not in state.files:
-        return ()
-    found = state.coupling.depended(path)[:limit]
-    return tuple(replace(shown_as(one), snippet=reason) for one, reason in found)
 
 
 def _symbols(

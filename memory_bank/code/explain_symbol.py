@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import closing
+from dataclasses import replace
 from typing import Annotated, TypeVar
 
 from memory_bank.bank.bank import Bank
@@ -146,6 +147,14 @@ def coupled_files(state: CouplingState | None, path: str, limit: int) -> tuple[C
     if state is None or path not in state.files:
         return ()
     return tuple(map(shown_as, state.coupling.of(path)[:limit]))
+
+
+def depended_files(state: CouplingState | None, path: str, limit: int) -> tuple[CoupledFile, ...]:
+    """Return the files that may have to change with a file; the snippet says why."""
+    if state is None or path not in state.files:
+        return ()
+    found = state.coupling.depended(path)[:limit]
+    return tuple(replace(shown_as(one), snippet=reason) for one, reason in found)
 
 
 def _commits(

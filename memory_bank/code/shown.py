@@ -116,9 +116,7 @@ def _affected(call: Call, root: Path, found: BlastRadius) -> None:
             for one in found.symbols
         ]
         console.table(("place", "kind", "name", "called from"), rows)
-    if view.heading("may change with it", found.coupled):
-        files = [(f"  {view.place(one.file)}", one.snippet) for one in found.coupled]
-        console.table(("file", "why"), files)
+    view.depended(found.coupled)
     view.tests(found.tests)
     for one in found.symbols:
         view.notes(f"notes of {one.symbol.name}", one.notes)
@@ -217,6 +215,12 @@ class CodeAnswerView:
                 for one in files
             ]  # fmt: skip
             self._console.table(("file", "confidence", "commits", "risk", "type"), rows)
+
+    def depended(self, files: Sequence[CoupledFile]) -> None:
+        """Print files that may change with a file, and why."""
+        if self.heading("may change with it", files):
+            rows = [(_INDENT + self.place(one.file), one.snippet) for one in files]
+            self._console.table(("file", "why"), rows)
 
     def notes(self, title: str, notes: Sequence[CitingNote]) -> None:
         """Print notes that cite something, with the words around their links."""

@@ -9,7 +9,13 @@ from typing import NamedTuple
 
 from memory_bank.bank.backlinks import LinkShown
 from memory_bank.bank.findings import SameSubject
-from memory_bank.code.records import CitingNote, GuardShown, SymbolShown
+from memory_bank.code.records import (
+    CallShown,
+    CitingNote,
+    CoupledFile,
+    GuardShown,
+    SymbolShown,
+)
 from memory_bank.notes.note import Entity, FileFault
 
 
@@ -312,6 +318,10 @@ class Why:
     """Notes whose `applies_to` means the file."""
     tests: tuple[GuardShown, ...] = ()
     """Those of the definition, else of the file."""
+    called_by: tuple[CallShown, ...] = ()
+    """Calls of the definition."""
+    coupled: tuple[CoupledFile, ...] = ()
+    """Files that may change with the file, as `blast_radius` has them."""
     problem: str | None = None
 
 

@@ -381,7 +381,7 @@ def promoted(call: Call, done: Promoted) -> None:
 
 
 def behind(call: Call, found: Why, code: Codebase | None) -> int:
-    """Show the definition, a block for each commit and note behind it, its rules and tests."""
+    """Show the definition, a block for each commit and note behind it, and what hangs on it."""
     call.answer(found, lambda found: _behind(call, found, code))
     call.warn(found.problem)
     return FOUND if found.behind or found.rules or found.tests else NOTHING
@@ -409,8 +409,10 @@ def _behind(call: Call, found: Why, code: Codebase | None) -> None:
         if one.reason:
             call.console.block(cut(one.reason, _MOST_REASON), _INDENT)
     if view:
+        view.calls("called by", found.called_by)
         view.notes(f"rules for {found.path}", found.rules)
         view.tests(found.tests)
+        view.depended(found.coupled)
 
 
 def imported(call: Call, done: Imported) -> int:

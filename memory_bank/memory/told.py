@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from memory_bank.bank.backlinks import LinkShown
 from memory_bank.bank.hits import Origin, RecalledNote
 from memory_bank.base.rendering import count
-from memory_bank.base.text import Quotes, one_line
+from memory_bank.base.text import Quotes, estimate, one_line
 from memory_bank.memory.records import (
     Behind,
     Confirmation,
@@ -43,7 +43,7 @@ _MOST = 20
 
 _MOST_TITLE = 100
 
-_LONGEST_ROW, _MOST_BEHIND = 200, 1500
+_LONGEST_ROW, _MOST_BEHIND = 200, 450
 """Most characters of a line of `why`, and bytes of all: dense code has a token in two."""
 
 _AMENDS = (
@@ -387,11 +387,15 @@ def then(found: Answer) -> str:
 
 
 def behind(found: Why, quotes: Quotes) -> str:
-    """Show the definition, what is behind it, its rules and tests, in less than 800 tokens."""
+    """Show the definition, what is behind it and what hangs on it, in less than 800 tokens."""
     one, parts = found.definition, [f"{found.path}:{found.line}" if found.line else found.path]
     if one:
         place = f"{one.path}:{one.line}-{one.end_line - 1}"
         parts = [f"{one.name} | {one.kind} | {place}", one.signature]
+    callers = ", ".join(f"{each.name} ({each.path}:{each.line})" for each in found.called_by)
+    parts += [f"called by {callers}"] if callers else []
+    coupled = ", ".join(f"{each.file} ({each.snippet})" for each in found.coupled)
+    parts += [f"may change with it: {coupled}"] if coupled else []
     parts += [_behind_row(each) for each in found.behind]
     parts += [f"rule {rule.path}: {rule.sentence or rule.title}" for rule in found.rules]
     parts += [
@@ -401,7 +405,7 @@ def behind(found: Why, quotes: Quotes) -> str:
     for part in parts:
         row = one_line(part)
         row = row if len(row) <= _LONGEST_ROW else f"{row[: _LONGEST_ROW - 1]}…"
-        room -= len(row.encode()) + 1
+        room -= estimate(row) + 1
         if room < 0:
             break
         rows.append(row)

@@ -17,9 +17,10 @@ from memory_bank.base.setting_sections import BANK
 from memory_bank.code import lookup
 from memory_bank.code.citing_notes import citing_notes
 from memory_bank.code.commits import reason_of
+from memory_bank.code.explain_symbol import coupling_state, depended_files
 from memory_bank.code.index.codebase import Codebase
 from memory_bank.code.index.work_tree import work_tree_of
-from memory_bank.code.symbols import symbol_shown
+from memory_bank.code.symbols import callers_shown, symbol_shown
 from memory_bank.code.tests_for import guards_shown
 from memory_bank.git import authorship, repository
 from memory_bank.git.commits import Commit, CommitsAt
@@ -33,7 +34,7 @@ SCHEMA_VERSION = "1.0"
 _SECONDS = 20.0
 """Most seconds for reading the history."""
 
-_MOST_NOTES = 20
+_MOST_NOTES, _MOST_COUPLED = 20, 3
 
 COMMIT_ID = re.compile(r"[0-9a-f]{7,64}")
 
@@ -45,7 +46,8 @@ _LINE = re.compile(r"(.+):(\d{1,9})")
     why="""
     Lists the commits, their pull requests and the notes behind a file, or behind one line of it as
     of HEAD, the newest first, with the reasons that they give; with them the definition around the
-    line, the rules for the file, and the tests. `promote` makes a note of a commit.
+    line, its callers, the rules for the file, the tests, and files that may change with it.
+    `promote` makes a note of a commit.
     """,
     examples=(
         ("memory-bank why src/queue.py", "all that is behind a file"),
@@ -55,7 +57,7 @@ _LINE = re.compile(r"(.+):(\d{1,9})")
     group="Code",
     show=shown.behind,
     tool=Tool(
-        "Why a file or a line is so: commits, notes, rules, the definition and its tests.",
+        "Why a file or a line is so: commits, notes, rules, definition, callers, tests, coupling.",
         "review",
         told.behind,
         name="explain_line",
@@ -83,9 +85,10 @@ def why(
     Return the commits, with their pull requests, and the notes behind `FILE` or `FILE:LINE`.
 
     Of a line, the commits that changed it, as of HEAD. With `code`, also the definition around the
-    line, the rules for the file, and the tests of the definition or else the file. Of commits and
-    notes together, rules and tests there are at most `limit`. Raises NoRepository, BadInput for a
-    file that no commit has, or a line that it doesn't have.
+    line, its callers, the rules for the file, the tests of the definition or else the file, and
+    files that may change with it. Of commits and notes together, and of each of the others, there
+    are at most `limit`. Raises NoRepository, BadInput for a file that no commit has, or a line that
+    it doesn't have.
     """
     most = max(1, limit)
     bank.settings.check_enabled()
@@ -114,7 +117,7 @@ def why(
 
 
 def _with_code(answer: Why, bank: Bank, code: Codebase, head: str, most: int) -> Why:
-    """Return an answer with the definition around its line, and the rules and tests."""
+    """Return an answer with the definition around its line, and what hangs on it or its file."""
     path = answer.path
     with code.lock:
         problem = code.refresh()
@@ -122,13 +125,17 @@ def _with_code(answer: Why, bank: Bank, code: Codebase, head: str, most: int) ->
         lines = authorship.lines(code.root, head, path) if answer.line else None
         same = now is not None and len(lines or ()) == len(now.data.splitlines())
         row = lookup.symbol_around(code.table, path, answer.line) if same else None
-        guards = code.relations().guards
+        _, calls, guards = code.relations()
         tests = guards.of_symbol(row) if row else guards.of_file(path)
+        callers = calls.callers(row).known if row else ()
+        coupled = depended_files(coupling_state(code)[0], path, _MOST_COUPLED)
     return replace(
         answer,
         definition=symbol_shown(row) if row else None,
         rules=citing_notes(code, bank, path).applying[:most],
         tests=guards_shown(tests[:most]),
+        called_by=callers_shown(callers[:most]),
+        coupled=coupled,
         problem=problem or None,
     )
 

@@ -2,8 +2,9 @@
 
 For each symbol, the text of `explain_symbol` for agents, beside what five commands print that find
 the same: all places of its name, its definition, the commits of its file with their messages, the
-commits that added or removed the name, and the tests and documents that have it. Tokens are
-characters by four.
+commits that added or removed the name, and the tests and documents that have it. A name such as
+`FILE:LINE` is asked with `why`, which needs a bank in the repository; the fourth command is then
+the history of the line. Tokens are characters by four.
 """
 
 from __future__ import annotations
@@ -15,16 +16,17 @@ import subprocess
 import tempfile
 from pathlib import Path
 from statistics import median
+from typing import NamedTuple
 
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.base.errors import NoBank
 from memory_bank.base.text import Quotes
-from memory_bank.code import told
+from memory_bank.code import told as of_code
 from memory_bank.code.explain_symbol import explain_symbol
 from memory_bank.code.index.codebase import Codebase, open_codebase
-from memory_bank.code.records import ExplainedSymbol
-
-_PARTS = ("called_by", "reasons", "tests", "coupled", "notes")
+from memory_bank.code.records import SymbolShown
+from memory_bank.memory import told as of_memory
+from memory_bank.memory.why import why
 
 
 def main() -> None:
@@ -40,11 +42,13 @@ def main() -> None:
         with open_codebase(asked.repository) as code:
             bank = _bank(asked.repository)
             for name in asked.name:
-                found = explain_symbol(code, name, bank, count_access=False)
-                ours.append(len(told.explained(found, Quotes())) // 4)
-                theirs.append(sum(map(len, _commands(code, found))) // 4)
-                parts = ", ".join(one for one in _PARTS if _has(found, one))
-                print(f"{name:36} {ours[-1]:7,} {theirs[-1]:9,}  {parts}")
+                if bank and ":" in name:
+                    told, commands, parts = _line(bank, code, name)
+                else:
+                    told, commands, parts = _symbol(bank, code, name)
+                ours.append(len(told) // 4)
+                theirs.append(sum(map(len, commands)) // 4)
+                print(f"{name:36} {ours[-1]:7,} {theirs[-1]:9,}  {', '.join(parts)}")
             if bank:
                 bank.close()
     print(f"{'median; most':36} {median(ours):7,.0f} {median(theirs):9,.0f}; {max(ours):,}")
@@ -57,23 +61,51 @@ def _bank(repository: Path) -> Bank | None:
         return None
 
 
-def _has(found: ExplainedSymbol, part: str) -> bool:
-    if part == "reasons":
-        return any(one.reason for one in found.commits)
-    if part == "notes":
-        return bool(found.notes or found.file_notes or found.rules)
-    return bool(found.details.called_by if part == "called_by" else getattr(found, part))
+class _Answer(NamedTuple):
+    told: str
+    commands: list[str]
+    parts: list[str]
+    """What the answer has."""
 
 
-def _commands(code: Codebase, found: ExplainedSymbol) -> list[str]:
-    one = found.details.symbol
+def _symbol(bank: Bank | None, code: Codebase, name: str) -> _Answer:
+    found = explain_symbol(code, name, bank, count_access=False)
+    has = {
+        "called_by": found.details.called_by,
+        "reasons": [one for one in found.commits if one.reason],
+        "tests": found.tests,
+        "coupled": found.coupled,
+        "notes": [*found.notes, *found.file_notes, *found.rules],
+    }
+    last = found.details.symbol.name.rpartition(".")[2]
+    commands = _commands(code, found.details.symbol, "-S", last, "--", found.details.symbol.path)
+    return _Answer(of_code.explained(found, Quotes()), commands, [one for one in has if has[one]])
+
+
+def _line(bank: Bank, code: Codebase, name: str) -> _Answer:
+    path, _, line = name.rpartition(":")
+    found = why(bank, str(code.root / path) + f":{line}", code=code)
+    has = {
+        "definition": found.definition,
+        "called_by": found.called_by,
+        "reasons": [one for one in found.behind if one.reason],
+        "tests": found.tests,
+        "coupled": found.coupled,
+        "notes": [one for one in found.behind if one.kind == "note"] or found.rules,
+    }
+    around = found.definition
+    commands = _commands(code, around, "-L", f"{line},{line}:{path}") if around else []
+    return _Answer(of_memory.behind(found, Quotes()), commands, [one for one in has if has[one]])
+
+
+def _commands(code: Codebase, one: SymbolShown, *history: str) -> list[str]:
     name = one.name.rpartition(".")[2]
     search = ["rg", "-n", "-w"] if shutil.which("rg") else ["git", "grep", "-n", "-w"]
     return [
         _run(code.root, *search, name),
         _run(code.root, "sed", "-n", f"{one.line},{one.end_line}p", one.path),
         _run(code.root, "git", "log", "-n", "10", "--format=%h %as %s%n%b", "--", one.path),
-        _run(code.root, "git", "log", "-n", "10", "--format=%h %as %s", "-S", name, "--", one.path),
+        _run(code.root, "git", "log", "-n", "10", "--format=%h %as %s", *history),
         _run(code.root, *search, name, "--", "tests", "test", "docs", ".memories"),
     ]
 

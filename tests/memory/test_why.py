@@ -109,7 +109,8 @@ CODE = """class Till:
         return amount + fee
 
 
-LIMIT = 3
+def bill():
+    return Till().charge(3)
 """
 
 TESTS = """from pay import Till
@@ -134,11 +135,14 @@ def test_a_line_is_told_with_its_definition_rules_and_tests(bank: Bank) -> None:
         assert (found.definition.name, found.definition.kind) == ("Till.charge", "method")
         assert [one.sentence for one in found.rules] == ["Amounts are whole cents."]
         assert [one.title for one in found.tests] == ["a charge has a fee"]
+        assert [one.name for one in found.called_by][:1] == ["bill"]
+        assert [one.file for one in found.coupled] == ["test_pay.py"]
         text = told.behind(found, Quotes())
         for part in (
             "Till.charge | method | pay.py:2-4", "def charge(self, amount)",
             "Charge a fee: The bank takes two", "rule cents.md: Amounts are whole cents.",
-            "test test_pay.py:4 a charge has a fee",
+            "test test_pay.py:4 a charge has a fee", "called by bill (pay.py:7)",
+            "may change with it: test_pay.py (imports it)",
         ):  # fmt: skip
             assert part in text
         assert why(bank, "pay.py", code=code).definition is None
