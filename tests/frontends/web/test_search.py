@@ -32,7 +32,10 @@ def shop(new_project: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         (project / name).parent.mkdir(exist_ok=True)
         (project / name).write_text(text, encoding="utf-8")
     run_git(project, "add", "-A")
-    run_git(project, "commit", "-qm", "Add a guide")
+    why = (
+        "Tokens of users expire after an hour, since a stolen laptop kept a session open for weeks."
+    )
+    run_git(project, "commit", "-qm", "Add a guide", "-m", why)
     with pytest.MonkeyPatch.context() as patch:
         for kind in ("CONFIG", "STATE", "DATA", "CACHE"):
             patch.setenv(f"XDG_{kind}_HOME", str(root / kind.lower()))
@@ -142,6 +145,13 @@ def test_kinds_and_dates_are_chosen_without_javascript(client: httpx2.Client) ->
     page = searched(client, q="whoosh before:2025-07-01")
     assert titles(page) == ["Whoosh as the keyword index"]
     assert 'value="2025-07-01"' in page
+
+
+def test_a_commit_that_says_why_is_found_without_a_link(client: httpx2.Client) -> None:
+    page = searched(client, q="why do tokens expire after a stolen laptop")
+    assert "Add a guide" in titles(page)
+    assert re.search(r'<span class="path">commit [0-9a-f]{8} ', page)
+    assert "/code/commit" not in page
 
 
 def test_a_date_that_is_none_is_told_at_its_field(client: httpx2.Client) -> None:

@@ -189,10 +189,12 @@ def _found(site: Site, asked: SearchState) -> tuple[FoundHits, bool, bool]:
 def link(hit: AskHit) -> str:
     """Return the address of a hit: of a note its section, of a file its line.
 
-    It is empty for a note of another bank without a web address.
+    It is empty for a note of another bank without a web address, and for a commit.
     """
     if hit.origin is not None:
         return hit.origin.url if _is_web(hit.origin.url) else ""
+    if hit.kind == "commits":
+        return ""
     if hit.kind != "notes":
         return f"/code/{quoted(hit.path)}" + (f"#L{hit.line}" if hit.line else "")
     anchor = slug(hit.heading.rpartition(" > ")[2])
