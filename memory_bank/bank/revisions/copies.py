@@ -13,18 +13,16 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from functools import cached_property, partial
 from pathlib import Path
-from typing import NamedTuple
 
 from memory_bank.bank.bank_id import all_ids, bank_id
 from memory_bank.bank.revisions.revision_files import WantedFiles
-from memory_bank.base.documents import Dates, Scan
+from memory_bank.base.documents import Scan
 from memory_bank.base.errors import Busy, NoteReadOnly, StorageFailed
 from memory_bank.base.filenames import TEMPORARY_PREFIX, StatSignature
 from memory_bank.base.locks import locked
 from memory_bank.base.paths import Layout, user_folder
 from memory_bank.git import objects
-from memory_bank.notes.note import Meta
-from memory_bank.notes.roots import FileHistory, IncludedRoot, NoteRoot, Roots
+from memory_bank.notes.roots import FileHistory, NoteRoot, Roots
 
 MOST = 4
 """Number of copies of a bank that stay; more exist only while they are used at once."""
@@ -54,18 +52,21 @@ def of_bank(place: Layout) -> list[Path]:
 
 
 @contextmanager
-def held(place: Layout, tree: Path, wanted: WantedFiles, max_bytes: int) -> Iterator[Path]:
+def held(
+    place: Layout, tree: Path, wanted: WantedFiles, when: float, max_bytes: int
+) -> Iterator[Path]:
     """Hold a copy of a revision's files, which nobody else uses; make one if there is none.
 
-    Files with more than `max_bytes` are not in it. Raises StorageFailed, and BadInput if git can't
-    read them.
+    Their mtimes are `when`. Files with more than `max_bytes` are not in it. Raises StorageFailed,
+    and BadInput if git can't read them.
     """
     folder = user_folder("cache") / _FOLDER / bank_id(place)
     import hashlib  # start-up: OpenSSL comes with it
 
-    about = repr((max_bytes, sorted(wanted.blobs.items()), sorted(wanted.refused.items())))
+    about = repr((when, max_bytes, sorted(wanted.blobs.items()), sorted(wanted.refused.items())))
     name = hashlib.sha256(about.encode("utf-8", "surrogateescape")).hexdigest()[:32]
-    make = partial(_make, place, tree, wanted, max_bytes)
+    write_to = partial(write, tree=tree, wanted=wanted, when=when, max_bytes=max_bytes)
+    make = partial(_make, place, write_to)
     with ExitStack() as stack:
         slot = folder / name
         try:
@@ -120,7 +121,7 @@ def _used(slot: Path) -> float:
         return 0
 
 
-def _make(place: Layout, tree: Path, wanted: WantedFiles, max_bytes: int, slot: Path) -> None:
+def _make(place: Layout, write_to: Callable[[Path], dict[str, str]], slot: Path) -> None:
     """Make a copy with the index of the one that was used last, so that few notes are read.
 
     It gets its name when it is complete. Another process may be faster.
@@ -137,7 +138,7 @@ def _make(place: Layout, tree: Path, wanted: WantedFiles, max_bytes: int, slot: 
                 shutil.rmtree(index_in(temporary), ignore_errors=True)
             else:
                 break
-        refused = write(temporary / _PROJECT, tree, wanted, max_bytes)
+        refused = write_to(temporary / _PROJECT)
         (temporary / _REFUSED).write_text(json.dumps(refused), encoding="utf-8")
         temporary.rename(slot)
     except OSError as error:
@@ -147,7 +148,9 @@ def _make(place: Layout, tree: Path, wanted: WantedFiles, max_bytes: int, slot: 
         shutil.rmtree(temporary, ignore_errors=True)
 
 
-def write(folder: Path, tree: Path, wanted: WantedFiles, max_bytes: int) -> dict[str, str]:
+def write(
+    folder: Path, tree: Path, wanted: WantedFiles, when: float, max_bytes: int
+) -> dict[str, str]:
     """Write the files of a revision to an empty folder; return those that can't be, with reasons.
 
     Raises StorageFailed, and BadInput if git can't read them.
@@ -166,7 +169,7 @@ def write(folder: Path, tree: Path, wanted: WantedFiles, max_bytes: int) -> dict
             folded = unicodedata.normalize("NFC", path).casefold()
             if taken is not None and folded in taken:
                 refused[path] = "another note's name differs only in case or in Unicode form"
-            elif reason := _write_file(folder / path, data):
+            elif reason := _write_file(folder / path, data, when):
                 refused[path] = reason
             elif taken is not None:
                 taken.add(folded)
@@ -178,11 +181,12 @@ def _tells_case(folder: Path) -> bool:
     return not folder.with_name(folder.name.upper()).exists()
 
 
-def _write_file(file: Path, data: bytes) -> str:
+def _write_file(file: Path, data: bytes, when: float) -> str:
     """Write a file; return why the file system refuses its name, if it does."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(data)
+        os.utime(file, (when, when))
     except (OSError, ValueError) as error:
         if isinstance(error, OSError) and error.errno not in _NAMES:
             raise _failed(file, error) from error
@@ -218,67 +222,22 @@ def _failed(file: Path, error: OSError) -> StorageFailed:
     )
 
 
-class RevisionListing(NamedTuple):
-    """The notes of a folder as of a revision."""
-
-    blobs: Mapping[str, str]
-    """The object ids of notes by their keys."""
-    refused: Mapping[str, str]
-    """Files that can't be notes, with the reason."""
-    when: float
-    """Time of the revision in seconds since the epoch."""
-
-
-class _ListedRoot(NoteRoot):
-    """A folder whose notes a listing has."""
-
-    listing: RevisionListing
-
-    def scan(self) -> Scan:
-        """Return the signatures of all notes, without a look at the files."""
-        blobs = self.listing.blobs
-        return Scan({key: self._of(key, blobs[key]) for key in blobs}, dict(self.listing.refused))
-
-    def signature(self, key: str, found: StatSignature) -> str:
-        """Return the signature of a note: its object id and its dates."""
-        del found
-        return self._of(key, self.listing.blobs.get(key, ""))
-
-    def dates(self, meta: Meta, key: str, found: StatSignature, data: bytes) -> Dates:
-        """Return when a note was created and updated; the revision's time is that of all files."""
-        size, _, changed, number = found
-        return super().dates(meta, key, (size, int(self.listing.when * 1e9), changed, number), data)
-
-    def _of(self, key: str, blob: str) -> str:
-        committed = self.commits_of(key)
-        return f"{blob}.{committed.first}.{committed.last}" if committed else blob
-
-
-class CopiedRoot(_ListedRoot):
+class CopiedRoot(NoteRoot):
     """A copy of the folder of a bank."""
 
-    def __init__(self, folder: Path, listing: RevisionListing, history: FileHistory) -> None:
-        """Use the notes in `folder` that a listing has."""
+    def __init__(self, folder: Path, history: FileHistory, refused: Mapping[str, str]) -> None:
+        """Use the notes in `folder`; others of the revision are `refused`, with the reason."""
         super().__init__(folder, history=history)
-        self.listing = listing
+        self._refused = refused
 
+    def scan(self) -> Scan:
+        """Return the signatures of all notes, and what can be none."""
+        found = super().scan()
+        return Scan(found.signatures, {**found.refused, **self._refused})
 
-class CopiedIncludes(_ListedRoot, IncludedRoot):
-    """Copies of included files."""
-
-    def __init__(
-        self,
-        folder: Path,
-        paths: Collection[str],
-        listing: RevisionListing,
-        history: FileHistory,
-        bank: str,
-    ) -> None:
-        """Use the files in `folder`, a copy of the project, that a listing has."""
-        IncludedRoot.__init__(
-            self, folder, paths, bank=bank, origin="the settings of that revision", history=history
-        )
-        self.listing = listing
+    def signature(self, key: str, found: StatSignature) -> str:
+        """Return the signature of a note, however young its file: it will not change."""
+        return self._signature(key, found)
 
 
 class CopiedRoots(Roots):

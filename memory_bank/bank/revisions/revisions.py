@@ -13,24 +13,18 @@ from tempfile import TemporaryDirectory
 from memory_bank.bank import note_files
 from memory_bank.bank.bank import Bank, Conditions
 from memory_bank.bank.revisions import copies, revision_files
-from memory_bank.bank.revisions.copies import (
-    CopiedIncludes,
-    CopiedRoot,
-    CopiedRoots,
-    CopyLayout,
-    PrivateLayout,
-    RevisionListing,
-)
+from memory_bank.bank.revisions.copies import CopiedRoot, CopiedRoots, CopyLayout, PrivateLayout
 from memory_bank.bank.revisions.revision_files import WantedFiles, bank_files, project_names
 from memory_bank.base import settings
 from memory_bank.base.errors import BadInput, BadSetting, StorageFailed
-from memory_bank.base.filenames import NOTE_SUFFIXES, QUERIES, SETTINGS
+from memory_bank.base.filenames import QUERIES, SETTINGS
 from memory_bank.base.paths import Layout
 from memory_bank.base.settings import Settings
 from memory_bank.git import objects, process, repository
 from memory_bank.git.file_commits import FileCommits
 from memory_bank.git.objects import Revision
 from memory_bank.git.repository import tree_folder
+from memory_bank.notes.roots import IncludedRoot
 
 _MOST_SETTINGS = 1_000_000
 """Maximum bytes of a file of settings."""
@@ -72,12 +66,12 @@ def bank_at(
     )
     commit = "" if revision.staged else revision.commit
     limit = settings.memory.max_note_bytes
-    with copies.held(place, tree, wanted, limit) as slot:
+    with copies.held(place, tree, wanted, revision.when, limit) as slot:
         names = partial(project_names, tree, place, revision)
         layout = CopyLayout(slot, place, names, commit)
         layout.root.mkdir(parents=True, exist_ok=True)
         settings = _settings(bank, layout.root, otherwise)  # they name their file now
-        roots = _roots(layout, wanted, copies.refused_in(slot), revision, settings)
+        roots = _roots(layout, copies.refused_in(slot), revision, settings)
         conditions = Conditions(progress=bank.progress)
         with Bank(layout, settings, conditions=conditions, roots=roots) as copy:
             copy.revision, copy.edits_of = revision, bank
@@ -151,40 +145,27 @@ def _fill(copy: Bank, others: list[Path]) -> None:
 
 
 def _roots(
-    place: CopyLayout,
-    wanted: WantedFiles,
-    refused: Mapping[str, str],
-    revision: Revision,
-    settings: Settings,
+    place: CopyLayout, refused: Mapping[str, str], revision: Revision, settings: Settings
 ) -> CopiedRoots:
     """Return the folders of notes of a copy."""
     prefix, origin = place.prefix, place.origin
-
-    notes = {
-        path: one
-        for path, one in wanted.blobs.items()
-        if path.endswith(NOTE_SUFFIXES) and path not in refused
-    }
-
-    def part(*, bank: bool) -> RevisionListing:
-        def own(found: Mapping[str, str]) -> dict[str, str]:
-            return {
-                path.removeprefix(prefix) if bank else path: one
-                for path, one in found.items()
-                if path.startswith(prefix) == bank
-            }
-
-        return RevisionListing(own(notes), own(refused), revision.when)
-
     branch = settings.memory.default_branch
     shared = note_files.open_history
     history = FileCommits(origin.root, shared, branch=branch, commit=revision.commit)
-    root = CopiedRoot(place.root, part(bank=True), history)
+    below = {path.removeprefix(prefix): reason for path, reason in refused.items()}
+    root = CopiedRoot(place.root, history, below)
     paths = settings.memory.include
     if not (prefix and paths):
         return CopiedRoots(root, prefix)
     outside = FileCommits(origin.project, shared, paths, branch=branch, commit=revision.commit)
-    others = CopiedIncludes(place.project, paths, part(bank=False), outside, prefix.rstrip("/"))
+    others = IncludedRoot(
+        place.project,
+        paths,
+        bank=prefix.rstrip("/"),
+        origin="the settings of that revision",
+        history=outside,
+        optional=True,
+    )
     return CopiedRoots(root, prefix, others)
 
 
