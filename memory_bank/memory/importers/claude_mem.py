@@ -121,7 +121,7 @@ def _item(row: Mapping[str, Any], title: str, body: str, kind: str) -> Item:
     files = [*_list(row, "files_modified"), *_list(row, "files_edited"), *_list(row, "files_read")]
     project = _text(row, "project")
     folder = "observations" if kind != "reflection" else "summaries"
-    name = f"claude-mem/{slug(project or 'project')}/{folder}/{row.get('id')}-{slug(title or kind)}"
+    name = f"{slug(project or 'project')}/{folder}/{row.get('id')}-{slug(title or kind)}"
     when = row.get("created_at_epoch")
     extra = {"project": project, "memory_session_id": _text(row, "memory_session_id")}
     return Item(

@@ -27,7 +27,7 @@ def test_an_observation_keeps_its_type_date_tags_and_files(database: Path) -> No
     assert isinstance(note, ImportedNote)
     assert note.item.content == "# Osprey\n\n- Osprey dives.\n"
     assert (note.item.type, note.item.tags) == ("decision", ("birds",))
-    assert note.item.name == "claude-mem/shop/observations/1-osprey"
+    assert note.item.name == "shop/observations/1-osprey"
     assert list(note.item.file_refs) == ["src/a.py"]
     assert note.item.created_at is not None
     assert note.item.created_at.isoformat() == "2025-03-01T10:00:00+00:00"
@@ -49,7 +49,7 @@ def test_a_summary_has_its_parts(database: Path) -> None:
         base.commit()
     note = list(claude_mem.read(database))[-1]
     assert isinstance(note, ImportedNote)
-    assert note.item.name == "claude-mem/shop/summaries/7-mend-it"
+    assert note.item.name == "shop/summaries/7-mend-it"
     assert note.item.content == (
         "# Mend it\n\n## Request\n\nMend it\n\n## Learned\n\nWhy.\n\n## Next steps\n\nShip.\n"
     )
