@@ -54,7 +54,9 @@ _FOLDERS = (
 _MOST_FOLDERS, _MOST_READ, _MOST_RECORD_BYTES = 5, 5, 200_000
 """Folders of decision records that are offered, the files of one that are read, their size."""
 
-_EXAMPLES = re.compile(r"(?:^|[-_/])(?:tests?|fixtures?|examples?|samples?|vendor|node_modules)\b")
+_EXAMPLES = re.compile(
+    r"(?:^|[-_/])(?:tests?|fixtures?|examples?|samples?|templates?|vendor|node_modules)\b"
+)
 """In a path of folders whose records are not the project's own."""
 
 _VAULT = ".obsidian"
@@ -169,19 +171,27 @@ def _records(place: Path) -> list[str]:
     found = [
         folder or "."
         for folder, _ in folders.most_common()
-        if any(_is_record(place, path) for path in inside[folder][:_MOST_READ])
+        if posixpath.basename(folder).lower() in decision_records.FOLDERS
+        or _are_records(place, inside[folder][:_MOST_READ])
     ]
     return found[:_MOST_FOLDERS]
 
 
+def _are_records(place: Path, paths: Sequence[str]) -> bool:
+    """Tell whether most of several files are decision records: a review may read like one."""
+    found = sum(_is_record(place, path) for path in paths)
+    return found > 1 and found * 2 > len(paths)
+
+
 def _is_record(place: Path, path: str) -> bool:
-    """Tell whether a file is a decision record that says its status or what was decided."""
+    """Tell whether a file is a decision record with a usual status, or with what was decided."""
     try:
         data = files.read_in(place, path) or b""
         note = parsing.parse(path, data[:_MOST_RECORD_BYTES])
     except MemoryBankError:
         return False
-    return note.meta.type == "decision"
+    status = note.meta.status
+    return note.meta.type == "decision" and (not status or status in decision_records.USUAL)
 
 
 def _strategy(place: Path, folder: str | Path | None) -> str:

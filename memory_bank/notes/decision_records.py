@@ -55,14 +55,13 @@ _SUPERSEDED = "superseded"
 ENDED = frozenset([_SUPERSEDED, "rejected", "deprecated", "obsolete", "retired", "withdrawn"])
 """Statuses of decisions that do not hold."""
 
-_KNOWN = frozenset(
-    ["proposed", "draft", "pending", "accepted", "approved", "implemented", "active"]
-)
+USUAL = ENDED | {"proposed", "draft", "pending", "accepted", "approved", "implemented", "active"}
 
 _IN_HEAD = re.compile(r"^status[ \t]*[:=][ \t]*(\S.*?)[ \t]*\r?$", re.IGNORECASE | re.MULTILINE)
 
-_FOLDERS = frozenset(["adr", "adrs", "decisions", ".decisions", "decision-records", "adr-records",
-                      "architecture-decisions"])  # fmt: skip
+FOLDERS = frozenset(["adr", "adrs", "decisions", ".decisions", "decision-records", "adr-records",
+                     "architecture-decisions"])  # fmt: skip
+"""Names of folders, in lower case, whose files are decision records."""
 
 _FEWEST_NUMBERED = 2
 
@@ -250,7 +249,7 @@ def known(note: Note) -> Note:
         parser.statuses.insert(0, written)
     status = _status(parser.statuses)
     whole = parser.has_context and parser.has_decision
-    if not (whole or meta.type or record_name(note.name) or status in _KNOWN | ENDED):
+    if not (whole or meta.type or record_name(note.name) or status in USUAL):
         return note
     if not (meta.type or (placed and (status or whole)) or (status and whole)):
         return note
@@ -269,7 +268,7 @@ def may_be_record(name: str) -> bool:
     *folders, stem = name.lower().split("/")
     if stem in _NO_RECORDS or stem.endswith("template"):
         return False
-    return bool(record_name(name)) or not _FOLDERS.isdisjoint(folders)
+    return bool(record_name(name)) or not FOLDERS.isdisjoint(folders)
 
 
 def is_numbered(name: str) -> bool:

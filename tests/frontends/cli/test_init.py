@@ -94,9 +94,15 @@ def test_decision_records_are_found_by_what_is_in_them(mb: Run, project: Path) -
     ):
         (project / name).parent.mkdir(parents=True, exist_ok=True)
         (project / name).write_text(text)
+    odd = RECORD.replace("Accepted", "Complete, see the review")
+    for name in ("reviews/001-a.md", "reviews/002-b.md", "reviews/003-c.md", "template/0001-a.md"):
+        (project / name).parent.mkdir(exist_ok=True)
+        (project / name).write_text(RECORD if name.endswith("a.md") else odd)
+    (project / ".agents/adr").mkdir(parents=True)
+    (project / ".agents/adr/0001-a.md").write_text("# A\n\nIn a folder of this name.\n")
     found = {one["path"]: one for one in mb("init", "--json").json["found"]}
     assert set(found) == {
-        "engineering/choices", ".serena/memories", ".specify/memory/constitution.md"
+        "engineering/choices", ".serena/memories", ".specify/memory/constitution.md", ".agents/adr",
     }  # fmt: skip
     assert found["engineering/choices"]["kind"] == "decision records"
     assert found["engineering/choices"]["notes"] == 2
