@@ -83,7 +83,11 @@ def look(bank: Bank, *, remove: bool = False) -> RuleFiles:
         made.left_out,
         tuple(str(one.file) for one in apart if one.before and not is_signed(one.before)),
         tuple(one for one in edits if one.changed),
-        (*found.limits, *_remarks(project, after or "", found.pending, folders)),
+        (
+            *found.limits,
+            *_remarks(project, after or "", found.pending, folders),
+            *filter(None, [] if remove else [unused_folders(bank, listed)]),
+        ),
     )
 
 
@@ -205,6 +209,20 @@ def _gemini(file: Path, *, wanted: bool) -> FileEdit:
             return FileEdit(file, text, editor.set_value(text or "", _NAMES, value))
         after = editor.remove(text or "", _NAMES)
         return FileEdit(file, text, after if after.strip() else None)
+
+
+def unused_folders(bank: Bank, found: Sequence[ProjectRule]) -> str:
+    """Return what to say of folders that are there and could have the rules that name files."""
+    many = sum(bool(globs(rule)) for rule in found)
+    project, had = bank.layout.project, bank.settings.rules.folders
+    there = [one for one in _APART if one not in had and (project / one).is_dir()]
+    if not (many and there):
+        return ""
+    which = "the rule" if many == 1 else f"each of the {many} rules"
+    return (
+        f"{' and '.join(there)} can have a file for {which} with applies_to: in the settings,"
+        f" below [rules], folders = {json.dumps([*had, *there])}; then rules --write"
+    )
 
 
 def _remarks(

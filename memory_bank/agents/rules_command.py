@@ -73,6 +73,7 @@ def list_rules(
     with call.open() as bank:
         found = rules.rules(bank)
         chosen = found.pending if pending else found.rules
+        hint = "" if pending or files else rule_files.unused_folders(bank, found.rules)
         if files:
             project = bank.layout.project
             chosen = rules.rules_for(chosen, [_below(project, file) for file in files])
@@ -84,7 +85,7 @@ def list_rules(
             call.remark("no rule waits" if pending else "no rule holds" + _FOR * bool(files))
         if found.pending and not pending:
             call.remark(f"{_waiting(found.pending)} {_WAITS_FOR}")
-        call.notices(found.limits)
+        call.notices([*found.limits, *filter(None, [hint])])
     return FOUND if chosen else NOTHING
 
 

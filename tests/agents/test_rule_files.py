@@ -207,10 +207,13 @@ def test_a_rule_for_files_has_a_file_where_the_settings_want_it(
     (project / ".claude/rules").mkdir(parents=True)
     (project / ".claude/rules/theirs.md").write_text("Theirs.\n")
     before = files(project)
+    unset = rule_files.look(opening(project)).remarks
+    assert [one for one in unset if 'folders = [".claude/rules"]' in one and "the rule" in one]
     folders = [".cursor/rules", ".claude/rules", ".github/instructions"]
     bank = opening(project, rules__folders=folders)
     found = rule_files.look(bank)
     assert any("Copilot" in one for one in found.remarks)
+    assert not any("folders =" in one for one in found.remarks)
     rule_files.write(found)
     assert rule_files.look(bank).current
     cursor = (project / ".cursor/rules/memory-bank-keys.mdc").read_text()
