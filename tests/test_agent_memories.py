@@ -81,10 +81,21 @@ def test_they_are_found_where_they_are(mb: Run, project: Path, memories: Path, g
 def test_banks_lists_them_and_what_the_program_will_not_read(mb: Run, memories: Path) -> None:
     assert "claude-code's own memory of this project, yours alone: " in mb("banks").out
     assert mb("banks", "--json").json["agents"][0]["folder"] == str(memories)
-    assert [one["agent"] for one in mb("banks", "--json").json["agents"]] == [
-        "claude-code",
-        "codex",
+    assert "codex's own memory of all projects, yours alone: " in mb("banks").out
+    listed = mb("banks", "--json").json["agents"]
+    assert [(one["agent"], one["paths"]) for one in listed] == [
+        ("claude-code", []),
+        ("codex", ["rollout_summaries/ours.md"]),
+        ("codex-global", ["MEMORY.md", "memory_summary.md"]),
     ]
+    for copy in ("raw_memories.md", "skills/x.md", "extensions/external_agent_import/x.md"):
+        (memories.parents[3] / "codex/memories" / copy).parent.mkdir(parents=True, exist_ok=True)
+        (memories.parents[3] / "codex/memories" / copy).write_text("The okapi copy.\n")
+    assert set(found(mb, "--include", "global", "okapi copy")) == {
+        ("codex", "rollout_summaries/ours.md"), ("codex-global", "MEMORY.md"),
+    }  # fmt: skip
+    (memories.parents[3] / "codex/memories/MEMORY.md").unlink()
+    assert "all projects" not in mb("banks").out
     assert "reads the first" not in mb("banks").err
     for text in ("x\n" * 201, "x" * 25_001):
         (memories / "MEMORY.md").write_text(text)

@@ -7,7 +7,7 @@ project's bank; no page, server, review or publication opens it, and nothing in 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import NamedTuple, Protocol, cast
@@ -24,6 +24,9 @@ from memory_bank.notes.roots import NoteRoot, Roots
 
 KIND = "agents.clients"
 
+GLOBAL = "-global"
+"""Behind the name of a program whose memories of all projects are meant."""
+
 _INDEX = "MEMORY.md"
 """The file that Claude Code reads at the start of a session: so much of it."""
 
@@ -38,6 +41,11 @@ class Memories(NamedTuple):
     folder: Path
     paths: frozenset[str] | None = None
     """Those of its Markdown files that are of the project; None for all."""
+
+    @property
+    def is_of_all(self) -> bool:
+        """Whether they are those that the program has for all projects."""
+        return self.agent.endswith(GLOBAL)
 
     def remarks(self) -> Iterator[str]:
         """Yield what the program will not read."""
@@ -105,7 +113,7 @@ class _MemoriesRoots(Roots):
 def of_project(project: Path, *, everywhere: bool = False) -> list[Memories]:
     """Return the memories of all programs that have some of a project, by program.
 
-    With `everywhere`, also those that a program keeps for all projects, as of `NAME-global`.
+    With `everywhere`, also those that a program has for all projects.
     """
     tree = repository.worktree(project) or project
     found = []
@@ -115,21 +123,25 @@ def of_project(project: Path, *, everywhere: bool = False) -> list[Memories]:
             keeper = cast("MemoryKeeper", module)
             places = {keeper.NAME: keeper.memories(tree, os.environ)}
             if everywhere and hasattr(module, "global_memories"):
-                places[f"{keeper.NAME}-global"] = module.global_memories(os.environ)
+                places[f"{keeper.NAME}{GLOBAL}"] = module.global_memories(os.environ)
             found += [
                 Memories(agent, place[0].resolve(), place[1])
                 for agent, place in places.items()
-                if place is not None and place[0].is_dir()
+                if place is not None and _is_there(*place)
             ]
     return found
 
 
+def _is_there(folder: Path, wanted: Collection[str] | None) -> bool:
+    return folder.is_dir() if wanted is None else any((folder / one).is_file() for one in wanted)
+
+
 def of_folder(folder: Path) -> list[Memories]:
-    """Return the memories of the project that a folder is in, with or without a bank."""
+    """Return the memories of a folder's project, with or without a bank, and those of all."""
     try:
-        return of_project(paths.locate(start=folder).project)
+        return of_project(paths.locate(start=folder).project, everywhere=True)
     except MemoryBankError:
-        return of_project(folder)
+        return of_project(folder, everywhere=True)
 
 
 def opened(bank: Bank, stack: ExitStack, *, everywhere: bool) -> tuple[list[Bank], list[str]]:

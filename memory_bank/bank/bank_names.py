@@ -53,9 +53,10 @@ def _listed(call: Call, found: Sequence[NamedBank]) -> int:
     else:
         call.remark("no bank has a name: see `memory-bank banks add -h`")
     for one in memories if not call.json else ():
-        call.console.line(
-            f"{one.agent}'s own memory of this project, yours alone: ", (place(one.folder), "place")
-        )
+        agent, of_all = one.agent.removesuffix(agent_memories.GLOBAL), one.is_of_all
+        whose = "all projects" if of_all else "this project"
+        said = f"{agent}'s own memory of {whose}, yours alone: "
+        call.console.line(said, (place(one.folder), "place"))
         for remark in one.remarks():
             call.remark(remark)
     return FOUND if found or memories else NOTHING
@@ -95,7 +96,7 @@ def _names(start: str) -> list[str]:
     why="""
     Lists the banks that --bank accepts by name: those that you added, and those that
     `memory-bank init --user` made in your data folder; and the memories that agents' programs keep
-    of the project here, which `recall --include agents` searches.
+    of the project here (`recall --include agents` searches them), or of all (`--include global`).
     """,
     examples=(("memory-bank banks", "the same"),),
     show=_listed,
