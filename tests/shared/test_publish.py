@@ -11,6 +11,9 @@ import pytest
 
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.base.errors import BadInput, Conflict, SharedUnavailable
+from memory_bank.memory.remember import session_note
+from memory_bank.memory.retrieval.recall import recall
+from memory_bank.sessions.sessions import start_session
 from memory_bank.shared import administration, export
 from memory_bank.shared import publish as publishing
 from memory_bank.shared.addresses import address
@@ -18,7 +21,7 @@ from memory_bank.shared.engines.base import AskedWord, Where
 from memory_bank.shared.publish import publish, unpublish
 from memory_bank.shared.word_weights import number_of
 from tests.conftest import run_git as git
-from tests.shared.conftest import as_role, every_row, opened
+from tests.shared.conftest import as_role, every_row, opened, run_sql
 
 REPO = "github.com/acme/shop"
 SECRET = "ghp_" + "R4nd0mT0k3nV4lu3F0rT3st1ngPurp0s3sX"[:36].ljust(36, "q")
@@ -397,3 +400,40 @@ def test_a_bank_outside_of_git_has_no_commit_to_publish(folder: Path, index: str
         pytest.raises(BadInput, match="in no git repository"),
     ):
         publish(bank, repo="a/b/c")
+
+
+def everything(url: str) -> str:
+    """Return all rows of all tables of a database as text."""
+    tables = run_sql(
+        url, "SELECT format('%I.%I', schemaname, tablename) FROM pg_tables"
+        " WHERE schemaname NOT IN ('pg_catalog', 'information_schema')",
+    )  # fmt: skip
+    return "\n".join(
+        str(row) for (table,) in tables for row in run_sql(url, f"SELECT t::text FROM {table} t")
+    )
+
+
+def test_no_byte_of_what_is_private_arrives(
+    bank: Bank, index: str, shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
+    monkeypatch.setenv("CODEX_HOME", str(tmp_path / "codex"))
+    slug = "".join(char if char.isascii() and char.isalnum() else "-" for char in str(shop))
+    for name, text in (
+        (f"claude/projects/{slug}/memory/testing.md", "Run the tests with make zebra.\n"),
+        ("codex/memories/rollout_summaries/a.md", f"cwd: {shop}\n\nThe okapi queue drained.\n"),
+        ("codex/memories/MEMORY.md", "All ibexes of all projects.\n"),
+    ):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    start_session(bank, "s1")
+    session_note(bank, "For this session the quagga key holds.", session_id="s1")
+    (shop / ".memories/loose.md").write_text("# Loose\n\nNot committed: the tapir list.\n")
+    for words in ("make zebra", "okapi queue", "ibexes", "quagga", "tapir"):
+        assert recall(bank, words, include=["agents", "global"]).notes, words
+    commit_of = git(shop, "rev-parse", "HEAD").strip()
+    assert publish(bank).commit == commit_of
+    arrived = everything(index)
+    assert "tantivy" in arrived
+    for word in ("zebra", "okapi", "ibex", "quagga", "tapir", "testing.md", "rollout_summaries"):
+        assert word not in arrived.lower(), word
