@@ -82,7 +82,7 @@ def _one_or_several(
     through=_one_or_several,
     show=shown.confirmed,
     tool=Tool(
-        "Say that stale notes are still right for the current code.",
+        "Say that stale notes, checked in the code, are right. If not, `edit_memory`.",
         "bank",
         told.confirmed,
         name="confirm_memories",
@@ -96,7 +96,6 @@ def confirm(
     names: Annotated[
         Notes,
         Param(
-            about="a name, or several",
             only=str | Sequence[str],
             least=1,
             most=20,

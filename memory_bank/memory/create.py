@@ -52,7 +52,7 @@ from memory_bank.trust.authors import record, warnings, writer
 )
 def create(
     bank: Bank,
-    name: Annotated[str, Param(longest=2000, about="folder/words, below the bank")],
+    name: Annotated[str, Param(longest=2000, about="folder/words")],
     content: Annotated[str, Param()],
     *,
     tags: Tags = (),

@@ -209,7 +209,7 @@ def append(
     through=_updated,
     show=shown.written,
     tool=Tool(
-        """Replace the whole text of a note; front matter stays unless content has its own.
+        """Replace the text of a note; front matter stays unless content has some.
         For a part, `edit_memory`.""",
         "bank",
         told.written,
@@ -307,7 +307,7 @@ def edit(
         Param(
             "How often --old occurs; default: 1",
             metavar="N",
-            about="how often old is there; 0 any",
+            about="of old; 0 any",
         ),
     ] = 1,
     if_match: IfMatch = None,

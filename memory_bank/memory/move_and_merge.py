@@ -176,7 +176,7 @@ def _asked(
     through=_asked,
     show=views.merged,
     tool=Tool(
-        "Merge notes on one subject; links follow, the sources go to the trash.",
+        "Merge notes on one subject; links follow. To change one: `update_memory`.",
         "bank",
         told.merged,
         name="merge_memories",

@@ -278,8 +278,7 @@ def _create(
 @operation(
     "",
     tool=Tool(
-        """Note what matters only for this session; it stays out of git.
-        For others, `remember`.""",
+        "Note what matters only for this session; it stays out of git. Else `remember`.",
         "store",
         told.remembered,
         takes=("content", "file_refs", "symbol_refs", "tags", "session_id"),

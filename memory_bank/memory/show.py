@@ -184,7 +184,7 @@ def show_several(bank: Bank, names: Sequence[str], heading: str = "") -> Several
     group="Find",
     show=shown.note,
     tool=Tool(
-        "Read notes whole, with etag and metadata; or one section.",
+        "Read notes that you can name, with etag, or a section. To find them, `recall`.",
         "bank",
         told.read,
         name="read_memory",
@@ -204,7 +204,6 @@ def read(
             least=1,
             most=20,
             longest=2000,
-            about="a name, or several",
         ),
     ],
     section: Annotated[
@@ -212,7 +211,6 @@ def read(
         Param(
             "Show only the text under this heading; A > B",
             metavar="HEADING",
-            about="a heading in it",
         ),
     ] = "",
 ) -> ShownNote | ShownSection | SeveralShown:

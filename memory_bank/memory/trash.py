@@ -25,7 +25,7 @@ _SHOWN = 80
 @operation(
     "",
     tool=Tool(
-        "Move a note to the trash. `restore_memory` brings it back.",
+        "Move a note that nobody needs to the trash. If wrong, `edit_memory`.",
         "bank",
         told.trashed,
         name="delete_memory",
@@ -99,7 +99,7 @@ def _asked(
     group="Organise",
     through=_asked,
     tool=Tool(
-        "Bring a deleted note back from the trash.",
+        "Bring back a note that `delete_memory` or `merge_memories` took.",
         "bank",
         told.restored,
         name="restore_memory",

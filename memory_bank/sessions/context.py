@@ -261,7 +261,7 @@ class _ContextParts:
     group="Sessions",
     show=shown.context,
     tool=Tool(
-        "Tell what the last sessions did and learned, and next steps, to start with.",
+        "Start with what the last sessions did and left open, where no hook tells it.",
         "sessions",
         told.told,
         defaults={"project": REQUIRED},

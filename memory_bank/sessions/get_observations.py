@@ -143,7 +143,7 @@ def one_id(given: Any) -> Any:  # noqa: ANN401  (of an agent)
     group="Sessions",
     show=shown.details,
     tool=Tool(
-        "Step 3: full details of the IDs you chose, in one call.",
+        "Step 3: details of the IDs you chose, in one call. Notes: `read_memory`.",
         "sessions",
         told.details,
         reads=True,

@@ -150,8 +150,7 @@ def _moment(given: Any) -> Any:  # noqa: ANN401  (of an agent)
     through=_searched,
     show=shown.found,
     tool=Tool(
-        """Step 1: what did past sessions do, decide, learn? An index with IDs.
-        For notes, `recall`.""",
+        "Step 1: what did past sessions do, decide, learn? IDs. For notes, `recall`.",
         "sessions",
         told.index,
         reads=True,
@@ -289,7 +288,7 @@ class _ObservationQuery(NamedTuple):
 @operation(
     "",
     tool=Tool(
-        "Step 1: past decisions and their IDs, newest first.",
+        "Step 1: what sessions decided, newest first, with IDs. In notes: `recall`.",
         "sessions",
         told.index,
         reads=True,
@@ -310,7 +309,7 @@ def decisions(
 @operation(
     "",
     tool=Tool(
-        "Step 1: past changes of a file and their IDs, newest first.",
+        "Step 1: what sessions changed in a file, with IDs. Notes: `search_linked_memories`.",
         "sessions",
         told.index,
         reads=True,

@@ -162,7 +162,8 @@ def store_prompt(
 @operation(
     "",
     tool=Tool(
-        "Save what a step of this session taught or changed (title), or a tool's use (tool_name).",
+        """Save what a step of this session taught or changed (title), or a tool's use (tool_name).
+        A note: `remember`.""",
         "sessions",
         told.stored,
         takes=(
@@ -192,7 +193,7 @@ def store_observation(
     tool_output: Annotated[Json, Param(only=Any)] = None,
     *,
     obs_type: Annotated[str, Param(only=ObservationType | None)] = "",
-    title: Annotated[str, Param(about="under 100 characters")] = "",
+    title: Annotated[str, Param(about="short")] = "",
     subtitle: Annotated[str, Param()] = "",
     facts: _Texts = (),
     narrative: Annotated[str, Param()] = "",
@@ -290,7 +291,7 @@ def _ending(call: Call, bank: Bank, session_id: str, summary: str | None = None)
     through=_ending,
     show=shown.ended,
     tool=Tool(
-        "End a session with what was asked, learned, completed, and next steps.",
+        "End a session with its summary, where no hook does it.",
         "sessions",
         told.ended,
         name="end_session",

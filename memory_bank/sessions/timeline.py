@@ -44,7 +44,7 @@ _WORK = frozenset([OBSERVATIONS, SESSIONS])
     group="Sessions",
     show=shown.timeline,
     tool=Tool(
-        "Step 2: what happened around an ID, or the best hit of query.",
+        "Step 2: what happened around an ID, or query's best hit. Details: step 3.",
         "sessions",
         told.timeline,
         reads=True,

@@ -159,7 +159,7 @@ def _in_command(
     tool=(
         Tool(
             """Know this project's memory: each note, decision, fact or plan, and why. Also its
-            history, and what a session did yesterday or should remember. Call it before you plan,
+            history; what a session did yesterday, or should remember. Call it before you plan,
             decide or debug.""",
             "store",
             told.recalled,
