@@ -3,23 +3,32 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
-from memory_bank.sessions.compression import sentences
+from memory_bank.sessions.compression import rules, sentences
 from tests.growth import times_as_long
 
-KINDS = ("decides", "next", "opening", "empty", "undone")
+ROWS = [
+    (kind, row, pattern)
+    for file in rules.TABLES
+    for kind, found in rules.table(file).items()
+    if isinstance(found, list)
+    for row, pattern in rules.rows(kind)
+]
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_each_row_of_the_table_has_an_example_that_it_finds(kind: str) -> None:
-    rows: tuple[dict[str, Any], ...] = sentences.rows(kind)
-    assert rows
-    for row in rows:
-        assert row.keys() == {"language", "pattern", "example"}
-        assert re.search(row["pattern"], row["example"], re.IGNORECASE), row
+@pytest.mark.parametrize(("kind", "row", "pattern"), ROWS)
+def test_each_row_of_the_tables_finds_its_example(
+    kind: str, row: Mapping[str, Any], pattern: re.Pattern[str]
+) -> None:
+    assert row.keys() <= {"language", "of", "in", "score", "pattern", "example", "says"}, kind
+    found = pattern.search(row["example"])
+    assert found is not None
+    if "says" in row:
+        assert [text for text in found.groups() if text is not None] == row["says"]
 
 
 @pytest.mark.parametrize(

@@ -8,76 +8,14 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
 from posixpath import normpath
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, cast
+
+from memory_bank.sessions.compression import rules
 
 FileKind = Literal["code", "test", "docs", "config", "data"]
 
-_TESTS = re.compile(
-    r"(?:^|/)(?:tests?|specs?|__tests__|testing)/|(?:^|/)(?:test_[^/]*|conftest)\.py$"
-    r"|(?:_test|_spec|\.test|\.spec|Tests?|Spec)\.\w{1,5}$"
-)
-
-_DOCS = re.compile(
-    r"\.(?:md|mdx|rst|txt|adoc|markdown)$|(?:^|/)(?:docs?|LICENSE|CHANGELOG|README|AUTHORS)(?:/|$)",
-    re.IGNORECASE,
-)
-
-_CONFIG = re.compile(
-    r"\.(?:toml|ya?ml|json[c5]?|ini|cfg|conf|env|properties|lock|tf|editorconfig|gitignore|dockerignore)$"
-    r"|(?:^|/)(?:Dockerfile|Makefile|Procfile|Gemfile|go\.(?:mod|sum)|requirements[^/]*\.txt|\.[^/]+|CMakeLists\.txt)$"
-)
-
-_SCRATCH = re.compile(r"(?:^|/)(?:tmp|temp|scratch|sandbox|playground)(?:/|$)", re.IGNORECASE)
-"""Folders of files that are tried and thrown away."""
-
-_DATA = re.compile(r"\.(?:csv|tsv|svg|png|jpe?g|gif|pdf|xml|snap|parquet|db|log|ipynb)$")
-
 _LINE = 300
 """Characters of a line that are looked at."""
-
-_BEFORE = r"^\s*(?:export\s+)?(?:default\s+)?(?:declare\s+)?(?:pub(?:\([a-z]{1,8}\))?\s+)?"
-
-_MODIFIERS = (
-    r"(?:(?:public|private|protected|internal|static|final|abstract|override|async|virtual|sealed|open|suspend|inline"
-    r"|unsafe|const|extern|partial|readonly|synchronized)\s+)*"
-)
-
-_CODE = tuple(
-    (kind, re.compile(text))
-    for kind, text in (
-        ("test", r"^\s*(?:it|test|describe|specify|context)(?:\.\w+)?\s*\(?\s*['\"`](.{2,80}?)['\"`]"),
-        ("function", rf"{_BEFORE}{_MODIFIERS}(?:def|fn|func|fun|function\*?|sub|defp|proc)\s+(?:\([^)]{{0,80}}\)\s*)?(?:self\.)?([A-Za-z_$][\w$]*[?!]?)"),
-        ("class", rf"{_BEFORE}{_MODIFIERS}(?:class|interface|struct|enum|trait|record|protocol|module|namespace|defmodule|object|union)\s+([A-Za-z_]\w*)"),
-        ("type", r"^\s*(?:export\s+)?type\s+([A-Za-z_]\w*)(?:\s*[=<]|\s+(?:struct|interface|func)\b)"),
-        ("function", r"^\s*(?:export\s+)?(?:const|let|var)\s+([A-Za-z_$][\w$]*)\s*(?::[^=]{0,80})?=\s*(?:async\s*)?(?:\([^=]{0,120}\)\s*(?::[^=]{0,60})?=>|function\b|\w+\s*=>)"),
-        ("function", r"^\s*(?:(?:public|private|protected|internal|static|final|abstract|override|virtual|async|synchronized)\s+)+[\w<>\[\],.?]{1,60}\s+([A-Za-z_]\w*)\s*\("),
-        ("function", r"^\s+(?:(?:public|private|protected|static|async|override|get|set)\s+)*(?!if|for|while|switch|catch|return|function|else)([A-Za-z_$][\w$]*)\s*\([^();]{0,120}\)\s*(?::\s*[^{]{1,60})?\{\s*$"),
-        ("function", r"^(?!if|for|while|switch|return|else|typedef|using)[A-Za-z_][\w:<>*&]*(?:\s+[\w:<>*&]+){0,4}[\s*&]+(?:\w+::)?([A-Za-z_]\w*)\([^;]{0,160}\)\s*(?:const\s*)?\{?\s*$"),
-        ("function", r"^(?:function\s+)?([A-Za-z_][\w-]*)\s*\(\)\s*\{?\s*$"),
-        ("table", r"(?i)^\s*(?:create|alter|drop)\s+(?:or\s+replace\s+)?(?:table|view|function|index|trigger|procedure|type)\s+(?:if\s+(?:not\s+)?exists\s+)?([\w.\"`]{1,60})"),
-        ("constant", r"^\s*(?:export\s+)?(?:pub\s+)?(?:const\s+|static\s+|final\s+)?([A-Z][A-Z0-9_]{2,})\s*(?::[^=]{0,80})?=(?!=)"),
-    )
-)  # fmt: skip
-
-_C_FILE = re.compile(r"\.(?:c|h|cc|hh|cpp|hpp|cxx|m|mm)$")
-
-_DECLARED = (
-    ("function", re.compile(r"^(?!return|else|typedef|using|delete|throw|new|goto|case)(?:extern\s+)?[A-Za-z_][\w:<>*&]*(?:\s+[\w:<>*&]+){0,4}[\s*&]+([A-Za-z_]\w*)\([^;{]{0,160}\);\s*$")),
-    ("constant", re.compile(r"^\s*#\s*define\s+([A-Za-z_]\w*)")),
-)  # fmt: skip
-
-_HEADING = (("section", re.compile(r"^\s{0,3}#{1,6}\s+(.{1,80}?)\s*#*\s*$")),)
-
-_KEYS = tuple(
-    (kind, re.compile(text))
-    for kind, text in (
-        ("table", r"^\s*\[{1,2}([^\]\[]{1,60})\]{1,2}\s*$"),
-        ("key", r"^\s*\"([^\"\\]{1,60})\"\s*:"),
-        ("key", r"^\s*(?:- )?([A-Za-z_][\w./-]{0,60}):(?:\s|$)"),
-        ("key", r"^\s*(?:export\s+)?([A-Za-z_][\w.-]{0,60})\s*\??="),
-        ("instruction", r"^((?:FROM|RUN|COPY|ENV|EXPOSE|CMD|ENTRYPOINT|ADD|WORKDIR)\s.{1,40})"),
-    )
-)  # fmt: skip
 
 
 class DefinedName(NamedTuple):
@@ -100,36 +38,20 @@ class DefinedName(NamedTuple):
 
 def kind_of(path: str) -> FileKind:
     """Return what a file is for, by its path."""
-    if _SCRATCH.search(path):
-        return "data"
-    if _TESTS.search(path):
-        return "test"
-    if re.search(r"requirements[^/]*\.txt$", path) or _CONFIG.search(path):
-        return "config"
-    if _DOCS.search(path):
-        return "docs"
-    return "data" if _DATA.search(path) else "code"
+    found = next((row["of"] for row, of in rules.rows("file") if of.search(path)), "code")
+    return cast("FileKind", found)
 
 
 def names(path: str, lines: Iterable[str]) -> Iterator[DefinedName]:
     """Yield the names that lines of a file define."""
-    kind = kind_of(path)
-    patterns: tuple[tuple[str, re.Pattern[str]], ...] = _CODE
-    if kind == "docs" or path.endswith((".md", ".mdx")):
-        patterns = _HEADING
-    elif kind == "config":
-        patterns = _KEYS
-    elif kind == "data":
-        return
-    elif _C_FILE.search(path):
-        patterns = (*_CODE, *_DECLARED)
-    for line in lines:
-        if not line or line.isspace():
-            continue
-        for what, found in patterns:
-            if match := found.match(line[:_LINE]):
-                yield DefinedName(what, match[1].strip())
-                break
+    kind = "docs" if path.endswith((".md", ".mdx")) else kind_of(path)
+    kinds: list[str] = [kind if kind in ("docs", "config", "data") else "code"]
+    if kinds == ["code"] and re.search(r"\.(?:[ch]|cc|hh|[ch]pp|cxx|mm?)$", path):
+        kinds.append("c")
+    patterns = [(row["of"], of) for row, of in rules.rows("name") if row["in"] in kinds]
+    for line in filter(str.strip, lines if patterns else ()):
+        found = ((what, pattern.match(line[:_LINE])) for what, pattern in patterns)
+        yield from [DefinedName(what, match[1].strip()) for what, match in found if match][:1]
 
 
 _WINDOWS = re.compile(r"[A-Za-z]:[\\/]|\\\\")

@@ -10,6 +10,7 @@ from itertools import islice
 from typing import Literal, NamedTuple
 
 from memory_bank.sessions.compression.definitions import DefinedName, FileKind, kind_of, names
+from memory_bank.sessions.compression.rules import rule
 
 _MOST_LINES = 20_000
 
@@ -114,31 +115,11 @@ _WORDS = re.compile(r"[A-Za-z_$][\w$]*|\d+|\s+|.", re.DOTALL)
 
 _WORD = re.compile(r"[A-Za-z_$][\w$-]*")
 
-_COMMENT = re.compile(
-    r"\s*(?:#(?!!|\[|include|define|if|endif)|//|/\*|\*(?:\s|/|$)|--\s|<!--|\"\"\"|''')"
-)
-
 _SOME = re.compile(r"\w.*[^\w\s].*\w|\w+\s+\w+")
 """More than one word: a line with less tells nothing."""
 
-_DEBUG = re.compile(
-    r"\s*(?:print\(|console\.(?:log|debug)\(|dbg!|e?println!|fmt\.Print|log\.Print|System\.out\.|puts\b|p \w|pp \w"
-    r"|breakpoint\(|import pdb|pdb\.|var_dump\(|dump\(|debugger\b|\w*log(?:ger)?\.debug\(|echo\b|printf\()"
-)
-"""Lines that show what happens, and are taken out again."""
-
-_REMARK = re.compile(r"\s*(?:#(?![!\[])|//+|\*(?!/))\s?([^\s/*#].*)")
-
 _LEAST_REMARK = 5
 """Fewest words of a comment that is told."""
-
-_IMPORT = re.compile(
-    r"\s*(?:import\b|from\s+\S+\s+import\b|use\s+[\w:]+|require\b|#include\b|using\s+\w|(?:const|let|var) .{1,80}= require\()"
-)
-
-_TRIFLE = re.compile(
-    r"[\s{}()\[\];,:]*$|\s*(?:else|end|pass|return|break|continue|then|fi|done|do|try)\b:?;?\s*$"
-)
 
 _MOST_NAMES, _MOST_PAIRS, _SHORT, _MOST_WORDS = 4, 3, 60, 4000
 
@@ -255,7 +236,7 @@ def _lines(
         facts.append(f"changes the definition of {listed(same)}")
     pairs = list(_pairs(change))
     facts += [f"replaces {old} by {now}{within}" for old, now in pairs]
-    extra = [line for line in change.added if not _TRIFLE.match(line)]
+    extra = [line for line in change.added if not rule("trifle").match(line)]
     if not added and not pairs and extra:
         facts.append(f"adds {_quoted(_telling(extra))}{within}")
     if not removed and not pairs and not extra and change.removed:
@@ -283,18 +264,18 @@ def _title(added: tuple[DefinedName, ...], removed: tuple[DefinedName, ...]) -> 
 
 
 def _is_comment(line: str) -> bool:
-    return bool(_COMMENT.match(line) or _TRIFLE.match(line))
+    return bool(rule("comment").match(line) or rule("trifle").match(line))
 
 
 def _is_debug(line: str) -> bool:
-    return bool(_DEBUG.match(line) or _TRIFLE.match(line))
+    return bool(rule("debug").match(line) or rule("trifle").match(line))
 
 
 def _remarks(change: FileChange) -> Iterator[str]:
     """Yield what new comments in code say: they tell why."""
     kept = ""
     for line in [*change.added[:400], ""]:
-        found = _REMARK.match(line)
+        found = rule("remark").match(line)
         if found:
             kept = f"{kept} {found[1].strip()}".strip()
         elif kept:
@@ -305,8 +286,8 @@ def _remarks(change: FileChange) -> Iterator[str]:
 
 def _pairs(change: FileChange) -> Iterable[tuple[str, str]]:
     """Yield the lines that were replaced by others, if as many stand on both sides, or few."""
-    removed = [line for line in change.removed if not _TRIFLE.match(line)]
-    added = [line for line in change.added if not _TRIFLE.match(line)]
+    removed = [line for line in change.removed if not rule("trifle").match(line)]
+    added = [line for line in change.added if not rule("trifle").match(line)]
     if not removed or len(removed) != len(added) or len(removed) > _MOST_PAIRS:
         return
     for old, now in zip(removed, added, strict=True):
@@ -367,9 +348,13 @@ def _bare(lines: Sequence[str]) -> str:
 
 def _telling(lines: Sequence[str]) -> str:
     """Return the line that says most: the first that is no import, comment or bracket."""
-    looked = [line for line in islice(lines, 400) if not _TRIFLE.match(line)]
+    looked = [line for line in islice(lines, 400) if not rule("trifle").match(line)]
     for line in looked:
-        if not _IMPORT.match(line) and not _COMMENT.match(line) and _SOME.search(line):
+        if (
+            not rule("import").match(line)
+            and not rule("comment").match(line)
+            and _SOME.search(line)
+        ):
             return line.strip()
     return looked[0].strip() if looked else ""
 

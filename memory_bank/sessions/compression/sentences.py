@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
-from pathlib import Path
-from typing import Any
 
-RULES = Path(__file__).with_name("rules.toml")
-"""The table of words and patterns."""
+from memory_bank.sessions.compression import rules
+from memory_bank.sessions.compression.rules import pattern, rule
 
 _MOST, _MOST_SENTENCES, _LONGEST = 12_000, 120, 600
 
@@ -47,30 +43,6 @@ _LIST = re.compile(
 _TO_DO = re.compile(r"^[ \t]*[-*+] \[ \] ([^\n]+)", re.MULTILINE)
 
 _LEAST_WORDS, _LEAST_CLAUSE = 5, 45
-
-
-@lru_cache
-def rows(kind: str) -> tuple[dict[str, Any], ...]:
-    """Return the rows of a kind of the table, with the words that their patterns name."""
-    found = _table()[kind]
-    return tuple({**row, "pattern": _with_words(row["pattern"])} for row in found)
-
-
-@lru_cache
-def _table() -> dict[str, Any]:
-    return tomllib.loads(RULES.read_text("utf-8"))
-
-
-def _with_words(pattern: str) -> str:
-    for name, words in _table()["words"].items():
-        pattern = pattern.replace(f"{{{name}}}", words)
-    return pattern
-
-
-@lru_cache
-def rule(kind: str) -> re.Pattern[str]:
-    """Return all patterns of a kind as one."""
-    return re.compile("|".join(f"(?:{row['pattern']})" for row in rows(kind)), re.IGNORECASE)
 
 
 def sentences(text: str) -> list[str]:
@@ -133,8 +105,8 @@ def _capital(text: str) -> str:
 
 def step_of(sentence: str) -> str:
     """Return a sentence that plans without words such as `Next:`."""
-    label = _with_words(r"^(?:and )?(?:{label})(?: is| are)?\s*[:,–—-]\s+")
-    return _capital(re.sub(label, "", opened(sentence), flags=re.IGNORECASE))
+    label = pattern(r"^(?:and )?(?:{label})(?: is| are)?\s*[:,–—-]\s+")
+    return _capital(label.sub("", opened(sentence)))
 
 
 def headline(sentence: str, most: int) -> str:
@@ -159,7 +131,7 @@ def planned(text: str) -> list[str]:
     listed = [plain(one) for one in _TO_DO.findall(text)]
     for found in _LIST.finditer(text):
         head = plain(_BLOCK.sub("", found["head"])).rstrip(" :.")
-        if re.fullmatch(_with_words("{label}"), head, re.IGNORECASE):
+        if pattern("{label}").fullmatch(head):
             items = (_BLOCK.sub("", line) for line in found["items"].splitlines())
             listed += [plain(one) for one in items if one.strip()]
     return list(dict.fromkeys([*listed, *_found("next", text)]))
@@ -179,7 +151,8 @@ def _found(kind: str, text: str) -> list[str]:
 def words(text: str) -> frozenset[str]:
     """Return the starts of the words that tell what a sentence is about."""
     found = re.findall(r"[^\W\d_][\w-]{3,}|\w+_\w+", text.casefold())
-    return frozenset(word[:5] for word in found if word not in _COMMON)
+    common = rules.words("words", "common_in_steps")
+    return frozenset(word[:5] for word in found if word not in common)
 
 
 def covered(step: str, done: Sequence[str], share: float = 0.6) -> bool:
@@ -187,11 +160,3 @@ def covered(step: str, done: Sequence[str], share: float = 0.6) -> bool:
     wanted = words(opened(step))
     most = max((len(wanted & words(one)) for one in done), default=0)
     return len(wanted) > 1 and most >= share * len(wanted)
-
-
-_COMMON = frozenset(
-    "next then still todo open later afterwards tomorrow should must have need needs will would could when this that these those"
-    " with from into them they there here what which where also only just than too your ours been being does done make made step"
-    " steps after before first last other another some left remaining dann noch später nächstes danach morgen wird werden muss"
-    " müssen soll sollen ensuite reste faire plus tard después luego queda falta hacer".split()
-)

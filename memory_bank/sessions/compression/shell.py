@@ -6,8 +6,12 @@ import itertools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
+
+from memory_bank.sessions.compression import rules
+from memory_bank.sessions.compression.rules import rule
 
 _TOKEN = re.compile(
     r"(?P<blank>[ \t]+|\\\n)|(?P<comment>(?<![^\s;&|(])\#[^\n]*)"
@@ -20,32 +24,9 @@ _TOKEN = re.compile(
 
 _MOST, _MOST_STEPS, _LONGEST = 60_000, 200, 400
 
+_programs = partial(rules.words, "programs")
+
 _ASSIGNED = re.compile(r"[A-Za-z_]\w{0,60}=")
-
-_WRAPPERS = {
-    "sudo": 0, "time": 0, "nohup": 0, "env": 0, "command": 0, "exec": 0, "xargs": 0, "then": 0, "do": 0,
-    "else": 0, "timeout": 1, "nice": 0, "stdbuf": 0, "if": 0, "!": 0, "{": 0, "while": 0,
-}  # fmt: skip
-"""Words before a command, with the number of their own arguments."""
-
-_FILTERS = frozenset(
-    "tail head grep cat tee less more sed awk sort uniq wc tr cut jq column rg".split()
-)
-
-_READERS = frozenset(
-    "cat head tail less more nl bat batcat sed awk wc type get-content gc od xxd hexdump strings jq diff".split()
-)
-
-_SEEKERS = frozenset(
-    "ls find fd grep rg ag egrep fgrep tree git-grep git-log git-diff git-show git-status git-branch git-blame git-remote"
-    " git-rev-parse git-ls-files git-stash-list pwd cd echo printf which whereis type env printenv date du df stat file test"
-    " [ true : sleep wait sort uniq cut tr export set source . pushd popd select-string get-childitem dir id whoami uname"
-    " ps jobs history clear ".split()
-)
-
-_GIT_FLAGS = frozenset(["-C", "-c", "--git-dir", "--work-tree"])
-
-_SCRIPT_FIRST = frozenset(["sed", "awk", "jq", "grep", "rg", "egrep", "fgrep", "ag"])
 
 
 @dataclass(slots=True)
@@ -86,12 +67,12 @@ class SimpleCommand:
     @property
     def arguments(self) -> list[str]:
         """Its words without assignments and wrappers such as `sudo`."""
-        words, at = self.words, 0
+        words, at, wrappers = self.words, 0, rules.table("programs.toml")["wrappers"]
         while at < len(words):
             if _ASSIGNED.match(words[at]):
                 at += 1
-            elif words[at] in _WRAPPERS and at + 1 < len(words):
-                skip = _WRAPPERS[words[at]]
+            elif words[at] in wrappers and at + 1 < len(words):
+                skip = wrappers[words[at]]
                 at += 1
                 while at < len(words) and words[at].startswith("-"):
                     at += 1
@@ -278,9 +259,9 @@ def _is_file(path: str) -> bool:
 def reads(step: SimpleCommand) -> Iterator[str]:
     """Yield the files that a command shows."""
     yield from (_below(step, path) for path in step.inputs if _is_file(path))
-    if step.program in _READERS:
+    if step.program in _programs("readers"):
         words = [word for word in step.arguments[1:] if not word.startswith(("-", "+"))]
-        if step.program in _SCRIPT_FIRST:
+        if step.program in _programs("script_first"):
             words = words[1:]
         for word in words:
             if _is_file(word) and re.search(r"[./\\]|^[A-Z]\w+$", word):
@@ -290,7 +271,8 @@ def reads(step: SimpleCommand) -> Iterator[str]:
 def only_looks(found: list[SimpleCommand]) -> bool:
     """Tell whether commands only read, search or list, and change nothing."""
     return bool(found) and all(
-        (step.program in _READERS or step.program in _SEEKERS) and not list(writes(step))
+        (step.program in _programs("readers") or step.program in _programs("seekers"))
+        and not list(writes(step))
         for step in found
     )
 
@@ -316,7 +298,7 @@ def shown(command: str) -> str:
     """Return a command line for people: without `cd`, assignments, filters and redirections."""
     kept = list[str]()
     for step in steps(command):
-        if (step.piped and step.program in _FILTERS) or step.program in (
+        if (step.piped and step.program in _programs("filters")) or step.program in (
             "cd",
             "export",
             "set",
@@ -333,7 +315,7 @@ def shown(command: str) -> str:
 def _after_flags(words: list[str]) -> list[str]:
     at = 0
     while at < len(words) and words[at].startswith("-"):
-        at += 2 if words[at] in _GIT_FLAGS else 1
+        at += 2 if words[at] in _programs("git_flags") else 1
     return words[at:]
 
 
@@ -346,34 +328,6 @@ def option(step: SimpleCommand, *names: str) -> list[str]:
         else:
             found += [word[len(name) + 1 :] for name in names if word.startswith(f"{name}=")]
     return found
-
-
-_STARTERS = {
-    "uv": ("run",), "poetry": ("run",), "pipenv": ("run",), "hatch": ("run",), "pdm": ("run",), "rye": ("run",),
-    "bundle": ("exec",), "npx": (), "bunx": (), "pnpx": (), "docker": ("compose", "exec", "run"), "dotenv": (),
-    "cross-env": (), "coverage": ("run",), "xvfb-run": (), "watch": (),
-}  # fmt: skip
-"""Programs that start another one, with their words before it."""
-
-_TWO_WORDS = frozenset(
-    "npm yarn pnpm bun cargo go make mvn mvnw gradle gradlew dotnet rake just task mix deno swift node ruff bazel composer"
-    " flutter dart sbt lein stack cabal zig nx turbo terraform docker kubectl pip alembic prisma rails php manage.py".split()
-)
-
-_CHECKS = re.compile(
-    r"(?:py\.?test|unittest|nose2?|tox|nox|jest|vitest|mocha|ava|tap|karma|cypress|playwright|rspec|minitest|phpunit|pest|ctest"
-    r"|ruff|mypy|pyright|flake8|pylint|black|isort|eslint|tsc|prettier|biome|clippy|golangci-lint|shellcheck|rubocop|stylelint"
-    r"|gcc|g\+\+|clang|javac|rustc|cmake|ninja|webpack|vite|rollup|esbuild|next)\b"
-    r"|\S+ (?:run )?(?:test|tests|t|check|lint|build|typecheck|vet|clippy|compile|package|verify|ci|fmt|spec|e2e|validate|plan)\b"
-    r"|make\b|manage\.py test|rails test"
-)
-
-_ONE_SUMMARY = frozenset(
-    "pytest py.test unittest jest vitest mocha ava rspec phpunit pest node deno bun ctest rails mix".split()
-)
-"""Runners with one summary line for all tests; others have one for each package or target."""
-
-_KEEP_THE_END = frozenset(["tail", "tee", "cat", "less", "more", "nl"])
 
 
 class ProgramRun(NamedTuple):
@@ -404,15 +358,15 @@ def run_of(steps: list[SimpleCommand]) -> ProgramRun:
 
 def _selected(run: ProgramRun, filters: list[str]) -> bool:
     """Tell whether filters may hide a failure: `tail` keeps the end, where each runner names it."""
-    whole = run.runner.partition(" ")[0] in _ONE_SUMMARY
-    return not whole and any(one not in _KEEP_THE_END for one in filters)
+    whole = run.runner.partition(" ")[0] in _programs("one_summary")
+    return not whole and any(one not in _programs("keep_the_end") for one in filters)
 
 
 def _run(step: SimpleCommand) -> ProgramRun:
-    words = step.arguments
-    while words and (name := _name(words[0])) in _STARTERS and len(words) > 1:
+    words, starters = step.arguments, rules.table("programs.toml")["starters"]
+    while words and (name := _name(words[0])) in starters and len(words) > 1:
         rest = words[1:]
-        while rest and (rest[0] in _STARTERS[name] or rest[0].startswith("-")):
+        while rest and (rest[0] in starters[name].split() or rest[0].startswith("-")):
             rest = rest[1:]
         if not rest or (name == "docker" and "exec" not in words and "run" not in words):
             break
@@ -431,10 +385,10 @@ def _run(step: SimpleCommand) -> ProgramRun:
     if name == "node" and "--test" in words:
         words = [name, "test", *(word for word in words[1:] if word != "--test")]
     rest = [word for word in words[1:] if not word.startswith("-")]
-    if name in _TWO_WORDS and rest:
+    if name in _programs("two_words") and rest:
         taken = 2 if rest[0] == "run" and len(rest) > 1 else 1
         name, rest = " ".join([name, *rest[:taken]]), rest[taken:]
-    return ProgramRun(name, frozenset(rest), check=bool(_CHECKS.match(name)))
+    return ProgramRun(name, frozenset(rest), check=bool(rule("check").match(name)))
 
 
 def _name(word: str) -> str:

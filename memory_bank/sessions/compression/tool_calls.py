@@ -5,77 +5,18 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
-from memory_bank.sessions.compression import edits
+from memory_bank.sessions.compression import edits, rules
 from memory_bank.sessions.compression.edits import FileChange, between, of_patch
+from memory_bank.sessions.compression.rules import rule
 from memory_bank.sessions.queue_rows import MESSAGE
 from memory_bank.sessions.records import Event
 
 Kind = Literal["edit", "read", "search", "command", "plan", "agent", "fetch", "message", "other"]
-
-_NAMES: dict[Kind, str] = {
-    "read": "read view readfile openfile readmanyfiles notebookread viewimage fileread cat",
-    "search": "grep glob grepsearch searchfilecontent findfiles filesearch codebasesearch"
-    " semanticsearch listdirectory listdir ls list search toolsearch ripgrep findfile searchfiles",
-    "command": "bash shell powershell runshellcommand runterminalcmd runterminalcommand"
-    " runinterminal execcommand localshell terminal executecommand unifiedexec run bashoutput exec"
-    " writestdin",
-    "plan": "todowrite updateplan writetodos managetodolist todo updatetodos",
-    "agent": "agent task spawnagent delegatetoagent runsubagent subagent",
-    "fetch": "webfetch fetch websearch googlewebsearch fetchwebpage browse",
-    "edit": "edit multiedit write notebookedit applypatch patch writefile replace create createfile"
-    " replacestringinfile insertedit inserteditintofile editfile strreplace strreplaceeditor"
-    " searchreplace strreplacebasededittool delete deletefile afterfileedit savefile removefile"
-    " multireplacestringinfile editnotebook filewrite fileedit",
-}
-
-_KINDS = {name: kind for kind, names in _NAMES.items() for name in names.split()}
-
-_PATHS = (
-    "file_path", "filePath", "path", "notebook_path", "absolute_path", "filename", "target_file",
-    "relative_path", "target_notebook", "filepath", "file", "uri", "relative_workspace_path",
-    "dir_path", "targetFile",
-)  # fmt: skip
-
-_OLD = ("old_string", "oldString", "old_str", "old_text", "oldText", "old_source")
-
-_NEW = ("new_string", "newString", "new_str", "new_text", "newText", "new_source", "insert_text")
-
-_CONTENT = ("content", "file_text", "contents", "text", "code_edit", "code", "fileText")
-
-_COMMANDS = ("command", "cmd", "command_line", "script", "commandLine", "chars")
-
-_PATTERNS = ("pattern", "query", "regex", "search", "glob", "q", "prompt", "url", "description")
-
-_TEXTS = (
-    "error", "stdout", "stderr", "output", "aggregated_output", "llmContent", "textResultForLlm",
-    "content", "result", "text", "message", "file", "formatted_output", "returnDisplay", "matches",
-    "filenames", "metadata",
-)  # fmt: skip
-
-_CODES = ("exit_code", "exitCode", "exit", "returncode", "code")
-
-_STATED = re.compile(
-    r"^\s*(?:Error:\s*)?Exit code:? (-?\d{1,5})\b"
-    r"|^Exit Code: (-?\d{1,5})[ \t]*$"
-    r"|(?:Process|Command|command) exited with (?:exit )?(?:code|status)[: ]{1,2}(-?\d{1,5})\b"
-    r"|<shellId: [^\s>]{1,40} completed with exit code (-?\d{1,5})>"
-    r"|\(exit code:? (-?\d{1,5})\)[ \t]*$",
-    re.MULTILINE | re.IGNORECASE,
-)
-
-_WRAPPING = re.compile(
-    r"^(?:Exit Code: -?\d+|Exit code:? -?\d+|Process exited with code -?\d+"
-    r"|Process Group PGID: \d+|Background PIDs: .{0,80}|Directory: .{0,300}|Signal: .{0,40}"
-    r"|Chunk ID: .{0,40}|Wall time: .{0,60}|Original token count: \d+|Total output lines: \d+"
-    r"|Warning: truncated output.{0,120}|<shellId: .{0,80}>|</?untrusted_context>"
-    r"|(?:Stdout|Stderr|Error): \((?:none|empty)\)|Output:)[ \t]*$|^(?:Output|Stdout|Stderr): ",
-    re.MULTILINE,
-)
 
 _MOST_TEXT, _DEEPEST = 400_000, 5
 
@@ -93,7 +34,7 @@ class ToolCall:
     @cached_property
     def command(self) -> str:
         """The command line of a shell."""
-        for key in _COMMANDS:
+        for key in _keys("command"):
             given = self.arguments.get(key)
             if isinstance(given, str):
                 return given
@@ -106,18 +47,18 @@ class ToolCall:
     @cached_property
     def path(self) -> str:
         """The file or folder that is named first; empty if none."""
-        return _first(self.arguments, _PATHS).removeprefix("file://")
+        return _first(self.arguments, _keys("path")).removeprefix("file://")
 
     @cached_property
     def words(self) -> str:
         """What is looked for or asked: a pattern, a URL, a question."""
-        return _first(self.arguments, _PATTERNS)
+        return _first(self.arguments, _keys("wanted"))
 
     @cached_property
     def output(self) -> str:
         """The output as text, without what clients wrap it in."""
         text = "\n".join(_texts(self.answer, 0))
-        return _WRAPPING.sub("", text[:_MOST_TEXT]).strip("\n")
+        return rule("wrapping").sub("", text[:_MOST_TEXT]).strip("\n")
 
     @cached_property
     def exit_code(self) -> int | None:
@@ -125,7 +66,7 @@ class ToolCall:
         found = _code(self.answer)
         if found is None:
             text = "\n".join(_texts(self.answer, 0))
-            stated = _STATED.search(text[:2000]) or _STATED.search(text[-2000:])
+            stated = rule("exit_code").search(text[:2000]) or rule("exit_code").search(text[-2000:])
             if stated is not None:
                 found = int(next(filter(None, stated.groups())))
         return found
@@ -167,7 +108,8 @@ def read(event: Event) -> ToolCall:
     if event.tool_name == MESSAGE:
         return ToolCall(event, "message", arguments, event.tool_output)
     name = event.tool_name.rpartition(".")[2]
-    kind = _KINDS.get(re.sub(r"[^a-z]", "", name.casefold()), "other")
+    found = rules.lists("tools").get(re.sub(r"[^a-z]", "", name.casefold()), "other")
+    kind = cast("Kind", found)
     if name.startswith(("mcp_", "MCP:", "mcp-")):
         kind = "other"
     patch = _patch(arguments)
@@ -175,7 +117,7 @@ def read(event: Event) -> ToolCall:
         kind = "edit"
     elif kind == "edit" and arguments.get("command") == "view":
         kind = "read"
-    elif kind == "agent" and _first(arguments, _COMMANDS):
+    elif kind == "agent" and _first(arguments, _keys("command")):
         kind = "command"
     return ToolCall(event, kind, arguments, _parsed(event.tool_output))
 
@@ -193,7 +135,11 @@ def _parsed(text: str) -> object:
     return found
 
 
-def _first(values: Mapping[str, Any], keys: tuple[str, ...]) -> str:
+def _keys(name: str) -> Collection[str]:
+    return rules.words("keys", name)
+
+
+def _first(values: Mapping[str, Any], keys: Collection[str]) -> str:
     for key in keys:
         found = values.get(key)
         if isinstance(found, str) and found:
@@ -210,7 +156,7 @@ def _texts(value: object, depth: int) -> Iterator[str]:
             yield from _texts(item, depth + 1)
     elif isinstance(value, dict) and depth < _DEEPEST:
         seen = set[str]()
-        for key in _TEXTS:
+        for key in _keys("output"):
             for text in _texts(value.get(key), depth + 1):
                 if text not in seen:
                     seen.add(text)
@@ -221,7 +167,7 @@ def _code(value: object) -> int | None:
     """Return the exit code that an object holds, itself or in its metadata."""
     if not isinstance(value, dict):
         return None
-    for key in _CODES:
+    for key in _keys("code"):
         found = value.get(key)
         if isinstance(found, int) and not isinstance(found, bool):
             return found
@@ -234,7 +180,7 @@ def _status(step: Mapping[str, Any]) -> str:
 
 
 def _patch(arguments: Mapping[str, Any]) -> str:
-    keys = ("patch", "patchText", "input", "patch_text", "diff", *_COMMANDS)
+    keys = ("patch", "patchText", "input", "patch_text", "diff", *_keys("command"))
     return next((text for key in keys if edits.is_patch(text := _first(arguments, (key,)))), "")
 
 
@@ -252,8 +198,8 @@ def _changes(call: ToolCall) -> Iterator[FileChange]:
     if isinstance(edits, list):
         for edit in edits[:1000]:
             if isinstance(edit, dict):
-                path = _first(edit, _PATHS) or call.path
-                yield between(path, _first(edit, _OLD), _first(edit, _NEW))
+                path = _first(edit, _keys("path")) or call.path
+                yield between(path, _first(edit, _keys("old")), _first(edit, _keys("new")))
     elif call.path:
         yield _change(call)
 
@@ -265,12 +211,12 @@ def _change(call: ToolCall) -> FileChange:
         return FileChange(path, "delete")
     answer = call.answer if isinstance(call.answer, dict) else {}
     lines = _hunks(answer.get("structuredPatch"))
-    old, new = _first(arguments, _OLD), _first(arguments, _NEW)
+    old, new = _first(arguments, _keys("old")), _first(arguments, _keys("new"))
     if old or new:
         change = edits.between(path, old, new, "update" if old else _written(call, "update"))
         around = edits.of_lines(path, lines).kept  # the function may be above the edited text
         return replace(change, kept=around + change.kept)
-    whole = _first(arguments, _CONTENT)
+    whole = _first(arguments, _keys("content"))
     action = _written(call, "add")
     before = answer.get("originalFile")
     if isinstance(before, str):

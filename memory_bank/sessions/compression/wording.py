@@ -9,9 +9,10 @@ from itertools import pairwise
 from pathlib import Path
 
 from memory_bank.notes.characters import nfc
-from memory_bank.sessions.compression import outcomes
+from memory_bank.sessions.compression import outcomes, rules
 from memory_bank.sessions.compression.definitions import Paths
 from memory_bank.sessions.compression.edits import WordedChange, described, merged, moved
+from memory_bank.sessions.compression.rules import rule
 from memory_bank.sessions.compression.sentences import (
     covered,
     decided,
@@ -34,38 +35,12 @@ _TITLE = TITLE_LIMIT - 1
 
 _PREFIX = re.compile(r"^(\w{2,10})(?:\([^)]{1,40}\))?!?: +")
 
-_PREFIXES = {"fix": "bugfix", "bugfix": "bugfix", "hotfix": "bugfix", "feat": "feature", "feature": "feature",
-             "refactor": "refactor", "perf": "refactor", "style": "refactor", "docs": "change", "test": "change",
-             "tests": "change", "chore": "change", "build": "change", "ci": "change"}  # fmt: skip
-
-_FIXES = re.compile(
-    r"^(?:fix(?:es|ed)?|repair(?:s|ed)?|mend(?:s|ed)?|correct(?:s|ed)?)\b", re.IGNORECASE
-)
-
-_TIDIES = re.compile(
-    r"^(?:refactor|renam|clean(?:ed)? ?up|tid(?:y|ied)|extract|simplif|reorgani[sz]|move|split|inline)",
-    re.IGNORECASE,
-)
-
-_MISSING = re.compile(
-    r"ImportError|NameError|ModuleNotFound|AttributeError|not defined|undefined|has no attribute|cannot find|unresolved"
-    r"|not found|NoMethodError|does not exist|is not a function|no such|cannot import", re.IGNORECASE
-)  # fmt: skip
-
 _NAME, _NAMED = re.compile(r"\w+"), re.compile(r"['\"`‘“](\w+)['\"`’”]")
 """Words, and the names that an error quotes."""
 
 _LETTERS = re.compile(r"[^\W\d_]+")
 
 _WORD = re.compile(r"[A-Za-z][a-z]+|[A-Z]+(?![a-z])")
-
-_COMMON = frozenset(
-    "the and for with from that this into not are was but you can use add fix make file files test tests src lib main init"
-    " index app code please should would could when where what how why new all its has have get set one two now also then"
-    " def class function return import run main self value data list name type change update create remove mod utils util"
-    " helper helpers common core base spec docs readme our let see look does did out over them they there been will just"
-    " some any more like want need work works way able instead".split()
-)
 
 _LEAST_WORD, _MOST_PLACE, _MOST_FILES, _MOST_RULES, _MOST_STEPS = 3, 44, 8, 4, 6
 
@@ -106,10 +81,10 @@ def _of_turn(turn: Turn, before: Sequence[Observation]) -> Iterator[Observation]
     """
     works = turn.end()
     main = max(works, key=lambda one: (bool(one.changes), len(one.modified)), default=None)
-    rules = decided(turn.request)
+    stated = decided(turn.request)
     for work in works:
         said = turn.said if work is main else ""
-        made = _Wording(turn, work, said, rules if work is main else [], before)
+        made = _Wording(turn, work, said, stated if work is main else [], before)
         if made.worth_keeping:
             yield made.observation()
 
@@ -118,10 +93,15 @@ class _Wording:
     """One work of a turn in words."""
 
     def __init__(
-        self, turn: Turn, work: TurnWork, said: str, rules: list[str], before: Sequence[Observation]
+        self,
+        turn: Turn,
+        work: TurnWork,
+        said: str,
+        stated: list[str],
+        before: Sequence[Observation],
     ) -> None:
         self._turn, self._work, self._said, self._before = turn, work, said, before
-        self._rules = [cut(one, _TITLE * 2) for one in rules[:_MOST_RULES]]
+        self._decided = [cut(one, _TITLE * 2) for one in stated[:_MOST_RULES]]
         self._planned = planned(said)
         told = telling(said)
         repeated = told in map(opened, self._planned) and all(
@@ -142,7 +122,7 @@ class _Wording:
         ]
         done = work.changes or work.taken_back or work.commit or work.runs or work.reports
         reported = not self._turn.request  # by the agent itself, not by a hook
-        return bool(done or self._answer or steps or reported or (self._rules and self._said))
+        return bool(done or self._answer or steps or reported or (self._decided and self._said))
 
     def observation(self) -> Observation:
         """Return the work as an observation."""
@@ -176,13 +156,16 @@ class _Wording:
     def _type(self) -> str:
         subject = self._work.commit.split("\n", 1)[0]
         prefix = _PREFIX.match(subject)
-        if self._rules or decided(self._work.commit):
+        if self._decided or decided(self._work.commit):
             return "decision"
-        if prefix and prefix[1].casefold() in _PREFIXES:
-            return _PREFIXES[prefix[1].casefold()]
+        said = rules.lists("commit_types").get(prefix[1].casefold()) if prefix else None
+        if said:
+            return said
         words = [one for one in self._words if one.sort != "debug"]
         if not words:
-            return "bugfix" if _FIXES.match(subject) else "change" if subject else "discovery"
+            return (
+                "bugfix" if rule("fixes").match(subject) else "change" if subject else "discovery"
+            )
         return self._type_of_changes(words, subject)
 
     def _type_of_changes(self, words: list[WordedChange], subject: str) -> str:
@@ -190,7 +173,7 @@ class _Wording:
         new = bool(code) and all(word.sort == "new" for word in code)
         told = [subject] if subject else [self._said.lstrip(), self._turn.request.lstrip()]
         missing = self._work.mends and (new or self._was_missing())
-        fixes = self._work.mends or (any(map(_FIXES.match, told)) and not new)
+        fixes = self._work.mends or (any(map(rule("fixes").match, told)) and not new)
         same = all(word.sort in ("renamed", "layout", "moved") for word in words) or moved(words)
         failing = any(run.failed and not run.closed for run in self._last) and self._answer
         added = any(word.added or word.sort == "new" for word in code)
@@ -200,7 +183,7 @@ class _Wording:
             ("change", not code),
             ("feature", missing),
             ("bugfix", fixes),
-            ("refactor", any(map(_TIDIES.match, told))),
+            ("refactor", any(map(rule("tidies").match, told))),
             ("feature", added),
         )
         return next((kind for kind, holds in found if holds), "change")
@@ -211,7 +194,7 @@ class _Wording:
         added = {word for one in changes for line in one.added for word in _NAME.findall(line)}
         errors = (run.error for run in self._work.runs if run.failed and run.error)
         return any(
-            _MISSING.search(said) and added.intersection(_NAMED.findall(said))
+            rule("missing").search(said) and added.intersection(_NAMED.findall(said))
             for said in (f"{one.message} {' '.join(one.lines)}" for one in errors)
         )
 
@@ -221,8 +204,8 @@ class _Wording:
         subject = _PREFIX.sub("", work.commit.split("\n", 1)[0]).strip()
         if subject and subject != "commit":
             return _with(subject[:1].upper() + subject[1:], self._place())
-        if self._rules:
-            return answer or headline(self._rules[0], _TITLE)
+        if self._decided:
+            return answer or headline(self._decided[0], _TITLE)
         words = [one for one in self._words if one.sort != "debug"]
         if not words:
             return answer or self._title_without_changes()
@@ -257,7 +240,7 @@ class _Wording:
         if not self._said:
             shown = ", ".join(map(_short, work.reads[:3]))
             return cut(next(iter(work.looks), f"Look at {shown or 'the project'}"), _TITLE)
-        said = self._planned or self._turn.steps or self._rules or [self._said]
+        said = self._planned or self._turn.steps or self._decided or [self._said]
         return headline(opened(said[0]), _TITLE)
 
     def _place(self) -> str:
@@ -273,7 +256,7 @@ class _Wording:
     def _facts(self) -> list[str]:
         """Return decisions, outcomes, what is open, then what changed."""
         work = self._work
-        facts = [f"{DECIDED}{one}" for one in self._rules]
+        facts = [f"{DECIDED}{one}" for one in self._decided]
         facts += [f"{DECIDED}{cut(one, 220)}" for one in decided(self._said)[:2]]
         facts += self._steps()
         facts += self._outcomes()
@@ -374,7 +357,8 @@ def _parts_of(text: str) -> list[str]:
     return [
         word
         for word, ascii_only in found
-        if len(word) >= (_LEAST_WORD if ascii_only else 2) and word not in _COMMON
+        if len(word) >= (_LEAST_WORD if ascii_only else 2)
+        and word not in rules.words("words", "common_in_names")
     ]
 
 
