@@ -8,12 +8,11 @@ from typing import TypeAlias
 
 from memory_bank.base.errors import MemoryBankError
 from memory_bank.base.setting_sections import CompressionSettings
-from memory_bank.base.text import estimate
 from memory_bank.sessions.compression import command, program, wording
 from memory_bank.sessions.compression.definitions import Paths
 from memory_bank.sessions.compression.sentences import telling
-from memory_bank.sessions.compression.texts import Compressed, bounded, cut, unnamed
-from memory_bank.sessions.compression.tool_calls import ToolCall, read
+from memory_bank.sessions.compression.texts import Compressed, cut, observation
+from memory_bank.sessions.compression.tool_calls import ToolCall, read, tokens
 from memory_bank.sessions.records import Event, Observation, Prompt
 
 Sample: TypeAlias = Callable[[str, int], str]
@@ -74,27 +73,21 @@ def _unchanged(events: Sequence[Event], project_root: Path | None) -> tuple[Obse
 
 def _observation(call: ToolCall, paths: Paths) -> Observation:
     event = call.event
-    changed = [
-        paths.shown(path, event.cwd)
-        for change in call.changes
-        for path in filter(None, (change.path, change.moved_to))
-    ]
+    changed = list(call.changed(paths))
     about = call.command or call.path or call.words or ", ".join(changed) or event.tool_input
     title = f"{event.tool_name}{' fails' if call.failed else ''}: {cut(about, 120)}"
     narrative = f"Input:\n\n{event.tool_input}\n\nOutput:\n\n{event.tool_output}"
     if call.kind == "message":
-        title, narrative = (
-            telling(event.tool_output) or cut(event.tool_output, 90),
-            event.tool_output,
-        )
-    named = [paths.shown(call.path, event.cwd)] if call.path and not changed else []
-    made = unnamed(
+        narrative = event.tool_output
+        title = telling(narrative) or cut(narrative, 90)
+    read_files = [paths.shown(call.path, event.cwd)] if call.kind == "read" and call.path else []
+    return observation(
         "change" if changed else "discovery",
         title,
         event.created_at,
+        lists={"files_read": read_files, "files_modified": changed},
         narrative=narrative,
+        most=_MOST,
         prompt_number=event.prompt_number,
-        discovery_tokens=estimate(event.tool_input) + estimate(event.tool_output),
+        discovery_tokens=tokens(event),
     )
-    read_files = named if call.kind == "read" else ()
-    return bounded(made, files_read=read_files, files_modified=changed, narrative=_MOST)

@@ -5,15 +5,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from memory_bank.base.setting_sections import OBSERVATION_TYPES
-from memory_bank.base.text import estimate
 from memory_bank.sessions.compression.definitions import Paths
-from memory_bank.sessions.compression.texts import bounded, unnamed
-from memory_bank.sessions.compression.tool_calls import read
+from memory_bank.sessions.compression.texts import observation
+from memory_bank.sessions.compression.tool_calls import read, tokens
 from memory_bank.sessions.records import Event, Observation, Prompt
 
 MOST_ANSWER = 2_000_000
@@ -41,18 +40,17 @@ def question(
         "session_id": events[0].session_id if events else "",
         "project": project,
         "model": model,
-        "prompts": [
-            {"prompt_number": one.prompt_number, "prompt_text": one.prompt_text,
-             "created_at": one.created_at.isoformat()}
-            for one in prompts
-        ],
+        "prompts": [_plain(one) for one in prompts],
         "events": [
-            {"id": one.id, "tool_name": one.tool_name, "tool_input": _value(one.tool_input),
-             "tool_output": _value(one.tool_output), "prompt_number": one.prompt_number,
-             "created_at": one.created_at.isoformat(), "failed": one.failed, "cwd": one.cwd}
+            _plain(one)
+            | {"tool_input": _value(one.tool_input), "tool_output": _value(one.tool_output)}
             for one in events
         ],
-    }  # fmt: skip
+    }
+
+
+def _plain(one: Prompt | Event) -> dict[str, Any]:
+    return {**asdict(one), "created_at": one.created_at.isoformat()}
 
 
 def _value(text: str) -> Any:  # noqa: ANN401 - what JSON can hold
@@ -73,19 +71,12 @@ def observations(
     left = {one.id: one for one in events}
     found = list(_made(_observations(answer), events, left))
     named = {path for one in found for path in one.files_modified}
-    paths = Paths(root)
-    changed = [
-        paths.shown(path, call.event.cwd)
-        for call in map(read, events)
-        for change in call.changes
-        for path in filter(None, (change.path, change.moved_to))
-    ]
-    missing = [path for path in dict.fromkeys(changed) if path not in named]
-    last = found[-1]
+    paths, last = Paths(root), found[-1]
+    changed = dict.fromkeys(path for event in events for path in read(event).changed(paths))
     found[-1] = replace(
         last,
-        files_modified=(*last.files_modified, *missing),
-        discovery_tokens=last.discovery_tokens + sum(map(_tokens, left.values())),
+        files_modified=(*last.files_modified, *(path for path in changed if path not in named)),
+        discovery_tokens=last.discovery_tokens + sum(map(tokens, left.values())),
     )
     return tuple(found)
 
@@ -111,51 +102,44 @@ def _made(
 ) -> Iterator[Observation]:
     """Yield the observations of an answer, and take their events out of those that are left."""
     for number, one in enumerate(found, 1):
+        where = f"observation {number} of the answer"
         if not isinstance(one, dict):
-            raise NoObservations(f"observation {number} of the answer is no object")
-        texts = {name: _text(one, name, number) for name in _TEXTS}
-        lists = {name: _list(one, name, number) for name in _LISTS}
+            raise NoObservations(f"{where} is no object")
+        texts = {name: _text(one, name, where).strip() for name in _TEXTS}
+        lists = {name: _list(one, name, where) for name in _LISTS}
         obs_type = str(one.get("obs_type") or one.get("type") or "").strip().casefold()
         if not texts["title"]:
-            raise NoObservations(f"observation {number} of the answer has no title")
+            raise NoObservations(f"{where} has no title")
         if obs_type not in OBSERVATION_TYPES:
-            raise NoObservations(f"observation {number} of the answer has no known obs_type")
+            raise NoObservations(f"{where} has no known obs_type")
         ids = one.get("event_ids")
-        own = [left.pop(i) for i in (ids if isinstance(ids, list) else ()) if _known(i, left)]
+        known = [one for one in ids if type(one) is int] if isinstance(ids, list) else []
+        own = [left.pop(one) for one in dict.fromkeys(known) if one in left]
         last = max(own or events, key=lambda event: event.created_at)
         prompt = one.get("prompt_number")
-        made = unnamed(
+        yield observation(
             obs_type,
-            texts["title"],
+            texts.pop("title"),
             last.created_at,
-            subtitle=texts["subtitle"],
-            narrative=texts["narrative"],
+            lists=lists,
+            most=_NARRATIVE,
             prompt_number=prompt if type(prompt) is int and prompt > 0 else last.prompt_number,
-            discovery_tokens=sum(map(_tokens, own)),
+            discovery_tokens=sum(map(tokens, own)),
+            **texts,
         )
-        yield bounded(made, **lists, narrative=_NARRATIVE)
 
 
-def _known(number: object, by_id: Mapping[int, Event]) -> bool:
-    return type(number) is int and number in by_id
-
-
-def _text(one: Mapping[str, Any], name: str, number: int) -> str:
-    value = one.get(name) or ""
-    if not isinstance(value, str):
-        raise NoObservations(f"{name} of observation {number} of the answer is no text")
-    return value.strip()
-
-
-def _list(one: Mapping[str, Any], name: str, number: int) -> list[str]:
-    value = one.get(name) or []
-    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        raise NoObservations(f"{name} of observation {number} of the answer is no list of texts")
+def _text(one: Mapping[str, Any], name: str, where: str) -> str:
+    if not isinstance(value := one.get(name) or "", str):
+        raise NoObservations(f"{name} of {where} is no text")
     return value
 
 
-def _tokens(event: Event) -> int:
-    return estimate(event.tool_input) + estimate(event.tool_output)
+def _list(one: Mapping[str, Any], name: str, where: str) -> list[str]:
+    value = one.get(name) or []
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise NoObservations(f"{name} of {where} is no list of texts")
+    return value
 
 
 MOST_TOKENS = 4000

@@ -5,12 +5,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from itertools import islice
 from typing import NamedTuple
 
 from memory_bank.sessions.compression import rules, shell
-from memory_bank.sessions.compression.definitions import Paths, names
-from memory_bank.sessions.compression.edits import listed
+from memory_bank.sessions.compression.definitions import Paths
 from memory_bank.sessions.compression.rules import rule
 from memory_bank.sessions.compression.texts import cut
 from memory_bank.sessions.compression.tool_calls import ToolCall
@@ -109,62 +107,16 @@ def _lines(output: str) -> Iterator[str]:
     return (line[:_MOST_LINE].rstrip() for line in lines)
 
 
-_FOUND = re.compile(r"^([^\s:\x00]{1,300}\.\w{1,8})(?::\d+[:\s]|$)", re.MULTILINE)
-
-_NUMBERED = re.compile(r"^\s{0,8}\d+(?:→|\t|: |\|)", re.MULTILINE)
-
-_MOST_FOUND, _MOST_FACTS, _MOST_TOLD = 4, 6, 1000
-
-
 def look(call: ToolCall, paths: Paths) -> tuple[list[str], str]:
-    """Return the files that a call read, and what it showed."""
-    read, fact, cwd = list[str](), "", call.event.cwd
-    if call.kind == "read" and call.path and not call.failed:
-        read = [paths.shown(call.path, cwd)]
-        fact = _defines(read[0], call.output)
-    elif call.kind == "command":
-        steps = shell.steps(call.command)
-        shown = () if call.failed else (path for step in steps for path in shell.reads(step))
-        read = [paths.shown(path, cwd) for path in shown]
-        wanted = next(filter(None, map(_pattern, steps)), "")
-        if wanted:
-            fact = _search(wanted, call.output, paths, cwd)
-        elif len(read) == 1:
-            fact = _defines(read[0], call.output)
-    elif call.kind == "search":
-        fact = _search(call.words or call.path, call.output, paths, cwd)
-    elif call.kind == "fetch":
-        fact = ": ".join(filter(None, (cut(call.words, 100), cut(call.output, 120))))
-    elif call.kind == "other" and call.event.tool_name:
-        asked = cut(call.words or call.event.tool_input, 80)
-        fact = f"{call.event.tool_name} of {asked}: {cut(call.output, 100)}"
-    return read, fact
-
-
-def _pattern(step: shell.SimpleCommand) -> str:
-    """Return what a command searches for."""
-    if step.program in ("grep", "rg", "ag", "egrep", "fgrep", "git-grep"):
-        words = [word for word in step.words if not word.startswith("-")]
-        first = 2 if step.program == "git-grep" else 1
-        return words[first] if len(words) > first else ""
-    return ""
-
-
-def _defines(path: str, text: str) -> str:
-    """Say what a file that was read defines."""
-    shown = _NUMBERED.sub("", text[:60_000])
-    found = tuple(dict.fromkeys(islice(names(path, shown.splitlines()[:1500]), 40)))
-    return f"{path} has {listed(found, 5)}" if found else ""
-
-
-def _search(wanted: str, output: str, paths: Paths, cwd: str) -> str:
-    """Say where a search found something."""
-    found = list(dict.fromkeys(match[1] for match in islice(_FOUND.finditer(output), 400)))
-    shown = [paths.shown(path, cwd) for path in found[:_MOST_FOUND]]
-    more = f" and {len(found) - len(shown)} more" if len(found) > len(shown) else ""
-    if not output.strip() or re.match(r"(?i)no (?:files|matches)", output.strip()):
-        return f"“{cut(wanted, 80)}” is found nowhere"
-    return f"“{cut(wanted, 80)}” is found in {', '.join(shown)}{more}" if shown else ""
+    """Return the files that a call read, and what it showed where no answer tells it."""
+    if call.kind == "command":
+        read = [path for step in shell.steps(call.command) for path in shell.reads(step)]
+    else:
+        read = [call.path] if call.kind == "read" and call.path else []
+    asked = cut(call.words or call.event.tool_input, 80)
+    fact = f"{call.event.tool_name} of {asked}: {cut(call.output, 100)}"
+    shown = [] if call.failed else [paths.shown(path, call.event.cwd) for path in read]
+    return shown, "" if call.kind in ("read", "command") else fact
 
 
 def failure_fact(call: ToolCall, counts: Tests) -> str:

@@ -5,15 +5,14 @@ from __future__ import annotations
 import json
 import os
 import shlex
-import signal
 import subprocess
 import tempfile
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from threading import Event, Timer
 from typing import IO, Any
 
+from memory_bank.git.process import kill
 from memory_bank.sessions.compression.command import MOST_ANSWER, NoObservations
 from memory_bank.sessions.compression.texts import cut
 
@@ -60,10 +59,10 @@ def _run(words: list[str], given: IO[bytes], errors: IO[bytes]) -> tuple[bytes, 
 
     def stop() -> None:
         late.set()
-        _stop(process)
+        kill(running)
 
     try:
-        process = subprocess.Popen(  # noqa: S603 - the user's own setting, without a shell
+        running = subprocess.Popen(  # noqa: S603 - the user's own setting, without a shell
             words,
             stdin=given,
             stdout=subprocess.PIPE,
@@ -73,26 +72,16 @@ def _run(words: list[str], given: IO[bytes], errors: IO[bytes]) -> tuple[bytes, 
         )
     except (OSError, ValueError, RuntimeError) as error:
         raise NoObservations(f"{cut(words[0], 60)} can't be started: {error}") from None
-    with process:
-        timer = Timer(SECONDS, stop)
-        timer.daemon = True
+    timer = Timer(SECONDS, stop)
+    timer.daemon = True
+    with running:
         timer.start()
         try:
-            assert process.stdout is not None  # noqa: S101  (narrows the type)
-            answer = process.stdout.read(MOST_ANSWER * _BYTES + 1)
-            if len(answer) > MOST_ANSWER * _BYTES:
-                _stop(process)
-            process.wait()
+            assert running.stdout is not None  # noqa: S101  (narrows the type)
+            answer = running.stdout.read(MOST_ANSWER * _BYTES + 1)
+            if len(answer) <= MOST_ANSWER * _BYTES:
+                running.wait()
         finally:
             timer.cancel()
-            _stop(process)
-    return answer, process.returncode, late.is_set()
-
-
-def _stop(process: subprocess.Popen[bytes]) -> None:
-    """Stop a program and all that it started."""
-    with suppress(OSError):
-        if os.name == "posix":
-            os.killpg(process.pid, signal.SIGKILL)
-        else:
-            process.kill()
+            kill(running)
+    return answer, running.returncode, late.is_set()

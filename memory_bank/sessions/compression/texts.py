@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from memory_bank.sessions.records import TITLE_LIMIT, Observation
 
@@ -62,34 +62,31 @@ def ends(text: str, most: int) -> str:
     return f"{head}\n\n…\n\n{tail}"
 
 
-def bounded(
-    one: Observation,
+def observation(
+    obs_type: str,
+    title: str,
+    created_at: datetime,
     *,
-    facts: Iterable[str] = (),
-    concepts: Iterable[str] = (),
-    files_read: Iterable[str] = (),
-    files_modified: Iterable[str] = (),
-    narrative: int = NARRATIVE,
+    lists: Mapping[str, Iterable[str]],
+    narrative: str = "",
+    most: int = NARRATIVE,
+    **texts: Any,  # noqa: ANN401  (of an observation)
 ) -> Observation:
-    """Return an observation whose texts and lists are visible and bounded."""
-    modified = tuple(dict.fromkeys(map(_path, files_modified)))
-    told = dict.fromkeys(filter(None, (cut(fact, _FACT) for fact in facts)))
-    words = dict.fromkeys(filter(None, (cut(word, 40).casefold() for word in concepts)))
+    """Return an observation whose texts and lists are visible and bounded, without ids."""
+    modified = tuple(dict.fromkeys(map(_path, lists["files_modified"])))
+    facts = dict.fromkeys(cut(fact, _FACT) for fact in lists.get("facts", ()))
+    concepts = dict.fromkeys(cut(word, 40).casefold() for word in lists.get("concepts", ()))
+    read = dict.fromkeys(map(_path, lists["files_read"]))
+    made = Observation("", "", "", obs_type, cut(title, TITLE_LIMIT - 1), created_at, **texts)
     return replace(
-        one,
-        title=cut(one.title, TITLE_LIMIT - 1),
-        subtitle=cut(one.subtitle, 160),
-        facts=tuple(told)[:_FACTS],
-        narrative=ends(one.narrative, narrative),
-        concepts=tuple(words)[:_CONCEPTS],
-        files_read=tuple(p for p in dict.fromkeys(map(_path, files_read)) if p not in modified),
+        made,
+        subtitle=cut(made.subtitle, 160),
+        facts=tuple(filter(None, facts))[:_FACTS],
+        narrative=ends(narrative, most),
+        concepts=tuple(filter(None, concepts))[:_CONCEPTS],
+        files_read=tuple(path for path in read if path not in modified),
         files_modified=modified,
     )
-
-
-def unnamed(obs_type: str, title: str, created_at: datetime, **texts: object) -> Observation:
-    """Return an observation that has no id, session and project yet."""
-    return Observation("", "", "", obs_type, title, created_at, **texts)  # type: ignore[arg-type]
 
 
 def _path(path: str) -> str:

@@ -10,7 +10,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, cast
 
+from memory_bank.base.text import estimate
 from memory_bank.sessions.compression import edits, rules
+from memory_bank.sessions.compression.definitions import Paths
 from memory_bank.sessions.compression.edits import FileChange, between, of_patch
 from memory_bank.sessions.compression.rules import rule
 from memory_bank.sessions.queue_rows import MESSAGE
@@ -84,21 +86,29 @@ class ToolCall:
             return ()
         return tuple(_changes(self))
 
-    @cached_property
-    def steps(self) -> tuple[tuple[str, str], ...]:
-        """The steps of a plan, each with its status."""
-        for key in ("todos", "plan", "items", "todoList"):
-            given = self.arguments.get(key)
-            if isinstance(given, list):
-                return tuple(
-                    (
-                        _first(step, ("content", "step", "title", "description", "text")),
-                        _status(step),
-                    )
-                    for step in given[:100]
-                    if isinstance(step, dict)
-                )
-        return ()
+    def changed(self, paths: Paths) -> Iterator[str]:
+        """Yield the files that it changed, as observations name them."""
+        for change in self.changes:
+            for path in filter(None, (change.path, change.moved_to)):
+                yield paths.shown(path, self.event.cwd)
+
+    @property
+    def open_steps(self) -> list[str] | None:
+        """The open steps of a plan; None if it has no plan."""
+        given = map(self.arguments.get, ("todos", "plan", "items", "todoList"))
+        plan = next((one for one in given if isinstance(one, list)), None)
+        if plan is None:
+            return None
+        steps = [one for one in plan[:100] if isinstance(one, dict)]
+        named = ("content", "step", "title", "description", "text")
+        found = ((_first(one, named), _first(one, ("status", "state"))) for one in steps)
+        closed = ("completed", "done", "complete", "cancelled")
+        return [step for step, status in found if step and status.casefold() not in closed]
+
+
+def tokens(event: Event) -> int:
+    """Return the estimated tokens of an event."""
+    return estimate(event.tool_input) + estimate(event.tool_output)
 
 
 def read(event: Event) -> ToolCall:
@@ -174,11 +184,6 @@ def _code(value: object) -> int | None:
     return _code(value.get("metadata")) if isinstance(value.get("metadata"), dict) else None
 
 
-def _status(step: Mapping[str, Any]) -> str:
-    text = _first(step, ("status", "state")).casefold()
-    return "done" if text in ("completed", "done", "complete", "cancelled") else "open"
-
-
 def _patch(arguments: Mapping[str, Any]) -> str:
     keys = ("patch", "patchText", "input", "patch_text", "diff", *_keys("command"))
     return next((text for key in keys if edits.is_patch(text := _first(arguments, (key,)))), "")
@@ -229,15 +234,13 @@ def _change(call: ToolCall) -> FileChange:
 def _written(call: ToolCall, unsaid: edits.Action) -> edits.Action:
     """Tell whether a file was new, if the client says so."""
     answer = call.answer if isinstance(call.answer, dict) else {}
-    shown = answer.get("returnDisplay")
-    places = [answer, answer.get("metadata"), shown]
-    for place in places:
-        if isinstance(place, dict):
-            if place.get("type") in ("create", "update"):
-                return "add" if place["type"] == "create" else "update"
-            for key, new in (("isNewFile", True), ("exists", False)):
-                if isinstance(place.get(key), bool):
-                    return "add" if place[key] is new else "update"
+    for place in (answer, answer.get("metadata"), answer.get("returnDisplay")):
+        said = place if isinstance(place, dict) else {}
+        known = said.get("type"), said.get("isNewFile"), said.get("exists")
+        if known[0] == "create" or known[1] is True or known[2] is False:
+            return "add"
+        if known[0] == "update" or known[1] is False or known[2] is True:
+            return "update"
     return unsaid
 
 

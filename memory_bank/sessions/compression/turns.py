@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from memory_bank.base.text import estimate
 from memory_bank.sessions.compression import outcomes, shell
 from memory_bank.sessions.compression.definitions import Paths, kind_of
-from memory_bank.sessions.compression.edits import FileChange, WordedChange, described, merged
+from memory_bank.sessions.compression.edits import FileChange, merged
 from memory_bank.sessions.compression.texts import cut
-from memory_bank.sessions.compression.tool_calls import ToolCall
-
-_REPLACES = re.compile(
-    r"s(?P<mark>[/|#,@])(?P<old>.+?)(?P=mark)(?P<new>.*?)(?P=mark)(?P<flags>\w*)"
-)
+from memory_bank.sessions.compression.tool_calls import ToolCall, tokens
 
 _HERE = re.compile(r"^\$\(cat <<-?['\"]?(\w+)['\"]?\n|\n[ \t]*(?:EOF|END|MSG|COMMIT|EOM)\n?\)?\s*$")
 
@@ -62,7 +57,7 @@ class TurnWork:
     """What subagents said."""
     commit: str = ""
     """The message of the commit that ends it."""
-    words: list[WordedChange] = field(default_factory=list)
+    words: list[FileChange] = field(default_factory=list)
     """Its changes in words, once all are known."""
 
     @property
@@ -98,7 +93,7 @@ class TurnWork:
             undone = _undone(path, found, net)
             if undone is not None:
                 self.taken_back.setdefault(path, []).append(undone)
-            self.words.append(described(net))
+            self.words.append(net)
 
 
 def _undone(path: str, found: Sequence[FileChange], net: FileChange) -> FileChange | None:
@@ -136,7 +131,7 @@ class Turn:
         if not self.works or self.works[-1].commit:
             self.works.append(TurnWork(event.prompt_number, event.created_at))
         work = self.works[-1]
-        work.tokens += estimate(event.tool_input) + estimate(event.tool_output)
+        work.tokens += tokens(event)
         work.when = max(work.when, event.created_at)
         if call.kind == "message":
             self.said = call.output.strip() or self.said
@@ -146,8 +141,8 @@ class Turn:
             self._command(work, call)
         elif call.kind == "agent" and not call.failed:
             self._report(work, call)
-        elif call.kind == "plan" and call.steps:
-            self.steps = [step for step, status in call.steps if status == "open" and step]
+        elif call.kind == "plan" and (steps := call.open_steps) is not None:
+            self.steps = steps
         else:
             self._look(work, call)
 
@@ -183,9 +178,7 @@ class Turn:
         for change in changes:
             path = self.paths.shown(change.path, call.event.cwd)
             moved = self.paths.shown(change.moved_to, call.event.cwd) if change.moved_to else ""
-            shown = FileChange(
-                path, change.action, change.removed, change.added, change.kept, moved
-            )
+            shown = replace(change, path=path, moved_to=moved)
             work.changes.setdefault(path, []).append(shown)
             self.edits += kind_of(path) == "code"
 
@@ -199,8 +192,8 @@ class Turn:
             return
         if not call.failed:
             self._take_back(steps, call.event.cwd)
-        written = list(_writes(steps, failed=call.failed))
-        self._edit(work, call, [_written(one) for one in written])
+        written = _writes(steps, failed=call.failed)
+        self._edit(work, call, written)
         commit = None if call.failed else _commit(steps)
         if commit is not None:
             work.commit = commit or "commit"
@@ -255,31 +248,12 @@ def _below(path: str, places: Sequence[str]) -> bool:
     return any(one in (".", path) or path.startswith(f"{one.rstrip('/')}/") for one in places)
 
 
-def _writes(steps: Sequence[shell.SimpleCommand], *, failed: bool) -> Iterator[shell.Write]:
-    """Yield what commands write; of some that failed all but the last one were done."""
-    written = [
-        write for step in steps if shell.takes_back(step) is None for write in shell.writes(step)
-    ]
-    if not failed or not steps:
-        yield from written
-        return
-    undone = {one for one in shell.writes(steps[-1]) if one.path not in steps[-1].outputs}
-    yield from (one for one in written if one not in undone)
-
-
-def _written(write: shell.Write) -> FileChange:
-    """Return what a command line does to a file as a change."""
-    if write.how == "move":
-        return FileChange(write.path, "move", moved_to=write.moved_to)
-    if write.how == "delete":
-        return FileChange(write.path, "delete")
-    replaced = _REPLACES.fullmatch(write.text.strip())
-    if replaced is not None:
-        old, new = (text.replace(r"\b", "") for text in replaced.group("old", "new"))
-        times = 2 if "g" in replaced["flags"] else 1  # in more places than one, as a rename is
-        return FileChange(write.path, "update", (old,) * times, (new,) * times)
-    lines = tuple(write.text.splitlines())
-    return FileChange(write.path, "add" if write.how == "add" else "update", added=lines)
+def _writes(steps: Sequence[shell.SimpleCommand], *, failed: bool) -> list[FileChange]:
+    """Return what commands write; of some that failed all but the last one were done."""
+    kept = [step for step in steps if shell.takes_back(step) is None]
+    last = steps[-1:] if failed else ()
+    undone = {one for step in last for one in shell.writes(step) if one.path not in step.outputs}
+    return [one for step in kept for one in shell.writes(step) if one not in undone]
 
 
 def _commit(steps: Sequence[shell.SimpleCommand]) -> str | None:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 from pathlib import Path
 
 from memory_bank.notes.characters import nfc
 from memory_bank.sessions.compression import outcomes, rules
 from memory_bank.sessions.compression.definitions import Paths
-from memory_bank.sessions.compression.edits import WordedChange, described, merged, moved
+from memory_bank.sessions.compression.edits import FileChange, merged, moved
 from memory_bank.sessions.compression.rules import rule
 from memory_bank.sessions.compression.sentences import (
     covered,
@@ -23,7 +22,7 @@ from memory_bank.sessions.compression.sentences import (
     step_of,
     telling,
 )
-from memory_bank.sessions.compression.texts import bounded, cut, unnamed
+from memory_bank.sessions.compression.texts import cut, ends, observation
 from memory_bank.sessions.compression.tool_calls import read
 from memory_bank.sessions.compression.turns import Run, Turn, TurnWork
 from memory_bank.sessions.records import TITLE_LIMIT, Event, Observation, Prompt
@@ -39,8 +38,6 @@ _NAME, _NAMED = re.compile(r"\w+"), re.compile(r"['\"`‘“](\w+)['\"`’”]")
 """Words, and the names that an error quotes."""
 
 _LETTERS = re.compile(r"[^\W\d_]+")
-
-_WORD = re.compile(r"[A-Za-z][a-z]+|[A-Z]+(?![a-z])")
 
 _LEAST_WORD, _MOST_PLACE, _MOST_FILES, _MOST_RULES, _MOST_STEPS = 3, 44, 8, 4, 6
 
@@ -126,22 +123,20 @@ class _Wording:
 
     def observation(self) -> Observation:
         """Return the work as an observation."""
-        work = self._work
-        title = self._title()
-        made = unnamed(
+        work, short = self._work, self._paths.short
+        return observation(
             self._type(),
-            self._paths.short(title),
+            short(self._title()),
             work.when,
-            narrative=self._paths.short(self._narrative()),
+            lists={
+                "facts": map(short, self._facts()),
+                "concepts": self._concepts(),
+                "files_read": work.reads,
+                "files_modified": work.modified or self._committed(),
+            },
+            narrative=short(self._narrative()),
             prompt_number=work.prompt,
             discovery_tokens=work.tokens,
-        )
-        return bounded(
-            made,
-            facts=map(self._paths.short, self._facts()),
-            concepts=self._concepts(),
-            files_read=work.reads,
-            files_modified=work.modified or self._committed(),
         )
 
     def _committed(self) -> list[str]:
@@ -168,7 +163,7 @@ class _Wording:
             )
         return self._type_of_changes(words, subject)
 
-    def _type_of_changes(self, words: list[WordedChange], subject: str) -> str:
+    def _type_of_changes(self, words: list[FileChange], subject: str) -> str:
         code = [word for word in words if word.kind == "code"]
         new = bool(code) and all(word.sort == "new" for word in code)
         told = [subject] if subject else [self._said.lstrip(), self._turn.request.lstrip()]
@@ -176,7 +171,7 @@ class _Wording:
         fixes = self._work.mends or (any(map(rule("fixes").match, told)) and not new)
         same = all(word.sort in ("renamed", "layout", "moved") for word in words) or moved(words)
         failing = any(run.failed and not run.closed for run in self._last) and self._answer
-        added = any(word.added or word.sort == "new" for word in code)
+        added = any(word.gains or word.sort == "new" for word in code)
         found = (
             ("refactor", same),
             ("discovery", not code and failing),
@@ -211,7 +206,7 @@ class _Wording:
             return answer or self._title_without_changes()
         return moved(words) or self._title_of_changes(words, answer)
 
-    def _title_of_changes(self, words: list[WordedChange], answer: str) -> str:
+    def _title_of_changes(self, words: list[FileChange], answer: str) -> str:
         """Return a new symbol of code, else the answer, else what was changed where."""
         named = next((one for one in words if one.title and one.kind == "code"), None)
         mends = self._work.mends and not self._was_missing()
@@ -219,7 +214,7 @@ class _Wording:
             return answer
         told = named or next((one for one in words if one.title), None)
         if told is not None:
-            return _with(told.title, "" if told.path in told.title else self._place())
+            return _with(told.title, "" if told.place in told.title else self._place())
         within = next((word.within for word in words if word.within), "")
         return _with(f"Change {within}" if within else "Change", self._place())
 
@@ -248,7 +243,7 @@ class _Wording:
         paths = list(dict.fromkeys(self._work.modified))
         if not paths:
             return ""
-        first = self._words[0].path if self._words else paths[0]
+        first = self._words[0].place if self._words else paths[0]
         more = len(paths) - 1
         files = "1 other file" if more == 1 else f"{more} other files"
         return f"{_short(first)} and {files}" if more else _short(first)
@@ -265,12 +260,12 @@ class _Wording:
         several = len(self._words) > 1
         for word in self._words[:_MOST_FILES]:
             said = "; ".join(word.facts[: 2 if several else 4])
-            facts += [f"{word.path}: {said}" if several else said] if said else []
+            facts += [f"{word.place}: {said}" if several else said] if said else []
         for path, found in work.taken_back.items():
-            said = "; ".join(described(merged(path, found)).facts[:2])
+            said = "; ".join(merged(path, found).facts[:2])
             facts.append(f"tried in {path} and taken back: {said}")
         if not work.changes and not self._said:
-            facts += list(dict.fromkeys(work.looks))[:6]
+            facts += work.looks[:6]
         else:
             facts += [one for one in work.looks if one.startswith("`")][:3]
         return list(dict.fromkeys(filter(None, facts)))
@@ -317,7 +312,7 @@ class _Wording:
         parts = [self._said] if self._answer or len(self._said.split()) > _MOST_RULES else []
         if "\n" in work.commit:
             parts.append(work.commit.split("\n", 1)[1].strip())
-        parts += [cut_ends(one) for one in work.reports if one not in self._said]
+        parts += [ends(one, _REPORT) for one in work.reports if one not in self._said]
         errors = [run.error for run in work.runs if run.error]
         told = " ".join(error.message for error in errors)
         lines = dict.fromkeys(line for error in errors for line in error.lines)
@@ -334,7 +329,7 @@ class _Wording:
             count.update(
                 dict.fromkeys(set(_parts_of(path.rpartition("/")[2].partition(".")[0])), 2)
             )
-        names = [name for change in self._words for name in (*change.added, *change.removed)]
+        names = [name for change in self._words for name in (*change.gains, *change.loses)]
         for name in names[:40]:
             count.update(set(_parts_of(name.name)))
         for word in set(_parts_of(self._turn.request[:400])):
@@ -343,33 +338,25 @@ class _Wording:
         return [word for word, _ in sorted(count.items(), key=lambda pair: (-pair[1], pair[0]))][:5]
 
 
-def cut_ends(text: str) -> str:
-    """Return the start and the end of what a subagent said."""
-    from memory_bank.sessions.compression.texts import ends
-
-    return ends(text, _REPORT)
-
-
 def _parts_of(text: str) -> list[str]:
     """Return the words of a name that may name what something is about."""
-    parts = (part for letters in _LETTERS.findall(nfc(text)) for part in _parts(letters))
-    found = ((part.casefold(), part.isascii()) for part in parts)
+    found = [part for letters in _LETTERS.findall(nfc(text)) for part in _parts(letters)]
+    common = rules.words("words", "common_in_names")
     return [
-        word
-        for word, ascii_only in found
-        if len(word) >= (_LEAST_WORD if ascii_only else 2)
-        and word not in rules.words("words", "common_in_names")
+        word.casefold()
+        for word in found
+        if len(word) >= (_LEAST_WORD if word.isascii() else 2) and word.casefold() not in common
     ]
 
 
-def _parts(letters: str) -> list[str]:
-    """Return the words of a name such as `retryJob`."""
-    if letters.isascii():
-        return _WORD.findall(letters)
-    starts = [
-        at for at in range(1, len(letters)) if letters[at - 1].islower() and letters[at].isupper()
-    ]
-    return [letters[start:end] for start, end in pairwise([0, *starts, len(letters)])]
+def _parts(letters: str) -> Iterator[str]:
+    """Yield the words of a name such as `retryJob` or `HTTPServer`."""
+    start = 0
+    for at in range(1, len(letters) + 1):
+        ends = letters[at - 1].islower() or letters[at + 1 : at + 2].islower()
+        if at == len(letters) or (letters[at].isupper() and ends):
+            yield letters[start:at]
+            start = at
 
 
 def _short(path: str) -> str:
