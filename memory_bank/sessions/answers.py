@@ -177,23 +177,40 @@ class Injected:
         return frozenset(["context"])
 
 
-@dataclass(frozen=True, slots=True)
-class SessionRow:
-    """A session in a list."""
+State = Literal["open", "silent", "ended", "unfinished", "damaged"]
+"""It goes on; it has no end, but nothing happened in it for hours, as after a kill; it ended; it
+ended, but got no summary; its note can't be read."""
+
+
+class SessionEntry(NamedTuple):
+    """A session in the timeline."""
 
     session_id: str
-    project: str
     title: str
+    project: str
     agent: str
     started_at: str
     ended_at: str | None
-    """None while it goes on."""
+    """None if no end is known."""
+    state: State
     prompts: int
     observations: int
     pending: int
     """Events that wait to be compressed."""
+    redactions: int
+    read_tokens: int
+    """Estimated, to read the observations."""
+    work_tokens: int
+    """Estimated, of the events that they were made of."""
     path: str
     """Its note; empty before that is written."""
+    private: bool
+    """Whether its note is only on this machine."""
+
+    @property
+    def saved_tokens(self) -> int:
+        """The work without the reading, as far as that is a saving."""
+        return max(0, self.work_tokens - self.read_tokens)
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +221,7 @@ class SessionRows:
     count: int
     total: int
     """Number of sessions that meet the conditions."""
-    sessions: tuple[SessionRow, ...]
+    sessions: tuple[SessionEntry, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from itertools import groupby
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.open_index import View
@@ -19,14 +19,12 @@ from memory_bank.search.manifest import document_rows
 from memory_bank.search.manifest.document_rows import DocumentRow
 from memory_bank.search.manifest.entries import session_id_of
 from memory_bank.search.manifest.tables import SessionCounts, session_counts
+from memory_bank.sessions.answers import SessionEntry, State
 from memory_bank.sessions.compress import compress_now
+from memory_bank.sessions.notes import note_format
 from memory_bank.sessions.notes.note_text import one_line
 from memory_bank.sessions.queue_rows import Outline
 from memory_bank.sessions.state import IDLE, IndexedNotes, opened
-
-State = Literal["open", "silent", "ended", "unfinished", "damaged"]
-"""It goes on; it has no end, but nothing happened in it for hours, as after a kill; it ended; it
-ended, but got no summary; its note can't be read."""
 
 SESSION_FOLDER = SESSIONS
 """The folder of the notes of sessions, with a slash."""
@@ -34,39 +32,6 @@ SESSION_FOLDER = SESSIONS
 _TITLE = 99
 
 _DAY = 86400
-
-_NOTHING = SessionCounts()
-
-
-class SessionEntry(NamedTuple):
-    """A session in the timeline."""
-
-    session_id: str
-    title: str
-    project: str
-    agent: str
-    started_at: str
-    ended_at: str | None
-    """None if no end is known."""
-    state: State
-    prompts: int
-    observations: int
-    pending: int
-    """Events that wait to be compressed."""
-    redactions: int
-    read_tokens: int
-    """Estimated, to read the observations."""
-    work_tokens: int
-    """Estimated, of the events that they were made of."""
-    path: str
-    """Its note; empty before that is written."""
-    private: bool
-    """Whether its note is only on this machine."""
-
-    @property
-    def saved_tokens(self) -> int:
-        """The work without the reading, as far as that is a saving."""
-        return max(0, self.work_tokens - self.read_tokens)
 
 
 class SessionDay(NamedTuple):
@@ -101,7 +66,7 @@ class SessionTimeline:
     problem: str | None
 
 
-class _Known(NamedTuple):
+class KnownSession(NamedTuple):
     """What the queue and the index know of a session."""
 
     started: float
@@ -110,6 +75,50 @@ class _Known(NamedTuple):
     project: str
     row: Outline | None
     document: DocumentRow | None
+
+    @property
+    def empty(self) -> bool:
+        """Whether it ended before anything happened."""
+        row = self.row if self.document is None else None
+        left = row and (row.prompts or row.pending or row.summary or row.note)
+        return bool(row and row.ended_at and not left)
+
+
+def known_sessions(bank: Bank) -> list[KnownSession]:
+    """Return all sessions, the last started first."""
+    notes = {session_id_of(row): row for row in IndexedNotes(bank).rows()}
+    with opened(bank) as store:
+        outlines = {one.session_id: one for one in store.queue.outlines()}
+    found = [
+        KnownSession(
+            started=document.created if document else row.started_at if row else 0.0,
+            session_id=name,
+            agent=_told(document and document.data.get("source_agent"))
+            or (row.agent if row else ""),
+            project=_told(_extra(document).get("project")) or (row.project if row else ""),
+            row=row,
+            document=document,
+        )
+        for name in dict.fromkeys((*outlines, *notes))
+        for row, document in [(outlines.get(name), notes.get(name))]
+    ]
+    return sorted(found, key=lambda one: (one.started, one.session_id), reverse=True)
+
+
+def named(sessions: Sequence[KnownSession], given: str) -> KnownSession | None:
+    """Return the session of an id, of the start of one, or of a note; None if there is none.
+
+    Raises BadInput for a start that several have.
+    """
+    name = one_line(given)
+    same = [one for one in sessions if one.session_id == name]
+    notes = [one for one in sessions if one.document and one.document.key in (name, f"{name}.md")]
+    met = same or notes or [one for one in sessions if name and one.session_id.startswith(name)]
+    if len(met) > 1:
+        shown = ", ".join(one.session_id[:40] for one in met[:5])
+        message = f"{name[:60]!r} starts {len(met)} sessions"
+        raise BadInput(message, "say which: {ids}", ids=shown)
+    return met[0] if met else None
 
 
 def session_timeline(
@@ -129,37 +138,34 @@ def session_timeline(
     """
     since, before = _start_of(first_day), _start_of(last_day)
     compress_now(bank)
-    with opened(bank) as store:
-        outlines = store.queue.outlines()
-        known = _known(outlines, IndexedNotes(bank).rows())
-    end = before.timestamp() + _DAY if before else None
+    known = known_sessions(bank)
     wanted = [
         one
         for one in known
         if (agent is None or one.agent.casefold() == agent.casefold())
         and project.casefold() in ("", one.project.casefold())
         and (since is None or one.started >= since.timestamp())
-        and (end is None or one.started < end)
+        and (before is None or one.started < before.timestamp() + _DAY)
     ]
     page = wanted[max(offset, 0) :][: max(limit, 1)]
-    unreadable = bank.read(unreadable_notes)
-    numbers = [one.document.number for one in page if one.document]
-    counts = bank.read(lambda view: session_counts(view.manifest, numbers))
-    damaged = frozenset(one.path for one in unreadable)
-    entries = [
-        entry(bank, one.row, one.document, counts.get(_number(one), _NOTHING), damaged)
-        for one in page
-    ]
     return SessionTimeline(
         total=len(wanted),
         offset=max(offset, 0),
         count=len(page),
-        days=_days(entries, Counter(_day_of(one.started) for one in wanted)),
+        days=_days(entries(bank, page), Counter(_day_of(one.started) for one in wanted)),
         agents=_counted(one.agent for one in known),
         projects=_counted(one.project for one in known),
-        unreadable=unreadable,
+        unreadable=bank.read(unreadable_notes),
         problem=bank.problem or None,
     )
+
+
+def entries(bank: Bank, sessions: Sequence[KnownSession]) -> list[SessionEntry]:
+    """Return what lists show of some sessions."""
+    numbers = [one.document.number for one in sessions if one.document]
+    counts = bank.read(lambda view: session_counts(view.manifest, numbers))
+    damaged = frozenset(one.path for one in bank.read(unreadable_notes))
+    return [_entry(bank, one, counts, damaged) for one in sessions]
 
 
 def _days(entries: Iterable[SessionEntry], counts: Mapping[str, int]) -> tuple[SessionDay, ...]:
@@ -168,26 +174,23 @@ def _days(entries: Iterable[SessionEntry], counts: Mapping[str, int]) -> tuple[S
     return tuple(SessionDay(day, counts[day], tuple(some)) for day, some in by_day)
 
 
-def entry(
-    bank: Bank,
-    row: Outline | None,
-    document: DocumentRow | None,
-    counts: SessionCounts,
-    damaged: Collection[str] = (),
+def _entry(
+    bank: Bank, one: KnownSession, of_notes: Mapping[int, SessionCounts], damaged: Collection[str]
 ) -> SessionEntry:
-    """Return what the queue and the index know of a session, of which one of them knows."""
-    extra = (document.data.get("extra") or {}) if document else {}
+    row, document, extra = one.row, one.document, _extra(one.document)
+    counts = of_notes[document.number] if document else SessionCounts()
     ended = row.ended_at if row else _time(extra.get("ended_at"))
     last = max(row.last_moment if row else 0.0, counts.last, document.created if document else 0.0)
     path = document.key if document else row.note if row and row.note in damaged else ""
     summary = counts.summary or bool(row and row.summary)
     happened = counts.observations or counts.prompts or (row and row.prompts)
+    title = document.title if document else one_line((row and row.first_prompt) or "")
     return SessionEntry(
-        session_id=row.session_id if row else session_id_of(document) if document else "",
-        title=_title(row, document),
-        project=_told(extra.get("project")) or (row.project if row else ""),
-        agent=_agent(row, document),
-        started_at=iso_of(document.created if document else row.started_at if row else 0.0),
+        session_id=one.session_id,
+        title=note_format.cut(title, _TITLE) or "Session",
+        project=one.project,
+        agent=one.agent,
+        started_at=iso_of(one.started),
         ended_at=iso_of(ended) if ended else None,
         state=_state(ended, last, finished=summary or not happened, damaged=path in damaged),
         prompts=max(counts.prompts, row.prompts if row else 0),
@@ -201,6 +204,10 @@ def entry(
     )
 
 
+def _extra(document: DocumentRow | None) -> Mapping[str, object]:
+    return (document.data.get("extra") or {}) if document else {}
+
+
 def _state(ended: float | None, last: float, *, finished: bool, damaged: bool) -> State:
     if damaged:
         return "damaged"
@@ -209,48 +216,10 @@ def _state(ended: float | None, last: float, *, finished: bool, damaged: bool) -
     return "open" if time.time() - last < IDLE.total_seconds() else "silent"
 
 
-def _known(outlines: Sequence[Outline], rows: Sequence[DocumentRow]) -> list[_Known]:
-    """Return all sessions, the last started first."""
-    noted = {session_id_of(row): row for row in rows}
-    found = [
-        _Known(
-            noted[one.session_id].created if one.session_id in noted else one.started_at,
-            one.session_id,
-            _agent(one, noted.get(one.session_id)),
-            _project(one, noted.get(one.session_id)),
-            one,
-            noted.get(one.session_id),
-        )
-        for one in outlines
-    ]
-    queued = {one.session_id for one in outlines}
-    found += [
-        _Known(row.created, name, _agent(None, row), _project(None, row), None, row)
-        for name, row in noted.items()
-        if name not in queued
-    ]
-    return sorted(found, key=lambda one: (one.started, one.session_id), reverse=True)
-
-
 def unreadable_notes(view: View) -> tuple[UnreadableSession, ...]:
     """Return the files among the notes of sessions that can't be read."""
     found = document_rows.unindexed(view.manifest)
     return tuple(UnreadableSession(*one) for one in found if one[0].startswith(SESSIONS))
-
-
-def _agent(row: Outline | None, document: DocumentRow | None) -> str:
-    noted = _told(document.data.get("source_agent")) if document else ""
-    return noted or (row.agent if row else "")
-
-
-def _project(row: Outline | None, document: DocumentRow | None) -> str:
-    noted = _told((document.data.get("extra") or {}).get("project")) if document else ""
-    return noted or (row.project if row else "")
-
-
-def _title(row: Outline | None, document: DocumentRow | None) -> str:
-    found = document.title if document else one_line((row and row.first_prompt) or "")
-    return (found if len(found) <= _TITLE else f"{found[: _TITLE - 1].rstrip()}…") or "Session"
 
 
 def _told(value: object) -> str:
@@ -259,10 +228,6 @@ def _told(value: object) -> str:
 
 def _number_in(value: object) -> int:
     return value if isinstance(value, int) and value > 0 else 0
-
-
-def _number(one: _Known) -> int:
-    return one.document.number if one.document else -1
 
 
 def _time(value: object) -> float | None:

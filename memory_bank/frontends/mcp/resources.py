@@ -22,7 +22,7 @@ from memory_bank.frontends.mcp.structure import structured
 from memory_bank.frontends.mcp.tool import failed
 from memory_bank.frontends.mcp.toolbox import Toolbox
 from memory_bank.frontends.serving.shared_bank import SharedBank
-from memory_bank.sessions.answers import SessionRow
+from memory_bank.sessions.answers import SessionEntry
 from memory_bank.sessions.events import Happened
 
 _JSON, _MARKDOWN = "application/json", "text/markdown"
@@ -76,7 +76,7 @@ class _Sessions:
     """The last sessions, the newest first, and what happened in them, the newest last."""
 
     result_count: int
-    sessions: tuple[SessionRow, ...]
+    sessions: tuple[SessionEntry, ...]
     events: tuple[Happened, ...]
 
 

@@ -90,7 +90,7 @@ def settled_prompt(prompt: Prompt) -> Prompt:
     """Return a prompt as it reads back."""
     return replace(
         prompt,
-        prompt_text=_cut(one_line(prompt.prompt_text), PROMPT_LIMIT),
+        prompt_text=cut(one_line(prompt.prompt_text), PROMPT_LIMIT),
         created_at=to_millisecond(prompt.created_at),
     )
 
@@ -100,7 +100,7 @@ def settled_observation(one: Observation, git: GitState | None = None) -> Observ
     return replace(
         one,
         project=one_line(one.project),
-        title=_cut(one_line(one.title), TITLE_LIMIT - 1) or _UNTITLED,
+        title=cut(one_line(one.title), TITLE_LIMIT - 1) or _UNTITLED,
         created_at=to_millisecond(one.created_at),
         subtitle=short_lines(one.subtitle),
         facts=tuple(filter(None, map(short_lines, one.facts))),
@@ -134,7 +134,8 @@ def _settled_git(git: GitState | None, other: GitState | None = None) -> GitStat
     return GitState(repository_id, one_line(git.branch), commit)
 
 
-def _cut(text: str, limit: int) -> str:
+def cut(text: str, limit: int) -> str:
+    """Return a text with an ellipsis if it is longer than a number of characters."""
     return text if len(text) <= limit else f"{text[: limit - 1].rstrip()}{_CUT}"
 
 
@@ -162,7 +163,7 @@ def title_of(session: Session) -> str:
     told = [one.title for one in session.observations[:1]]
     told += [said.completed, said.learned, said.next_steps, said.notes] if said else []
     found = next((line for text in told if (line := one_line(text))), _NAMELESS)
-    return _cut(found.split(". ")[0].removeprefix("- "), TITLE_LIMIT - 1)
+    return cut(found.split(". ")[0].removeprefix("- "), TITLE_LIMIT - 1)
 
 
 def keys_of(session: Session) -> dict[str, object | None]:
