@@ -16,7 +16,11 @@ PROJECTS = {"claude-code": "shop", "codex": "minidown", "gemini": "ring", "copil
 
 def session(client: str) -> tuple[list[Event], list[Prompt], Path]:
     """Return the events and prompts of a recorded session, and the folder of its project."""
-    root, file = Path("/home/dev") / PROJECTS[client], FOLDER / f"{client}.jsonl"
+    return session_in(client, FOLDER / f"{client}.jsonl", Path("/home/dev") / PROJECTS[client])
+
+
+def session_in(client: str, file: Path, root: Path) -> tuple[list[Event], list[Prompt], Path]:
+    """Return those of a transcript."""
     events, prompts = list[Event](), list[Prompt]()
     for step in clients.find(client, clients.TRANSCRIPTS).read_transcript(file).steps:
         when = datetime.fromtimestamp(step.created_at, UTC)
