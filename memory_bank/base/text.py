@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
 import re
-import secrets
 from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from typing import cast
@@ -51,7 +51,7 @@ class Quotes:
 
     def __init__(self) -> None:
         """Choose a random mark."""
-        self.mark = secrets.token_hex(3)
+        self.mark = os.urandom(3).hex()
 
     @property
     def notice(self) -> str:
