@@ -145,10 +145,7 @@ def _show_agent(call: Call, one: AgentSetUp) -> None:
         call.console.line("wrote ", (place(file), "place"))
     if one.next_step:
         call.console.line(("next: ", "bold"), f"{one.title}: {one.next_step}")
-        call.console.line(
-            "  undo: ", f"memory-bank hooks uninstall --client {one.name};",
-            f" memory-bank mcp uninstall --client {one.name} --scope user",
-        )  # fmt: skip
+        call.console.line("  undo: ", "; ".join(one.undo))
     call.warn(one.problem and f"{one.title}: {one.problem}")
 
 

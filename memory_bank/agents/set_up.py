@@ -17,6 +17,10 @@ _COMMANDS = {"claude-code": "claude", "vscode": "code"}
 """Programs that are not started by the name of the client."""
 
 
+_PARTS = frozenset(["hooks", "plugins"])
+"""Folders of a program that are made only for its first hook."""
+
+
 @dataclass(frozen=True, slots=True)
 class FoundAgent:
     """A program that this user has."""
@@ -37,6 +41,8 @@ class AgentSetUp:
     """The files that changed."""
     next_step: str
     """The steps of the user before the program uses it; empty if nothing changed."""
+    undo: tuple[str, ...]
+    """The commands that take it out again."""
     problem: str = ""
     """Why a part of it was not done."""
 
@@ -56,9 +62,14 @@ def set_up(bank: Bank | None, name: str) -> AgentSetUp:
     written: list[str] = []
     steps: list[str] = []
     problems: list[str] = []
-    for part, change in ((clients.HOOKS, _hooks), (clients.SERVERS, _server)):
+    undo: list[str] = []
+    for part, command, change in (
+        (clients.HOOKS, "hooks uninstall", _hooks),
+        (clients.SERVERS, "mcp uninstall", _server),
+    ):
         if name not in clients.names(part):
             continue
+        undo.append(f"memory-bank {command} --client {name} --scope user")
         try:
             one, file = change(bank, name)
         except MemoryBankError as error:
@@ -72,6 +83,7 @@ def set_up(bank: Bank | None, name: str) -> AgentSetUp:
         _title(name),
         tuple(dict.fromkeys(written)),
         "; ".join(one for one in steps if not any(one in other != one for other in steps)),
+        tuple(undo),
         "; ".join(problems),
     )
 
@@ -91,7 +103,8 @@ def _server(bank: Bank | None, name: str) -> tuple[Program, str]:
 def _found(name: str) -> FoundAgent | None:
     files = [client_files.user_file(one) for one in _programs(name)]
     home = {Path.home(), Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")}
-    folders = [file.parent for file in files if file.parent not in home]
+    places = [file.parent for file in files if file.parent not in home]
+    folders = [one.parent if one.name in _PARTS else one for one in places]
     if not (any(one.is_dir() for one in folders) or shutil.which(_COMMANDS.get(name, name))):
         return None
     return FoundAgent(name, _title(name), tuple(dict.fromkeys(map(str, files))))

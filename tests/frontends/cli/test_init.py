@@ -158,9 +158,23 @@ def test_agents_are_set_up_by_one_answer_and_undone_without_a_byte_left(
         ("claude-code", []),
         ("gemini", []),
     ]
-    for client in ("claude-code", "gemini"):
-        mb("hooks", "uninstall", "--client", client, "--yes")
-        mb("mcp", "uninstall", "--client", client, "--scope", "user", "--yes")
+    for one in again["agents"]:
+        for command in one["undo"]:
+            assert mb(*command.split()[1:], "--yes").code == 0
+    assert contents(home) == before
+
+
+def test_a_program_whose_own_folder_is_there_is_found_and_undone(
+    mb: Run, project: Path, home: Path
+) -> None:
+    (home / ".copilot").mkdir()
+    before = contents(home)
+    found = {one["name"]: one for one in mb("init", "--yes", "--json").json["agents"]}
+    assert found["copilot"]["written"]
+    assert [one.split()[1] for one in found["copilot"]["undo"]] == ["hooks"]
+    for one in found.values():
+        for command in one["undo"]:
+            assert mb(*command.split()[1:], "--yes").code == 0
     assert contents(home) == before
 
 
