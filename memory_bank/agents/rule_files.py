@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import chain, count
 from pathlib import Path
 
-from memory_bank.agents.client_files import WITH_COMMENTS
+from memory_bank.agents import client_files
 from memory_bank.bank import program_files
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.program_files import FileEdit
@@ -195,7 +195,7 @@ def _pointers(project: Path, *, wanted: bool) -> Iterator[FileEdit]:
 
 def _gemini(file: Path, *, wanted: bool) -> FileEdit:
     """Name AGENTS.md in the settings of Gemini CLI, which else reads only GEMINI.md."""
-    text, editor = program_files.text(file), WITH_COMMENTS
+    text, editor = program_files.text(file), client_files.mcp_client("gemini").editor
     with program_files.explained(file):
         named = editor.value_at(text, _NAMES) if text else None
         names = named if isinstance(named, list) else [named or _GEMINI_DEFAULT]

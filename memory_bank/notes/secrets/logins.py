@@ -56,6 +56,9 @@ _BEGINS = pattern(
 )
 """What stands before the first code: nothing, a colon, the start of a list, or `are`."""
 
+_OWN_KEY = pattern(r"\n(?:id|imported_hash): $")
+"""Front-matter keys of a note whose values are random digits."""
+
 _YEARS = pattern(r"(?:19|20)\d\d(?:[- ](?:19|20)\d\d|[01]\d[0-3]\d)")
 
 _COOKIE_WORDS = ("cookie", "sessionid", "sessid", "connect.sid")
@@ -150,7 +153,7 @@ def _listed(text: str, named: int) -> Iterator[SecretPlace]:
             return
         at = found.end()
         begun = begun or _BEGINS.search(text[named : found.start()]) is not None
-        if begun and _is_code(found[0]):
+        if begun and _is_code(found[0]) and not _OWN_KEY.search(text, named, found.start()):
             yield SecretPlace(CODE, *found.span())
 
 

@@ -43,7 +43,7 @@ _INSIDE_CODE = pattern(
 _TECHNICAL = pattern(
     r"v?\d+(?:\.\d+)*[a-z]?|(?:sha|md|aes|rsa|hs|rs|es|ps|utf|iso|rfc|ed|pbkdf|argon|oauth|base|http|s|ec|p|nist|fips|cve|k|tls)-?\d[\w./-]*"
     r"|\d+(?:st|nd|rd|th|px|em|rem|pt|kb|mb|gb|ms|s|min|h|d|am|pm|bits?|bytes?|chars?|x|k|m|%)\+?"
-    r"|\d{1,4}[-/.:]\d{1,2}(?:[-/.:]\d{1,4})?\S*|(?:ctrl|cmd|alt|shift|option|meta)\+\S*|[a-z]+-\d+|e2e\S*"
+    r"|\d{1,4}[-/.:]\d{1,2}(?:[-/.:]\d{1,4})?\S*|(?:ctrl|cmd|alt|shift|option|meta)\+\S*|[a-z]+-\d+|(?:pre|post|non)-#\d+|e2e\S*"
 )
 
 _WORD = pattern(r"[A-Z]?[a-z]{4,}|[A-Z]{5,}")

@@ -124,6 +124,8 @@ NOT_SECRET = [
     "aWF0IjoxNTE2MjM5MDIyfQ.SflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV_" + "adQssw5c",
     "access key id: see the wiki", "password: Optional[str] = None", 'password: ""', "Bearer token authentication",
     "Log in as root with sudo -i.", "Sign in with GitHub!", "Log in with OAuth2Proxy or Auth0", "Anmelden mit Microsoft365",
+    "aliases:\n  - Recovery codes\nid: 44db902cd9e3\nimported_hash: c2bb91d774628153\n---\nx",
+    "Documented edge case for users with pre-#3042 string IDs.",
     "The recovery codes are in the vault", "recovery code: XXXX-XXXX-XXXX", "recovery codes of 2024-2025, 2026-01-31",
     "TOTP after RFC6238 with SHA1, 6 digits", "otpauth://totp/ACME?secret=JBSWY3DPEHPK3PXP", "WIFI:T:WPA;S:lab;P:password;;",
     "session cookie: HttpOnly, SameSite=Lax", "Cookie: sessionid=<id>", "localhost:5432:db:user:password",
