@@ -10,6 +10,7 @@ from memory_bank.bank import open_index
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.open_index import View
 from memory_bank.base.text import estimate
+from memory_bank.notes.decision_records import ENDED
 from memory_bank.search.manifest import document_graph, filters
 from memory_bank.sessions import context
 from memory_bank.sessions.compress import compress_now
@@ -167,4 +168,4 @@ def _of_bank(bank: Bank, view: View, last: Session | None) -> Iterator[Part]:
         yield "Changed since the last session began", _lines(new, "changed")
 
 
-_ENDED = ("superseded", "rejected", "archived", "deprecated")
+_ENDED = ENDED | {"archived"}

@@ -244,7 +244,7 @@ def _fit(call: Call, answer: Recalled, hits: Sequence[_Hit], shown: _ShownFields
 def _headed(title: str, heading: str) -> str:
     """Return a note's title and the headings below it."""
     parts = heading.split(" > ") if heading else []
-    if title and parts[:1] != [title]:
+    if title and not (parts and parts[0].endswith(title)):  # "2. Use a pump" has a record's number
         parts.insert(0, title)
     return " › ".join(parts)
 
