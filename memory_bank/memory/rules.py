@@ -54,7 +54,7 @@ _MOST_NAMED = 20
 
 _PLAIN_GLOB = re.compile(r"[\w.*?/+-]+")
 
-_MARKS = re.compile(r"(?:[#>|+*-]|\d{1,9}[.)])[ \t]+|[#>|]+")
+_MARKS = re.compile(r"\A(?:(?:[#>|+*-]|\d{1,9}[.)])[ \t]+|[#>|]+)")
 
 
 class ProjectRule(NamedTuple):

@@ -272,3 +272,9 @@ def test_two_blocks_are_merged_to_what_neither_side_removed(
     kept = {*ours, *theirs} - ({*base} - {*ours}) - ({*base} - {*theirs})
     assert sorted(lines) == sorted(kept)
     assert rules_block.look(found[0].decode(), "").state != "edited"
+
+
+def test_signs_inside_a_sentence_stay(project: Path, opening: Opening, git: Git) -> None:
+    write(project, "rules/sharp", "> In C# and `a.py#f` never | pipe.", type="rule")
+    commit(git, project)
+    assert rules.rules(opening(project)).rules[0].text == "In C# and a.py#f never | pipe."
