@@ -9,7 +9,7 @@ from memory_bank.agents import rule_files
 from memory_bank.agents.rule_files import RuleFiles
 from memory_bank.base.errors import BadInput
 from memory_bank.base.operation import Param, operation
-from memory_bank.base.rendering import named
+from memory_bank.base.rendering import named, same_words
 from memory_bank.base.screen import FINDINGS, FOUND, NOTHING, Call, place
 from memory_bank.memory import rules
 from memory_bank.memory.rules import ProjectRule
@@ -105,10 +105,11 @@ def _below(project: object, file: str) -> str:
 
 def _list(call: Call, rules: Sequence[ProjectRule]) -> None:
     for one in rules:
-        head = one.title or one.text or one.name
+        once = same_words(one.title, one.text)
+        head = one.text if once else one.title or one.text or one.name
         scopes = f"  {named(', '.join(one.applies_to))}" if one.applies_to else ""
         call.console.line((call.place(one.path), "place"), f"  {head}", scopes)
-        if one.title and one.text:
+        if one.title and one.text and not once:
             call.console.line(f"    {one.text}")
         if one.waits:
             call.console.line("    waits: ", (one.waits, "warn"))

@@ -160,6 +160,11 @@ def one_line(text: str) -> str:
     return visible(text).replace("\n", r"\n").replace("\t", r"\t")
 
 
+def same_words(one: str, other: str) -> bool:
+    """Tell whether two texts have the same words in the same order, as a title and its text."""
+    return re.findall(r"\w+", one.casefold()) == re.findall(r"\w+", other.casefold())
+
+
 def named(path: str) -> str:
     r"""Return a file's name on one line, with invisible characters escaped."""
     if path.isprintable():

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from memory_bank.bank.sentences import first_sentence
-from memory_bank.base.rendering import count, named, resolved_to, unclear
+from memory_bank.base.rendering import count, named, resolved_to, same_words, unclear
 from memory_bank.base.screen import FOUND, NOTHING, Call, place
 from memory_bank.code.index.codebase import Codebase
 from memory_bank.code.records import (
@@ -233,4 +233,5 @@ class CodeAnswerView:
                 (f"  {note.created_at[:10]}", "dim"),
             )  # fmt: skip
             said = first.context if first and first.kind != "reference" else note.sentence
-            self._console.block(said, _INDENT * 3, "dim")
+            if not same_words(note.title, said):
+                self._console.block(said, _INDENT * 3, "dim")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from memory_bank.bank.sentences import first_sentence
-from memory_bank.base.rendering import count, resolved_to, unclear
+from memory_bank.base.rendering import count, resolved_to, same_words, unclear
 from memory_bank.base.text import Quotes, one_line
 from memory_bank.code.records import (
     AffectedSymbol,
@@ -140,7 +140,7 @@ def _notes(title: str, notes: Sequence[CitingNote]) -> Iterator[str]:
         title,
         (
             f"{one.path}{f':{one.links[0].line}' if one.links else ''} | {one.created_at[:_DAY]}"
-            f" | {one.title}: {_said(one)}"
+            f" | {_said(one)}"
             for one in notes
         ),
     )
@@ -148,7 +148,8 @@ def _notes(title: str, notes: Sequence[CitingNote]) -> Iterator[str]:
 
 def _said(one: CitingNote) -> str:
     of_all = not one.links or one.links[0].kind == "reference"
-    return one.sentence if of_all else one.links[0].context
+    said = one.sentence if of_all else one.links[0].context
+    return one.title if same_words(one.title, said) else f"{one.title}: {said}"
 
 
 def _part(title: str, lines: Iterable[str]) -> Iterator[str]:

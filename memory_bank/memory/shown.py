@@ -11,7 +11,7 @@ from typing import Annotated
 from memory_bank.bank.backlinks import LinkShown
 from memory_bank.bank.bank import Bank
 from memory_bank.base.operation import Param
-from memory_bank.base.rendering import count, named, visible
+from memory_bank.base.rendering import count, named, same_words, visible
 from memory_bank.base.screen import FOUND, NOTHING, Call, cells, cut, place
 from memory_bank.code.index.codebase import Codebase
 from memory_bank.memory.records import (
@@ -406,7 +406,7 @@ def _behind(call: Call, found: Why, code: Codebase | None) -> None:
         by = f" {one.author}" if one.author else ""
         call.console.line((name, "place"), f" {one.date[:10]}{by}{request}")
         call.console.line(_INDENT, (one.title, "bold"))
-        if one.reason:
+        if one.reason and not same_words(one.title, one.reason):
             call.console.block(cut(one.reason, _MOST_REASON), _INDENT)
     if view:
         view.calls("called by", found.called_by)
@@ -473,8 +473,8 @@ def _answers(call: Call, answer: Answer, root: Path | None) -> None:
         )  # fmt: skip
         if one.title and one.title != file_of(one):
             console.line(_INDENT, (one.title, "bold"))
-        for line in console.folded(" ".join(one.snippet.split()), len(_INDENT)):
-            console.line(_INDENT, line)
+        if not same_words(one.title or "", one.snippet):
+            console.block(" ".join(one.snippet.split()), _INDENT)
 
 
 def _answer_place(call: Call, one: Result, root: Path | None) -> str:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from memory_bank.bank.backlinks import LinkShown
 from memory_bank.bank.hits import Origin, RecalledNote
-from memory_bank.base.rendering import count
+from memory_bank.base.rendering import count, same_words
 from memory_bank.base.text import Quotes, estimate, one_line
 from memory_bank.memory.records import (
     Behind,
@@ -316,8 +316,9 @@ def _section(note: RecalledNote) -> list[str]:
     headings = [part for part in note.heading.split(" > ") if part]
     if note.title and note.title not in headings[:1]:
         headings.insert(0, note.title)
-    above = [] if note.content.startswith("#") else [" > ".join(headings)]
-    return list(filter(None, (*above, note.content)))
+    above = " > ".join(headings)
+    told = note.content.startswith("#") or same_words(above, note.content)
+    return list(filter(None, ("" if told else above, note.content)))
 
 
 def _links(links: Iterable[LinkShown]) -> list[str]:
@@ -374,7 +375,8 @@ def _result_row(one: Result) -> str:
     place = one_line(f"{file_of(one)}:{line}" if line else file_of(one))
     title = one_line(one.title or "")[:_MOST_TITLE]
     named = f" | {title}" if title and title != place else ""
-    return f"{one.kind} | {one.relevance_score:.2f} | {place}{named}\n  {one_line(one.snippet)}"
+    said = "" if same_words(title, one.snippet) else f"\n  {one_line(one.snippet)}"
+    return f"{one.kind} | {one.relevance_score:.2f} | {place}{named}{said}"
 
 
 def then(found: Answer) -> str:

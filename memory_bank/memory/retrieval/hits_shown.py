@@ -11,7 +11,7 @@ from urllib.parse import quote
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.hits import RecalledNote
 from memory_bank.base.operation import Param
-from memory_bank.base.rendering import named, one_line, plain, visible
+from memory_bank.base.rendering import named, one_line, plain, same_words, visible
 from memory_bank.base.screen import FOUND, NOTHING, Call, Piece, cells, cut
 from memory_bank.memory.retrieval.ask_results import file_of
 from memory_bank.memory.retrieval.hits import ReadQuery, Recalled
@@ -125,9 +125,10 @@ class _Hit:
         self.console = call.console
         self.call, self.rank, self.note, self.shown = call, rank, note, shown
         text = visible(note.snippet.replace("\r\n", "\n"))
-        self.snippet = [
-            part for line in text.split("\n") for part in self.console.folded(line, len(_INDENT))
-        ]
+        self.title = one_line(_headed(note.title, note.heading))
+        fits = not self.console.terminal or self._cut(self.title) == self.title
+        lines = [] if fits and same_words(self.title, text) else text.split("\n")
+        self.snippet = [part for line in lines for part in self.console.folded(line, len(_INDENT))]
         self.lines = len(self.snippet)
         """How many lines of the snippet are shown."""
 
@@ -181,10 +182,8 @@ class _Hit:
             about = _fitting(self.note, left)
         gap = "  " if about else ""
         self.console.line(first, (place, "place"), "  ", (score, "dim"), gap, (about, "tag"))
-        title = one_line(_headed(self.note.title, self.note.heading))
-        self.console.line(
-            _INDENT, *self._marked(self._cut(title) if self.console.terminal else title, "bold")
-        )
+        title = self._cut(self.title) if self.console.terminal else self.title
+        self.console.line(_INDENT, *self._marked(title, "bold"))
 
     def _snippet_lines(self) -> list[str]:
         """Return the lines of the snippet with most words of the query."""
