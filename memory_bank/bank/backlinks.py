@@ -10,6 +10,7 @@ from typing import NamedTuple
 from memory_bank.bank import open_index
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.open_index import View
+from memory_bank.bank.sentences import around
 from memory_bank.base.errors import Hint, NoteNotFound
 from memory_bank.base.filenames import is_utf8
 from memory_bank.notes import names
@@ -99,7 +100,7 @@ def shown(row: LinkRow, problem: str = "") -> LinkShown:
         target=row.dest_key or GHOST + row.ghost,
         type=row.type,
         kind=row.kind,
-        context=" ".join(part for part in (row.before, f"[{text}]", row.after) if part),
+        context=around(row.before, f"[{text}]", row.after),
         problem=problem or None,
     )
 

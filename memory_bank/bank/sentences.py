@@ -13,6 +13,8 @@ _HEADINGS = re.compile(r"\A(?:[ ]{0,3}#{1,6}[ \t][^\n]*(?:\n|\Z)|[ \t]*\n)+")
 _MARKS = "#>*-+ \t"
 """Signs of Markdown at the start of a line."""
 
+_CLOSING = tuple(".,;:!?)]\u2026\u201d")
+
 _FEW = 3
 """Number of words besides its link below which a sentence says nothing."""
 
@@ -31,4 +33,10 @@ def sentence_around(before: str, link: str, after: str) -> str:
     rest = after[: end.end()] if end else after
     if len(f"{start} {rest}".split()) < _FEW:
         return ""
-    return " ".join(f"{start} {link} {rest}".split()).lstrip(_MARKS)
+    return " ".join(around(start, link, rest).split()).lstrip(_MARKS)
+
+
+def around(before: str, link: str, after: str) -> str:
+    """Return a link between the texts before and after it; no space is put before a full stop."""
+    gap = "" if after.startswith(_CLOSING) else " "
+    return f"{before} {link}{gap}{after}".strip()

@@ -7,6 +7,7 @@ A note belongs to a symbol that it names in `symbol_refs`, or to which it links 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
@@ -18,6 +19,7 @@ from memory_bank.bank.findings import Finding
 from memory_bank.bank.open_index import NoteRow, View, note_of
 from memory_bank.bank.sentences import first_sentence, sentence_around
 from memory_bank.base.dates import iso_of
+from memory_bank.base.errors import did_you_mean
 from memory_bank.code import lookup
 from memory_bank.code.code_names import SYMBOL, symbol_of
 from memory_bank.code.index.codebase import Codebase
@@ -28,6 +30,9 @@ from memory_bank.notes.file_patterns import APPLIES_TO, matches, patterns
 from memory_bank.search import snippets
 from memory_bank.search.manifest import document_rows, link_rows
 from memory_bank.search.manifest.link_rows import LinkRow, to_code
+
+_LINES = re.compile(r"L\d+(?:-L?\d+)?")
+"""The lines of a file in a link, as web sites write them."""
 
 
 class CitingNotes(NamedTuple):
@@ -107,18 +112,22 @@ def _applying(view: View, path: str) -> tuple[CitingNote, ...]:
 
 def unknown_symbols(view: View, table: CodeDatabase) -> Iterator[Finding]:
     """Yield the references of notes to symbols that the code doesn't have, or has several of."""
-    rows = link_rows.to_code(view.manifest, SYMBOL, SYMBOL)
-    notes = document_rows.documents(view.manifest, {row.source for row in rows})
+    named = [(row, symbol_of(row)) for row in link_rows.to_code(view.manifest, SYMBOL, SYMBOL)]
+    named += [
+        (row, f"{row.ghost}#{row.heading}")
+        for row in link_rows.to_ghosts(view.manifest)
+        if row.heading and not _LINES.fullmatch(row.heading) and lookup.in_file(table, row.ghost)
+    ]
+    notes = document_rows.documents(view.manifest, {row.source for row, _ in named})
     known: dict[str, int] = {}
-    for row in rows:
+    for row, name in named:
         if row.source not in notes or notes[row.source].hidden:
             continue
-        name = symbol_of(row)
         if name not in known:
             found = lookup.symbols_meant(table, name)
             known[name] = -1 if found else len(lookup.symbols_named(table, name))
         if known[name] == 0:
-            problem = "which the code doesn't have"
+            problem = f"which the code doesn't have{did_you_mean(lookup.similar(table, name))}"
         elif known[name] > 0:
             problem = f"which may be {known[name]} symbols: name the class or the file, too"
         else:

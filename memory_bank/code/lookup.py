@@ -46,10 +46,10 @@ def symbol_named(table: CodeDatabase, name: str) -> SymbolRow:
         return found[-1]
     shown = _shortened(name)
     if not found:
-        near = _similar(table, name)
+        near = similar(table, name)
         raise SymbolNotFound(
             f"there is no symbol {shown!r}{did_you_mean(near)}",
-            "a name may be Bank.open, memory_bank.bank.Bank.open or memory_bank/bank.py#Bank.open",
+            "a name may be Class.method, package.module.Class.method or src/file.py#Class.method",
         )
     listed = [f"{one.path}#{one.symbol.qualified}:{one.symbol.line}" for one in found]
     more = f" and {len(listed) - _LISTED} more" if len(listed) > _LISTED else ""
@@ -198,7 +198,7 @@ def _closeness(row: SymbolRow, wanted: str) -> tuple[int, int, str, int]:
     return rank, len(qualified), row.path, row.symbol.line
 
 
-def _similar(table: CodeDatabase, name: str) -> list[str]:
+def similar(table: CodeDatabase, name: str) -> list[str]:
     """Return names of symbols that are similar to an unknown one."""
     dotted = dotted_name(name.partition("#")[2] or name)
     column = "qualified" if "." in dotted else "name"

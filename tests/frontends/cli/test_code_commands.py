@@ -158,3 +158,13 @@ def test_without_a_repository_the_error_says_so(
         answer = mb(*line)
         assert answer.code == 2
         assert "is in no git work tree" in answer.err
+
+
+def test_doctor_names_a_link_to_a_symbol_that_its_file_does_not_have(mb: Run, shop: Path) -> None:
+    write(shop, {"src/pay.py": "def total(x):\n    return x\n"})
+    text = "See [[src/pay.py#totl]], [[src/pay.py#total]] and [[src/pay.py#L1]]."
+    write(shop, {".memories/facts/sums.md": f"# Sums\n\n{text}\n"})
+    mb("symbols", "total")
+    said = "names the symbol src/pay.py#totl, which the code doesn't have; did you mean total?"
+    assert mb("doctor").out.count("facts/sums.md") == 1
+    assert said in mb("doctor").out
