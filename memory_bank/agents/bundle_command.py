@@ -44,17 +44,19 @@ def _bundle(
             bundle.write(found)
     changed = [str(one.file) for one in found.edits]
     call.answer(
-        {"files": found.files, "changed": changed}, lambda _: _show(call, found, check=check)
+        {"files": found.files, "changed": changed},
+        lambda _: _show(call, found, check=check, remove=remove),
     )
     return FINDINGS if check and found.edits else FOUND
 
 
-def _show(call: Call, found: Bundle, *, check: bool) -> None:
+def _show(call: Call, found: Bundle, *, check: bool, remove: bool) -> None:
     for one in found.edits:
-        verb = "differs " if check else "removed " if one.after is None else "wrote "
+        state = "missing " if one.before is None else "differs "
+        verb = state if check else "removed " if one.after is None else "wrote "
         call.console.line(verb, (place(one.file), "place"))
     if not found.edits:
-        call.console.line("all of it is as it should be")
+        call.console.line("nothing to remove" if remove else "all of it is as it should be")
     elif check:
         call.console.line("next: ", ("memory-bank agents bundle", "bold"))
 

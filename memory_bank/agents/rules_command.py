@@ -106,7 +106,7 @@ def _below(project: object, file: str) -> str:
 def _list(call: Call, rules: Sequence[ProjectRule]) -> None:
     for one in rules:
         once = same_words(one.title, one.text)
-        head = one.text if once else one.title or one.text or one.name
+        head = (one.text if once else one.title) or one.text or one.name
         scopes = f"  {named(', '.join(one.applies_to))}" if one.applies_to else ""
         call.console.line((call.place(one.path), "place"), f"  {head}", scopes)
         if one.title and one.text and not once:

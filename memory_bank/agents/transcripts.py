@@ -240,7 +240,7 @@ def _files(reader: TranscriptReader, client: str | None, path: str | Path | None
     if client is None:
         raise BadInput("a path needs a client", "say whose transcripts are there")
     if not place.exists():
-        raise BadInput(f"{path} is missing")
+        raise BadInput(f"{path} does not exist", "name a transcript, or a folder of them")
     yield from [place] if place.is_file() else sorted(place.rglob("*.jsonl"))
 
 

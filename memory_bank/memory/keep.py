@@ -31,7 +31,7 @@ class Offer:
     """What `session keep` takes for it: 1, 2 …"""
     observation_id: str
     said: str
-    """The sentence that decides, else the title."""
+    """The sentences that decide, else the title."""
     session_id: str
 
 
@@ -127,7 +127,7 @@ def _offers(bank: Bank) -> Iterator[tuple[Offer, str]]:
             if one.obs_type == "decision" and not _settled(bank, session, one):
                 number += 1
                 said = [fact for fact in one.facts if fact.startswith(DECIDED)]
-                text = said[0].removeprefix(DECIDED) if said else one.title
+                text = " · ".join(fact.removeprefix(DECIDED) for fact in said) or one.title
                 yield Offer(str(number), one.id, text, session.session_id), session.path
 
 

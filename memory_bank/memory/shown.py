@@ -193,7 +193,7 @@ def _stats(call: Call, found: Stats) -> None:
     rows = [
         ("notes", f"{found.count:,}"),
         ("archived", f"{found.archived:,}"),
-        ("size", f"{found.total_size} ({found.total_bytes:,} bytes)"),
+        ("size", found.total_size),
         ("passages", f"{found.passages:,}"),
         ("types", ", ".join(f"{name} {number}" for name, number in found.types.items()) or "-"),
         ("tags", (", ".join(tags[:_TAGS]) + more) or "-"),
@@ -338,7 +338,7 @@ def _when(note: TrashedNote) -> str:
     if not note.deleted_at:
         return "-"
     moment = datetime.fromisoformat(note.deleted_at)
-    return moment.astimezone().isoformat(" ", "minutes")
+    return f"{moment.astimezone():%Y-%m-%d %H:%M}"
 
 
 def _short(note: TrashedNote, found: Sequence[TrashedNote]) -> str:

@@ -22,6 +22,7 @@ from memory_bank.notes.compare.note_change import (
 from memory_bank.review import lint
 from memory_bank.review.records import BankHealth, CodeHealth, GitSetup, Resolved
 from memory_bank.review.report import Review, ReviewFinding
+from memory_bank.trust.records import START
 
 _FINDINGS = 100
 """Number of new findings that are shown unless all are."""
@@ -152,8 +153,8 @@ def _key(key: KeyChange) -> Line:
 
 
 def _section(section: SectionChange, *, whole: bool) -> Line:
-    path = " › ".join(section.headings) or "(start)"
-    was = f" (was {' › '.join(section.old_headings) or '(start)'})" if section.old_headings else ""
+    path = " › ".join(section.headings) or START
+    was = f" (was {' › '.join(section.old_headings) or START})" if section.old_headings else ""
     kind = "" if whole or section.kind == "changed" else f"{section.kind} "
     shortened = f" {section.shortened}" if section.shortened else ""
     return [

@@ -15,6 +15,7 @@ from memory_bank.notes.compare.note_change import (
 )
 from memory_bank.review.records import BankHealth
 from memory_bank.review.report import Review
+from memory_bank.trust.records import START
 
 _FINDINGS = 40
 
@@ -90,7 +91,7 @@ def _note(change: NoteChange) -> Iterator[str]:
     for section in change.sections:
         if left > 0:
             kind = f" ({section.kind})" if section.kind in {"renamed", "moved"} else ""
-            yield f"  # {one_line(' > '.join(section.headings))}{kind}"
+            yield f"  # {one_line(' > '.join(section.headings) or START)}{kind}"
         yield from _claims(section, left)
         left -= len(section.claims)
     if left < 0:

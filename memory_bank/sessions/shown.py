@@ -257,8 +257,8 @@ def _session(call: Call, shown: SessionShown) -> None:
     line = call.console.line
     line((one_line(shown.title), "bold"))
     where = (one.git.branch or one.git.commit[:_ID]) if one.git else ""
-    git = f" on {where}" if where else ""
-    ended = f" to {one.ended_at:%Y-%m-%d %H:%M}" if one.ended_at else ", goes on"
+    git = f", branch {where}" if where and one.git and one.git.branch else where and f", at {where}"
+    ended = f" to {one.ended_at:%Y-%m-%d %H:%M}" if one.ended_at else ", still open"
     agent = f" by {one.agent}" if one.agent else ""
     when = f"{one.started_at:%Y-%m-%d %H:%M}{ended}"
     line(one_line(f"session {one.session_id} of {one.project}{agent}, {when}{git}"))
@@ -269,7 +269,8 @@ def _session(call: Call, shown: SessionShown) -> None:
     if shown.pending:
         line(f"{count(shown.pending, 'event')} wait to be compressed")
     for prompt in one.prompts:
-        line(("prompt ", "dim"), f"{prompt.prompt_number}: {one_line(prompt.prompt_text)}")
+        said = " ".join(prompt.prompt_text.split())
+        call.console.labelled(f"prompt {prompt.prompt_number}: ", "dim", said)
     if one.summary is not None:
         line("")
         _summary(call, one.summary)
@@ -281,9 +282,8 @@ def _observation_lines(call: Call, found: Observation) -> None:
     line = call.console.line
     line("")
     line((found.obs_type, "dim"), f" {one_line(found.title)} ", (found.id, "dim"))
-    for text in (found.subtitle, *found.facts, found.narrative):
-        if text:
-            line(text)
+    for text in filter(None, (found.subtitle, *found.facts, found.narrative)):
+        call.console.block(text)
     for name, files in (("read", found.files_read), ("modified", found.files_modified)):
         if files:
             line((f"{name}: ", "dim"), one_line(", ".join(files)))
@@ -293,4 +293,9 @@ def _summary(call: Call, found: Summary) -> None:
     """Print the parts of a summary that say something."""
     for part in _PARTS:
         if text := getattr(found, part):
-            call.console.line((f"{part.replace('_', ' ')}: ", "dim"), text)
+            label = f"{part.replace('_', ' ')}: "
+            if "\n" in text.strip():
+                call.console.line((label.strip(), "dim"))
+                call.console.block(text.strip(), "  ")
+            else:
+                call.console.labelled(label, "dim", text.strip())

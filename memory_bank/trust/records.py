@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+START = "(start)"
+"""What views call the section above the first heading."""
+
 
 class TextSource(NamedTuple):
     """Where a text comes from, as answers show it."""

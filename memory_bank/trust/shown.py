@@ -9,7 +9,7 @@ from memory_bank.base.operation import FailOn, Param
 from memory_bank.base.rendering import count
 from memory_bank.base.screen import FINDINGS, FOUND, NOTHING, Call
 from memory_bank.notes.names import name_of
-from memory_bank.trust.records import NoteBlame, NoteLog, TextSource
+from memory_bank.trust.records import START, NoteBlame, NoteLog, TextSource
 from memory_bank.trust.stale_report import Citation, StaleReport
 
 _COLUMNS = ("trust", "commit", "date", "author", "agent", "request")
@@ -50,7 +50,7 @@ def _log(call: Call, found: NoteLog) -> None:
         call.console.line(f"changes{by} that are not committed")
     rows = []
     for one in found.commits:
-        where = ", ".join(one.sections or ())
+        where = ", ".join(name or START for name in one.sections or ())
         change = f"renamed from {one.old_path}" if one.old_path else one.change
         rows.append((*_cells(one.source), change, where, one.source.subject))
     if rows:
@@ -67,7 +67,9 @@ def blame(call: Call, found: NoteBlame) -> None:
 def _blame(call: Call, found: NoteBlame) -> None:
     call.console.line((call.place(found.path), "place"), f"  trust: {found.trust}")
     if found.lines is None:
-        rows = [(*_cells(one.source), f"{one.line}", one.heading) for one in found.sections]
+        rows = [
+            (*_cells(one.source), f"{one.line}", one.heading or START) for one in found.sections
+        ]
         call.console.table((*_COLUMNS, "line", "section"), rows)
     else:
         rows = [(*_cells(one.source), f"{one.line}", one.text) for one in found.lines]

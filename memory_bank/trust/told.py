@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from memory_bank.base.rendering import count
 from memory_bank.base.text import Quotes, one_line
-from memory_bank.trust.records import NoteBlame, NoteLog, TextSource
+from memory_bank.trust.records import START, NoteBlame, NoteLog, TextSource
 from memory_bank.trust.stale_report import Citation, StaleReport
 
 _COMMIT = 10
@@ -28,7 +28,7 @@ _MOST = 500
 def log(found: NoteLog, quotes: Quotes) -> str:
     """Show a row for each commit."""
     rows = [
-        f"{_source(one.source)} | {one.change} | {', '.join(one.sections or ())}"
+        f"{_source(one.source)} | {one.change} | {_names(one.sections or ())}"
         f" | {one.source.subject}"
         for one in found.commits
     ]
@@ -44,8 +44,14 @@ def blame(found: NoteBlame, quotes: Quotes) -> str:
     if found.lines is not None:
         rows = [f"{one.line}: {_source(one.source)} | {one.text}" for one in found.lines]
     else:
-        rows = [f"{one.line}: {_source(one.source)} | {one.heading}" for one in found.sections]
+        rows = [
+            f"{one.line}: {_source(one.source)} | {one.heading or START}" for one in found.sections
+        ]
     return _answer(quotes, f"Trust: {found.trust}.", found.path, rows, found.limits)
+
+
+def _names(sections: Iterable[str]) -> str:
+    return ", ".join(name or START for name in sections)
 
 
 def _source(source: TextSource) -> str:

@@ -21,7 +21,9 @@ def bank(folder: Path) -> Iterator[Bank]:
             ("Add run()", "feature"),
             ("Ship late", "decision"),
         ):
-            facts = [f"decided: {title} in all prices"] if kind == "decision" else []
+            facts = (
+                [f"decided: {title} in all prices", "decided: Say so"] if kind == "decision" else []
+            )
             store_observation(bank, "s-1", title=title, obs_type=kind, facts=facts)
         end_session(bank, "s-1")
         yield bank
@@ -33,8 +35,8 @@ def test_decisions_are_offered_and_nothing_becomes_a_note_by_itself(
     before = sorted(folder.rglob("*.md"))
     offered = keep(bank).offers
     assert [(one.key, one.said) for one in offered] == [
-        ("1", "Use cents in all prices"),
-        ("2", "Ship late in all prices"),
+        ("1", "Use cents in all prices · Say so"),
+        ("2", "Ship late in all prices · Say so"),
     ]
     assert sorted(folder.rglob("*.md")) == before
 

@@ -44,7 +44,7 @@ from mcp_types import (
     UnsubscribeRequestParams,
 )
 
-from memory_bank.base.errors import exhausted
+from memory_bank.base.errors import BadInput, exhausted
 from memory_bank.base.version import __version__
 from memory_bank.frontends.mcp import resources
 from memory_bank.frontends.mcp.messages import InvalidMessage, message_of, refused, text_of
@@ -116,7 +116,10 @@ class MemoryServer(MCPServer[Background]):
             tools = await to_thread.run_sync(lambda: self.toolbox.tools)
             tool = tools.get(name)
             if tool is None or context is None:
-                raise ToolError(f"there is no tool {name[:60]!r}; there are: {', '.join(tools)}")
+                problem = BadInput(
+                    f"there is no tool {name[:60]!r}", f"choose of: {', '.join(tools)}"
+                )
+                raise ToolError(failed(problem, self.hide, {}))
             return await tool.run(self.shared, arguments, context, self.hide)
         except (ToolError, MCPError):
             raise

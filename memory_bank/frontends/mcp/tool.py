@@ -27,7 +27,7 @@ from pydantic import ValidationError
 
 from memory_bank.bank.bank import Bank
 from memory_bank.base import operation as operations
-from memory_bank.base.errors import Busy, Hint, MemoryBankError
+from memory_bank.base.errors import BadInput, Busy, Hint, MemoryBankError
 from memory_bank.base.operation import Operation
 from memory_bank.base.rendering import document, failure
 from memory_bank.base.text import Quotes, agent_name, clean, one_line
@@ -182,17 +182,15 @@ class BankTool:
         unknown = [name for name in arguments if name not in known]
         if unknown:
             shown = ", ".join(_cut(name) for name in unknown[:_MOST_WRONG])
-            quotes = Quotes()
-            valid = f"it has: {', '.join(known)}. {quotes.notice}"
-            raise ToolError(f"{self.name} has no argument {quotes.inside(shown)}; {valid}")
+            message, hint = f"{self.name} has no argument {shown}", f"it has: {', '.join(known)}"
+            raise ToolError(failed(BadInput(message, hint), str, {}))
         try:
             return self._metadata.validate_arguments(dict(arguments))
         except ValidationError as error:
             problems = error.errors(include_url=False, include_context=False)[:_MOST_WRONG]
             wrong = "; ".join(_problem_text(problem) for problem in problems)
-            quotes = Quotes()
-            reason = f"{quotes.inside(wrong)}. {quotes.notice}"
-            raise ToolError(f"{self.name}: invalid arguments: {reason}") from error
+            problem = BadInput(f"{self.name}: {wrong}", "call it again with valid arguments")
+            raise ToolError(failed(problem, str, {})) from error
 
     def _ran(self, call: ToolContext, given: Mapping[str, Any]) -> Any:  # noqa: ANN401  (any record)
         """Run the operation with what an agent gave and what the server knows."""
@@ -290,6 +288,8 @@ def _problem_text(problem: Mapping[str, Any]) -> str:
     name = ".".join(str(part) for part in problem["loc"]) or "arguments"
     if problem["type"] == "missing":
         return f"{name} is missing"
+    if problem["type"] == "value_error":  # our own words, which name the value
+        return f"{name}: {problem['msg'].removeprefix('Value error, ')}"
     return f"{name}: {problem['msg'].lower()}, not {_cut(problem['input'])}"
 
 

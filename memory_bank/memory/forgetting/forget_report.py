@@ -227,7 +227,9 @@ def forgotten(call: Call, found: Forgotten) -> int:
 
 
 def agreed(call: Call, found: Forgotten) -> bool:
-    """Show where something is, and ask whether to remove it."""
+    """Show where something is, and ask whether to remove it; what is nowhere needs no answer."""
+    if not found.count:
+        return True
     if call.json or not call.interactive:
         raise BadInput(
             f"{_described(found)} would be removed for good, but confirmation needs a terminal",
@@ -244,7 +246,9 @@ def _described(found: Forgotten) -> str:
 
 
 def _show(call: Call, found: Forgotten) -> None:
-    if found.done:
+    if not found.count:
+        call.console.line(f"the {found.kind} is nowhere here")
+    elif found.done:
         call.console.line(f"forgot {_described(found)}")
     else:
         call.console.line(f"found {_described(found)}; nothing was changed")

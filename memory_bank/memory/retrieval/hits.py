@@ -90,7 +90,8 @@ def _links(call: Call, bank: Bank, name: str, wanted: tuple[bool, bool], *, ghos
         for link in links:
             _show(call, link)
     if not out and not into:
-        call.remark(f"{found.path} has no such links")
+        such = "" if all(wanted) and not ghosts else "such "
+        call.remark(f"{found.path} has no {such}links")
     return FOUND if out or into else NOTHING
 
 

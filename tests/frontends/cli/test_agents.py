@@ -11,7 +11,9 @@ from .conftest import Run
 def test_a_bundle_is_written_checked_and_removed(
     mb: Run, project: Path, git: Callable[..., str]
 ) -> None:
-    assert mb("agents", "bundle", "--check").code == 1
+    before = mb("agents", "bundle", "--check")
+    assert (before.code, "missing " in before.out) == (1, True)
+    assert mb("agents", "bundle", "--remove").out == "nothing to remove\n"
     assert git(project, "status", "--short") == ""
     written = mb("agents", "bundle", "--json").json
     assert len(written["changed"]) == len(written["files"]) > 10

@@ -73,9 +73,10 @@ def test_a_terminal_is_asked(terminal: Run, flower: Path, key: str, *, gone: boo
 
 
 def test_a_text_that_is_nowhere_is_exit_code_1(mb: Run, flower: Path) -> None:
-    answer = mb("forget", "nobody wrote this", "--yes")
-    assert answer.code == 1
-    assert "0 occurrences" in answer.out
+    for options in ((), ("--yes",), ("--dry-run",)):
+        answer = mb("forget", "nobody wrote this", *options)
+        assert answer.code == 1
+        assert "the text is nowhere here" in answer.out
 
 
 def test_a_short_text_is_refused(mb: Run) -> None:

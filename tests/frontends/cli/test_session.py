@@ -90,6 +90,8 @@ def test_without_an_id_the_last_session_is_shown_and_one_of_nothing_is_not_liste
     mb("session", "start", "of-nothing")
     mb("session", "end", "of-nothing")
     assert "Retries are in place" in mb("session", "show").out
+    mb("session", "summary", "with-a-summary", "--learned", "- It is slow\n- It leaks")
+    assert "learned:\n  - It is slow\n  - It leaks\n" in mb("session", "show").out
     listed = mb("session", "list").out
     assert "with-a-summa" in listed
     assert "of-nothing" not in listed
