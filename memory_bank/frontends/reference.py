@@ -18,7 +18,6 @@ from typing import Any
 from memory_bank.base import operation
 from memory_bank.base.rendering import document
 from memory_bank.frontends import declared
-from memory_bank.frontends.cli.derived import SECRET
 
 _PACKAGE = Path(__file__).parent.parent
 
@@ -28,6 +27,11 @@ _BLOCK = re.compile(r"^<!--(\w+):?(.*)-->\n```(.*)\n(?:.*\n)*?(?=```$)", re.MULT
 
 _WIDEST = 27
 """Columns of the longest option that has its meaning on the same line."""
+
+_OF_ALL = frozenset(
+    ["Only if the note still has this etag (show --json)", "The agent that makes the change"]
+)
+"""Options that the page of commands describes once, as it does --allow-secret."""
 
 _DECLARES = "from memory_bank.base.operation import"
 
@@ -94,10 +98,8 @@ def _options(words: Sequence[str]) -> str:
     for name in sorted(commands, key=lambda name: (words.index(name.partition(" ")[0]), name)):
         one = operation.declared[name]
         for each in one.parameters:
-            if not (each.param.argument or each.param.hidden):
+            if not (each.param.argument or each.param.hidden or each.param.help in _OF_ALL):
                 options.setdefault((_flags(each), each.param.help), []).append(name)
-        if one.allow_secret:
-            options.setdefault(("--allow-secret", SECRET), []).append(name)
     blocks: dict[str, list[str]] = {"": []} if len(commands) == 1 else {"all": []}
     for (flags, what), names in options.items():
         of = next(iter(blocks)) if len(names) == len(commands) else ", ".join(names)
