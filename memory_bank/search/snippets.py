@@ -1,8 +1,9 @@
 """Excerpts: the sentences of a text that answer a question, within a budget.
 
 A sentence counts by its share of the question's words, each by its rarity in the text; by its
-place, at the end of a talk or in a section of what was decided; and by words of a rule. The weights
-were chosen on one half of the development data: `docs/benchmarks.md` has what each is worth.
+place, at the end of a talk, at the start of another text or in a section of what was decided; and
+by words of a rule, or of a reason if the question asks why. The weights were chosen on one half of
+the development data: `docs/benchmarks.md` has what is reached.
 """
 
 from __future__ import annotations
@@ -24,8 +25,9 @@ SNIPPET = 240
 LONGEST = 60_000
 """Characters of a text that is worth reading for an excerpt; of a longer one, a section is."""
 
-PLACE, RULE = 0.5, 0.25
-"""Weights of a sentence's place and of its words of a rule; all words of the question have 1."""
+PLACE, LEAD, RULE, REASON = 0.5, 0.3, 0.25, 0.3
+"""Weights of a sentence's place, in a section of what holds and in the first paragraph, and of its
+words of a rule and of a reason; all words of the question have 1."""
 
 _BEFORE_LAST = 0.6
 """Share of the last paragraph's weight that the one before it has."""
@@ -83,6 +85,14 @@ _RULE = re.compile(
     r"\b(?:must|never|always|from now on|going forward|agreed|decided|decision|rules?|policy"
     r"|we (?:will|chose|use)|shall|no longer|instead of|only (?:if|when)|recap|supersed\w+|amended"
     r"|do not|don't|not allowed|required?)\b",
+    re.IGNORECASE,
+)
+
+_WHY = re.compile(r"\b(?:why|reasons?)\b", re.IGNORECASE)
+
+_REASON = re.compile(
+    r"\b(?:because|since|so|otherwise|therefore|thus|hence|reasons?|due to|would|can(?:no|')t|too"
+    r"|prevents?|avoids?|instead of|rather than)\b",
     re.IGNORECASE,
 )
 
@@ -202,7 +212,7 @@ def _chosen(
     total = sum(rarity.values()) or 1.0
     found = [{word: rarity[word] / total for word in bag if word in rarity} for bag in bags]
     costs = [measure(one.text) + 1 for one in sentences]
-    standing = _standing(sentences)
+    standing = _standing(sentences, found, why=_WHY.search(question) is not None)
     seen = set[str]()
     said = set[str]()
 
@@ -228,17 +238,25 @@ def _chosen(
     return chosen + _beside(sentences, chosen, costs, most)
 
 
-def _standing(sentences: Sequence[_Sentence]) -> list[float]:
-    """Return what each sentence is worth by its place and by words of a rule."""
+def _standing(
+    sentences: Sequence[_Sentence], found: Sequence[Collection[str]], *, why: bool
+) -> list[float]:
+    """Return what each sentence is worth by its place and by words of a rule or a reason.
+
+    `found` are the words of the question in each: the first paragraph may have another subject.
+    """
     starts = {one.paragraph: one.text for one in reversed(sentences)}
     turns = Counter(turn[0] for start in starts.values() if (turn := _SPEAKER.match(start)))
-    last = dict[int, float]()
+    last, lead = dict[int, float](), sentences[0].paragraph
     if len(turns) > 1 and sum(turns.values()) >= _TALK and max(turns.values()) > 1:
+        lead = -1
         last = dict(zip(sorted(starts)[:-3:-1], (PLACE, _BEFORE_LAST * PLACE), strict=False))
     return [
         (PLACE if one.ruling else last.get(one.paragraph, 0.0))
+        + (LEAD if one.paragraph == lead and has else 0.0)
         + RULE * min(1.0, len(_RULE.findall(one.text)) / _RULES)
-        for one in sentences
+        + (REASON if why and _REASON.search(one.text) else 0.0)
+        for one, has in zip(sentences, found, strict=True)
     ]
 
 

@@ -152,3 +152,10 @@ def test_words_with_a_common_stem_match() -> None:
 )
 def test_links_become_their_words(text: str, plain: str) -> None:
     assert without_links(text) == plain
+
+
+def test_why_is_answered_by_a_reason_at_the_start() -> None:
+    start = "A lock file can be deleted while it is held; two processes would then hold it."
+    rest = f"{FILLER * 8}\n\nThe folder is locked for one write. The folder's lock is taken first."
+    text = f"{start}\n\n{rest}"
+    assert start in snippet(text, "why is the lock on a folder?")
