@@ -37,7 +37,7 @@ class Candidate:
 
     __slots__ = (
         "access", "boosts", "document", "factor", "likelihood", "row", "score", "stale",
-        "superseded_by", "weak",
+        "superseded_by", "weak", "worded",
     )  # fmt: skip
 
     def __init__(self, document: int, row: int, score: float) -> None:
@@ -54,11 +54,13 @@ class Candidate:
         self.likelihood = 0.0
         self.weak = True
         """Whether it is too unlikely for an answer."""
+        self.worded = True
+        """Whether it has a word of the question, if words are asked for."""
 
     @property
     def shown(self) -> bool:
-        """Whether it is likely enough to be in the answer, without a word of the question."""
-        return self.likelihood >= LEAST
+        """Whether it is in the answer: it has a word of the question, or is likely enough."""
+        return self.worded or self.likelihood >= LEAST
 
     def boost(self, source: str, detail: str, factor: float) -> None:
         """Multiply the score by a factor, with its reason."""
@@ -162,14 +164,12 @@ def rank_stale(found: Collection[Candidate], stale: Stale, weight: float) -> Non
 
 
 def rank_superseded(
-    found: Collection[Candidate],
-    successors: Mapping[int, tuple[int, str]],
-    worded: Collection[int] | None,
+    found: Collection[Candidate], successors: Mapping[int, tuple[int, str]]
 ) -> None:
     """Mark superseded documents, and raise a judged successor that matches above them.
 
-    It matches if it is likely enough for an answer and, unless that is by meaning alone, one of the
-    documents `worded`, which have a word of the question. The superseded one stays where it is.
+    It matches if it is likely enough for an answer and has a word of the question. The superseded
+    one stays where it is.
     """
     of: dict[int, list[Candidate]] = {}
     for one in found:
@@ -183,7 +183,7 @@ def rank_superseded(
         for one in of[old]:
             one.superseded_by = path
         successor = best.get(new)
-        if successor is None or successor.weak or (worded is not None and new not in worded):
+        if successor is None or successor.weak or not successor.worded:
             continue
         if 0 < successor.score <= best[old].score:
             factor = _SUCCESSOR_FACTOR * best[old].score / successor.score
@@ -191,9 +191,14 @@ def rank_superseded(
 
 
 def judge(found: Collection[Candidate], ranking: Ranking, words: int, *, by_words: bool) -> None:
-    """Compute how likely each candidate answers a question of that many words."""
-    best = max(found, key=lambda one: (one.score, -one.document, -one.row), default=None)
-    for one in found:
-        relevance, first = ranking.relevance.get(one.row, 0.0) * one.factor, one is best
-        one.likelihood = likelihood(relevance, words, first=first, by_words=by_words)
+    """Compute how likely each candidate answers a question of that many words.
+
+    The first hit is the most relevant one, also where ranks decide the order.
+    """
+    shares = [ranking.relevance.get(one.row, 0.0) * one.factor for one in found]
+    places = [(share, -one.document, -one.row) for share, one in zip(shares, found, strict=True)]
+    best = max(places, default=None)
+    for share, place, one in zip(shares, places, found, strict=True):
+        first = place == best
+        one.likelihood = likelihood(share, words, first=first, by_words=by_words)
         one.weak = one.likelihood < (STRONG if first else STRONG_FURTHER)

@@ -147,19 +147,14 @@ class Engine:
         self._boost(found, now, unit, trusted, stale)
         words = len(weighted_stems(question.text))
         by_words = "keyword" in results.matches
+        if by_words:  # by meaning alone, the nearest are shown, however far they are
+            self._find_words(found, results.matches, unit)
         candidates.judge(found, ranking, words, by_words=by_words)
         if document_graph.any_supersedes(self._manifest):
-            self._rank_superseded(found, results)
+            successors = document_graph.superseded(self._manifest, {one.document for one in found})
+            candidates.rank_superseded(found, successors)
             candidates.judge(found, ranking, words, by_words=by_words)
-        worded = frozenset[int]()
-        if by_words and unit != "documents":  # an index of rows has all with a word of the question
-            worded = frozenset(results.matches["keyword"].rows)
-        shown = (
-            one
-            for one in found
-            # by meaning alone, the nearest are shown, however far they are
-            if (one.shown or not by_words or one.row in worded) and one.likelihood >= min_score
-        )
+        shown = (one for one in found if one.shown and one.likelihood >= min_score)
         ranked = sorted(shown, key=lambda one: (one.weak, -one.score, one.document, one.row))
         hits = self._hits(ranked[:limit], ranking, also=unit == "documents")
         return SearchResult(hits, used, results.reason)
@@ -194,16 +189,14 @@ class Engine:
             candidates.rank_stale(found, stale, settings.stale_weight)
         candidates.rank_sessions(self._manifest, found)
 
-    def _rank_superseded(self, found: Sequence[Candidate], results: RetrieverMatches) -> None:
-        """Raise the successors of superseded documents that match by themselves."""
-        matches = results.matches
-        by_words = [matches[name].documents for name in ("keyword", "notes") if name in matches]
-        documents = {one.document for one in found}
-        candidates.rank_superseded(
-            found,
-            document_graph.superseded(self._manifest, documents),
-            frozenset(chain(*by_words)) if by_words else None,
-        )
+    def _find_words(
+        self, found: Sequence[Candidate], matches: Mapping[str, Matches], unit: Unit
+    ) -> None:
+        """Tell which candidates have a word of the question: documents anywhere, parts inside."""
+        documents = set(chain(matches["keyword"].documents, matches["notes"].documents))
+        rows = set(matches["keyword"].rows)
+        for one in found:
+            one.worded = one.document in documents if unit == "documents" else one.row in rows
 
     def _query(self, question: Question, scope: Scope, mode: str) -> RetrieverMatches:
         """Query the retrievers of a mode; if `semantic` is unavailable, those of `lexical`."""

@@ -146,12 +146,15 @@ class SharedSearch:
             if factor != 1.0:
                 one.boost("recency", "boost", factor)
         words = len(weighted_stems(self._question.text))
+        if self._by_words:
+            worded = {match.note for match in self._worded}
+            for one in found:
+                one.worded = one.document in worded
         judge(found, ranking, words, by_words=self._by_words)
         if successors := _successors(found, passages):
-            worded = {match.note for match in self._worded} if self._by_words else None
-            rank_superseded(found, successors, worded)
+            rank_superseded(found, successors)
             judge(found, ranking, words, by_words=self._by_words)
-        shown = [one for one in found if one.shown or not self._by_words]
+        shown = [one for one in found if one.shown]
         shown.sort(key=lambda one: (one.weak, -one.score, one.row))
         return [
             SharedHit(

@@ -5,6 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memory_bank.search.candidates import Candidate, judge
+from memory_bank.search.hit_records import Ranking
 from memory_bank.search.ranking import LEAST, STRONG, STRONG_FURTHER, likelihood
 
 
@@ -36,3 +38,19 @@ def test_nothing_in_common_is_left_out_and_all_in_common_is_strong() -> None:
 def test_half_of_ten_words_is_surer_than_half_of_two() -> None:
     ten, two = (likelihood(0.5, count, first=True, by_words=True) for count in (10, 2))
     assert ten > two
+
+
+def test_the_first_hit_is_the_most_relevant_one_where_ranks_decide() -> None:
+    relevant, ranked = Candidate(1, 1, 0.1), Candidate(2, 2, 0.9)
+    ranking = Ranking({1: 1, 2: 2}, {1: 0.1, 2: 0.9}, {1: 0.5, 2: 0.2}, lambda _: [])
+    judge([relevant, ranked], ranking, 5, by_words=True)
+    assert relevant.likelihood == likelihood(0.5, 5, first=True, by_words=True)
+    assert ranked.likelihood == likelihood(0.2, 5, first=False, by_words=True)
+
+
+def test_an_unlikely_hit_is_shown_for_a_word_of_the_question_alone() -> None:
+    one = Candidate(1, 1, 0.1)
+    one.worded = True
+    assert one.shown
+    one.worded = False
+    assert not one.shown
