@@ -179,6 +179,38 @@ class Opened:
             self._base.close()
         self._base = None
 
+    def count_text(self, removed: RemovedText) -> int:
+        """Return how many values have a text; make no file."""
+        if not self.file.exists():
+            return 0
+        with guarded(self.file):
+            return count(self.opened(), removed)
+
+    def replace_text(self, removed: RemovedText) -> int:
+        """Replace a text in all values; return how many had it.
+
+        The old text can be read from the disk until `scrub`.
+        """
+        if not self.file.exists():
+            return 0
+        with guarded(self.file):
+            base = self.opened()
+            with transaction(base):
+                return replace(base, removed)
+
+    def scrub(self) -> bool:
+        """Write the file anew, so that nothing which was removed can be read from the disk.
+
+        False if another process reads its log, which may hold old rows.
+        """
+        if not self.file.exists():
+            return True
+        try:
+            with guarded(self.file):
+                return scrub(self.opened())
+        finally:
+            self.close()  # it waits shorter now
+
     def _connect(self) -> Connection:
         """Open the file; make it if missing."""
         return connect(self.file, self._tables, self._version)

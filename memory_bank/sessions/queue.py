@@ -59,16 +59,6 @@ class QueueFile(sqlite.Opened):
         super().__init__(folder / FILE, TABLES, VERSION)
         self._repaired = repaired
 
-    def scrub(self) -> bool:
-        """Write the file anew, so that nothing which was removed can be read from the disk.
-
-        False if another process reads its log, which may hold old rows.
-        """
-        from memory_bank.base import sqlite  # start-up: few remove
-
-        with sqlite.guarded(self.file):
-            return sqlite.scrub(self.opened(), _WAIT)
-
     def take_over(self, other: Path) -> None:
         """Add what the queue in another folder has, and delete that one; what is here stays.
 
@@ -478,21 +468,17 @@ class EventQueue(QueueFile):
         self._write(lambda base: base.executemany("DELETE FROM events WHERE id = ?", wanted))
 
     def replace_text(self, removed: RemovedText) -> int:
-        """Replace a text in all that is stored; return how many values had it.
+        """Replace a text in all that is stored; return how many values had it."""
+        found = super().replace_text(removed)
 
-        The old text can be read from the disk until `scrub`.
-        """
-        from memory_bank.base import sqlite  # start-up: few forget
-
-        def work(base: Connection) -> int:
-            found = sqlite.replace(base, removed)
+        def work(base: Connection) -> None:
             base.create_function("tokens_of", 1, estimate, deterministic=True)
-            base.execute(
-                "UPDATE events SET tokens = tokens_of(tool_input) + tokens_of(tool_output)"
-            )
-            return found
+            sql = "UPDATE events SET tokens = tokens_of(tool_input) + tokens_of(tool_output)"
+            base.execute(sql)
 
-        return self._write(work) if self.file.exists() else 0
+        if found:
+            self._write(work)
+        return found
 
     def remove_news(self, observation_id: str) -> None:
         """Remove the news of an observation."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Annotated, NamedTuple
 
 from memory_bank.bank import open_index
@@ -15,7 +16,6 @@ from memory_bank.base.errors import (
     Busy,
     Conflict,
     Hint,
-    MemoryBankError,
     NoteNotFound,
     NoteReadOnly,
     StorageFailed,
@@ -390,19 +390,12 @@ def forget_observation(run: Removal, wanted: str, found: Sequence[File]) -> list
     with run.bank.store.writing():
         for file in found:
             kind = "trash" if removal.is_trashed(file.path) else "note"
-            try:
+            without = partial(session_edit.without_observation, file.path, observation_id=wanted)
+            with run.trying(file.path):
                 if not run.dry_run:
                     run.bank.store.enter(file.root)
-                    removal.change(
-                        file.root.folder,
-                        file.path,
-                        lambda text, path=file.path: session_edit.without_observation(  # type: ignore[misc]
-                            path, text, wanted
-                        ),
-                    )
+                    removal.change(file.root.folder, file.path, without)
                 run.found(file.path, kind, 1)
-            except MemoryBankError as error:
-                run.left(file.path, error.message)
     for path in (file.path for file in found if not removal.is_trashed(file.path)):
         _add_links(run, path)
         run.left(f"{path}: prompts and summary", "they stay: forget the session, or a text")

@@ -6,13 +6,14 @@ import mmap
 import os
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.bank_id import former_ids
 from memory_bank.base import paths
-from memory_bank.base.errors import BadInput
+from memory_bank.base.errors import BadInput, MemoryBankError
 from memory_bank.base.removed_text import RemovedText
 from memory_bank.base.rendering import count
 from memory_bank.base.screen import FOUND, NOTHING, Call
@@ -108,11 +109,9 @@ def _add_remains(run: Removal, removed: RemovedText) -> None:
     if run.dry_run:
         return
     for file in _files(run):
-        try:
+        has_it = False
+        with run.trying(str(file)):
             has_it = _has(file, removed.bytes)
-        except OSError as error:
-            run.left(str(file), f"it can't be read: {error.strerror}")
-            continue
         if has_it and not any(str(file).endswith(one.place) for one in run.beyond):
             derived = file.is_relative_to(run.bank.layout.index)
             why = (
@@ -206,6 +205,18 @@ class Removal:
         """Add a place that has it still, or may have it; the first reason stays."""
         if all(one.place != place for one in self.beyond):
             self.beyond.append(OutOfReach(place, reason))
+
+    @contextmanager
+    def trying(self, place: str) -> Iterator[None]:
+        """Go on after an error: the place has it still."""
+        try:
+            yield
+        except FileNotFoundError:
+            pass  # another process was faster
+        except OSError as error:
+            self.left(place, f"it can't be read or changed: {error.strerror}")
+        except MemoryBankError as error:
+            self.left(place, error.message)
 
     def result(self) -> Forgotten:
         """Return what was done."""

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 
 from memory_bank.bank import hook_log
 from memory_bank.bank.note_files import open_history
 from memory_bank.bank.revisions import copies
-from memory_bank.base import sqlite
-from memory_bank.base.errors import BadInput, IndexDamaged, MemoryBankError, NoteExists
+from memory_bank.base.errors import BadInput, MemoryBankError, NoteExists
 from memory_bank.base.filenames import PREPARED_CONTEXT
 from memory_bank.base.paths import INDEX
 from memory_bank.base.removed_text import RemovedText
@@ -87,15 +85,13 @@ def forget_text(run: Removal, removed: RemovedText) -> None:
 def _in_files(run: Removal, root: NoteRoot, removed: RemovedText) -> None:
     """Replace the text in the notes and the trash of a root, and remove leftovers."""
     for path in list(removal.paths(root.folder)):
-        try:
-            if removal.is_leftover(path):
-                run.found(_shown(root, path), "leftover", 1)
-                if not run.dry_run:
-                    removal.remove_file(root.folder, path)
+        with run.trying(_shown(root, path)):
+            if not removal.is_leftover(path):
+                _in_file(run, root, path, removed)
                 continue
-            _in_file(run, root, path, removed)
-        except MemoryBankError as error:
-            run.left(_shown(root, path), error.message)
+            run.found(_shown(root, path), "leftover", 1)
+            if not run.dry_run:
+                removal.remove_file(root.folder, path)
 
 
 def _in_file(run: Removal, root: NoteRoot, path: str, removed: RemovedText) -> None:
@@ -168,53 +164,25 @@ def _in_included(run: Removal, removed: RemovedText) -> None:
     for path in sorted(included.scan().signatures) if included else ():
         if not run.bank.roots.is_included(path):
             continue
-        try:
-            found = removal.look(run.bank.roots.of(path).folder, path, removed)
-        except MemoryBankError as error:
-            run.left(path, error.message)
-            continue
-        if found is not None:
-            run.left(path, "it has the text, but is a file of the project: change it yourself")
-        elif removal.new_name(path, removed) != path:
-            run.left(path, "its name has the text: rename the file")
+        with run.trying(path):
+            if removal.look(run.bank.roots.of(path).folder, path, removed) is not None:
+                run.left(path, "it has the text, but is a file of the project: change it yourself")
+            elif removal.new_name(path, removed) != path:
+                run.left(path, "its name has the text: rename the file")
 
 
 def _in_databases(run: Removal, removed: RemovedText) -> None:
     queue = EventQueue(run.state, run.bank.add_repaired)
-    try:
-        if not run.dry_run:
-            queue.last_news()  # a damaged file is set aside
-        number = _counted(queue, removed) if run.dry_run else queue.replace_text(removed)
-        run.found(str(queue.file), "queue", number, REPLACED)
-        for session in () if run.dry_run else queue.sessions():
-            if removal.new_name(session.path, removed) != session.path:
-                queue.update(session.session_id, note="")  # the index knows its note
-    except IndexDamaged as error:
-        run.left(str(queue.file), error.message)
-    finally:
-        queue.close()
-    for log in run.bank.logs.all():
-        try:
-            number = _counted(log, removed)
-            if number and not run.dry_run:
-                _replace(log, removed)
-            run.found(str(log.file), "log", number, REPLACED)
-        except MemoryBankError as error:
-            run.left(str(log.file), error.message)
-
-
-def _counted(file: sqlite.Opened, removed: RemovedText) -> int:
-    if not file.file.exists():
-        return 0
-    with sqlite.guarded(file.file):
-        return sqlite.count(file.opened(), removed)
-
-
-def _replace(log: sqlite.Opened, removed: RemovedText) -> None:
-    with sqlite.guarded(log.file):
-        base = log.opened()
-        with sqlite.transaction(base):
-            sqlite.replace(base, removed)
+    if not run.dry_run:
+        queue.last_news()  # a damaged file is set aside
+    for file in (queue, *run.bank.logs.all()):
+        with run.trying(str(file.file)):
+            number = file.count_text(removed) if run.dry_run else file.replace_text(removed)
+            run.found(str(file.file), "queue" if file is queue else "log", number, REPLACED)
+    for session in () if run.dry_run else queue.sessions():
+        if removal.new_name(session.path, removed) != session.path:
+            queue.update(session.session_id, note="")  # the index knows its note
+    queue.close()
 
 
 def _in_hook_logs(run: Removal, removed: RemovedText) -> None:
@@ -227,14 +195,6 @@ def _in_hook_logs(run: Removal, removed: RemovedText) -> None:
         run.found(file, "log", number, REPLACED)
 
 
-def _remove_prepared(state: Path) -> bool:
-    """Remove what was prepared; tell whether there was anything. Raises OSError."""
-    with suppress(FileNotFoundError):
-        (state / PREPARED_CONTEXT).unlink()
-        return True
-    return False
-
-
 _READ = "another process reads it, so that its log may have it still: forget again later"
 
 
@@ -245,42 +205,21 @@ def clean(run: Removal) -> None:
     _remove_copies(run)
     if run.dry_run:
         return
-    _remove_prepared(run.state)
-    queue = EventQueue(run.state, run.bank.add_repaired)
-    try:
-        if queue.file.exists() and not queue.scrub():
-            run.left(str(queue.file), _READ)
-    finally:
-        queue.close()
-    for log in run.bank.logs.all():
-        _scrub(run, log)
+    (run.state / PREPARED_CONTEXT).unlink(missing_ok=True)
+    for file in (EventQueue(run.state, run.bank.add_repaired), *run.bank.logs.all()):
+        with run.trying(str(file.file)):
+            if not file.scrub():
+                run.left(str(file.file), _READ)
     run.bank.catch_up()
-
-
-def _scrub(run: Removal, log: sqlite.Opened) -> None:
-    if not log.file.exists():
-        return
-    try:
-        with sqlite.guarded(log.file):
-            done = sqlite.scrub(log.opened())
-    except MemoryBankError as error:
-        run.left(str(log.file), error.message)
-        return
-    finally:
-        log.close()  # it waits shorter now
-    if not done:
-        run.left(str(log.file), _READ)
 
 
 def _remove_damaged(run: Removal) -> None:
     """Remove databases that were set aside: nobody can say what is in them."""
     for file in sorted(run.state.glob("*.db.damaged*")):
         run.found(str(file), "leftover", 1)
-        if not run.dry_run:
-            try:
+        with run.trying(str(file)):
+            if not run.dry_run:
                 file.unlink()
-            except OSError as error:
-                run.left(str(file), f"it can't be removed: {error.strerror}")
 
 
 def _empty_index(run: Removal) -> None:
@@ -289,10 +228,11 @@ def _empty_index(run: Removal) -> None:
     for folder in layout.unused_indices():
         if folder == layout.root / INDEX:
             run.left(str(folder), "it was not made on this machine and may have it: remove it")
-        elif run.dry_run:
-            run.found(str(folder), "leftover", 1)
         else:
-            _remove_folder(run, folder)
+            with run.trying(str(folder)):
+                if not run.dry_run:
+                    shutil.rmtree(folder)
+                run.found(str(folder), "leftover", 1)
     if run.dry_run:
         return
     run.bank.empty_index()
@@ -304,25 +244,6 @@ def _remove_copies(run: Removal) -> None:
     """Remove the copies of the bank as of other revisions, which may have it."""
     for slot in copies.of_bank(run.bank.layout):
         run.found(str(slot), "index", 1)
-        if run.dry_run:
-            continue
-        try:
-            gone = copies.remove(slot)
-        except OSError as error:
-            run.left(str(slot), f"it can't be removed: {error.strerror}")
-        else:
-            if not gone:
+        with run.trying(str(slot)):
+            if not (run.dry_run or copies.remove(slot)):
                 run.left(str(slot), _READ)
-
-
-def _remove_folder(run: Removal, folder: Path) -> None:
-    """Remove an index in the user's cache that an earlier state of the bank needed."""
-    with suppress(FileNotFoundError):
-        try:
-            shutil.rmtree(folder)
-        except FileNotFoundError:
-            raise
-        except OSError as error:
-            run.left(str(folder), f"it can't be removed: {error.strerror}")
-            return
-    run.found(str(folder), "leftover", 1)

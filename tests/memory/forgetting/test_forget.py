@@ -492,7 +492,7 @@ with open_bank(sys.argv[1]) as bank:
         ("memory.forgetting.forgotten_texts", "_in_file"),
         ("memory.forgetting.forgotten_texts", "_in_databases"),
         ("memory.forgetting.forgotten_texts", "_empty_index"),
-        ("memory.forgetting.forgotten_texts", "_scrub"),
+        ("base.sqlite", "scrub"),
         ("notes.storage.files", "replace"),
     ],
 )
@@ -513,7 +513,7 @@ def test_after_a_kill_the_same_call_finishes(
         ("session", "notes.removal", "remove_file"),
         ("session", "memory.forgetting.forgotten_texts", "clean"),
         ("observation", "notes.removal", "change"),
-        ("observation", "memory.forgetting.forgotten_texts", "_scrub"),
+        ("observation", "base.sqlite", "scrub"),
         ("note", "notes.removal", "remove_file"),
         ("note", "memory.forgetting.forgotten_texts", "_empty_index"),
     ],
