@@ -53,14 +53,6 @@ class Guard(NamedTuple):
         return CONFIDENCE[self.how]
 
 
-class Guarded(NamedTuple):
-    """A symbol that a test guards."""
-
-    symbol: SymbolRow
-    how: str
-    """A key of CONFIDENCE."""
-
-
 class TestGuards:
     """The guards of one state of the table."""
 
@@ -98,22 +90,6 @@ class TestGuards:
         for symbol in self._table.symbols("f.path = ? AND NOT s.test", path):
             self._add_calling(found, symbol)
         return self._or_package(found, path)
-
-    def guarded_by(self, test: IntentRow) -> list[Guarded]:
-        """Return the symbols that a test guards, the surest first."""
-        found: dict[int, Guarded] = {}
-        files = {*self._imports.imported(test.path), *self._files_named_after(test.path)}
-        for one in self._table.symbols_in("f.path", sorted(files)) if files else ():
-            if not one.test and _names(test, one):
-                found[one.number] = Guarded(one, NAMED)
-        for callee in self._calls.called_by_test(test):
-            one_called = callee.called
-            if one_called is not None and not one_called.test and one_called.path != test.path:
-                found[one_called.number] = Guarded(one_called, CALLS)
-        return sorted(
-            found.values(),
-            key=lambda one: (-CONFIDENCE[one.how], one.symbol.path, one.symbol.symbol.line),
-        )
 
     def _add_calling(self, found: dict[int, Guard], symbol: SymbolRow) -> None:
         for call in self._calls.tests_calling(symbol).known:
@@ -154,12 +130,6 @@ class TestGuards:
         ):
             if one != path and _tested(one) == stem and _close(one, path):
                 yield one
-
-    def _files_named_after(self, test: str) -> Iterator[str]:
-        stem = _tested(test)
-        for path in self._table.files():
-            if stem and path != test and _stem(path) == stem and _close(test, path):
-                yield path
 
 
 def _tested(path: str) -> str:

@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
-from math import log
 from typing import NamedTuple
 
 from blake3 import blake3
@@ -23,12 +22,10 @@ from memory_bank.search.retrievers.keyword.analyzer import (
     FIELDS,
     GRAMS,
     fields_of,
-    grams,
     stems,
-    weighted_stems,
 )
 from memory_bank.search.retrievers.keyword.keyword_query import PROXIMITY, SLOP
-from memory_bank.shared.engines.base import AskedWord, SharedPassage, Where
+from memory_bank.shared.engines.base import SharedPassage, Where
 
 _K1, _B = 1.2, 0.75
 
@@ -75,30 +72,6 @@ def terms_of(
 def saturated(count: int, words: int) -> float:
     """Return the weight of something that a passage of so many words has a number of times."""
     return (_K1 + 1) * count / (count + _K1 * (1 - _B + _B * words / USUAL_WORDS))
-
-
-def question_words(text: str) -> dict[int, float]:
-    """Return the weight of each word of a question, by its number."""
-    found = {number_of(word.stem): word.weight for word in weighted_stems(text)}
-    for gram in grams(text).split():
-        found.setdefault(number_of(gram), 1.0)
-    return found
-
-
-def rarity(passages: int, size: int) -> float:
-    """Return the rarity of a word that some of all passages have."""
-    return log(1 + (size - passages + 0.5) / (passages + 0.5)) if size >= passages else 0.0
-
-
-def asked_words(
-    words: Mapping[int, float], frequencies: Mapping[int, int], size: int
-) -> list[AskedWord]:
-    """Return the words of a question that some passage has, weighed by their rarity."""
-    return [
-        AskedWord(number, weight * rarity(frequencies[number], size), frequencies[number])
-        for number, weight in words.items()
-        if frequencies.get(number)
-    ]
 
 
 REPO, TEAM = "repo", "team"

@@ -43,15 +43,16 @@ def main(places: Sequence[str]) -> None:
 
 
 def _measure(name: str, code: Codebase) -> None:
-    guards = code.relations().guards
+    relations = code.relations()
     forth, back = [], []
     for test in _some(code.table.tests("1")):
-        called = {one.symbol.id for one in guards.guarded_by(test) if one.how == CALLS}
+        found = [one.called for one in relations.calls.called_by_test(test) if one.called]
+        called = {one.id for one in found if not one.test and one.path != test.path}
         if called:
             hits = code.search("symbols", test.intent.title, _FIRST).hits
             forth.append(any(one.symbol and one.symbol.id in called for one in hits))
     for symbol in _some(code.table.symbols("NOT s.test")):
-        callers = {one.test.id for one in guards.of_symbol(symbol) if one.how == CALLS}
+        callers = {one.test.id for one in relations.guards.of_symbol(symbol) if one.how == CALLS}
         if callers:
             hits = code.search("tests", snippet(symbol), _FIRST).hits
             back.append(any(one.test and one.test.id in callers for one in hits))

@@ -33,7 +33,8 @@ from memory_bank.shared.engines.base import (
 )
 from memory_bank.shared.engines.postgres.postgres import Postgres
 from memory_bank.shared.publish import publish
-from memory_bank.shared.word_weights import asked_words, question_words, terms_of
+from memory_bank.shared.word_weights import terms_of
+from tests.shared.asked import asked_words, question_words
 
 WORDS, VOCABULARY, PER_NOTE = 65, 30_000, 5
 """Words of a passage, words of the language, passages of a note."""

@@ -128,14 +128,3 @@ def test_a_file_of_the_same_name_in_another_package_is_not_guarded(
     found = guards(table)
     assert ("test_page", FILE_NAME) in shown(found.of_file("web/orders.py"))
     assert "test_page" not in [name for name, _ in shown(found.of_file("shop/orders.py"))]
-
-
-def test_a_test_tells_what_it_guards(table: SymbolTable) -> None:
-    found = guards(table)
-    by_name = {one.intent.symbol: one for one in table.tests("1")}
-    guarded = found.guarded_by(by_name["test_an_empty_order_is_refused"])
-    assert [(one.symbol.symbol.qualified, one.how) for one in guarded] == [
-        ("Order", CALLS), ("Order.check", CALLS),
-    ]  # fmt: skip
-    (named,) = found.guarded_by(by_name["test_charge_with_retry"])
-    assert (named.symbol.symbol.qualified, named.how) == ("charge_with_retry", NAMED)

@@ -9,7 +9,8 @@ import pytest
 
 from memory_bank.base.errors import BadInput, Conflict, SharedUnavailable
 from memory_bank.shared.engines.base import AskedWord, Head, Publication, SharedEngine, Where
-from memory_bank.shared.word_weights import asked_words, number_of, question_words
+from memory_bank.shared.word_weights import number_of
+from tests.shared.asked import asked_words, question_words
 from tests.shared.conftest import (
     BANK,
     DIMENSION,
