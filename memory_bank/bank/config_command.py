@@ -32,7 +32,6 @@ def _keys(start: str) -> list[str]:
     examples=(
         ("memory-bank config", "all settings, and where they come from"),
         ("memory-bank config memory.embedder", "one value, for a script"),
-        ("memory-bank config search.limit --origin", "where it is set"),
     ),
     group="Look after",
 )
@@ -40,15 +39,11 @@ def config(
     call: Call,
     *,
     key: Annotated[tuple[str, ...], Param(argument=True, metavar="[KEY]", complete=_keys)] = (),
-    default: Annotated[bool, Param("Show the default instead of the value")] = False,
-    origin: Annotated[bool, Param("Show where a value is set instead of the value")] = False,
 ) -> int:
     """Show the settings, and which files to edit."""
     from memory_bank.bank.config_file import settings_of
     from memory_bank.base.settings import user_file
 
-    if default and origin:
-        raise call.usage_error("choose one: --default or --origin")
     settings, mine = _loaded(call)
     files = {"bank": mine, "user": user_file(os.environ)}
     edit = f"{files['user']} (all your banks)"
@@ -62,15 +57,10 @@ def config(
     if call.json:
         call.console.document(found[0] if key else {"settings": found, "files": files})
     elif key:
-        call.console.line(_shown(found[0], default=default, origin=origin))
+        call.console.line(_shown(found[0]))
     else:
-        rows = [
-            (one.name, _shown(one, default=default, origin=False), _origin(one), one.help)
-            for one in found
-        ]
-        call.console.table(
-            ("setting", "default" if default else "value", "from", "what it is"), rows
-        )
+        rows = [(one.name, _shown(one), _origin(one), one.help) for one in found]
+        call.console.table(("setting", "value", "from", "what it is"), rows)
         call.remark(f"to change a setting, edit {edit}")
     return 0
 
@@ -99,10 +89,8 @@ def _one(call: Call, found: tuple[Setting, ...], name: str) -> Setting:
     return fitting[0]
 
 
-def _shown(one: Setting, *, default: bool, origin: bool) -> str:
-    if origin:
-        return _origin(one)
-    value = one.default if default else one.value
+def _shown(one: Setting) -> str:
+    value = one.value
     if isinstance(value, tuple):
         return ", ".join(map(str, value))
     return str(value).lower() if isinstance(value, bool) else str(value)

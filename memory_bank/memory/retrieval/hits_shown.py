@@ -47,7 +47,6 @@ def found(
     since: str | datetime | None = None,
     before: str | datetime | None = None,
     *,
-    also: Annotated[bool, Param("Show each note's other matching sections, too")] = False,
     form: Annotated[
         str | None, Param("paths, md, json", flags="--format", metavar="FORM", choices=FORMS)
     ] = None,
@@ -64,7 +63,7 @@ def found(
     elif form is not None:
         {"paths": _paths, "md": _markdown}[form](call, answer)
     else:
-        _show(call, answer, _ShownFields(read, explain=explain, also=also))
+        _show(call, answer, _ShownFields(read, explain=explain))
     _remark(call, answer)
     return FOUND if answer.notes or answer.commits else NOTHING
 
@@ -92,7 +91,6 @@ class _ShownFields(NamedTuple):
 
     read: ReadQuery
     explain: bool = False
-    also: bool = False
 
 
 def _show(call: Call, answer: Recalled, shown: _ShownFields) -> None:
@@ -166,10 +164,6 @@ class _Hit:
         for link in note.links or ():
             where = (self.call.place(link.source, link.line), "place")
             self.console.line(_INDENT, ("link ", "dim"), where, f"  {link.type}: {link.context}")
-        for other in note.also if self.shown.also else ():
-            where = (_place(self.call, note, other.line), "place")
-            self.console.line(_INDENT, ("also ", "dim"), where, f"  {_headed('', other.heading)}")
-            self.console.block(other.snippet, f"{_INDENT}     ", "dim")
 
     def _heading(self) -> None:
         """Print place, score and title; on a terminal with type, date and tags if they fit."""
@@ -227,7 +221,7 @@ def _fit(call: Call, answer: Recalled, hits: Sequence[_Hit], shown: _ShownFields
     left = call.console.rows - _PROMPTS - remarks - sum(hit.rows + 1 for hit in hits) + 1
     good = any(not hit.note.weak for hit in hits)
     most = [min(len(hit.snippet), _MOST_LINES) for hit in hits]
-    if left < len(hits) or shown.explain or shown.also:
+    if left < len(hits) or shown.explain:
         for hit, lines in zip(hits, most, strict=True):
             hit.lines = min(lines, _SCROLLING)
         return

@@ -125,7 +125,7 @@ def _in_command(
     "recall",
     why="""
     Any text is a query. It finds passages with its words (more and rarer words rank higher) and
-    passages of similar meaning. Each note is listed once with its best section; --also lists its
+    passages of similar meaning. Each note is listed once with its best section; JSON has its
     other matching sections. On a terminal, five notes are shown.
 
     A query may contain "phrases" (quote them once more for your shell), -words to exclude, and

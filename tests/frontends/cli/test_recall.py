@@ -223,8 +223,9 @@ def test_an_answer_fits_one_screen_of_a_terminal(terminal: Run, mb: Run, project
 
 def test_other_sections_on_demand(mb: Run) -> None:
     assert "also" not in mb("recall", "tantivy ranking").out
-    shown = mb("recall", "tantivy ranking", "--also").out
-    assert "   also .memories/decisions/tantivy.md:" in shown
+    first = mb("recall", "tantivy ranking", "--json").json["notes"][0]
+    assert first["path"] == "decisions/tantivy.md"
+    assert first["also"]
 
 
 def test_formats_for_programs(mb: Run, project: Path) -> None:
