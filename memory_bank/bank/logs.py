@@ -61,6 +61,10 @@ class Log(sqlite.Opened):
         """Remove notes that no longer exist; return why that failed, or an empty text."""
         return self._each("DELETE FROM {} WHERE note = ?", [(note,) for note in notes])
 
+    def rename(self, old: str, new: str) -> str:
+        """Rename a note; return why that failed, or an empty text."""
+        return self._each("UPDATE OR REPLACE {} SET note = ? WHERE note = ?", [(new, old)])
+
     def _each(self, sql: str, rows: Sequence[tuple[object, ...]]) -> str:
         """Run a statement on all tables of notes; return why that failed, or an empty text."""
         if not self.file.exists():
@@ -157,10 +161,6 @@ class AccessLog(Log):
             [(note, now) for note in notes],
         )
 
-    def rename(self, old: str, new: str) -> str:
-        """Carry a note's counts over to its new path; return why that can't be done, if so."""
-        return self._each("UPDATE OR REPLACE {} SET note = ? WHERE note = ?", [(new, old)])
-
 
 _EDIT_TABLE = """
 CREATE TABLE edits (
@@ -226,10 +226,6 @@ class EditLog(Log):
             rows,
         ) or self.write("INSERT OR IGNORE INTO writes VALUES (?, ?, ?)", rows)
 
-    def rename(self, old: str, new: str) -> str:
-        """Rename a note in the log; return why that failed, or an empty text."""
-        return self._each("UPDATE OR REPLACE {} SET note = ? WHERE note = ?", [(new, old)])
-
     def inherit(self, note: str, sources: Iterable[str]) -> str:
         """Add the agents of merged notes to a note; return why that failed, or an empty text."""
         if not self.file.exists():
@@ -260,6 +256,7 @@ class UpdateLog(Log):
 
     lost = "when it was updated is not written down"
     tables = ("updates",)
+    added = _HEADS
 
     def __init__(self, folder: Path, repaired: Callable[[], object] = lambda: None) -> None:
         """Keep the log in `folder`; `repaired` is called when it had to be started again."""
@@ -290,18 +287,6 @@ class UpdateLog(Log):
         """Return the commit that was checked out when a content was written; empty if unknown."""
         rows = self.read("SELECT head FROM heads WHERE etag IN ({})", [etag])
         return str(rows[0][0]) if rows else ""
-
-    def rename(self, old: str, new: str) -> str:
-        """Rename a note in the log; return why that failed, or an empty text."""
-        if not self.file.exists():
-            return ""
-        return self.write("UPDATE OR REPLACE updates SET note = ? WHERE note = ?", [(new, old)])
-
-    def _connect(self) -> Connection:
-        base = super()._connect()
-        with sqlite.guarded(self.file):
-            base.execute(_HEADS)
-        return base
 
 
 class Logs:
