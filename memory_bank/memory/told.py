@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 from memory_bank.bank.backlinks import LinkShown
 from memory_bank.bank.hits import Origin, RecalledNote
+from memory_bank.bank.note_files import SESSION
 from memory_bank.base.rendering import count, same_words
 from memory_bank.base.text import Quotes, estimate, one_line
 from memory_bank.memory.records import (
@@ -299,6 +300,9 @@ def _hit(quotes: Quotes, note: RecalledNote) -> str:
         "stale": note.stale,
     }
     lines = [*_links(note.links or ()), *_section(note)]
+    if note.type == SESSION and not note.content:  # only named, as weak sessions are
+        about = {key: about[key] for key in ("id", "score", "type", "created_at")}
+        lines = [*_links(note.links or ()), note.title]
     return quotes.quote("\n".join(lines), about)
 
 

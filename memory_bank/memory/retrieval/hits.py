@@ -237,14 +237,14 @@ _LEAST = 40
 _WEAK = 80
 """Most tokens of a note that is only a weak match."""
 
-_WEAK_SESSIONS, _OF_SESSION = 2, 400
+_WEAK_SESSIONS, _OF_SESSION = 1, 400
 
 _FRAME = 60
 """Tokens of a note's place, type, author and dates in an answer."""
 
 
 def briefly(answer: Recalled) -> Recalled:
-    """Give of sessions what answers best; of weak ones a few sentences, of the best two only."""
+    """Give of sessions what answers best; of the best weak one a few sentences, of others none."""
     kept, left = list[RecalledNote](), _WEAK_SESSIONS
     for note in answer.notes:
         weak = note.weak and answer.apart
