@@ -14,7 +14,7 @@ from memory_bank.notes.names import name_of
 from memory_bank.search.manifest import document_rows, entries
 from memory_bank.search.manifest.document_rows import DocumentRow
 from memory_bank.search.manifest.entries import WHOLE, Entry, SectionPart
-from memory_bank.sessions.answers import IndexRow
+from memory_bank.sessions.answers import IndexRow, Type
 
 OTHER = "discovery"
 """The type of an observation whose own a person has changed to an unknown word."""
@@ -60,43 +60,28 @@ class Rows:
         part = self.parts.get(place.document, {}).get(place.section)
         if document is None or (part is None and place.section != WHOLE):
             return None
-        kind = self._types.get(place)
-        if part is not None and kind is not None:
-            return IndexRow(
-                id=part.name,
-                type="observation",
-                obs_type=kind if kind in OBSERVATION_TYPES else OTHER,
-                title=part.headings[-1] if part.headings else document.title,
-                project=self.project_of(document),
-                created_at=iso_of(part.created or document.created),
-                estimated_tokens=part.tokens,
-            )
-        return self._section(document, part) if part is not None else self._whole(document)
-
-    def _whole(self, document: DocumentRow) -> IndexRow:
-        session = is_session(document)
-        tokens = self._session_tokens(document) if session else self._tokens(document)
+        kind, created = self._types.get(place), document.created
+        obs_type: str | None = None
+        shown: Type = "section"
+        if part is None:
+            session = is_session(document)
+            shown, name = "session" if session else "note", id_of(document)
+            tokens = self._session_tokens(document) if session else self._tokens(document)
+        elif kind is None:
+            name = f"{id_of(document)}#{self._heading(document.number, part)}"
+            tokens = _estimated(self._text(document, Span(part.line, part.end_line)))
+        else:
+            shown, name, tokens = "observation", part.name, part.tokens
+            obs_type = kind if kind in OBSERVATION_TYPES else OTHER
+            created = part.created or created
         return IndexRow(
-            id=id_of(document),
-            type="session" if session else "note",
-            obs_type=None,
-            title=document.title,
+            id=name,
+            type=shown,
+            obs_type=obs_type,
+            title=part.headings[-1] if part and part.headings else document.title,
             project=self.project_of(document),
-            created_at=iso_of(document.created),
+            created_at=iso_of(created),
             estimated_tokens=tokens,
-        )
-
-    def _section(self, document: DocumentRow, part: SectionPart) -> IndexRow:
-        title = part.headings[-1] if part.headings else document.title
-        text = self._text(document, Span(part.line, part.end_line))
-        return IndexRow(
-            id=f"{id_of(document)}#{self._heading(document.number, part)}",
-            type="section",
-            obs_type=None,
-            title=title,
-            project=self.project_of(document),
-            created_at=iso_of(document.created),
-            estimated_tokens=_estimated(text),
         )
 
     def project_of(self, document: DocumentRow) -> str:
@@ -111,6 +96,11 @@ class Rows:
     def is_observation(self, place: RowPlace) -> bool:
         """Tell whether a place is an observation."""
         return place in self._types
+
+    def is_summary(self, place: RowPlace) -> bool:
+        """Tell whether a place is the summary of a session."""
+        part = self.parts.get(place.document, {}).get(place.section)
+        return part is not None and part.name.startswith(SUMMARY)
 
     def observed(self, document: int) -> list[RowPlace]:
         """Return the places of the observations in a document, in their order."""

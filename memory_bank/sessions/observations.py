@@ -438,20 +438,26 @@ def _ranked(bank: Bank, view: View, asked: _ObservationQuery, own: str) -> Found
         hits = tuple(sorted(hits, key=_time_of, reverse=asked.order == "date_desc"))
     places = [RowPlace(hit.document.number, hit.best.ordinal) for hit in hits[asked.offset : last]]
     rows = Rows(view, own, places)
-    made = [(rows.row(_shown(rows, place, asked.type)), place.document) for place in places]
+    made = [(rows.row(_shown(rows, place, asked.type)), place) for place in places]
     notices = remarks(view.manifest, parsed.unread, parsed.conditions)
-    found = [(row, document) for row, document in made if row is not None]
-    listed = _once(found)
+    found = [(row, place) for row, place in made if row is not None]
+    listed = _once(rows, found)
     if not asked.offset and any(hit.weak for hit in hits):
         good = sum(not hit.weak for hit in hits[:last])  # weak ones come last
-        listed = listed[: max(len(_once(found[:good])), _LEAST)]
+        listed = listed[: max(len(_once(rows, found[:good])), _LEAST)]
     return listed, notices
 
 
-def _once(rows: Sequence[tuple[IndexRow, int]]) -> list[IndexRow]:
-    """Leave out a session that is titled as one of its observations, which is a row, too."""
-    observed = {(row.title, document) for row, document in rows if row.type == "observation"}
-    return [row for row, at in rows if row.type != "session" or (row.title, at) not in observed]
+def _once(rows: Rows, found: Sequence[tuple[IndexRow, RowPlace]]) -> list[IndexRow]:
+    """Leave out a session titled as one of its observations, unless its summary fits better."""
+    kept, above = list[IndexRow](), set[tuple[str, int]]()
+    observed = {(row.title, at.document) for row, at in found if row.type == "observation"}
+    for row, at in found:
+        key = row.title, at.document
+        if row.type != "session" or key not in (above if rows.is_summary(at) else observed):
+            kept.append(row)
+            above.add(key)
+    return kept
 
 
 def _time_of(hit: Hit) -> tuple[float, str]:

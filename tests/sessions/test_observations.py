@@ -17,7 +17,7 @@ from memory_bank.sessions.answers import ObservationRows
 from memory_bank.sessions.get_observations import get_observations
 from memory_bank.sessions.observations import changes_for_file, decisions, search
 from memory_bank.sessions.records import GitState
-from memory_bank.sessions.sessions import store_observation
+from memory_bank.sessions.sessions import end_session, store_observation
 from memory_bank.sessions.timeline import timeline
 from tests.session_builder import START, observation, session, write
 
@@ -146,6 +146,19 @@ def test_filters_apply_before_ranking(
     assert sorted(ids(found)) == sorted(expected)
     if expected:  # no other takes the place
         assert ids(search(bank, query, limit=1, **given))[0] in expected  # type: ignore[arg-type]
+
+
+def test_a_session_is_told_beside_its_observation_where_its_summary_fits_better(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "shop" / ".memories").mkdir(parents=True)
+    with open_bank(tmp_path / "shop") as bank:
+        store_observation(bank, "s-9", title="Cache the price list")
+        end_session(bank, "s-9", {"next_steps": "Write the changelog of the release"})
+        later, done = search(bank, "changelog of the release").results
+        assert (later.type, done.type, later.title) == ("session", "observation", done.title)
+        (only,) = search(bank, "cache the price list").results
+        assert only.type == "observation"
 
 
 def test_words_rank_and_time_orders(bank: Bank) -> None:
