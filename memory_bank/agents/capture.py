@@ -19,7 +19,7 @@ from memory_bank.agents.payload import message_key
 from memory_bank.base.errors import BadInput
 from memory_bank.base.plugins import pattern
 from memory_bank.sessions.queue import EventQueue
-from memory_bank.sessions.queue_rows import MESSAGE, Captured, NewEvent, NewPrompt, NewSession
+from memory_bank.sessions.queue_rows import MESSAGE, Captured, Event, NewPrompt, NewSession, time_of
 from memory_bank.sessions.redaction import SECRET, redact, redact_id, redact_value
 
 MOST_TEXT = 20_000
@@ -176,7 +176,7 @@ def end(queue: EventQueue, event: HookEvent) -> None:
         queue.update(event.session_id, ended_at=event.created_at or time.time())
 
 
-def _event(bank: HookBank, event: HookEvent, counts: dict[str, int], secrets: set[str]) -> NewEvent:
+def _event(bank: HookBank, event: HookEvent, counts: dict[str, int], secrets: set[str]) -> Event:
     """Return an event as it is stored; count its redactions and edits, and add its secrets."""
     given = {
         "input": _bounded(event.tool_input),
@@ -190,15 +190,17 @@ def _event(bank: HookBank, event: HookEvent, counts: dict[str, int], secrets: se
     counts["redactions"] = redacted.count + more
     name = "".join(char for char in event.tool_name.lower() if char.isalpha())
     counts["edits"] = name in _EDITS and not event.failed
-    return NewEvent(
+    return Event(
+        0,
+        event.session_id,
         tool,
         _text({} if before is None else before),
         _cut(after, MOST_TEXT) if isinstance(after, str) else "" if after is None else _text(after),
+        event.prompt_number,
+        time_of(event.created_at or time.time()),
         event.failed,
         cwd,
         key,
-        event.created_at,
-        event.prompt_number,
     )
 
 

@@ -68,7 +68,7 @@ _RULE_SECONDS = 1.0
 
 def git_of(bank: HookBank) -> str:
     """Return the state of git in a bank's work tree, as the queue keeps it."""
-    from memory_bank.sessions.queue_rows import git_text
+    from memory_bank.sessions.records import git_text
     from memory_bank.sessions.state import git_state
 
     return git_text(git_state(Path(bank.root)))

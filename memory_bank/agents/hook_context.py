@@ -46,7 +46,7 @@ def prepare(bank: Bank, quotes: Quoting) -> None:
     from memory_bank.agents.rule_files import untold
     from memory_bank.base.errors import StorageFailed
     from memory_bank.memory.rules_block import FILE
-    from memory_bank.sessions.queue_rows import git_text
+    from memory_bank.sessions.records import git_text
     from memory_bank.sessions.start import start_text
     from memory_bank.sessions.state import git_state, project_of
 

@@ -35,8 +35,8 @@ from memory_bank.search import times
 from memory_bank.sessions.compress import compress
 from memory_bank.sessions.notes.note_text import one_line
 from memory_bank.sessions.queue import EventQueue
-from memory_bank.sessions.queue_rows import MESSAGE, git_text
-from memory_bank.sessions.records import GitState, Prompt
+from memory_bank.sessions.queue_rows import MESSAGE
+from memory_bank.sessions.records import GitState, Prompt, git_text
 from memory_bank.sessions.redaction import redact, redact_id
 from memory_bank.sessions.sessions import end_session
 from memory_bank.sessions.state import check_captured, git_state, opened, project_of

@@ -20,7 +20,8 @@ from memory_bank.sessions.answers import Compression
 from memory_bank.sessions.compression import Sample
 from memory_bank.sessions.notes.note_format import FOLDER, settled_observation
 from memory_bank.sessions.notes.note_store import NoteStore
-from memory_bank.sessions.records import Event, Observation, Prompt, Session
+from memory_bank.sessions.queue_rows import Event
+from memory_bank.sessions.records import Observation, Prompt, Session
 from memory_bank.sessions.state import git_state, opened, project_of, state_then
 
 _FOLDER = "compressing"

@@ -7,7 +7,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import ClassVar, Self
 
 from memory_bank.bank.bank import Bank
@@ -175,14 +175,7 @@ def recent(bank: Bank, limit: int = 20) -> tuple[Happened, ...]:
     finally:
         queue.close()
     return tuple(
-        Happened(
-            found.kind,
-            found.session_id,
-            iso_of(row.created_at),
-            getattr(found, "project", None),
-            getattr(found, "observation_id", None),
-            getattr(found, "summary_id", None),
-        )
+        Happened(event=found.kind, created_at=iso_of(row.created_at), **asdict(found))
         for row in news
         if (found := notification_of(row)) is not None
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import fields
 from typing import Annotated, Any, Literal, get_args
 
 from memory_bank.bank import open_index
@@ -247,20 +248,9 @@ def _details(rows: Rows, note: Note, row: IndexRow, place: RowPlace) -> Details 
 
 
 def _observation(row: IndexRow, note: Note, one: Observation) -> Details:
-    return Details(
-        **row._asdict(),
-        path=note.path,
-        session_id=one.session_id,
-        subtitle=one.subtitle,
-        facts=one.facts,
-        narrative=one.narrative,
-        concepts=one.concepts,
-        files_read=one.files_read,
-        files_modified=one.files_modified,
-        prompt_number=one.prompt_number,
-        discovery_tokens=one.discovery_tokens,
-        git=one.git,
-    )
+    names = (one.name for one in fields(Observation) if one.name not in row._fields)
+    said = {name: getattr(one, name) for name in names}
+    return Details(**row._asdict(), path=note.path, **said)
 
 
 def _session_details(
@@ -282,5 +272,5 @@ def _session_details(
 
 
 def _summary(one: Summary) -> SummaryShown:
-    fields = {name: getattr(one, name) for name in SummaryShown._fields}
-    return SummaryShown(**fields | {"created_at": iso(one.created_at)})
+    told = {name: getattr(one, name) for name in SummaryShown._fields}
+    return SummaryShown(**told | {"created_at": iso(one.created_at)})

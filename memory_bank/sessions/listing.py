@@ -90,19 +90,26 @@ def show_session(
     Raises BadInput for an unknown one, or a start that several have; NoteNotFound without any.
     """
     compress_now(bank)
-    sessions = known_sessions(bank)
-    if session_id is None:
-        last = next((one for one in sessions if not one.empty), None)
-        if last is None:
-            raise NoteNotFound("no session has begun yet")
-    else:
-        last = named(sessions, session_id)
     with opened(bank) as store:
-        known = found(store, last.session_id if last else session_id or "")
+        known = store.get_session(session_id) if session_id else None
+        if known is None:
+            known = found(store, _meant(bank, session_id))
         pending = len(store.get_pending(known.session_id))
         title = store.title(known)
         notes = tuple(IndexedNotes(bank).written_in(known.session_id))
     return SessionShown(SCHEMA_VERSION, title, pending, known, notes)
+
+
+def _meant(bank: Bank, given: str | None) -> str:
+    """Return the id of the session that a name means, of the last one without a name."""
+    sessions = known_sessions(bank)
+    if given is not None:
+        meant = named(sessions, given)
+        return meant.session_id if meant else given
+    for one in sessions:
+        if not one.empty:
+            return one.session_id
+    raise NoteNotFound("no session has begun yet")
 
 
 PAGE = 200

@@ -11,9 +11,10 @@ import os
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
 from sqlite3 import Connection
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from memory_bank.base import sqlite
 from memory_bank.base.errors import BadInput, IndexDamaged, StorageFailed
@@ -26,11 +27,10 @@ from memory_bank.sessions.queue_rows import (
     TABLES,
     VERSION,
     Captured,
-    NewEvent,
+    Event,
     NewPrompt,
     News,
     NewSession,
-    OpenSession,
     Outline,
     Received,
     Row,
@@ -38,7 +38,7 @@ from memory_bank.sessions.queue_rows import (
 
 if TYPE_CHECKING:  # a hook loads neither
     from memory_bank.base.repairs import Repaired
-    from memory_bank.sessions.records import Event, Prompt, Session
+    from memory_bank.sessions.records import GitState, Prompt, Session
 
 FILE = "sessions.db"
 
@@ -198,7 +198,7 @@ class EventQueue(QueueFile):
         session: NewSession,
         *,
         prompt: NewPrompt | None = None,
-        event: NewEvent | None = None,
+        event: Event | None = None,
         counts: Mapping[str, int] | None = None,
         received: str = "",
         secrets: Collection[str] = (),
@@ -219,7 +219,7 @@ class EventQueue(QueueFile):
             if prompt is not None:
                 number, stored = queue_rows.put_prompt(base, session.session_id, prompt)
             if event is not None:
-                event_id, stored = queue_rows.put_event(base, session.session_id, event)
+                event_id, stored = queue_rows.put_event(base, event)
             queue_rows.redact(base, session.session_id, secrets)
             if stored and counts:
                 queue_rows.count(base, session.session_id, counts)
@@ -238,12 +238,14 @@ class EventQueue(QueueFile):
 
         A new one is announced, see `news`; one that was lost here and is stored again is not.
         """
+        from memory_bank.sessions.records import git_text  # start-up
+
         given = NewSession(
             session.session_id,
             session.project,
             session.agent,
             session.started_at.timestamp(),
-            queue_rows.git_text(session.git),
+            git_text(session.git),
         )
 
         def work(base: Connection) -> bool:
@@ -269,7 +271,13 @@ class EventQueue(QueueFile):
         """
         if unknown := changes.keys() - _CHANGES:
             raise BadInput(f"a session in the queue has no {', '.join(sorted(unknown))}")
-        given = {name: queue_rows.stored(name, value) for name, value in changes.items()}
+        given = dict(changes)
+        if "git" in changes:
+            from memory_bank.sessions.records import git_text  # start-up
+
+            given["git"] = git_text(cast("GitState | None", changes["git"]))
+        if isinstance(ended := changes.get("ended_at"), datetime):
+            given["ended_at"] = ended.timestamp()
 
         def work(base: Connection) -> int:
             return queue_rows.change(base, session_id, given)
@@ -290,13 +298,14 @@ class EventQueue(QueueFile):
         """Return all sessions with their prompts, the first started first."""
         return self._sessions("", ())
 
-    def outlines(self) -> list[Outline]:
-        """Return what is known of all sessions without their texts, the first started first."""
-        return [Outline(*row) for row in self._rows(queue_rows.OUTLINES)]
+    def outlines(self, *, ongoing: bool = False) -> list[Outline]:
+        """Return what is known of sessions without their texts, the first started first.
 
-    def open_sessions(self) -> list[OpenSession]:
-        """Return the sessions that have not ended, the first started first."""
-        return [OpenSession(*row) for row in self._rows(queue_rows.OPEN_SESSIONS)]
+        With `ongoing`, of those that have not ended.
+        """
+        where = "WHERE ended_at IS NULL" if ongoing else ""
+        sql = f"{queue_rows.OUTLINES} {where} ORDER BY started_at, session_id"
+        return [Outline(*row) for row in self._rows(sql)]
 
     def without_summary(self, before: float) -> list[str]:
         """Return the ids of the sessions with prompts that ended before a time without a summary.
@@ -396,17 +405,7 @@ class EventQueue(QueueFile):
 
         A key is remembered after its event was removed.
         """
-        given = NewEvent(
-            event.tool_name,
-            event.tool_input,
-            event.tool_output,
-            event.failed,
-            event.cwd,
-            key,
-            event.created_at.timestamp(),
-            event.prompt_number,
-        )
-        return self._write(lambda base: queue_rows.put_event(base, event.session_id, given)[0])
+        return self._write(lambda base: queue_rows.put_event(base, event._replace(key=key))[0])
 
     def pending(self, session_id: str = "", limit: int | None = None) -> list[Event]:
         """Return the events of a session, or of all, oldest first; also those in a batch."""
@@ -511,7 +510,7 @@ class EventQueue(QueueFile):
         return int(last or 0)
 
     def _sessions(self, where: str, values: tuple[str, ...]) -> list[Session]:
-        from memory_bank.sessions.records import Session  # start-up
+        from memory_bank.sessions.records import Session, git_of  # start-up
 
         rows = self._rows(
             "SELECT session_id, project, agent, started_at, ended_at, input_tokens, output_tokens,"
@@ -531,7 +530,7 @@ class EventQueue(QueueFile):
                 input_tokens=row[5],
                 output_tokens=row[6],
                 redactions=row[7],
-                git=queue_rows.git_of(row[8]),
+                git=git_of(row[8]),
                 prompts=prompts,
                 path=row[9],
             )

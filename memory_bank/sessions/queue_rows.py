@@ -7,12 +7,9 @@ import time
 from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 from sqlite3 import Connection
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from memory_bank.base.text import estimate
-
-if TYPE_CHECKING:  # see `queue`
-    from memory_bank.sessions.records import Event, GitState
 
 COUNTS = ("input_tokens", "output_tokens", "redactions")
 """What a session's record counts."""
@@ -25,17 +22,6 @@ EVENT = (
 )
 """Selects what `event_of` takes."""
 
-OPEN_SESSIONS = (
-    "SELECT session_id, project, max(started_at, {}) FROM sessions WHERE ended_at IS NULL"
-    " ORDER BY started_at, session_id"
-).format(
-    ", ".join(
-        f"coalesce((SELECT max(created_at) FROM {table} WHERE session_id = sessions.session_id), 0)"
-        for table in ("prompts", "events")
-    )
-)
-"""Selects the fields of `OpenSession`."""
-
 OUTLINES = (
     "SELECT session_id, project, agent, started_at, ended_at, note, redactions, summary <> '',"
     " (SELECT prompt_text FROM prompts AS p WHERE p.session_id = s.session_id"
@@ -45,7 +31,7 @@ OUTLINES = (
     " max(started_at, coalesce(ended_at, 0),"
     " coalesce((SELECT max(created_at) FROM prompts AS p WHERE p.session_id = s.session_id), 0),"
     " coalesce((SELECT max(created_at) FROM events AS e WHERE e.session_id = s.session_id), 0))"
-    " FROM sessions AS s ORDER BY started_at, session_id"
+    " FROM sessions AS s"
 )
 """Selects the fields of `Outline`."""
 
@@ -84,16 +70,6 @@ class Received(NamedTuple):
     created_at: float
 
 
-class OpenSession(NamedTuple):
-    """A session that has not ended."""
-
-    session_id: str
-    project: str
-    last_moment: float
-    """That of its last prompt, of its last event that waits, or of its start, in seconds since
-    1970; compressed events are in its note."""
-
-
 class Outline(NamedTuple):
     """A session without its texts."""
 
@@ -113,7 +89,8 @@ class Outline(NamedTuple):
     pending: int
     """Events that wait."""
     last_moment: float
-    """That of its end, its last prompt, or its last event that waits."""
+    """That of its start, its end, its last prompt, or its last event that waits; compressed events
+    are in its note."""
 
 
 class News(NamedTuple):
@@ -137,7 +114,7 @@ class NewSession(NamedTuple):
     started_at: float = 0.0
     """Seconds since 1970; 0 for now, as in all of these records."""
     git: str = ""
-    """A GitState as JSON, see `git_text`; empty if it isn't known."""
+    """A GitState as JSON, see `records.git_text`; empty if it isn't known."""
 
 
 class NewPrompt(NamedTuple):
@@ -149,31 +126,29 @@ class NewPrompt(NamedTuple):
     created_at: float = 0.0
 
 
-class NewEvent(NamedTuple):
-    """An event that belongs to the last prompt."""
+class Event(NamedTuple):
+    """The use of a tool, which waits to be compressed into an observation.
 
+    Its texts have no secrets and no private spans any more.
+    """
+
+    id: int
+    """Given by the queue; 0 before."""
+    session_id: str
     tool_name: str
-    tool_input: str = ""
-    tool_output: str = ""
+    """As the client names it."""
+    tool_input: str
+    """JSON."""
+    tool_output: str
+    """Text or JSON."""
+    prompt_number: int
+    """That of the last prompt; before it is stored, 0 for that of the session's last one."""
+    created_at: datetime
     failed: bool = False
+    """Whether the client reported a failure."""
     cwd: str = ""
     key: str = ""
     """A second event of the session with the same key is not stored, unless the key is empty."""
-    created_at: float = 0.0
-    prompt_number: int = 0
-    """0 for that of the session's last prompt."""
-
-
-def git_text(git: GitState | None) -> str:
-    """Return a git state as the queue keeps it."""
-    return json.dumps([git.repository_id, git.branch, git.commit]) if git else ""
-
-
-def git_of(text: str) -> GitState | None:
-    """Return the git state of a text as the queue keeps it."""
-    from memory_bank.sessions.records import GitState  # start-up
-
-    return GitState(*json.loads(text)) if text else None
 
 
 def create(base: Connection, session: NewSession, *, announced: bool = True) -> bool:
@@ -254,11 +229,12 @@ _TEXTS = (
 )
 
 
-def put_event(base: Connection, session_id: str, event: NewEvent) -> tuple[int, bool]:
+def put_event(base: Connection, event: Event) -> tuple[int, bool]:
     """Store an event; return its id and whether it was new.
 
     An agent may say the same at the end of several turns, so the key of a message has its prompt.
     """
+    session_id = event.session_id
     number = event.prompt_number or last_number(base, session_id)
     key = f"{event.key} {number}" if event.tool_name == MESSAGE else event.key
     if key:
@@ -274,7 +250,7 @@ def put_event(base: Connection, session_id: str, event: NewEvent) -> tuple[int, 
             event.tool_input,
             event.tool_output,
             number,
-            event.created_at or time.time(),
+            event.created_at.timestamp(),
             event.failed,
             event.cwd,
             estimate(event.tool_input) + estimate(event.tool_output),
@@ -310,21 +286,9 @@ def announce(base: Connection, kind: str, session_id: str, payload: Mapping[str,
     return number
 
 
-def stored(name: str, value: object) -> object:
-    """Return the value of a session's field as the database has it."""
-    if name == "git":
-        return git_text(value)  # type: ignore[arg-type]
-    if name == "ended_at" and value is not None and not isinstance(value, int | float):
-        return value.timestamp()  # type: ignore[attr-defined]
-    return value
-
-
 def event_of(row: Row) -> Event:
     """Return the event of a row."""
-    from memory_bank.sessions.records import Event  # start-up
-
-    texts = row[0], row[1], row[2], row[3], row[4], row[5]
-    return Event(*texts, time_of(row[6]), bool(row[7]), row[8])
+    return Event._make((*row[:6], time_of(row[6]), bool(row[7]), row[8], ""))
 
 
 def time_of(seconds: float) -> datetime:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from typing import Literal, Protocol
 
 from memory_bank.base.errors import BadInput
 from memory_bank.base.setting_sections import OBSERVATION_TYPES
+from memory_bank.sessions.queue_rows import Event
 
 TITLE_LIMIT = 100
 """Maximum number of characters of an observation's title, exclusive."""
@@ -17,6 +19,9 @@ TITLE_LIMIT = 100
 OBSERVATION_ID = re.compile(r"obs-[0-9a-z]{6,32}\Z")
 
 SUMMARY_PREFIX = "sum-"
+
+SUMMARY_TEXTS = ("request", "investigated", "learned", "completed", "next_steps", "notes")
+"""The fields of a summary that are texts."""
 
 ObservationType = Literal["decision", "bugfix", "feature", "refactor", "discovery", "change"]
 """One of `OBSERVATION_TYPES`."""
@@ -35,6 +40,16 @@ class GitState:
     commit: str
 
 
+def git_text(git: GitState | None) -> str:
+    """Return a git state as the queue keeps it."""
+    return json.dumps([git.repository_id, git.branch, git.commit]) if git else ""
+
+
+def git_of(text: str) -> GitState | None:
+    """Return the git state of a text as the queue keeps it."""
+    return GitState(*json.loads(text)) if text else None
+
+
 @dataclass(frozen=True, slots=True)
 class Prompt:
     """What a user asked for in a session."""
@@ -44,30 +59,6 @@ class Prompt:
     """From 1."""
     prompt_text: str
     created_at: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class Event:
-    """The use of a tool, which waits to be compressed into an observation.
-
-    Its texts have no secrets and no private spans any more.
-    """
-
-    id: int
-    """Given by the queue; 0 before."""
-    session_id: str
-    tool_name: str
-    """As the client names it."""
-    tool_input: str
-    """JSON."""
-    tool_output: str
-    """Text or JSON."""
-    prompt_number: int
-    """That of the last prompt; 0 before the first."""
-    created_at: datetime
-    failed: bool = False
-    """Whether the client reported a failure."""
-    cwd: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,9 +33,9 @@ from memory_bank.sessions.notes.note_format import FOLDER, settled_observation, 
 from memory_bank.sessions.notes.note_store import NoteStore
 from memory_bank.sessions.notes.note_text import one_line
 from memory_bank.sessions.queue import SESSION_ENDED
+from memory_bank.sessions.queue_rows import Event
 from memory_bank.sessions.records import (
     TITLE_LIMIT,
-    Event,
     Observation,
     ObservationType,
     Prompt,
@@ -70,7 +70,7 @@ def end_killed(bank: Bank, starting: str = "") -> list[str]:
     still wait, here or in another work tree, are left for the next time. Returns problems.
     """
     with opened(bank) as store:
-        ids = [one.session_id for one in store.queue.open_sessions() if is_idle(store, one)]
+        ids = [one.session_id for one in store.queue.outlines(ongoing=True) if is_idle(store, one)]
         ids += store.queue.without_summary(time.time() - _ENDING_SECONDS)
     problems = []
     for session_id in ids:

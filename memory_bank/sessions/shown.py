@@ -22,7 +22,7 @@ from memory_bank.sessions.answers import (
     Started,
     Timeline,
 )
-from memory_bank.sessions.records import Observation, Summary
+from memory_bank.sessions.records import SUMMARY_TEXTS, Observation, Summary
 
 _GAP = "  "
 
@@ -37,7 +37,6 @@ _SHORTEST = 16
 _WIDEST_ID = 24
 """Columns of a longer id, whose line is wrapped, are not kept free in other lines."""
 _ID = 12
-_PARTS = ("request", "investigated", "learned", "completed", "next_steps", "notes")
 
 
 def found(call: Call, answer: ObservationRows) -> int:
@@ -214,7 +213,7 @@ def _fields(one: Details) -> Iterator[tuple[str, str]]:
             yield name, ", ".join(values)
     for fact in one.facts or ():
         yield "fact", fact
-    for key in _PARTS if one.summary else ():
+    for key in SUMMARY_TEXTS if one.summary else ():
         if value := getattr(one.summary, key):
             yield key.replace("_", " "), value
     for prompt in one.prompts or ():
@@ -291,7 +290,7 @@ def _observation_lines(call: Call, found: Observation) -> None:
 
 def _summary(call: Call, found: Summary) -> None:
     """Print the parts of a summary that say something."""
-    for part in _PARTS:
+    for part in SUMMARY_TEXTS:
         if text := getattr(found, part):
             label = f"{part.replace('_', ' ')}: "
             if "\n" in text.strip():

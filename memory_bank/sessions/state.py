@@ -25,7 +25,7 @@ from memory_bank.sessions.notes.note_reading import TYPE
 from memory_bank.sessions.notes.note_store import Find, NoteStore, checked_id
 from memory_bank.sessions.notes.note_text import one_line
 from memory_bank.sessions.queue import EventQueue
-from memory_bank.sessions.queue_rows import OpenSession
+from memory_bank.sessions.queue_rows import Outline
 from memory_bank.sessions.records import TITLE_LIMIT, GitState, Observation, Session
 from memory_bank.sessions.redaction import Redact, redact
 
@@ -130,7 +130,7 @@ def last_moment(session: Session) -> datetime:
     return max(session.ended_at or session.started_at, *moments, session.started_at)
 
 
-def is_idle(store: NoteStore, one: OpenSession) -> bool:
+def is_idle(store: NoteStore, one: Outline) -> bool:
     """Tell whether nothing has happened for long in a session that has not ended."""
     since = datetime.now(UTC) - IDLE
     if one.last_moment >= since.timestamp():
@@ -287,7 +287,7 @@ def _running(bank: Bank, store: NoteStore) -> str:
     project = project_of(bank)
     running = [
         one.session_id
-        for one in store.queue.open_sessions()
+        for one in store.queue.outlines(ongoing=True)
         if one.project == project and not is_idle(store, one)
     ]
     return running[0] if len(running) == 1 else ""

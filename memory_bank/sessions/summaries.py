@@ -11,9 +11,8 @@ from memory_bank.sessions.compression import shell
 from memory_bank.sessions.compression.sentences import covered, decided, planned, step_of
 from memory_bank.sessions.compression.wording import DECIDED, NEXT
 from memory_bank.sessions.notes.note_format import summary_id
-from memory_bank.sessions.notes.note_reading import SUMMARY_TEXTS
 from memory_bank.sessions.notes.note_text import one_line
-from memory_bank.sessions.records import GitState, Observation, Session, Summary
+from memory_bank.sessions.records import SUMMARY_TEXTS, GitState, Observation, Session, Summary
 
 _MOST = 12
 """Most lines of one text."""

@@ -18,6 +18,7 @@ from memory_bank.sessions.answers import (
     Timeline,
     Workflow,
 )
+from memory_bank.sessions.records import SUMMARY_TEXTS
 
 _TITLE = 60
 """Most characters of a title in a row."""
@@ -26,8 +27,6 @@ _MINUTE = len("2026-11-22T10:20")
 
 _COMMIT = 12
 """Digits of an abbreviated commit."""
-
-_SUMMARY = ("request", "investigated", "learned", "completed", "next_steps", "notes")
 
 
 def workflow(answer: Workflow, _: Quotes) -> str:
@@ -127,7 +126,7 @@ def _body(one: Details) -> str:
 def _of_session(one: Details) -> Iterator[str]:
     """Yield the summary, the prompts and the rows of a session's observations."""
     if one.summary is not None:
-        told = ((key, getattr(one.summary, key)) for key in _SUMMARY)
+        told = ((key, getattr(one.summary, key)) for key in SUMMARY_TEXTS)
         yield "\n".join(f"{key}: {value}" for key, value in told if value)
     yield "\n".join(f"prompt {p.prompt_number}: {p.prompt_text}" for p in one.prompts or ())
     yield _rows(one.observations or (), {one.project})

@@ -11,8 +11,8 @@ import pytest
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadInput
 from memory_bank.sessions.notes.note_format import settled_observation, settled_summary
+from memory_bank.sessions.queue_rows import Event
 from memory_bank.sessions.records import (
-    Event,
     Observation,
     ObservationQuery,
     Prompt,
@@ -80,10 +80,10 @@ def test_events_wait_until_they_are_removed(store: SessionStore) -> None:
     store.create_session(BEGUN)
     store.create_session(replace(BEGUN, session_id="second"))
     first = store.queue_pending(EVENT, "k")
-    assert store.queue_pending(replace(EVENT, tool_name="Other"), "k") == first
-    second = store.queue_pending(replace(EVENT, session_id="second", failed=True))
+    assert store.queue_pending(EVENT._replace(tool_name="Other"), "k") == first
+    second = store.queue_pending(EVENT._replace(session_id="second", failed=True))
     assert [event.id for event in store.get_pending()] == [first, second]
-    assert store.get_pending(ID) == [replace(EVENT, id=first)]
+    assert store.get_pending(ID) == [EVENT._replace(id=first)]
     assert [event.id for event in store.get_pending(limit=1)] == [first]
     store.remove_pending([first])
     assert [event.id for event in store.get_pending()] == [second]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import pytest
 
@@ -359,7 +358,7 @@ def test_an_edit_of_one_line_is_told_by_the_function_around_it() -> None:
         }
     ]
     answer = json.dumps({"structuredPatch": patch})
-    work.events[-1] = replace(work.events[-1], tool_output=answer)
+    work.events[-1] = work.events[-1]._replace(tool_output=answer)
     assert work.draft().title == "Change total() (src/cart.py)"
 
 

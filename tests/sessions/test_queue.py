@@ -10,7 +10,6 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -20,8 +19,8 @@ from memory_bank.base.errors import BadInput, Busy, StorageFailed
 from memory_bank.base.removed_text import RemovedText
 from memory_bank.base.text import estimate
 from memory_bank.sessions.queue import EventQueue
-from memory_bank.sessions.queue_rows import NewEvent, NewPrompt, NewSession
-from memory_bank.sessions.records import Event, GitState, Prompt, Session
+from memory_bank.sessions.queue_rows import Event, NewPrompt, NewSession
+from memory_bank.sessions.records import GitState, Prompt, Session
 
 NOW = datetime(2026, 11, 22, 10, 0, 0, 123456, tzinfo=UTC)
 GIT = GitState("1a2b", "main", "9f8e")
@@ -103,7 +102,7 @@ def test_captures_all_of_a_hook_in_one_transaction(queue: EventQueue) -> None:
     prompt = NewPrompt("do it", "p")
     assert queue.capture(session, prompt=prompt, counts=counts)[1:4] == (1, 0, True)
     assert queue.capture(session, prompt=prompt, counts=counts)[1:4] == (1, 0, False)
-    event = NewEvent("Bash", "{}", "out", key="k")
+    event = Event(0, "s", "Bash", "{}", "out", 0, NOW, key="k")
     stored = queue.capture(session, event=event, counts=counts, received="PostToolUse")
     assert stored[1:] == (1, 1, True, 2, 2)
     assert queue.capture(session, event=event, counts=counts)[2:4] == (1, False)
@@ -140,7 +139,7 @@ def test_remembers_what_a_session_was_shown(queue: EventQueue) -> None:
 
 def test_batches_hold_the_oldest_events_that_fit(queue: EventQueue) -> None:
     for number, text in enumerate(("one two three", "four five six", "seven " * 50, "eight"), 1):
-        queue.queue(replace(event(text), prompt_number=number))
+        queue.queue(event(text)._replace(prompt_number=number))
     assert queue.waiting().keys() == {"s"}
     each = queue.waiting()["s"]
     batch, events = queue.mark_batch("s", 30)
@@ -157,7 +156,7 @@ def test_batches_hold_the_oldest_events_that_fit(queue: EventQueue) -> None:
 
 def test_a_batch_ends_at_a_prompt_however_long_the_turn_is(queue: EventQueue) -> None:
     for number in (1, 1, 1, 2):
-        queue.queue(replace(event("word " * 200), prompt_number=number))
+        queue.queue(event("word " * 200)._replace(prompt_number=number))
     _, events = queue.mark_batch("s", 100)
     assert [one.prompt_number for one in events] == [1, 1, 1]
 
@@ -247,7 +246,10 @@ def test_threads_with_queues_of_their_own_lose_nothing(tmp_path: Path) -> None:
     def work(number: int) -> None:
         queue = EventQueue(tmp_path / "state")
         for count in range(20):
-            queue.capture(NewSession("s", "shop"), event=NewEvent("Bash", key=f"{number}-{count}"))
+            queue.capture(
+                NewSession("s", "shop"),
+                event=Event(0, "s", "Bash", "", "", 0, NOW, key=f"{number}-{count}"),
+            )
         queue.close()
 
     threads = [threading.Thread(target=work, args=(number,)) for number in range(6)]
@@ -265,13 +267,13 @@ KILLED = """
 import sys
 from pathlib import Path
 from memory_bank.sessions.queue import EventQueue
-from memory_bank.sessions.queue_rows import NewEvent
-from memory_bank.sessions.queue_rows import NewSession
+from memory_bank.sessions.queue_rows import Event, NewSession, time_of
 from memory_bank.base.removed_text import RemovedText
 from memory_bank.base.text import estimate
 queue = EventQueue(Path(sys.argv[1]))
 for number in range(100000):
-    queue.capture(NewSession("s", "shop"), event=NewEvent("Bash", key=str(number)))
+    event = Event(0, "s", "Bash", "", "", 0, time_of(1.0), key=str(number))
+    queue.capture(NewSession("s", "shop"), event=event)
     print(number, flush=True)
 """
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from memory_bank.agents import clients
 from memory_bank.agents.clients.base import TranscriptPrompt
-from memory_bank.sessions.records import Event, Prompt
+from memory_bank.sessions.queue_rows import Event
+from memory_bank.sessions.records import Prompt
 
 FOLDER = Path(__file__).parent / "transcripts"
 PROJECTS = {"claude-code": "shop", "codex": "minidown", "gemini": "ring", "copilot": "sync", "opencode": "slug"}  # fmt: skip

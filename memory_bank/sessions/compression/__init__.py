@@ -13,7 +13,8 @@ from memory_bank.sessions.compression.definitions import Paths
 from memory_bank.sessions.compression.sentences import telling
 from memory_bank.sessions.compression.texts import Compressed, cut, observation
 from memory_bank.sessions.compression.tool_calls import ToolCall, read, tokens
-from memory_bank.sessions.records import Event, Observation, Prompt
+from memory_bank.sessions.queue_rows import Event
+from memory_bank.sessions.records import Observation, Prompt
 
 Sample: TypeAlias = Callable[[str, int], str]
 """Asks a client's model: a prompt and the most tokens of its answer, to the answer.

@@ -13,7 +13,8 @@ from memory_bank.base.setting_sections import OBSERVATION_TYPES
 from memory_bank.sessions.compression.definitions import Paths
 from memory_bank.sessions.compression.texts import observation
 from memory_bank.sessions.compression.tool_calls import read, tokens
-from memory_bank.sessions.records import Event, Observation, Prompt
+from memory_bank.sessions.queue_rows import Event
+from memory_bank.sessions.records import Observation, Prompt
 
 MOST_ANSWER = 2_000_000
 """Characters of an answer."""
@@ -50,7 +51,8 @@ def question(
 
 
 def _plain(one: Prompt | Event) -> dict[str, Any]:
-    return {**asdict(one), "created_at": one.created_at.isoformat()}
+    found = one._asdict() if isinstance(one, Event) else asdict(one)
+    return {**found, "created_at": one.created_at.isoformat()}
 
 
 def _value(text: str) -> Any:  # noqa: ANN401 - what JSON can hold

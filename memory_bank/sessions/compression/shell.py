@@ -316,7 +316,7 @@ def _run(step: SimpleCommand) -> ProgramRun:
         if not rest or (name == "docker" and "exec" not in words and "run" not in words):
             break
         words = rest
-    if re.match(r"(?:python|py)[\d.]*$", _name(words[0])) if len(words) > 1 else False:
+    if len(words) > 1 and re.match(r"(?:python|py)[\d.]*$", _name(words[0])):
         module = words[1] == "-m" and len(words) > 2  # noqa: PLR2004 - `-m` and its name
         words = words[2:] if module else words[words[1].endswith("manage.py") :]
     if not words:

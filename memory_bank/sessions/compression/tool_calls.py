@@ -15,8 +15,7 @@ from memory_bank.sessions.compression import edits, rules
 from memory_bank.sessions.compression.definitions import Paths
 from memory_bank.sessions.compression.edits import FileChange, between, of_patch
 from memory_bank.sessions.compression.rules import rule
-from memory_bank.sessions.queue_rows import MESSAGE
-from memory_bank.sessions.records import Event
+from memory_bank.sessions.queue_rows import MESSAGE, Event
 
 Kind = Literal["edit", "read", "search", "command", "plan", "agent", "fetch", "message", "other"]
 

@@ -25,7 +25,8 @@ from memory_bank.sessions.compression.sentences import (
 from memory_bank.sessions.compression.texts import cut, ends, observation
 from memory_bank.sessions.compression.tool_calls import read
 from memory_bank.sessions.compression.turns import Run, Turn, TurnWork
-from memory_bank.sessions.records import TITLE_LIMIT, Event, Observation, Prompt
+from memory_bank.sessions.queue_rows import Event
+from memory_bank.sessions.records import TITLE_LIMIT, Observation, Prompt
 
 DECIDED, NEXT, COMMITTED = "decided: ", "next: ", "committed"
 """Starts of facts: a decision or rule, an open step, and that a commit has the changes."""

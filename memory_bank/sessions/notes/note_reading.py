@@ -19,6 +19,7 @@ from memory_bank.sessions.notes.note_text import one_line, paragraphs, unescaped
 from memory_bank.sessions.records import (
     OBSERVATION_ID,
     SUMMARY_PREFIX,
+    SUMMARY_TEXTS,
     GitState,
     Observation,
     Prompt,
@@ -32,8 +33,6 @@ OBSERVATION_KEYS = frozenset(
         "discovery_tokens", "repository_id", "branch", "commit", "fact",
     }
 )  # fmt: skip
-
-SUMMARY_TEXTS = ("request", "investigated", "learned", "completed", "next_steps", "notes")
 
 SUMMARY_KEYS = OBSERVATION_KEYS - {"obs_type", "subtitle", "concepts", "fact"} | {*SUMMARY_TEXTS}
 

@@ -15,8 +15,8 @@ from memory_bank.sessions.notes import note_format, note_reading, session_edit
 from memory_bank.sessions.notes.note_format import paths_of
 from memory_bank.sessions.notes.note_text import one_line
 from memory_bank.sessions.queue import OBSERVATION_STORED, EventQueue
+from memory_bank.sessions.queue_rows import Event
 from memory_bank.sessions.records import (
-    Event,
     Notes,
     Observation,
     ObservationQuery,
@@ -134,7 +134,7 @@ class NoteStore:
         A second event of a session with the same `key` is not stored; the id is that of the first.
         Raises BadInput for a forgotten session.
         """
-        event = replace(event, session_id=checked_id(event.session_id))
+        event = event._replace(session_id=checked_id(event.session_id))
         self.check_not_forgotten(event.session_id)
         return self.queue.queue(event, key)
 
