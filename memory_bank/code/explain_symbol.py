@@ -16,7 +16,7 @@ from memory_bank.base.operation import MOST_FOR_AGENTS, Param, Tool, operation
 from memory_bank.code import lookup, shown, told
 from memory_bank.code.citing_notes import citing_notes
 from memory_bank.code.commits import reason_of
-from memory_bank.code.coupled import CouplingState
+from memory_bank.code.coupled import TEMPORAL, CouplingState
 from memory_bank.code.coupling import shown_as
 from memory_bank.code.index.codebase import Codebase
 from memory_bank.code.index.database import SymbolRow
@@ -143,10 +143,13 @@ def coupling_state(code: Codebase) -> tuple[CouplingState | None, tuple[str, ...
 
 
 def coupled_files(state: CouplingState | None, path: str, limit: int) -> tuple[CoupledFile, ...]:
-    """Return the files that change with a file."""
+    """Return the files that change with a file; one commit alone tells of none."""
     if state is None or path not in state.files:
         return ()
-    return tuple(map(shown_as, state.coupling.of(path)[:limit]))
+    found = [
+        one for one in state.coupling.of(path) if one.coupling_type != TEMPORAL or one.support > 1
+    ]
+    return tuple(map(shown_as, found[:limit]))
 
 
 def depended_files(state: CouplingState | None, path: str, limit: int) -> tuple[CoupledFile, ...]:

@@ -11,6 +11,7 @@ from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.base.errors import BadInput, NoRepository, SymbolNotFound
 from memory_bank.base.text import Quotes
 from memory_bank.code import told
+from memory_bank.code.coupling import coupling
 from memory_bank.code.explain_symbol import explain_symbol
 from memory_bank.code.index.codebase import Codebase, open_codebase
 from memory_bank.git.history import History
@@ -35,6 +36,16 @@ def test_a_symbol_has_all_that_has_to_do_with_it(code: Codebase, shop_bank: Bank
     ]  # fmt: skip
     assert len(found.commits) == 5
     assert found.notices == ()
+
+
+def test_one_commit_alone_couples_no_file_with_a_symbol(code: Codebase, shop_bank: Bank) -> None:
+    known = {one.file: one for one in coupling(code, "shop/orders.py", 100).files}
+    alone = {
+        file for file, one in known.items() if one.support == 1 and one.coupling_type == "temporal"
+    }
+    shown = {one.file for one in explain_symbol(code, "Order.place", shop_bank, limit=100).coupled}
+    assert alone
+    assert not shown & alone
 
 
 def test_the_tests_of_a_symbol_are_named(code: Codebase) -> None:
