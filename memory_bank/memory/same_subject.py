@@ -180,14 +180,26 @@ def _number(new: Sequence[str], old: Sequence[str]) -> Iterator[Difference]:
 def _negation(new: Sequence[str], old: Sequence[str]) -> Iterator[Difference]:
     """Yield a word that both sentences have and only one denies."""
     ours, theirs = ({_stem(token) for token in side} for side in (new, old))
-    denied, former = dict(_denied(new)), dict(_denied(old))
-    for word in sorted((denied.keys() ^ former.keys()) & ours & theirs):
-        yield Difference("negation", denied.get(word, ""), former.get(word, ""))
-        return
+    denied, former = ({one.stem: one for one in _denied(side)} for side in (new, old))
+    both = [denied[word] for word in denied.keys() - former.keys() if word in theirs]
+    other = [former[word] for word in former.keys() - denied.keys() if word in ours]
+    agreed = denied.keys() & former.keys() & ours & theirs
+    if ((both and other) or agreed) and all(one.whole for one in both + other):
+        return  # `tools don't write them` and `no tool writes it` agree
+    for one in sorted(both + other)[:1]:
+        yield Difference("negation", one.written * (one in both), one.written * (one in other))
 
 
-def _denied(tokens: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield the stem of each word that is denied, and the words that do."""
+class _Denied(NamedTuple):
+    stem: str
+    written: str
+    """The word and what denies it."""
+    whole: bool
+    """Whether its sentence is denied, not only this word beside another (`by git, not by id`)."""
+
+
+def _denied(tokens: Sequence[str]) -> Iterator[_Denied]:
+    """Yield each word that is denied."""
     lowered = [token.lower() for token in tokens]
     for at, low in enumerate(lowered):
         instead = low in ("instead", "rather") and lowered[at + 1 : at + 2] in (["of"], ["than"])
@@ -196,13 +208,24 @@ def _denied(tokens: Sequence[str]) -> Iterator[tuple[str, str]]:
         if low in _NEGATIONS or low in _DENIALS or instead:
             after, before = tokens[at + 1 : at + 1 + _REACH], tokens[max(0, at - _REACH) : at][::-1]
             passive = low in _DENIALS or lowered[max(0, at - 1)] in _AUXILIARIES
-            for side in (after, before) if passive else (after,):
-                word = next((one for one in _clause(side) if one.lower() not in _LIGHT), "")
-                if word:
-                    yield (
-                        _stem(word),
-                        f"{tokens[at]} {word}" if side is after else f"{word} {tokens[at]}",
-                    )
+            if word := _object(after, whole=low in _DENIALS):
+                yield _Denied(_stem(word), f"{tokens[at]} {word}", passive or low != "not")
+            if passive and (word := _object(before)):
+                yield _Denied(_stem(word), f"{word} {tokens[at]}", True)
+
+
+def _object(tokens: Sequence[str], *, whole: bool = False) -> str:
+    """Return the first word that says something; the last one of its `whole` row of such words.
+
+    Who removes a `private key parameter` denies the parameter.
+    """
+    found = ""
+    for token in _clause(tokens):
+        if token.lower() not in _LIGHT:
+            found = token
+        if found and (not whole or token.lower() in _LIGHT):
+            break
+    return found
 
 
 def _clause(tokens: Sequence[str]) -> Iterator[str]:
@@ -249,7 +272,7 @@ def _is_name(token: str) -> bool:
 REPEATS = 2.8
 """Least score of a sentence that is said to be repeated."""
 
-CONTRADICTS = 2.0
+CONTRADICTS = 2.2
 """Least score of a sentence that is said to be contradicted, where something differs."""
 
 _LEAST = 1.4

@@ -36,8 +36,9 @@ _NAMED: Mapping[str, frozenset[str]] = {
 COUPLING_WEIGHT = 0.8
 """Share of a file's likelihood that a file which always changes with it gets."""
 
-SAME_KIND = 0.97
-"""Factor for each better result of the same kind."""
+SAME_KIND, SAME_KIND_OF = 0.97, {"commits": 0.7}
+"""Factor for each better result of the same kind: commits whose messages are alike would else take
+the places of the files that they changed."""
 
 SAME_FILE = 0.7
 """Factor for each better result of the same file."""
@@ -85,7 +86,8 @@ def by_likelihood(found: Iterable[Scored]) -> list[Scored]:
     kinds, files = Counter[str](), Counter[str]()
     ranked = []
     for one in sorted(lifted, key=lambda one: (-one.score, one.number)):
-        factor = SAME_KIND ** kinds[one.kind] * SAME_FILE ** files[one.file]
+        same = SAME_KIND_OF.get(one.kind, SAME_KIND)
+        factor = same ** kinds[one.kind] * SAME_FILE ** files[one.file]
         kinds[one.kind] += 1
         files[one.file] += 1
         ranked.append(one._replace(score=one.score * factor))

@@ -98,6 +98,10 @@ def test_both_sentences_stand_side_by_side(bank: Bank) -> None:
         ("It will not only sign tokens.", "It will sign tokens.", []),
         ("Use Gatling instead of JMeter.", "JMeter is used for load tests.", ["negation"]),
         ("Deploys are always allowed.", "Deploys are never allowed.", ["negation", "opposite"]),
+        ("Tools don't write notes.", "No tool writes notes.", []),
+        ("Renames are found by git, not by id.", "Found by id, not by git.", ["negation"]),
+        ("We drop the private key parameter.", "The private token is a key.", []),
+        ("We drop the private key parameter.", "A parameter has the key.", ["negation"]),
         ("It runs on gpt-5.5 now.", "It runs on gpt-5 now.", []),
     ],
 )

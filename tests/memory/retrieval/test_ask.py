@@ -194,6 +194,13 @@ def test_a_further_result_of_a_file_counts_less_and_is_evidence_of_the_file() ->
     assert alone.score == pytest.approx(0.90)
 
 
+def test_of_commits_alike_the_first_one_stands_above_the_files() -> None:
+    commits = [Scored(number, "commits", f"commit {number}", 0.6) for number in range(4)]
+    files = [Scored(9, "symbols", "a.py", 0.55), Scored(8, "docs", "b.md", 0.5)]
+    found = [one.number for one in by_likelihood([*commits, *files])]
+    assert found[:3] == [0, 9, 8]
+
+
 def test_reciprocal_ranks_take_each_list_in_turn() -> None:
     lists = [
         [Scored(0, "symbols", "a.py", 0.9), Scored(1, "symbols", "b.py", 0.8)],
