@@ -248,13 +248,23 @@ def test_other_actions_are_pinned_by_commit(file: Path) -> None:
     used = re.findall(r"uses: (\S+)(.*)", file.read_text())
     for name, remark in used:
         if not name.startswith("./"):
-            assert re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40}", name), name
+            assert re.fullmatch(r"[\w-]+/[\w/-]+@[0-9a-f]{40}", name), name
             assert re.fullmatch(r" # v\d+\.\d+\.\d+", remark), name
 
 
 def test_the_action_uses_no_action_of_others() -> None:
     used = {step["uses"].partition("@")[0] for step in STEPS if "uses" in step}
-    assert used <= {"actions/cache", "actions/checkout", "actions/setup-python"}
+    cache = {"actions/cache/restore", "actions/cache/save"}
+    assert used <= cache | {"actions/checkout", "actions/setup-python"}
+
+
+def test_what_is_installed_is_kept_before_findings_may_end_the_job() -> None:
+    uses = [one.get("uses", one.get("id", "")).partition("@")[0] for one in STEPS]
+    restored, saved = (STEPS[uses.index(f"actions/cache/{name}")] for name in ("restore", "save"))
+    assert uses.index("install") + 1 == uses.index("actions/cache/save")
+    assert restored["with"]["path"] == saved["with"]["path"]
+    assert saved["with"]["key"] == "${{ steps.cache.outputs.cache-primary-key }}"
+    assert saved["if"] == "steps.cache.outputs.cache-hit != 'true'"
 
 
 @pytest.mark.parametrize("file", WORKFLOWS, ids=lambda file: file.stem)

@@ -78,7 +78,7 @@ _NEAR = 2
 
 _SIDES = (1.4, 1.5, 2.2)
 """How sure a difference of numbers is, by how many sides of both have the same word; the first is
-for numbers besides one that is the same. Other differences are 1."""
+for numbers besides one that is the same."""
 
 _MOST_NUMBERS = 3
 """Numbers of a sentence beyond which it is a row of measurements."""
@@ -272,13 +272,14 @@ def _is_name(token: str) -> bool:
 REPEATS = 2.8
 """Least score of a sentence that is said to be repeated."""
 
-CONTRADICTS = 2.2
+CONTRADICTS = 2.0
 """Least score of a sentence that is said to be contradicted, where something differs."""
 
 _LEAST = 1.4
 
-_DIFFERS = 0.6
-"""What the weight of a difference adds."""
+_DIFFERS, _WORDS_DIFFER = 0.6, 0.7
+"""What the weight of a difference adds, and the weight of one that is no number: words differ
+by chance more often."""
 
 _RARE = 0.3
 """Weight of the words in common, in words that only one note has; at most `_MOST_RARE` count."""
@@ -313,9 +314,9 @@ _MOST_SHOWN = 240
 
 
 _NO_SENTENCE = re.compile(
-    r"[ \t>]*(?:\||##|(?:[-*+][ \t]+)?(?:\[\[[^\[\]]*\]\]|\[[^\[\]]*\]\([^()]*\))\s*\Z)"
+    r"[ \t>]*(?:\||##|<!--|(?:[-*+][ \t]+)?(?:\[\[[^\[\]]*\]\]|\[[^\[\]]*\]\([^()]*\))\s*\Z)"
 )
-"""What is no sentence: a row of a table, a heading below the title, or a link and nothing else."""
+"""What is no sentence: a row of a table, a lower heading, a comment, or only a link."""
 
 
 _WORD = re.compile(r"[^\W_]+")
@@ -466,7 +467,8 @@ def _remark(
         if one.kind != "number"  # whose unit is no subject
         or len(both - _words(f"{one.new} {one.old}")) >= _FEWEST_COMMON
     ]
-    score += _DIFFERS * (max((one.weight for one in differs), default=1) - 1)
+    weights = [one.weight if one.kind == "number" else _WORDS_DIFFER for one in differs]
+    score += _DIFFERS * (max(weights, default=1) - 1)
     if score < (CONTRADICTS if differs else REPEATS):
         return None
     return SameSubject(

@@ -41,8 +41,8 @@ from memory_bank.review import findings as review_findings
 from memory_bank.review import golden_queries, link_changes
 from memory_bank.review.findings import (
     MOST_OF_RULE,
+    explained,
     limited,
-    moved,
     of_review,
     ordered,
     rules_of,
@@ -196,7 +196,7 @@ def compared(
         changes=changes,
         findings=(),
         rules=(),
-        ghosts_made=tuple(link_changes.ghosts_made(found, moved(of_rules))),
+        ghosts_made=tuple(link_changes.ghosts_made(found, explained(of_rules))),
         broken_backlinks=tuple(link_changes.broken_backlinks(found)),
         orphans_made=tuple(link_changes.orphans_made(found)),
         similar=without_same(similar, of_rules),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.findings import SEVERITIES, Finding, Severity
@@ -56,17 +55,6 @@ _Key = tuple[str, str, str, str | None]
 """Path at HEAD, rule, message and words of a finding."""
 
 
-class FindingPlace(NamedTuple):
-    """What the review itself found, in a file."""
-
-    rule: str
-    path: str
-    file: str
-    line: int
-    message: str
-    fix: str | None = None
-
-
 def of_rules(found: LinkComparison) -> Iterator[ReviewFinding]:
     """Yield the findings of lint rules in changed notes at HEAD, and new ones in other files.
 
@@ -99,17 +87,23 @@ def _at_base(found: LinkComparison, now: Sequence[Finding]) -> Counter[_Key]:
 
 def of_review(review: Review) -> Iterator[ReviewFinding]:
     """Yield what the other lists of a review say, as findings; all of them are new."""
-    for place in (*_places(review), *_not_compared(review)):
-        severity, _ = _OWN[place.rule]
-        yield ReviewFinding(
-            place.rule, severity, place.path, place.file, place.line, place.message, place.fix,
-            new=True,
-        )  # fmt: skip
+    yield from _places(review)
+    yield from _not_compared(review)
 
 
-def moved(findings: Iterable[ReviewFinding]) -> set[tuple[str, int, str]]:
-    """Return path, line and target of the links of which a rule says that git moved their notes."""
-    return {(one.path, one.line, one.words or "") for one in findings if one.rule == "moved-link"}
+def _own(
+    rule: str, path: str, file: str, line: int, message: str, fix: str | None = None
+) -> ReviewFinding:
+    """Return what the review itself found, in a file."""
+    return ReviewFinding(rule, _OWN[rule][0], path, file, line, message, fix, new=True)
+
+
+_EXPLAINED = frozenset({"moved-link", "mistyped-link"})
+
+
+def explained(findings: Iterable[ReviewFinding]) -> set[tuple[str, int, str]]:
+    """Return path, line and target of the links of which a rule says what they mean."""
+    return {(one.path, one.line, one.words or "") for one in findings if one.rule in _EXPLAINED}
 
 
 def without_same(
@@ -164,51 +158,51 @@ def _shown(one: Finding, file: str, *, new: bool) -> ReviewFinding:
     )  # fmt: skip
 
 
-def _not_compared(review: Review) -> Iterator[FindingPlace]:
+def _not_compared(review: Review) -> Iterator[ReviewFinding]:
     for change in review.changes:
         if change.compared or change.kind == "removed":
             continue
         if change.checked:
             what, fix = f"its change is not shown: {change.remark}", "read it in git"
-            yield FindingPlace("not-compared", change.path, change.file, 1, what, fix)
+            yield _own("not-compared", change.path, change.file, 1, what, fix)
         else:
             what, fix = f"it was not reviewed: {change.remark}", "make smaller changes of it"
-            yield FindingPlace("not-checked", change.path, change.file, 1, what, fix)
+            yield _own("not-checked", change.path, change.file, 1, what, fix)
 
 
-def _places(review: Review) -> Iterator[FindingPlace]:
+def _places(review: Review) -> Iterator[ReviewFinding]:
     for link in review.broken_backlinks:
         what = f"the link to {link.target} is broken: {link.problem}"
-        yield FindingPlace("broken-backlink", link.path, link.file, link.line, what, link.fix)
+        yield _own("broken-backlink", link.path, link.file, link.line, what, link.fix)
     for ghost in review.ghosts_made:
         what = f"links to {ghost.target}, which does not exist"
-        yield FindingPlace("ghost-made", ghost.path, ghost.file, ghost.line, what)
+        yield _own("ghost-made", ghost.path, ghost.file, ghost.line, what)
     for orphan in review.orphans_made:
         what = f"no note links to it any longer, as {', '.join(orphan.lost)} did"
-        yield FindingPlace("orphan-made", orphan.path, orphan.file, 1, what)
+        yield _own("orphan-made", orphan.path, orphan.file, 1, what)
     for one in review.similar:
         what = f"similar to {one.other}: {one.likeness:.0%} of the words in common"
-        yield FindingPlace("similar-note", one.path, one.file, 1, what)
+        yield _own("similar-note", one.path, one.file, 1, what)
     for said in review.said_elsewhere:
         one_of = said.remark
         rule = f"may-{one_of.kind.removesuffix('s')}"
         why = f" ({how(one_of)})" if one_of.differs else ""
         what = f"may {rule[4:]} {said.other_file}:{one_of.other_line}{why}: “{one_of.other}”"
-        yield FindingPlace(rule, said.path, said.file, one_of.line, what)
+        yield _own(rule, said.path, said.file, one_of.line, what)
     for near in review.neighbours:
         state = f"superseded by {', '.join(near.by)}" if near.by else "archived"
         what = f"{'links' if near.how == 'linked' else 'is similar'} to {near.other}: {state}"
-        yield FindingPlace("superseded-neighbour", near.path, near.file, near.line, what)
+        yield _own("superseded-neighbour", near.path, near.file, near.line, what)
     for cited in review.stale:
         what = f"cites {cited.target}, which is {cited.state}: confirm, edit or archive the note"
-        yield FindingPlace("stale-citation", cited.path, cited.file, cited.line, what, cited.fix)
+        yield _own("stale-citation", cited.path, cited.file, cited.line, what, cited.fix)
     removed = {change.path for change in review.changes if change.kind == "removed"}
     for fall in review.queries:
         if fall.path in removed:
             continue  # a rule says that the query names a missing note
         now = "no longer found" if fall.rank_after is None else f"at {fall.rank_after}"
         what = f"the golden query {fall.query!r} found it at {fall.rank_before}, now {now}"
-        yield FindingPlace("rank-fall", fall.path, fall.file, 1, what)
+        yield _own("rank-fall", fall.path, fall.file, 1, what)
 
 
 def stale_citations(

@@ -35,20 +35,22 @@ class LinkComparison(NamedTuple):
 
 
 def ghosts_made(
-    found: LinkComparison, moved: Collection[tuple[str, int, str]]
+    found: LinkComparison, explained: Collection[tuple[str, int, str]]
 ) -> Iterator[NewGhost]:
     """Yield the links of changed notes to what is no note, no file, and was no ghost at BASE.
 
-    `moved` are path, line and target of links that have a finding, as git moved their notes.
+    `explained` are path, line and target of links that have a finding which says what they mean.
     """
     links = found.after.links(found.present if found.whole else ())
     for path in found.present:
         seen: set[str] = set()
         for row in links.get(path, ()):
             known = row.ghost.lower() in found.before.ghosts or row.ghost in seen
-            if not is_ghost(row) or (path, row.line, row.target) in moved:
+            if not is_ghost(row) or (path, row.line, row.target) in explained:
                 continue
-            if not known and not found.has_file(row.ghost):
+            beside = posixpath.join(posixpath.dirname(found.place(path)), row.target)
+            is_file = any(map(found.has_file, (row.ghost, posixpath.normpath(beside))))
+            if not known and not is_file:
                 seen.add(row.ghost)
                 yield NewGhost(row.ghost, path, found.file_of(path), row.line)
 

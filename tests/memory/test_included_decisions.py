@@ -101,3 +101,12 @@ def test_a_number_that_the_default_branch_took_is_a_finding(
     git(project, "merge", "-q", "main", "-m", "both")
     numbers = [one for one in lint(decided) if one.rule == "same-number"]
     assert len(numbers) == 2
+
+
+def test_a_record_that_a_branch_renames_keeps_its_number(
+    decided: Bank, project: Path, git: Git
+) -> None:
+    git(project, "checkout", "-q", "-b", "renamed")
+    git(project, "mv", "docs/adr/0002-kafka.md", "docs/adr/0002-events.md")
+    git(project, "commit", "-q", "-m", "Rename")
+    assert not [one for one in lint(decided) if one.rule == "same-number"]

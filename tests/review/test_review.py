@@ -138,6 +138,25 @@ def test_a_link_to_nothing_that_was_not_there_is_a_ghost_made(found: Review) -> 
     ]
 
 
+def test_a_picture_beside_a_note_is_no_ghost(clone: Path) -> None:
+    folder = clone / ".memories/facts/pictures"
+    folder.mkdir()
+    (folder / "queue.png").write_bytes(b"PNG")
+    write(clone, {"facts/seen.md": "# Seen\n\n![it](pictures/queue.png) ![no](pictures/x.png)\n"})
+    commit(clone, "Picture")
+    made = reviewed(clone, "HEAD~1..HEAD").ghosts_made
+    assert [one.target for one in made] == ["pictures/x.png"]
+
+
+def test_a_new_link_that_is_mistyped_names_the_note(clone: Path) -> None:
+    write(clone, {"facts/typed.md": "# Typed\n\nSee [[facts/quue]] and [[facts/queue]].\n"})
+    commit(clone, "Typed")
+    (found,) = [one for one in reviewed(clone, "HEAD~1..HEAD").findings if one.new]
+    assert (found.rule, found.severity, found.line) == ("mistyped-link", "warning", 3)
+    assert found.message == "'facts/quue' leads to no note; did you mean facts/queue.md?"
+    assert found.fix == "facts/queue"
+
+
 def test_backlinks_of_unchanged_notes_break(found: Review) -> None:
     assert [(one.path, one.target, one.problem, one.fix) for one in found.broken_backlinks] == [
         (

@@ -68,7 +68,8 @@ def included_files(
     refused: dict[str, str] = {}
     for path in dict.fromkeys(map(posixpath.normpath, paths)):
         below = folder if path == "." else posixpath.join(folder, path)
-        found = _kept(_listed(tree, revision, below), folder, "", notes_only=True)
+        inside = "" if path == "." else f"{path}/"
+        found = _kept(_listed(tree, revision, below), folder, inside, notes_only=True)
         blobs |= found.blobs
         refused |= found.refused
     ours = place.prefix
@@ -109,6 +110,8 @@ def _kept(
     for full, one in sorted(entries.items()):
         path = full.removeprefix(start)
         name = path.removeprefix(prefix)
+        if notes_only and prefix and name == path:  # the file itself is included
+            name = posixpath.basename(path).lstrip(".")
         reason = _refused(name, one, len(blobs))
         if reason is None or (notes_only and not name.endswith(NOTE_SUFFIXES)):
             continue

@@ -13,7 +13,7 @@ from html import escape
 from typing import cast
 
 from memory_bank.base.rendering import count, unhidden
-from memory_bank.memory.same_subject import side_by_side
+from memory_bank.memory.same_subject import plain, side_by_side
 from memory_bank.notes.compare.note_change import (
     ClaimChange,
     KeyChange,
@@ -84,13 +84,15 @@ _ITEMS = 20
 
 
 def note_block(change: NoteChange) -> str:
-    """Return the changes of a note as a part that is open if it is short; a new one is a line."""
+    """Return the changes of a note as a part that is open if it is short; one change is a line."""
     if change.kind == "added" and change.compared:
         return _new_note(change)
     lines = [*_keys(change), *_links(change)]
     lines += [line for section in change.sections for line in _section(section)]
     if change.remark:
         lines.append(f"- {code(change.remark)}")
+    if len(lines) == 1 and not change.old_file:
+        return f"- **{change.kind}** {code(change.title)}: {lines[0].removeprefix('- ')}"
     opened = " open" if len(lines) <= _SHORT else ""
     head = f"<details{opened}><summary>{_summary(change)}</summary>"
     return "\n\n".join(filter(None, (head, "\n".join(lines), "</details>")))
@@ -100,6 +102,9 @@ def note_line(change: NoteChange) -> str:
     """Return one line on the changes of a note, for a list."""
     return f"- {code(change.title)} {change.kind}"
 
+
+_OF_LIST = ("- **new**", "- **changed**", "- **removed**")
+"""Starts of a line for all that is said of a note; such lines are one list."""
 
 _SENTENCE = 6
 """Least words of a text that stands for a new note, if there is one."""
@@ -111,7 +116,7 @@ def _new_note(change: NoteChange) -> str:
     # a record begins with its date and status
     long = (text for text in texts if len(text.split()) >= _SENTENCE)
     said = first_sentence(next(long, texts[0] if texts else ""))
-    return f"- **new** {code(change.title)}{f': {code(said)}' if said else ''}"
+    return f"- **new** {code(change.title)}{f': {code(plain(said))}' if said else ''}"
 
 
 def _summary(change: NoteChange) -> str:
@@ -224,11 +229,10 @@ def markdown(review: Review) -> str:
     used = sum(_size(part) + 2 for part in parts)
     named: list[str] = []
     left_out = 0
-    for change in sorted(review.changes, key=lambda one: one.kind != "added"):
-        block, line = note_block(change), note_line(change)
+    blocks = [(note_block(change), note_line(change)) for change in review.changes]
+    for block, line in sorted(blocks, key=_place):
         if (size := _size(block) + 2) <= _BLOCK and used + size <= LIMIT - _RESERVED:
-            # new notes are one list
-            joined = block.startswith("- ") and parts[-1].startswith("- **new**")
+            joined = block.startswith("- ") and parts[-1].startswith(_OF_LIST)
             parts[-1:] = [f"{parts[-1]}\n{block}"] if joined else [parts[-1], block]
             used += size
         elif used + _size(line) + 2 <= LIMIT - _RESERVED:
@@ -237,6 +241,12 @@ def markdown(review: Review) -> str:
         else:
             left_out += 1
     return "\n\n".join([*parts, *_rest(review, named, left_out)]) + "\n"
+
+
+def _place(block: tuple[str, str]) -> int:
+    """Return the place of a note's changes: new notes, then notes with one change, then others."""
+    text, _ = block
+    return 0 if text.startswith(_OF_LIST[0]) else 1 if text.startswith(_OF_LIST) else 2
 
 
 def _title(review: Review) -> str:
@@ -255,7 +265,11 @@ def _title(review: Review) -> str:
 
 def _lists(review: Review) -> Iterator[str]:
     """Yield a part for each list that is not empty."""
-    others = [one for one in review.findings if one.rule not in OWN_LISTS]
+    others = [
+        one
+        for one in review.findings
+        if one.rule not in OWN_LISTS and (one.new or one.severity != "info")
+    ]
     new, old = (
         _grouped(review, [one for one in others if one.new is is_new]) for is_new in (True, False)
     )

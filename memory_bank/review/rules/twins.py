@@ -124,6 +124,8 @@ def same_number(bank: RuleContext) -> Iterator[Problem]:
             message = f"has the number of {', '.join(others)}"
             yield Problem(path, 1, message, "give the newer one the next number")
         elif other := elsewhere.get(number, "") if path not in elsewhere.values() else "":
+            if other in bank.committed():
+                continue  # this branch had it too, and renamed or removed it
             message = f"has the number of {other} on the default branch"
             yield Problem(path, 1, message, "give it the next number")
 

@@ -190,6 +190,19 @@ def test_included_files_and_settings_are_those_of_the_revision(project: Path) ->
             assert then.settings.search.limit == 3
 
 
+def test_a_hidden_folder_or_file_that_is_named_is_included(project: Path) -> None:
+    for path in (".decisions/0001-rust.md", ".decisions/.drafts/0002-go.md", ".rules.md"):
+        (project / path).parent.mkdir(parents=True, exist_ok=True)
+        (project / path).write_text("# Rust\n\nWe write it in Rust.\n")
+    config = project / ".memories/config.toml"
+    config.write_text('[memory]\ninclude = [".decisions", ".rules.md"]\nembedder = "hashing"\n')
+    git(project, "add", "-A")
+    git(project, "commit", "-q", "-m", "Include")
+    with open_bank(project) as bank, bank_at(bank, "HEAD") as then:
+        found = {path for path in texts(then, "rust") if path.startswith(".")}
+    assert found == {".decisions/0001-rust.md", ".rules.md"}
+
+
 def test_settings_that_can_not_be_read_are_those_of_today(project: Path) -> None:
     config = project / ".memories/config.toml"
     config.write_text("[search\nlimit = ")
