@@ -99,8 +99,9 @@ class Tool(NamedTuple):
     """Whether a second call changes nothing more."""
     aside: bool = False
     """Whether other calls continue meanwhile, since it may take long."""
-    always: bool = False
-    """Whether programs that load tools when they are searched for should always load it."""
+    sought_by: str = ""
+    """Words of questions that it answers, for programs that load tools when they are searched for:
+    these should always load it, and find it by each word."""
     without: Sequence[str] = ()
     """Fields that structured answers leave out."""
     depth: int = 1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import posixpath
-import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol, cast
@@ -25,7 +24,7 @@ from memory_bank.base.documents import (
 )
 from memory_bank.base.errors import UnreadableNote
 from memory_bank.base.filenames import FOLDER, StatSignature, trusted
-from memory_bank.code.commits import NoSubjects, Subjects
+from memory_bank.code.commits import NoSubjects, Subjects, reason_of
 from memory_bank.code.index.database import IntentRow, SymbolRow
 from memory_bank.code.index.symbol_table import (
     REST,
@@ -324,12 +323,6 @@ def _test_section(row: IntentRow) -> Section:
 _FEWEST_WORDS = 12
 """Words of the message of a commit that tells why; a shorter one says what its change shows."""
 
-_SIGNED = re.compile(
-    r"^(?:signed-off-by|co-authored-by|reviewed-by|acked-by|tested-by|cc|change-id):.*$",
-    re.IGNORECASE | re.MULTILINE,
-)
-"""Trailers that don't say why."""
-
 
 class CommitSource:
     """The commits up to HEAD whose messages say why, by id: their subjects and bodies."""
@@ -387,5 +380,5 @@ class CommitSource:
 
 
 def _lines(commit: Commit) -> list[str]:
-    body = re.sub(r"\n{3,}", "\n\n", _SIGNED.sub("", commit.body)).strip()
+    body = reason_of(commit)
     return [commit.subject, "", *body.split("\n")] if body else [commit.subject]

@@ -12,11 +12,13 @@ least of the question: what is rare there is common elsewhere.
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from memory_bank.search import ranking
 from memory_bank.search.retrievers.base import Scale
 from memory_bank.search.retrievers.keyword import keyword_query
 from memory_bank.search.retrievers.keyword.analyzer import grams, weighted_stems
@@ -63,6 +65,16 @@ def share(kind: str, question: str) -> float:
     """Return the factor of the likelihoods of a kind; 1 if the question names it."""
     words = set(re.findall(r"\w+", question.lower()))
     return 1.0 if words & _NAMED.get(kind, frozenset()) else SHARES.get(kind, 1.0)
+
+
+def beside_first(likelihood: float, share: float) -> float:
+    """Return the likelihood of a further hit with that share of the score of the first of its kind.
+
+    A hit nearly as good as the first one is nearly as likely: it gets what only the first one has
+    more, by the square of that share.
+    """
+    odds = math.exp(ranking.BY_WORDS[-1] * share**2)
+    return likelihood * odds / (1 - likelihood + likelihood * odds)
 
 
 def either(one: float, other: float) -> float:

@@ -120,8 +120,13 @@ class BankTool:
             input_schema=_compact(self._metadata.arg_model.model_json_schema()),
             output_schema=self._output if self._structure else None,
             annotations=self._annotations,
-            _meta={"anthropic/alwaysLoad": True} if self._tool.always else None,
+            _meta=self._found_by if self._tool.sought_by else None,
         )
+
+    @property
+    def _found_by(self) -> dict[str, Any]:
+        """What Claude Code loads it by: before its first request, else by a search."""
+        return {"anthropic/alwaysLoad": True, "anthropic/searchHint": self._tool.sought_by}
 
     @property
     def _annotations(self) -> ToolAnnotations:

@@ -127,6 +127,9 @@ _OVERFETCH = 2
 _LEAST = 20
 """Results of each kind that are looked at in any case, so that a short answer starts a long one."""
 
+_UNMOVED = 5
+"""First results that stay when further commits are raised."""
+
 _LANES: tuple[Lane, ...] = ("symbols", "tests", "docs", "commits")
 
 
@@ -480,9 +483,37 @@ def _ranked(found: dict[str, _KindResults], limit: int, fusion: tuple[str, float
         ranked = score_calibration.by_ranks(lists, k)
     else:
         ranked = score_calibration.by_likelihood(one for found in lists for one in found)
+        ranked = _with_reasons(ranked, results, found)
     return [
         replace(results[one.number], relevance_score=round(one.score, 4)) for one in ranked[:limit]
     ]
+
+
+def _with_reasons(
+    ranked: list[score_calibration.Scored],
+    results: Sequence[Result],
+    found: Mapping[str, _KindResults],
+) -> list[score_calibration.Scored]:
+    """Raise further commits, up to the first results: each has a reason of its own.
+
+    The first results stay: raised among these, commits would hide files of code that answer.
+    """
+    hits = found.get(COMMITS, _KindResults()).code
+    best = max((hit.hit.rank for hit in hits.values()), default=0.0)
+    scores = [one.score for one in ranked if one.kind == COMMITS]
+    if not best or len(found) == 1 or len(ranked) <= _UNMOVED:
+        return ranked
+    most = min(scores[0], ranked[_UNMOVED - 1].score)
+
+    def raised(one: score_calibration.Scored) -> score_calibration.Scored:
+        if one.kind != COMMITS:
+            return one
+        hit = hits[results[one.number].kind, results[one.number].id or ""]
+        near = score_calibration.beside_first(one.score, hit.hit.rank / best)
+        return one._replace(score=max(one.score, min(near, most)))
+
+    further = sorted(map(raised, ranked[_UNMOVED:]), key=lambda one: -one.score)
+    return ranked[:_UNMOVED] + further
 
 
 def _fusion(bank: Bank | None, codebase: Codebase | None) -> tuple[str, float]:

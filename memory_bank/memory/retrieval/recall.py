@@ -183,7 +183,13 @@ def _in_command(
             defaults={"mode": "hybrid", "tokens": TOKENS, "limit": 5, "include": ()},
             bare=("since", "at", "scope"),
             reads=True,
-            always=True,
+            sought_by=(
+                "what do we know about it; why was it so decided, chosen or dropped, who said so"
+                " and when; is there a rule, decision, convention, note or fact on how it is done"
+                " in this project; what did we do, learn, plan or try before, earlier, yesterday,"
+                " last week, in the last session; have we seen this error; history, background,"
+                " past discussions; search, look up, remember, memory, knowledge"
+            ),
             without=("links",),
             run=_by_agent,
         ),

@@ -13,7 +13,8 @@ from memory_bank.code.index.codebase import Codebase, open_codebase
 from memory_bank.memory.remember import remember
 from memory_bank.memory.retrieval import ask_results
 from memory_bank.memory.retrieval.ask import ask
-from memory_bank.search.score_calibration import Scored, by_likelihood, by_ranks
+from memory_bank.search.ranking import likelihood
+from memory_bank.search.score_calibration import Scored, beside_first, by_likelihood, by_ranks
 from tests.git.history_builder import Made, make, run
 
 CHARGE = '''"""Payments by card."""
@@ -255,3 +256,29 @@ def test_a_question_where_or_how_lowers_commits_and_one_why_does_not(
     assert score("where customers in Norway who could not pay") < 0.8 * plain
     assert score("how customers in Norway who could not pay") < 0.8 * plain
     assert score("why customers in Norway who could not pay") > 0.8 * plain
+
+
+def test_further_commits_stand_right_after_the_first_results(tmp_path: Path) -> None:
+    said = (
+        "Keep the ledger {}\n\nA holiday of the acquirer left entries without a partner there,"
+        " for each of some days."
+    )
+    code = 'def wait_for_slow_bank_{}():\n    """Wait for the slow bank after a holiday."""\n'
+    root = tmp_path.resolve() / "reasons"
+    make(root, [Made({f"bank_{name}.py": code.format(name) for name in "abcdefgh"})])
+    for number in range(4):
+        run(root, "commit", "-q", "--allow-empty", "-m", said.format(number))
+    with open_codebase(root) as codebase:
+        question = "wait for the slow bank after a holiday of the acquirer"
+        found = ask(None, codebase, question, count_access=False).results
+    kinds = [one.kind for one in found]
+    assert kinds[:5].count("commit") == 1
+    assert kinds[5:8] == ["commit"] * 3
+    scores = [one.relevance_score for one in found]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_a_hit_as_good_as_the_first_one_is_as_likely() -> None:
+    first, further = (likelihood(0.4, 5, first=one, by_words=True) for one in (True, False))
+    assert beside_first(further, 1.0) == pytest.approx(first)
+    assert beside_first(further, 0.0) == pytest.approx(further)
