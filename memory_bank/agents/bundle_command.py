@@ -59,6 +59,8 @@ def _show(call: Call, found: Bundle, *, check: bool, remove: bool) -> None:
         call.console.line("nothing to remove" if remove else "all of it is as it should be")
     elif check:
         call.console.line("next: ", ("memory-bank agents bundle", "bold"))
+    elif any(one.after is not None for one in found.edits):
+        call.remark("commit them: who clones the project and trusts the folder then has them")
 
 
 topic(

@@ -17,6 +17,8 @@ from memory_bank.base.operation import Param, operation
 from memory_bank.base.rendering import count, document, named
 from memory_bank.base.screen import Call, place
 
+_REMEMBER = 'remember "what should be known later"'
+
 
 @operation(
     "init",
@@ -72,7 +74,8 @@ def init(
         call.document({**asdict(made), "agents": done} if done else made)
         return 0
     at = f"--bank {shlex.quote(user or place(made.bank))} " if user or folder else ""
-    _show(call, made, f'memory-bank {at}remember "what should be known later"')
+    first = 'recall "why is it like this?"' if made.included else _REMEMBER
+    _show(call, made, f"memory-bank {at}{first}")
     for one in done:
         _show_agent(call, one)
     if made.created and not (user or done):
@@ -117,7 +120,8 @@ def _chosen(call: Call, found: Sequence[IncludeCandidate], *, yes: bool) -> tupl
     call.stderr.line("This project has:")
     for one in found:
         many = "" if one.path.endswith(".md") else f", {count(one.notes, 'Markdown file')}"
-        call.stderr.line("  ", (named(one.path), "place"), f"  {one.kind or 'Markdown'}{many}")
+        kind = f"  {one.kind}{many}" if one.kind else many.replace(",", " ")
+        call.stderr.line("  ", (named(one.path), "place"), kind)
     agreed = call.agreed("Find them as notes, too? They are only read.", default=True)
     return paths if agreed else ()
 
@@ -131,10 +135,7 @@ def _agents(call: Call, made: MadeBank, *, yes: bool) -> tuple[AgentSetUp, ...]:
         call.stderr.line("These agents are here:")
         for one in found:
             call.stderr.line(f"  {one.title}  ", (", ".join(map(place, one.files)), "place"))
-        asked = (
-            "Let them report their sessions and use the memory, by hooks and MCP in these files?"
-        )
-        if not call.agreed(asked):
+        if not call.agreed("Add hooks and the MCP server to these files?"):
             return ()
     with open_bank(made.bank) as bank:
         return tuple(set_up.set_up(bank, one.name) for one in found)

@@ -148,7 +148,9 @@ def candidates(folder: str | Path | None = None) -> tuple[IncludeCandidate, ...]
     found = note_files.includable(Layout(home, home), wanted) if wanted else ()
     counts = {path: sum(covers(path, file) for file in found) for path in wanted}
     return tuple(
-        IncludeCandidate(path, count, _KINDS.get(path, _RECORDS if path in records else ""))
+        IncludeCandidate(
+            path, count, _KINDS.get(path, _RECORDS if path in {*records, *_FOLDERS} else "")
+        )
         for path, count in counts.items()
         if count
         and not any(covers(other, path) for other in counts if counts[other] and other != path)

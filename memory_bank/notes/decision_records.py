@@ -47,6 +47,9 @@ _RELATION = re.compile(
 
 _NUMBER = re.compile(r"(?:adr[-_ ]?)?0*(\d{1,5})(?=\D|\Z)", re.IGNORECASE)
 
+_DATED = re.compile(r"(?:19|20)\d{6}[-_]")
+"""How log4brains begins names."""
+
 _DAY_FIRST = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4})")
 """Dates as early versions of adr-tools wrote them."""
 
@@ -273,8 +276,10 @@ def may_be_record(name: str) -> bool:
 
 def is_numbered(name: str) -> bool:
     """Tell whether a file is named like a record: with a number, or a date (log4brains)."""
-    stem = name.lower()
-    return may_be_record(name_of(stem)) and bool(record_name(stem) or in_name(stem))
+    stem = name_of(name.lower())
+    if stem in _NO_RECORDS or stem.endswith("template"):
+        return False
+    return bool(record_name(stem) or in_name(stem) or _DATED.match(stem))
 
 
 def next_number(stems: Iterable[str]) -> str:

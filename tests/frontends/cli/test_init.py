@@ -69,7 +69,7 @@ def test_what_is_there_may_be_included(mb: Run, terminal: Run, project: Path) ->
     assert 'below [memory]: include = ["CLAUDE.md", "docs/adr"]' in told
     answer = plain_text(terminal("init", "--no-agents", keys="n\n").out)
     assert "CLAUDE.md  instructions for agents" in answer
-    assert "docs/adr  Markdown, 1 Markdown file" in answer
+    assert "docs/adr  decision records, 1 Markdown file" in answer
     assert "includes" not in answer
     assert mb("init", "--json", "--include", "docs/adr").json["included"] == ["docs/adr"]
     answer = plain_text(terminal("init", "--no-agents", keys="\n").out)
@@ -98,11 +98,15 @@ def test_decision_records_are_found_by_what_is_in_them(mb: Run, project: Path) -
     for name in ("reviews/001-a.md", "reviews/002-b.md", "reviews/003-c.md", "template/0001-a.md"):
         (project / name).parent.mkdir(exist_ok=True)
         (project / name).write_text(RECORD if name.endswith("a.md") else odd)
+    (project / "packages/web/adr").mkdir(parents=True)
+    for day in ("20200925", "20201016"):
+        (project / f"packages/web/adr/{day}-a.md").write_text(RECORD)
     (project / ".agents/adr").mkdir(parents=True)
     (project / ".agents/adr/0001-a.md").write_text("# A\n\nIn a folder of this name.\n")
     found = {one["path"]: one for one in mb("init", "--json").json["found"]}
     assert set(found) == {
         "engineering/choices", ".serena/memories", ".specify/memory/constitution.md", ".agents/adr",
+        "packages/web/adr",
     }  # fmt: skip
     assert found["engineering/choices"]["kind"] == "decision records"
     assert found["engineering/choices"]["notes"] == 2
