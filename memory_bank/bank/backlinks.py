@@ -10,9 +10,9 @@ from typing import NamedTuple
 from memory_bank.bank import open_index
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.open_index import View
-from memory_bank.bank.sentences import around
 from memory_bank.base.errors import Hint, NoteNotFound
 from memory_bank.base.filenames import is_utf8
+from memory_bank.base.text import around
 from memory_bank.notes import names
 from memory_bank.search import snippets
 from memory_bank.search.manifest import filters, link_rows

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from memory_bank.base.text import around
 from memory_bank.notes import sections as sentences
 
 _ENDS = re.compile(r"[.!?\u3002](?=\s|$)")
@@ -12,8 +13,6 @@ _HEADINGS = re.compile(r"\A(?:[ ]{0,3}#{1,6}[ \t][^\n]*(?:\n|\Z)|[ \t]*\n)+")
 
 _MARKS = "#>*-+ \t"
 """Signs of Markdown at the start of a line."""
-
-_CLOSING = tuple(".,;:!?)]\u2026\u201d")
 
 _FEW = 3
 """Number of words besides its link below which a sentence says nothing."""
@@ -34,9 +33,3 @@ def sentence_around(before: str, link: str, after: str) -> str:
     if len(f"{start} {rest}".split()) < _FEW:
         return ""
     return " ".join(around(start, link, rest).split()).lstrip(_MARKS)
-
-
-def around(before: str, link: str, after: str) -> str:
-    """Return a link between the texts before and after it; no space is put before a full stop."""
-    gap = "" if after.startswith(_CLOSING) else " "
-    return f"{before} {link}{gap}{after}".strip()

@@ -193,3 +193,12 @@ def estimate(text: str) -> int:
     total += _DIGIT * digits.count(b"0") + _LINE * data.count(b"\n") + _INDENT * data.count(b"  ")
     total += _LONG * letters.count(b"a" * 9) + _LONGER * letters.count(b"a" * 12)
     return max(1, round(total))
+
+
+_CLOSING = tuple(".,;:!?)]\u2026\u201d")
+
+
+def around(before: str, link: str, after: str) -> str:
+    """Return a link between the texts before and after it; no space is put before a full stop."""
+    gap = "" if after.startswith(_CLOSING) else " "
+    return f"{before} {link}{gap}{after}".strip()
