@@ -45,8 +45,6 @@ def links(
     call: Call,
     *,
     name: Annotated[str | None, Param(argument=True, complete="notes")] = None,
-    into: Annotated[bool, Param("Only links to it", flags="--in")] = False,
-    out: Annotated[bool, Param("Only links from it")] = False,
     ghosts: Annotated[bool, Param("Only ghosts: of this note, or of the whole bank")] = False,
     other: Annotated[
         str | None, Param("Path to a note", flags="--path", metavar="OTHER", complete="notes")
@@ -54,8 +52,8 @@ def links(
     related: Annotated[bool, Param("Notes that share neighbours with it")] = False,
 ) -> int:
     """List links, ghosts, paths and related notes."""
-    if sum((into or out, ghosts, other is not None, related)) > 1:
-        raise call.usage_error("choose one: --in and --out, --ghosts, --path, or --related")
+    if sum((ghosts, other is not None, related)) > 1:
+        raise call.usage_error("choose one: --ghosts, --path, or --related")
     if name is None and not ghosts:
         raise call.usage_error("name a note, or give --ghosts")
     with call.open() as bank:
@@ -65,20 +63,15 @@ def links(
             return _path(call, bank, name, other)
         if related:
             return _related(call, bank, name)
-        both = into == out
-        return _links(call, bank, name, (both or into, both or out), ghosts=ghosts)
+        return _links(call, bank, name, ghosts=ghosts)
 
 
-def _links(call: Call, bank: Bank, name: str, wanted: tuple[bool, bool], *, ghosts: bool) -> int:
+def _links(call: Call, bank: Bank, name: str, *, ghosts: bool) -> int:
     from memory_bank.memory.links import links_of
 
     found = links_of(bank, name)
-    into = found.incoming if wanted[0] and not ghosts else ()
-    out = [
-        link
-        for link in found.outgoing
-        if wanted[1] and (not ghosts or link.target.startswith(_GHOST))
-    ]
+    into = () if ghosts else found.incoming
+    out = [link for link in found.outgoing if not ghosts or link.target.startswith(_GHOST)]
     if call.json:
         call.document({"path": found.path, "outgoing": out, "incoming": into})
         return FOUND if out or into else NOTHING
@@ -90,8 +83,7 @@ def _links(call: Call, bank: Bank, name: str, wanted: tuple[bool, bool], *, ghos
         for link in links:
             _show(call, link)
     if not out and not into:
-        such = "" if all(wanted) and not ghosts else "such "
-        call.remark(f"{found.path} has no {such}links")
+        call.remark(f"{found.path} has no {'such ' if ghosts else ''}links")
     return FOUND if out or into else NOTHING
 
 
