@@ -20,21 +20,31 @@ class Edit(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """A problem with its rule and severity; the other fields are those of `Place`."""
+    """A problem that a rule found, with its place."""
 
     rule: str
     severity: Severity
     path: str
+    """The file's path, relative to the bank."""
     line: int
+    """1-based; 1 for the whole file."""
     message: str
+    """The problem."""
     fix: str | None = None
+    """How to fix it: the name to write instead, or what to do; None if unknown."""
     column: int | None = None
+    """1-based, in characters."""
     end_line: int | None = None
     end_column: int | None = None
+    """The column after its last character."""
     words: str | None = None
+    """The words that were found; untrusted."""
     hash: str | None = None
+    """What the settings name to accept a secret."""
     edits: tuple[Edit, ...] | None = None
+    """Changes of the file's text that fix it."""
     merge_into: str | None = None
+    """The path of an older note with the same content; a merge into it fixes it."""
 
 
 class Difference(NamedTuple):

@@ -16,9 +16,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from memory_bank.bank.bank import open_bank
+from memory_bank.bank.findings import Finding
 from memory_bank.bank.open_index import View
 from memory_bank.review.rules import links
-from memory_bank.review.rules.base import Problem, RuleContext
+from memory_bank.review.rules.base import RuleContext
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _PLANTED = "planted-links.md"
@@ -41,12 +42,12 @@ def mistyped(name: str, chance: random.Random) -> str:
     return f"{folder}{slash}{wrong}"
 
 
-def found(folder: Path) -> list[Problem]:
+def found(folder: Path) -> list[Finding]:
     """Return the findings in a bank."""
     with open_bank(folder, settings={"memory.embedder": "none"}) as bank:
         bank.catch_up()
 
-        def ask(view: View) -> list[Problem]:
+        def ask(view: View) -> list[Finding]:
             context = RuleContext(bank.layout, bank.settings, bank.store, view.manifest)
             return list(links.mistyped_link(context))
 

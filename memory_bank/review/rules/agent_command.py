@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from memory_bank.bank.findings import Finding
 from memory_bank.base.settings import Settings
 from memory_bank.notes import characters, names
 from memory_bank.notes.parsing import NoteText
-from memory_bank.review.rules.base import Problem, at, note_rule
+from memory_bank.review.rules.base import at, note_rule
 
 _FIX_AGENT_COMMAND = "write it in a block of code if the note quotes it"
 
@@ -170,7 +171,7 @@ for _start, _command in (
 
 
 @note_rule("warning", "a text commands an agent, such as 'ignore previous instructions'")
-def agent_command(note: NoteText, _: Settings) -> Iterator[Problem]:
+def agent_command(note: NoteText, _: Settings) -> Iterator[Finding]:
     """Yield such words outside code; invisible and look-alike characters don't hide them."""
     text, offsets = note.text, range(len(note.text) + 1)
     for start, end in _found(text, offsets):
@@ -205,7 +206,7 @@ def _matches(text: str) -> Iterator[tuple[int, int]]:
             place = lower.find(start, place + len(start))
 
 
-def _place(note: NoteText, start: int, end: int) -> Iterator[Problem]:
+def _place(note: NoteText, start: int, end: int) -> Iterator[Finding]:
     if start >= note.body_start and not note.in_code(start):
         words = " ".join(note.text[start:end].split())
         yield at(note, start, end, f"commands an agent: {words!r}", _FIX_AGENT_COMMAND)._replace(
@@ -236,7 +237,7 @@ _FIX_TOOL_CALL = "write it in a block of code if the note quotes it"
 
 
 @note_rule("warning", "a text looks like a tool call, or a turn of an agent's conversation")
-def tool_call(note: NoteText, _: Settings) -> Iterator[Problem]:
+def tool_call(note: NoteText, _: Settings) -> Iterator[Finding]:
     """Yield each look-alike outside code, with its words.
 
     A line that starts with `system:`, `developer:` or `user:` counts if a turn of the other side is
@@ -256,5 +257,5 @@ def tool_call(note: NoteText, _: Settings) -> Iterator[Problem]:
             yield _call_place(note, one.start(1), one.end(), message)
 
 
-def _call_place(note: NoteText, start: int, end: int, message: str) -> Problem:
+def _call_place(note: NoteText, start: int, end: int, message: str) -> Finding:
     return at(note, start, end, message, _FIX_TOOL_CALL)._replace(words=note.text[start:end])

@@ -2,7 +2,7 @@
 
 A rule is a function of a module of this package, declared by a decorator with its severity and a
 line that says what it finds: `bank_rule` for one that gets a bank, `note_rule` for one that gets
-one note's text and the settings. Both yield a `Problem` for each problem. Its name is that of
+one note's text and the settings. Both yield a `problem` for each. Its name is that of
 the function, with `-` for `_`.
 """
 
@@ -47,37 +47,25 @@ _KIND = "review.rules"
 Fact = TypeVar("Fact")
 
 
-class Problem(NamedTuple):
-    """A problem that a rule found, with its place."""
-
-    path: str
-    """The file's path, relative to the bank."""
-    line: int
-    """1-based; 1 for the whole file."""
-    message: str
-    """The problem."""
-    fix: str | None = None
-    """How to fix it: the name to write instead, or what to do; None if unknown."""
-    column: int | None = None
-    """1-based, in characters."""
-    end_line: int | None = None
-    end_column: int | None = None
-    """The column after its last character."""
-    words: str | None = None
-    """The words that were found; untrusted."""
-    hash: str | None = None
-    """What the settings name to accept a secret."""
-    edits: tuple[Edit, ...] | None = None
-    """Changes of the file's text that fix it."""
-    merge_into: str | None = None
-    """The path of an older note with the same content; a merge into it fixes it."""
+def problem(
+    path: str,
+    line: int,
+    message: str,
+    fix: str | None = None,
+    *,
+    words: str | None = None,
+    edits: tuple[Edit, ...] | None = None,
+) -> Finding:
+    """Return what a rule found in a file of the bank; the run of rules names the rule."""
+    return Finding("", "info", path, line, message, fix, words=words, edits=edits)
 
 
-def at(note: NoteText, start: int, end: int, message: str, fix: str | None = None) -> Problem:
-    """Return the place between two offsets of a note's text."""
+def at(note: NoteText, start: int, end: int, message: str, fix: str | None = None) -> Finding:
+    """Return what was found between two offsets of a note's text."""
     line, column = note.place(start)
     end_line, end_column = note.place(end)
-    return Problem(note.path, line, message, fix, column, end_line, end_column)
+    found = problem(note.path, line, message, fix)
+    return found._replace(column=column, end_line=end_line, end_column=end_column)
 
 
 class Rule(NamedTuple):
@@ -87,9 +75,9 @@ class Rule(NamedTuple):
     summary: str
     severity: Severity
     """By default; the settings may say another one."""
-    check: Callable[[RuleContext], Iterable[Problem]] | None = None
+    check: Callable[[RuleContext], Iterable[Finding]] | None = None
     """Yields the problems of a bank; None for a rule of a note's text."""
-    check_note: Callable[[NoteText, Settings], Iterable[Problem]] | None = None
+    check_note: Callable[[NoteText, Settings], Iterable[Finding]] | None = None
     """Yields the problems of one note's text."""
     private: bool = False
     """Whether `check_note` also applies to notes in this machine's private state."""
@@ -97,8 +85,8 @@ class Rule(NamedTuple):
     """Whether some of its findings have a change that fixes them."""
 
 
-CheckBank = Callable[["RuleContext"], Iterable[Problem]]
-CheckNote = Callable[[NoteText, Settings], Iterable[Problem]]
+CheckBank = Callable[["RuleContext"], Iterable[Finding]]
+CheckNote = Callable[[NoteText, Settings], Iterable[Finding]]
 _declared: dict[tuple[str, str], Rule] = {}
 """The rules by module and name."""
 
@@ -286,7 +274,7 @@ def findings(bank: RuleContext, names: Collection[str] = ()) -> list[Finding]:
     """
     some = chosen(bank.settings, names)
     found = [
-        Finding(rule.name, rule.severity, *place)
+        place._replace(rule=rule.name, severity=rule.severity)
         for rule in some
         for place in (rule.check(bank) if rule.check else ())
         if bank.paths is None or place.path in bank.paths
@@ -315,7 +303,7 @@ def note_findings(
                     message = f"{place.message}; what is below is not listed"
                     yield Finding(rule.name, rule.severity, note.path, place.line, message)
                     break
-                yield Finding(rule.name, rule.severity, *place)
+                yield place._replace(rule=rule.name, severity=rule.severity)
 
 
 def allowed(note: NoteText | None, rule: str) -> Collection[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
+from memory_bank.bank.findings import Finding
 from memory_bank.base.filenames import TEMPORARY_PREFIX
 from memory_bank.base.paths import INDEX
 from memory_bank.base.settings import Settings
@@ -13,18 +14,18 @@ from memory_bank.notes import names
 from memory_bank.notes.merging.conflicts import UNRESOLVED
 from memory_bank.notes.note import FileFault
 from memory_bank.notes.parsing import NoteText
-from memory_bank.review.rules.base import AGENTS, Problem, RuleContext, bank_rule, note_rule
+from memory_bank.review.rules.base import AGENTS, RuleContext, bank_rule, note_rule, problem
 from memory_bank.search.manifest import document_rows
 
 _STARTS = ("front matter can't be parsed", "front matter opens on line 1")
 
 
 @note_rule("error", "front matter can't be parsed, so that none of its keys counts", private=True)
-def bad_front_matter(note: NoteText, _: Settings) -> Iterator[Problem]:
+def bad_front_matter(note: NoteText, _: Settings) -> Iterator[Finding]:
     """Yield what is wrong in front matter that gives no values."""
     for fault in note.faults:
         if unparsed(fault):
-            yield Problem(note.path, fault.line, fault.reason)
+            yield problem(note.path, fault.line, fault.reason)
 
 
 def unparsed(fault: FileFault) -> bool:
@@ -33,18 +34,18 @@ def unparsed(fault: FileFault) -> bool:
 
 
 @note_rule("warning", "a note has no text")
-def empty_note(note: NoteText, _: Settings) -> Iterator[Problem]:
+def empty_note(note: NoteText, _: Settings) -> Iterator[Finding]:
     """Yield the note if it has only front matter and white space."""
     if not note.parts.body.strip("\ufeff \t\r\n\f\v"):
-        yield Problem(note.path, 1, "has no text", "write its text, or remove it")
+        yield problem(note.path, 1, "has no text", "write its text, or remove it")
 
 
 @bank_rule("warning", "a part of a note could not be read, such as a date in front matter")
-def fault(bank: RuleContext) -> Iterator[Problem]:
+def fault(bank: RuleContext) -> Iterator[Finding]:
     """Yield the faults of all notes, except those with a rule of their own."""
     for path, line, reason in document_rows.faults(bank.manifest):
         if reason != UNRESOLVED and not unparsed(FileFault(reason, line)):
-            yield Problem(path, line, reason)
+            yield problem(path, line, reason)
 
 
 _FOLDERS = (f"{INDEX}/", ".trash/")
@@ -55,7 +56,7 @@ _FIX_GENERATED_FILE = "git rm --cached it, and keep it out by the .gitignore tha
 
 
 @bank_rule("error", "git tracks a derived or private file of the bank")
-def generated_file(bank: RuleContext) -> Iterator[Problem]:
+def generated_file(bank: RuleContext) -> Iterator[Finding]:
     """Yield such files, at most some of each folder."""
     count = dict.fromkeys(_FOLDERS, 0)
     for path in bank.tracked:
@@ -66,7 +67,7 @@ def generated_file(bank: RuleContext) -> Iterator[Problem]:
             continue
         if folder or path.rpartition("/")[2].startswith(TEMPORARY_PREFIX):
             name = path.encode("utf-8", "replace").decode()
-            yield Problem(name, 1, "is in git, but is derived or private", _FIX_GENERATED_FILE)
+            yield problem(name, 1, "is in git, but is derived or private", _FIX_GENERATED_FILE)
 
 
 MOST = 10 * 1024
@@ -74,22 +75,22 @@ MOST = 10 * 1024
 
 
 @note_rule("info", "a note is larger than 10 KB")
-def large_note(note: NoteText, _: Settings) -> Iterator[Problem]:
+def large_note(note: NoteText, _: Settings) -> Iterator[Finding]:
     """Yield the note if it is larger."""
     if note.size > MOST:
-        yield Problem(note.path, 1, f"has {note.size:,} bytes", "make several notes of it")
+        yield problem(note.path, 1, f"has {note.size:,} bytes", "make several notes of it")
 
 
 @bank_rule("info", "a note has a name that new notes must not have; it is indexed")
-def odd_name(bank: RuleContext) -> Iterator[Problem]:
+def odd_name(bank: RuleContext) -> Iterator[Finding]:
     """Yield the notes with odd names, each with the reason."""
     for path in bank.wanted(document_rows.hashes(bank.manifest)):
         if reason := names.oddity(path):
-            yield Problem(path, 1, reason)
+            yield problem(path, 1, reason)
 
 
 @bank_rule("info", "a text file is not a note: its name ends in .txt or .mdx, for example")
-def other_suffix(bank: RuleContext) -> Iterator[Problem]:
+def other_suffix(bank: RuleContext) -> Iterator[Finding]:
     """Yield text files that may be meant as notes."""
     there = {path.casefold() for path in (*bank.files, *bank.texts)}
     for path in bank.texts:
@@ -98,14 +99,14 @@ def other_suffix(bank: RuleContext) -> Iterator[Problem]:
         if str(new).casefold() in there:
             new = file.with_name(f"{file.name}.md")
         message = f"is not indexed, as its name ends in {file.suffix}"
-        yield Problem(path, 1, message, f"if it is a note, rename it to {new.name}")
+        yield problem(path, 1, message, f"if it is a note, rename it to {new.name}")
 
 
 @bank_rule("error", "a file is not indexed")
-def unindexed(bank: RuleContext) -> Iterator[Problem]:
+def unindexed(bank: RuleContext) -> Iterator[Finding]:
     """Yield the files that are not indexed, with the reason."""
     for path, reason in document_rows.unindexed(bank.manifest):
-        yield Problem(path, 1, reason)
+        yield problem(path, 1, reason)
 
 
 _SAID = {
@@ -115,11 +116,11 @@ _SAID = {
 
 
 @bank_rule("warning", "the block of rules in AGENTS.md is not what the notes say")
-def rules_block(bank: RuleContext) -> Iterator[Problem]:
+def rules_block(bank: RuleContext) -> Iterator[Finding]:
     """Yield a block that is outdated, edited, damaged or has a conflict."""
     if bank.bank is None or (bank.paths is not None and AGENTS not in bank.paths):
         return
     block = of_bank(bank.bank)
     if block is not None and block.state not in {"current", "missing"}:
         said = block.problem or _SAID[block.state]
-        yield Problem(AGENTS, block.line, said, "memory-bank rules --write")
+        yield problem(AGENTS, block.line, said, "memory-bank rules --write")

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 from memory_bank.bank import open_index
+from memory_bank.bank.findings import Finding
 from memory_bank.base.dates import iso, to_datetime
 from memory_bank.base.errors import BadInput, NoteNotFound, similar_names
 from memory_bank.base.filenames import QUERIES, SETTINGS
@@ -17,15 +18,15 @@ from memory_bank.notes.parsing import NoteText
 from memory_bank.notes.relations import TYPES
 from memory_bank.notes.schema import KEYS, keys_of, known_type
 from memory_bank.review import golden_queries
-from memory_bank.review.rules.base import ALLOW, Problem, RuleContext, bank_rule, note_rule, rules
+from memory_bank.review.rules.base import ALLOW, RuleContext, bank_rule, note_rule, problem, rules
 from memory_bank.search import measures
 
 
 @bank_rule("error", "a setting of the project's file is wrong, or only the user may have it")
-def bad_setting(bank: RuleContext) -> Iterator[Problem]:
+def bad_setting(bank: RuleContext) -> Iterator[Finding]:
     """Yield what is wrong, where the file has it."""
     for one in bank.settings.problems:
-        yield Problem(SETTINGS, one.line, one.message, one.hint)
+        yield problem(SETTINGS, one.line, one.message, one.hint)
 
 
 _ZONES = timedelta(hours=14)
@@ -33,7 +34,7 @@ _ZONES = timedelta(hours=14)
 
 
 @note_rule("warning", "a note says that it was created or updated in the future")
-def future_date(note: NoteText, _: Settings) -> Iterator[Problem]:
+def future_date(note: NoteText, _: Settings) -> Iterator[Finding]:
     """Yield each such date; a date of today in any time zone is none."""
     limit = datetime.now(UTC) + _ZONES
     for name in ("created_at", "updated_at", "verified_at") if note.head else ():
@@ -41,7 +42,7 @@ def future_date(note: NoteText, _: Settings) -> Iterator[Problem]:
             moment = to_datetime(note.keys[key])
             if moment is not None and moment > limit:
                 message = f"{key} is in the future: {iso(moment)}"
-                yield Problem(
+                yield problem(
                     note.path, note.key_line(key), message, "write the day on which it was"
                 )
 
@@ -55,7 +56,7 @@ _SECTION = re.compile(r"#.*|:[1-9]\d*\Z", re.DOTALL)
 
 
 @bank_rule("error", "the file of golden queries can't be read, or a query names a missing note")
-def golden_query(bank: RuleContext) -> Iterator[Problem]:
+def golden_query(bank: RuleContext) -> Iterator[Finding]:
     """Yield what is wrong with the file, else the names that mean no note, or several."""
     try:
         text = golden_queries.text_in(bank.layout.root)
@@ -68,7 +69,7 @@ def golden_query(bank: RuleContext) -> Iterator[Problem]:
             lost = _lost(bank, name)
             if lost is not None:
                 line = int(query.place_of(name).rpartition(":")[2])
-                yield Problem(
+                yield problem(
                     QUERIES, line, f"{query.text!r} must find it, but {lost.message}", lost.hint
                 )
 
@@ -81,16 +82,16 @@ def _lost(bank: RuleContext, name: str) -> NoteNotFound | None:
     return found if isinstance(found, NoteNotFound) else None
 
 
-def _fault(error: BadInput) -> Problem:
+def _fault(error: BadInput) -> Finding:
     where = _WHERE.fullmatch(error.message)
     line, what = where.groups() if where else (None, error.message)
     if line is None and (shown := _TOML_LINE.search(error.message)):
         line = shown[1]
-    return Problem(QUERIES, int(line or 1), f"the golden queries: {what}", error.hint)
+    return problem(QUERIES, int(line or 1), f"the golden queries: {what}", error.hint)
 
 
 @bank_rule("warning", "a setting of [lint] names a rule that does not exist")
-def lint_setting(bank: RuleContext) -> Iterator[Problem]:
+def lint_setting(bank: RuleContext) -> Iterator[Finding]:
     """Yield each name, where the settings have it."""
     known = rules()
     lint = bank.settings.lint
@@ -102,11 +103,11 @@ def lint_setting(bank: RuleContext) -> Iterator[Problem]:
                 near = similar_names(name, sorted(known), most=1)
                 fix = f"write {next(iter(near))}, if that is meant" if near else None
                 message = f"lint.{key}: there is no rule {name[:60]!r}"
-                yield Problem(SETTINGS, int(line) if own else 1, message, fix)
+                yield problem(SETTINGS, int(line) if own else 1, message, fix)
 
 
 @note_rule("error", "front matter lacks a key that the schema of its type requires")
-def schema(note: NoteText, settings: Settings) -> Iterator[Problem]:
+def schema(note: NoteText, settings: Settings) -> Iterator[Finding]:
     """Yield each key that is missing or empty."""
     if not settings.schema.types or not note.head:
         return
@@ -115,7 +116,7 @@ def schema(note: NoteText, settings: Settings) -> Iterator[Problem]:
         if not any(_says_something(note.keys[key]) for key in keys_of(note.keys, name)):
             line = next((note.key_line(key) for key in keys_of(note.keys, name)), 0)
             message = f"a note of type {kind} must have the key {name!r}"
-            yield Problem(note.path, line or note.key_line("type"), message, f"add {name}: …")
+            yield problem(note.path, line or note.key_line("type"), message, f"add {name}: …")
 
 
 def schema_of(note: NoteText, settings: Settings) -> tuple[str, TypeSchema]:
@@ -138,7 +139,7 @@ KNOWN = TYPES | {one for names in KEYS.values() for one in names} | {
 
 
 @note_rule("warning", "front matter has a key that is not known, where the schema is strict")
-def unknown_key(note: NoteText, settings: Settings) -> Iterator[Problem]:
+def unknown_key(note: NoteText, settings: Settings) -> Iterator[Finding]:
     """Yield each key that is neither ours nor in the schema of the note's type."""
     if not note.head or not (settings.schema.strict or settings.schema.types):
         return
@@ -149,7 +150,7 @@ def unknown_key(note: NoteText, settings: Settings) -> Iterator[Problem]:
         if _plain(key) not in known:
             near = similar_names(_plain(key), sorted(known), most=1)
             fix = f"write {next(iter(near))}, if that is meant" if near else None
-            yield Problem(note.path, note.key_line(key), f"the key {key[:60]!r} is not known", fix)
+            yield problem(note.path, note.key_line(key), f"the key {key[:60]!r} is not known", fix)
 
 
 def _plain(key: str) -> str:

@@ -9,7 +9,7 @@ from contextlib import suppress
 from itertools import islice
 from typing import NamedTuple
 
-from memory_bank.bank.findings import Edit
+from memory_bank.bank.findings import Edit, Finding
 from memory_bank.base.errors import (
     BadInput,
     MemoryBankError,
@@ -25,7 +25,7 @@ from memory_bank.notes.characters import BREAK
 from memory_bank.notes.link_targets import path_names
 from memory_bank.notes.links import edits
 from memory_bank.notes.names import key, name_of, of_file, without_id_start
-from memory_bank.review.rules.base import Problem, RuleContext, bank_rule
+from memory_bank.review.rules.base import RuleContext, bank_rule, problem
 from memory_bank.search.manifest import document_rows
 from memory_bank.search.manifest.link_rows import LinkRow, all_links, links_of, problems
 from memory_bank.trust.citations import cited, target_places
@@ -34,19 +34,19 @@ from memory_bank.trust.stale_report import Citation
 
 
 @bank_rule("warning", "a link leads to a heading or block that its note does not have")
-def broken_link(bank: RuleContext) -> Iterator[Problem]:
+def broken_link(bank: RuleContext) -> Iterator[Finding]:
     """Yield the broken links."""
-    for row, problem in bank.once(broken):
+    for row, what in bank.once(broken):
         if not row.ambiguous:
-            yield Problem(row.source_key, row.line, problem)
+            yield problem(row.source_key, row.line, what)
 
 
 def broken(bank: RuleContext) -> Iterator[tuple[LinkRow, str]]:
     """Yield the broken and the ambiguous links, each with its problem."""
     rows = bank.once(links)
-    for row, problem in zip(rows, problems(bank.manifest, rows), strict=True):
-        if problem:
-            yield row, problem
+    for row, what in zip(rows, problems(bank.manifest, rows), strict=True):
+        if what:
+            yield row, what
 
 
 def links(bank: RuleContext) -> list[LinkRow]:
@@ -60,11 +60,11 @@ _FIX_AMBIGUOUS_LINK = "write the path of the note that is meant"
 
 
 @bank_rule("warning", "a link may mean several notes")
-def ambiguous_link(bank: RuleContext) -> Iterator[Problem]:
+def ambiguous_link(bank: RuleContext) -> Iterator[Finding]:
     """Yield the ambiguous links, each with the notes that it may mean."""
-    for row, problem in bank.once(broken):
+    for row, what in bank.once(broken):
         if row.ambiguous:
-            yield Problem(row.source_key, row.line, problem, _FIX_AMBIGUOUS_LINK)
+            yield problem(row.source_key, row.line, what, _FIX_AMBIGUOUS_LINK)
 
 
 _NO_FILE = re.compile(r"[*?\[\0]|://|\A[A-Za-z]:|\A/|\A\.\.?(?:/|\Z)")
@@ -87,7 +87,7 @@ class _Missing(NamedTuple):
 
 
 @bank_rule("warning", "a file in file_refs does not exist", fixes=True)
-def missing_file_ref(bank: RuleContext) -> Iterator[Problem]:
+def missing_file_ref(bank: RuleContext) -> Iterator[Finding]:
     """Yield the references to missing files, with the new name if git moved the file."""
     if not bank.layout.prefix:
         return  # a bank without a project: the location of its files is unknown
@@ -101,7 +101,7 @@ def missing_file_ref(bank: RuleContext) -> Iterator[Problem]:
         )
         what = "which git moved" if new else "which does not exist"
         line = _line(bank.text(one.note) or "", one.written)
-        place = Problem(one.note, line, f"file_refs names {one.written}, {what}", new)
+        place = problem(one.note, line, f"file_refs names {one.written}, {what}", new)
         yield place._replace(edits=_target_edits(bank, one.note, 1, one.written, new))
 
 
@@ -110,7 +110,7 @@ MOVED_CODE = "moved-code"
 
 
 @bank_rule("warning", "a link names code that was moved or has another name", fixes=True)
-def moved_code(bank: RuleContext) -> Iterator[Problem]:
+def moved_code(bank: RuleContext) -> Iterator[Finding]:
     """Yield the citations of code that is in another place, with that."""
     missing = {(one.note, one.written) for one in bank.once(_missing)}
     for one in bank.once(_moved_code):
@@ -121,7 +121,7 @@ def moved_code(bank: RuleContext) -> Iterator[Problem]:
             line = _line(bank.text(one.path) or "", one.target)
         what = f"names {one.target}, which was {one.state}"
         edits = _target_edits(bank, one.path, one.line, one.target, one.fix)
-        yield Problem(one.path, line, what, one.fix, words=one.target, edits=edits)
+        yield problem(one.path, line, what, one.fix, words=one.target, edits=edits)
 
 
 def _moved_code(bank: RuleContext) -> Iterator[Citation]:
@@ -182,12 +182,12 @@ _REFERENCE = "reference"
 
 
 @bank_rule("warning", "a link leads to a note's former name; git moved the note", fixes=True)
-def moved_link(bank: RuleContext) -> Iterator[Problem]:
+def moved_link(bank: RuleContext) -> Iterator[Finding]:
     """Yield the links to ghosts that were the name of a note before git moved it."""
     for row, old, new in bank.once(_moved):
         what = f"leads to {old}, which git moved to {new}"
         target = written_target(bank, row, new)
-        place = Problem(row.source_key, row.line, what, target)
+        place = problem(row.source_key, row.line, what, target)
         yield place._replace(words=row.target, edits=_edits(bank, row, target))
 
 
@@ -264,7 +264,7 @@ _MOST = 5_000
 
 
 @bank_rule("warning", "a link leads to no note, but its target is nearly the name of one")
-def mistyped_link(bank: RuleContext) -> Iterator[Problem]:
+def mistyped_link(bank: RuleContext) -> Iterator[Finding]:
     """Yield the links to ghosts that nearly have the name of a note, with that name."""
     ghosts = {row: name for row in bank.once(links) if (name := _name(bank, row))}
     for row in former_names(bank):
@@ -276,7 +276,7 @@ def mistyped_link(bank: RuleContext) -> Iterator[Problem]:
             continue
         what = f"leads to no note{did_you_mean(paths)}"
         target = written_target(bank, row, paths[0]) if len(paths) == 1 else None
-        yield Problem(row.source_key, row.line, f"{row.target!r} {what}", target, words=row.target)
+        yield problem(row.source_key, row.line, f"{row.target!r} {what}", target, words=row.target)
 
 
 def _name(bank: RuleContext, row: LinkRow) -> str:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from memory_bank.bank.findings import Finding
 from memory_bank.base.settings import Settings
 from memory_bank.notes.parsing import NoteText
-from memory_bank.review.rules.base import Problem, at, note_rule
+from memory_bank.review.rules.base import at, note_rule
 
 _DETAILS = re.compile(r"<details\b([^<>]*)>?", re.IGNORECASE)
 
@@ -15,7 +16,7 @@ _OPEN = re.compile(r"\bopen\b", re.IGNORECASE)
 
 
 @note_rule("info", "a part of the text is collapsed, so that readers see only its summary")
-def collapsed_details(note: NoteText, _: Settings) -> Iterator[Problem]:
+def collapsed_details(note: NoteText, _: Settings) -> Iterator[Finding]:
     """Yield each `<details>` outside code that is not open."""
     for found in _DETAILS.finditer(note.text, note.body_start):
         if not _OPEN.search(found[1]) and not note.in_code(found.start()):
@@ -29,7 +30,7 @@ _DATA = re.compile(
 
 
 @note_rule("warning", "an address has its content in it (data:), which nobody can review")
-def data_uri(note: NoteText, _: Settings) -> Iterator[Problem]:
+def data_uri(note: NoteText, _: Settings) -> Iterator[Finding]:
     """Yield each such address outside code."""
     if "data:" not in note.text.lower():
         return
@@ -63,7 +64,7 @@ _DEFINITION = re.compile(
 
 
 @note_rule("info", "a comment, which is not seen in the rendered text")
-def html_comment(note: NoteText, _: Settings) -> Iterator[Problem]:
+def html_comment(note: NoteText, _: Settings) -> Iterator[Finding]:
     """Yield each comment outside code with its words, except those for other programs."""
     text, start = note.text, note.body_start
     while (start := text.find("<!--", start)) >= 0:
@@ -80,7 +81,7 @@ def html_comment(note: NoteText, _: Settings) -> Iterator[Problem]:
             yield _place(note, *found.span(), found[1])
 
 
-def _place(note: NoteText, start: int, end: int, words: str) -> Problem:
+def _place(note: NoteText, start: int, end: int, words: str) -> Finding:
     fix = "write it as text, or remove it"
     place = at(note, start, end, f"a comment is not seen when rendered: {words[:80]!r}", fix)
     return place._replace(words=words[:500])

@@ -6,12 +6,13 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
+from memory_bank.bank.findings import Finding
 from memory_bank.base.settings import Settings
 from memory_bank.notes.merging import conflicts
 from memory_bank.notes.merging.conflicts import UNRESOLVED
 from memory_bank.notes.merging.lines import blocks, code, heading, is_row, says_something
 from memory_bank.notes.parsing import NoteText
-from memory_bank.review.rules.base import Problem, note_rule
+from memory_bank.review.rules.base import note_rule, problem
 
 _ONCE = re.compile(r"(id|title|type|status|created_at|source_type|source_agent)[ \t]*[:=]")
 
@@ -40,7 +41,7 @@ _REMOVE = "remove one of them"
 
 
 @note_rule("warning", "a merge kept two versions of a key or line, or a text twice")
-def bad_union_merge(note: NoteText, _: Settings) -> Iterator[Problem]:
+def bad_union_merge(note: NoteText, _: Settings) -> Iterator[Finding]:
     """Yield keys given twice, a second front matter, repeated texts, and versions of a line."""
     if conflicts.find(note.text):
         return  # the rule merge-conflict reports it, and each side may say the same
@@ -52,20 +53,20 @@ def bad_union_merge(note: NoteText, _: Settings) -> Iterator[Problem]:
     yield from _repeated(note, lines, inside, first)
 
 
-def _keys(note: NoteText) -> Iterator[Problem]:
+def _keys(note: NoteText) -> Iterator[Finding]:
     seen: dict[str, int] = {}
     for number, line in enumerate(_BREAK.split(note.head), 2):
         found = _ONCE.match(line)
         if found and found[1] in seen:
             message = f"the key {found[1]!r} is also on line {seen[found[1]]}"
-            yield Problem(note.path, number, message, _FIX_BAD_UNION_MERGE)
+            yield problem(note.path, number, message, _FIX_BAD_UNION_MERGE)
         elif found:
             seen[found[1]] = number
 
 
 def _second_head(
     note: NoteText, lines: list[str], inside: list[bool], first: int
-) -> Iterator[Problem]:
+) -> Iterator[Finding]:
     """Yield front matter with an id in the body: of two notes that were put together."""
     fences = [
         number
@@ -75,14 +76,14 @@ def _second_head(
     for start, end in pairwise(fences):
         keys = lines[start + 1 : end]
         if any(map(_ID.match, keys)) and all(map(_KEY.match, keys)):
-            yield Problem(
+            yield problem(
                 note.path, first + start, "a second front matter in the text", _FIX_BAD_UNION_MERGE
             )
 
 
 def _repeated(
     note: NoteText, lines: list[str], inside: list[bool], first: int
-) -> Iterator[Problem]:
+) -> Iterator[Finding]:
     """Yield texts that are there twice where a merge puts two versions: no heading between them.
 
     Rows are compared within one list or table, below the same item: separate lists often have the
@@ -111,12 +112,12 @@ def _repeated(
         in_list = is_row(lines[start])
         plain = not inside[start] and says_something(lines[start])
         if before < line and plain and len(text) >= _SHORTEST:
-            yield Problem(note.path, line, f"this text is also on line {before}", _REMOVE)
+            yield problem(note.path, line, f"this text is also on line {before}", _REMOVE)
 
 
 def _versions(
     note: NoteText, lines: list[str], inside: list[bool], block: range, first: int
-) -> Iterator[Problem]:
+) -> Iterator[Finding]:
     """Yield lines of a paragraph that are other versions of a line shortly above them."""
     for number in block:
         line = lines[number]
@@ -126,7 +127,7 @@ def _versions(
         for other in range(max(block.start, number - _NEAR), number):
             if words != (above := lines[other].split()) and _alike(above, words):
                 message = f"this line looks like another version of line {first + other}"
-                yield Problem(note.path, first + number, message, _REMOVE)
+                yield problem(note.path, first + number, message, _REMOVE)
                 break
 
 
@@ -147,10 +148,10 @@ _FIX_MERGE_CONFLICT = "keep the right lines and remove the lines of <<<<<<<, ===
 
 
 @note_rule("error", "a merge conflict was not resolved", private=True)
-def merge_conflict(note: NoteText, _: Settings) -> Iterator[Problem]:
+def merge_conflict(note: NoteText, _: Settings) -> Iterator[Finding]:
     """Yield each conflict."""
     lines = {found.line for found in conflicts.find(note.text)}
     if conflicts.OPENING in note.head:
         lines |= {fault.line for fault in note.faults if fault.reason == UNRESOLVED}
     for line in sorted(lines):
-        yield Problem(note.path, line, UNRESOLVED, _FIX_MERGE_CONFLICT)
+        yield problem(note.path, line, UNRESOLVED, _FIX_MERGE_CONFLICT)

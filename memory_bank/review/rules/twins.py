@@ -7,6 +7,7 @@ from pathlib import PurePosixPath
 from unicodedata import normalize
 
 from memory_bank.bank import open_index
+from memory_bank.bank.findings import Finding
 from memory_bank.bank.note_files import SESSION
 from memory_bank.bank.open_index import NoteRow
 from memory_bank.base.filenames import NOTE_SUFFIXES
@@ -17,12 +18,12 @@ from memory_bank.notes.identity import content_hash
 from memory_bank.notes.names import folded, name_of, record_name
 from memory_bank.notes.schema import folder_of
 from memory_bank.notes.source import CONTENT
-from memory_bank.review.rules.base import Problem, RuleContext, bank_rule
+from memory_bank.review.rules.base import RuleContext, bank_rule, problem
 from memory_bank.search.manifest import document_rows
 
 
 @bank_rule("warning", "two notes that are not archived have the same content", fixes=True)
-def same_content(bank: RuleContext) -> Iterator[Problem]:
+def same_content(bank: RuleContext) -> Iterator[Finding]:
     """Yield each note with the content of an older one; private and tracked notes are separate."""
     groups = [
         [note for note in group if note.content_hash != content_hash("")] for group in _groups(bank)
@@ -33,7 +34,7 @@ def same_content(bank: RuleContext) -> Iterator[Problem]:
             alike = [note.path for note in group if (note.path in shared) == side]
             for path in alike[1:]:
                 fix = f"merge it into {alike[0]}, which is older"
-                place = Problem(path, 1, f"has the same content as {alike[0]}", fix)
+                place = problem(path, 1, f"has the same content as {alike[0]}", fix)
                 yield place._replace(merge_into=alike[0])
 
 
@@ -57,7 +58,7 @@ def _shared(bank: RuleContext, paths: Sequence[str]) -> set[str]:
 
 
 @bank_rule("info", "two notes that are not archived have the same title")
-def same_title(bank: RuleContext) -> Iterator[Problem]:
+def same_title(bank: RuleContext) -> Iterator[Finding]:
     """Yield each newer note with the title of an older one, except sessions and same contents."""
     first: dict[str, NoteRow] = {}
     rows = map(open_index.note_of, document_rows.all_documents(bank.manifest))
@@ -69,11 +70,11 @@ def same_title(bank: RuleContext) -> Iterator[Problem]:
             continue
         if bank.paths is None or note.path in bank.paths:
             fix = "give it a title that tells them apart, or merge them"
-            yield Problem(note.path, 1, f"has the title of {named(older.path)}", fix)
+            yield problem(note.path, 1, f"has the title of {named(older.path)}", fix)
 
 
 @bank_rule("info", "a note may amend an older one, and nobody has said whether it does")
-def may_amend(bank: RuleContext) -> Iterator[Problem]:
+def may_amend(bank: RuleContext) -> Iterator[Finding]:
     """Yield each note that may amend an older one on the same subject, unless they are linked."""
     view = bank.view
     for row in document_rows.all_documents(bank.manifest) if view else ():
@@ -82,19 +83,19 @@ def may_amend(bank: RuleContext) -> Iterator[Problem]:
         if (older := amendments.older_of(bank.roots, view, row)) and not bank.is_included(row.key):
             yes = f"add the line `- supersedes:: [[{name_of(older)}]]` if it replaces that"
             fix = f"{yes}, else `- related_to:: [[{name_of(older)}]]`"
-            yield Problem(row.key, 1, f"may amend {named(older)}", fix)
+            yield problem(row.key, 1, f"may amend {named(older)}", fix)
 
 
 _FIX_SAME_ID = "merge them, or give the newer one another id"
 
 
 @bank_rule("error", "several notes have the same id")
-def same_id(bank: RuleContext) -> Iterator[Problem]:
+def same_id(bank: RuleContext) -> Iterator[Finding]:
     """Yield each note whose id another note has."""
     for note_id, paths in bank.once(claimed):
         for path in paths:
             others = ", ".join(other for other in paths if other != path)
-            yield Problem(path, 1, f"has the id {note_id}, as {others}", _FIX_SAME_ID)
+            yield problem(path, 1, f"has the id {note_id}, as {others}", _FIX_SAME_ID)
 
 
 def claimed(bank: RuleContext) -> list[tuple[str, tuple[str, ...]]]:
@@ -106,7 +107,7 @@ _DECISION = "decision"
 
 
 @bank_rule("warning", "two decision records of a folder have the same number")
-def same_number(bank: RuleContext) -> Iterator[Problem]:
+def same_number(bank: RuleContext) -> Iterator[Finding]:
     """Yield each decision whose number another one has, here or on the default branch."""
     rows = [
         row.key
@@ -122,12 +123,12 @@ def same_number(bank: RuleContext) -> Iterator[Problem]:
         others = [one for one in taken[number] if one != path]
         if others:
             message = f"has the number of {', '.join(others)}"
-            yield Problem(path, 1, message, "give the newer one the next number")
+            yield problem(path, 1, message, "give the newer one the next number")
         elif other := elsewhere.get(number, "") if path not in elsewhere.values() else "":
             if other in bank.committed():
                 continue  # this branch had it too, and renamed or removed it
             message = f"has the number of {other} on the default branch"
-            yield Problem(path, 1, message, "give it the next number")
+            yield problem(path, 1, message, "give it the next number")
 
 
 def _numbered(path: str) -> tuple[str, str]:
@@ -161,7 +162,7 @@ def _on_default_branch(bank: RuleContext, paths: Sequence[str]) -> dict[tuple[st
 @bank_rule(
     "error", "two paths differ only in case or Unicode form, and are one on some file systems"
 )
-def twin_name(bank: RuleContext) -> Iterator[Problem]:
+def twin_name(bank: RuleContext) -> Iterator[Finding]:
     """Yield each note whose path, or a folder of it, has such a twin."""
     written: dict[str, set[str]] = {}
     for path in bank.files:
@@ -173,7 +174,7 @@ def twin_name(bank: RuleContext) -> Iterator[Problem]:
                 what = "" if part == path else f"the folder {part} of "
                 form = ", in another Unicode form," if _composed(part, others[0]) else ""
                 message = f"{what}this path is the same as {others[0]}{form} on some file systems"
-                yield Problem(path, 1, message, "rename one of them")
+                yield problem(path, 1, message, "rename one of them")
                 break
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from memory_bank.bank.findings import Edit
+from memory_bank.bank.findings import Edit, Finding
 from memory_bank.base.settings import Settings
 from memory_bank.notes.characters import direction_controls, invisible, named
 from memory_bank.notes.names import deceptive
 from memory_bank.notes.parsing import NoteText
-from memory_bank.review.rules.base import Problem, at, note_rule
+from memory_bank.review.rules.base import at, note_rule, problem
 
 
 @note_rule(
@@ -18,7 +18,7 @@ from memory_bank.review.rules.base import Problem, at, note_rule
     "a text has bidirectional controls, so that it appears in another order than it is read",
     fixes=True,
 )
-def bidi_control(note: NoteText, _: Settings) -> Iterator[Problem]:
+def bidi_control(note: NoteText, _: Settings) -> Iterator[Finding]:
     """Yield each such character, unless text from right to left needs it."""
     if note.text.isascii():
         return
@@ -51,7 +51,7 @@ _FORMULA = re.compile(
 
 
 @note_rule("warning", "text is rendered unseen: white, transparent, of size 0, or not displayed")
-def hidden_text(note: NoteText, _: Settings) -> Iterator[Problem]:
+def hidden_text(note: NoteText, _: Settings) -> Iterator[Finding]:
     """Yield each tag or formula outside code that hides text."""
     start = note.body_start
     if "<" in note.text:
@@ -66,14 +66,14 @@ def hidden_text(note: NoteText, _: Settings) -> Iterator[Problem]:
                 yield _place(note, *formula.span())
 
 
-def _place(note: NoteText, start: int, end: int) -> Problem:
+def _place(note: NoteText, start: int, end: int) -> Finding:
     words = note.text[start:end].strip()
     message = f"text is not seen when rendered: {words[:80]!r}"
     return at(note, start, end, message, "write it as text, or remove it")._replace(words=words)
 
 
 @note_rule("warning", "a text has zero-width or other invisible characters", fixes=True)
-def invisible_character(note: NoteText, _: Settings) -> Iterator[Problem]:
+def invisible_character(note: NoteText, _: Settings) -> Iterator[Finding]:
     """Yield each place with such characters, unless a script or an emoji needs them."""
     if note.text.isascii() and note.text.isprintable():
         return
@@ -103,10 +103,10 @@ _NAME = re.compile(r"[\w-]+(\.[a-z]\w{0,7}\b)?")
     "warning",
     "a file's name or a link's target has letters of another script that look like Latin ones",
 )
-def mixed_script(note: NoteText, _: Settings) -> Iterator[Problem]:
+def mixed_script(note: NoteText, _: Settings) -> Iterator[Finding]:
     """Yield each name or target with such letters, and the letters."""
     if found := deceptive(note.path):
-        yield Problem(
+        yield problem(
             note.path, 1, f"the file's name has {_letters(found)}", _fix(note.path, found)
         )
     if note.text.isascii():

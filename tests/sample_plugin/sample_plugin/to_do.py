@@ -1,6 +1,6 @@
 """Notes that ask for work."""
 
-from memory_bank.review.rules.base import Problem, bank_rule
+from memory_bank.review.rules.base import bank_rule, problem
 
 
 @bank_rule("info", "a note asks for work")
@@ -8,4 +8,4 @@ def to_do(bank):
     for path in bank.files:
         for number, line in enumerate((bank.text(path) or "").splitlines(), 1):
             if "TODO" in line:
-                yield Problem(path, number, "asks for work", "do it")
+                yield problem(path, number, "asks for work", "do it")
