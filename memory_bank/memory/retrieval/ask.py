@@ -42,6 +42,7 @@ from memory_bank.memory.retrieval.ask_results import (
     Result,
     SymbolResult,
     file_of,
+    line_of,
 )
 from memory_bank.memory.retrieval.hits import Recalled
 from memory_bank.search import ranking, score_calibration, snippets
@@ -468,7 +469,7 @@ def _is_named(symbol: Symbol, query: str) -> bool:
 
 
 def _ranked(found: dict[str, _KindResults], limit: int, fusion: tuple[str, float]) -> list[Result]:
-    """Fuse the results of all kinds, and return the best with their scores."""
+    """Fuse the results of all kinds, and return the best with their scores, each place once."""
     results = [one for kind in found.values() for one in kind.results]
     numbers = iter(range(len(results)))
     lists = [
@@ -484,9 +485,12 @@ def _ranked(found: dict[str, _KindResults], limit: int, fusion: tuple[str, float
     else:
         ranked = score_calibration.by_likelihood(one for found in lists for one in found)
         ranked = _with_reasons(ranked, results, found)
-    return [
-        replace(results[one.number], relevance_score=round(one.score, 4)) for one in ranked[:limit]
-    ]
+    best: dict[tuple[str, str, int, str | None], Result] = {}
+    for one in ranked:  # a place may have several passages: its text, the subjects of commits
+        result = results[one.number]
+        place = result.kind, file_of(result), line_of(result), result.title
+        best.setdefault(place, replace(result, relevance_score=round(one.score, 4)))
+    return list(best.values())[:limit]
 
 
 def _with_reasons(

@@ -137,6 +137,17 @@ def test_documents_are_found_but_no_lock_files(bank: Bank, code: Codebase) -> No
     assert "uv.lock" not in paths
 
 
+def test_a_place_is_in_an_answer_once(shop: Path, code: Codebase) -> None:
+    (shop / "docs").mkdir(exist_ok=True)
+    (shop / "docs/ant.md").write_text("# Echidna\n\nThe echidna page.\n", encoding="utf-8")
+    run(shop, "add", "-A")
+    run(shop, "commit", "-qm", "Describe the echidna")
+    found = ask(None, code, "echidna", include=["docs"], limit=20).results
+    places = [(ask_results.file_of(one), ask_results.line_of(one), one.title) for one in found]
+    assert ("docs/ant.md", 1, "Echidna") in places
+    assert len(set(places)) == len(places)
+
+
 def test_a_file_is_found_by_the_subjects_of_its_commits(shop: Path, code: Codebase) -> None:
     run(shop, "add", "-A")
     (shop / "shop/ledger.py").write_text("TOTAL = 7\n", encoding="utf-8")
