@@ -116,9 +116,7 @@ class MemoryServer(MCPServer[Background]):
             tools = await to_thread.run_sync(lambda: self.toolbox.tools)
             tool = tools.get(name)
             if tool is None or context is None:
-                problem = BadInput(
-                    f"there is no tool {name[:60]!r}", f"choose of: {', '.join(tools)}"
-                )
+                problem = BadInput(f"there is no tool {name[:60]!r}", "choose one of tools/list")
                 raise ToolError(failed(problem, self.hide, {}))
             return await tool.run(self.shared, arguments, context, self.hide)
         except (ToolError, MCPError):
