@@ -512,8 +512,9 @@ def _with_reasons(
     def raised(one: score_calibration.Scored) -> score_calibration.Scored:
         if one.kind != COMMITS:
             return one
-        hit = hits[results[one.number].kind, results[one.number].id or ""]
-        near = score_calibration.beside_first(one.score, hit.hit.rank / best)
+        result = results[one.number]
+        share = hits[result.kind, result.id or ""].hit.rank / best
+        near = score_calibration.beside_first(result.relevance_score, share)
         return one._replace(score=max(one.score, min(near, most)))
 
     further = sorted(map(raised, ranked[_UNMOVED:]), key=lambda one: -one.score)
