@@ -61,11 +61,19 @@ def show(call: Call, review: Review, *, every: bool) -> None:
         call.console.hanging(
             0, [(f"{count(known, 'finding')} at BASE already (see --json)", "dim")]
         )
+    cut = bool(more)
     for change in review.changes:
         call.console.line("")
         call.console.hanging(2, _head(change))
         for indent, line in _body(change, every=every):
             call.console.hanging(indent, line)
+            cut = cut or _MORE in str(line)
+    if cut or new:
+        commits = [one.commit[:10] for one in (review.base, review.head) if one.commit]
+        whole = "..".join(commits) if len(commits) > 1 else ""
+        words = ("review", whole, "--all") if cut else ("edit", shlex.quote(new[0].file))
+        what = " ".join(filter(None, words))
+        call.console.line("next: ", (f"memory-bank {what}", "bold"))
 
 
 def _summary(review: Review) -> Line:
@@ -249,6 +257,15 @@ def _health(call: Call, health: BankHealth) -> None:
         _code_health(call, health.code)
     elif health.no_code:
         console.line(("code: ", "bold"), health.no_code)
+    at_fault = [
+        *(one.path for one in health.faults),
+        *(one.source for one in health.broken_links),
+        *(one.path for one in health.secrets),
+        *(one.path for one in health.findings),
+    ]
+    if health.waiting or at_fault:
+        what = "sync" if health.waiting else f"edit {shlex.quote(call.place(at_fault[0]))}"
+        console.line("next: ", (f"memory-bank {what}", "bold"))
 
 
 def _health_state(call: Call, health: BankHealth) -> None:

@@ -13,6 +13,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -69,6 +70,41 @@ def test_each_command_is_in_a_transcript() -> None:
     for name in operations.COMMANDS:
         called = re.compile(rf"\b(?:mb|memory-bank) {name}\b")
         assert any(map(called.search, typed_in)), name
+
+
+_WHOLE = re.compile(
+    r"\b(?=[\w.-]*[a-z])[\w.-]+/[\w./-]*\w|\b20\d\d-\d\d-\d\d\b|\b[0-9a-f]{12}\b|\b\d[\d,.]+\d\b"
+)
+"""Paths, dates, ids and numbers."""
+
+
+@pytest.mark.parametrize("width", [40, 120])
+def test_no_width_breaks_a_path_a_date_an_id_or_a_number(
+    width: int, tmp_path: Path, private_folders: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = tmp_path / "shop"
+    project.mkdir()
+    subprocess.run(["git", "init", "-q", str(project)], check=True)
+    _install(tmp_path, monkeypatch)
+    monkeypatch.chdir(project)
+    monkeypatch.setenv("NO_COLOR", "1")
+    for line in _commands((HERE / "terminal.txt").read_text(encoding="utf-8")):
+        monkeypatch.setenv("COLUMNS", str(width))
+        output, _ = typed(line, terminal=True)
+        assert "Traceback" not in output, line
+        for above, below in pairwise(output.splitlines()):
+            if len(above) < width - 1 and not above.endswith("-"):
+                continue  # the line was not filled: what follows begins a word
+            last = above.rpartition(" ")[2]
+            if last.isalpha() or re.search(r"\.\w+(:\d+)?$", last):
+                continue  # a word, or a path that ends with the line
+            joined = last + "".join(below.split()[:1])
+            broken = [
+                found[0]
+                for found in _WHOLE.finditer(joined)
+                if found.start() < len(last) < found.end()
+            ]
+            assert not broken, (line, width, above, below)
 
 
 def _commands(told: str) -> Iterator[str]:

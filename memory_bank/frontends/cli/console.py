@@ -158,7 +158,6 @@ class Console:
         if not self.terminal:
             self.line(" " * first, *pieces)
             return
-        from rich.padding import Padding
         from rich.text import Text
 
         text = Text()
@@ -166,9 +165,15 @@ class Console:
             words, style = (piece, "") if isinstance(piece, str) else piece
             text.append(one_line(words), _RICH.get(style, ""))
         rich = self.rich()
-        for number, part in enumerate(text.wrap(rich, max(rich.width - indent, 20))):
+        starts, at = [], 0
+        for line in _wrapped(text.plain.split(" "), max(rich.width - indent, 20)):
+            at = text.plain.index(line, at)
+            starts.append(at)
+            at += len(line)
+        for number, part in enumerate(text.divide(starts[1:])):
             part.rstrip()
-            rich.print(Padding(part, (0, 0, 0, indent if number else first), expand=False))
+            part.pad_left(indent if number else first)
+            rich.print(part, soft_wrap=True)
 
     def markdown(self, text: str) -> None:
         """Print rendered Markdown; links show their targets."""
