@@ -144,6 +144,8 @@ def _show(call: Call, found: RuleFiles, *, done: bool) -> None:
         for one in found.edits:
             verb = "removed " if one.after is None else "wrote "
             call.console.line(verb, (place(one.file), "place"))
+        if found.edits:
+            call.remark("commit them")
     else:
         _compared(call, found)
     if found.current or (done and not found.edits):
