@@ -75,7 +75,7 @@ def recalled(answer: Recalled, quotes: Quotes) -> str:
     else:
         head = f"Nothing found ({how})"
     unanswered = answer.notes and not answer.answered
-    head += ": nothing in the bank answers this." if unanswered else "."
+    head += ": probably nothing in the bank answers this." if unanswered else "."
     if not answer.notes:
         head += " Try other or fewer words or filters."
     if answer.rev is not None:

@@ -80,9 +80,9 @@ def _remark(call: Call, found: Recalled) -> None:
         call.remark("nothing found")
     elif found.notes and not found.answered:
         call.remark(
-            "nothing answers this"
+            "probably nothing answers this"
             if any(note.origin is not None for note in found.notes)
-            else "nothing in the bank answers this"
+            else "probably nothing in the bank answers this"
         )
 
 

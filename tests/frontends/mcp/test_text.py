@@ -45,7 +45,7 @@ def test_weaker_matches_are_set_apart_and_an_unanswered_question_is_said(bank: B
     assert f'at="{first.path}:' in head
     assert all(f'at="{note.path}:' in weaker for note in others)
     unanswered = text.recalled(answer._replace(notes=tuple(others), answered=False), Quotes())
-    assert "(lexical): nothing in the bank answers this. What stands in" in unanswered
+    assert "(lexical): probably nothing in the bank answers this. What stands in" in unanswered
     assert unanswered.splitlines()[1] == "Weaker matches:"
     nothing = text.recalled(answer._replace(notes=(), answered=False), Quotes())
     assert nothing.startswith("Nothing found (lexical). Try")
