@@ -170,11 +170,14 @@ def prompt_context(found: HookBank, prompt: str, session_id: str, quotes: Quotin
 
 def _ruled(bank: Bank, prompt: str) -> dict[str, str]:
     """Map the paths of the reviewed rules for the files that a prompt names to their lines."""
-    from memory_bank.memory import rules, rules_block
+    from memory_bank.notes.file_patterns import APPLIES_TO, named_files
+    from memory_bank.search.manifest.document_rows import counts
 
-    files = rules.named_files(prompt)
-    if not files or not rules.any_for_files(bank):
+    files = named_files(prompt)
+    if not files or not bank.read(lambda view: counts(view.manifest, APPLIES_TO)):
         return {}
+    from memory_bank.memory import rules, rules_block  # start-up: they load the parser of Markdown
+
     found = rules.rules_for(rules.rules(bank, _RULE_SECONDS).rules, files)
     chosen = [one for one in found if one.applies_to][:_MOST_RULES]
     return {one.path: rules_block.described(one, whole=True) for one in chosen}

@@ -46,12 +46,6 @@ _NOT_CURRENT = frozenset(
 _LONGEST = 300
 """Characters of what a rule says on one line."""
 
-_FILES = re.compile(r"(?<![\w@:/.-])(?:\./)?[\w.-]*(?:/[\w.-]+)*(?:/|\.[A-Za-z]\w{0,9})(?![\w:])")
-
-_MOST_NAMED = 20
-"""Files that a prompt names whose rules are looked for."""
-
-
 _PLAIN_GLOB = re.compile(r"[\w.*?/+-]+")
 
 _MARKS = re.compile(r"\A(?:(?:[#>|+*-]|\d{1,9}[.)])[ \t]+|[#>|]+)")
@@ -122,17 +116,6 @@ def rules(bank: Bank, seconds: float = LIMIT) -> ProjectRules:
         tuple(one for one in found if one.waits),
         limits,
     )
-
-
-def any_for_files(bank: Bank) -> bool:
-    """Tell whether any note names files by `applies_to`: fast, without git."""
-    return bank.read(lambda view: bool(document_rows.counts(view.manifest, "applies_to")))
-
-
-def named_files(text: str) -> tuple[str, ...]:
-    """Return what a text names like files: `src/a.py`, `a.py`, `src/db/`."""
-    found = (word.strip("./") for word in _FILES.findall(text))
-    return tuple(dict.fromkeys(word for word in found if word))[:_MOST_NAMED]
 
 
 def rules_for(found: Sequence[ProjectRule], files: Collection[str]) -> tuple[ProjectRule, ...]:

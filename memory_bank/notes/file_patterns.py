@@ -12,10 +12,21 @@ from memory_bank.base.filenames import outside
 APPLIES_TO = "applies_to"
 """Key of front matter with the files that a rule is for."""
 
+_FILES = re.compile(r"(?<![\w@:/.-])(?:\./)?[\w.-]*(?:/[\w.-]+)*(?:/|\.[A-Za-z]\w{0,9})(?![\w:])")
+
+_MOST_NAMED = 20
+"""Files that a text names which are looked for."""
+
 _BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
 
 _MOST_SCOPES, _LONGEST_SCOPE, _MOST_FORMS = 20, 200, 64
 """The most patterns of a rule, the characters of one, and the forms that its braces give."""
+
+
+def named_files(text: str) -> tuple[str, ...]:
+    """Return what a text names like files: `src/a.py`, `a.py`, `src/db/`."""
+    found = (word.strip("./") for word in _FILES.findall(text))
+    return tuple(dict.fromkeys(word for word in found if word))[:_MOST_NAMED]
 
 
 def matches(pattern: str, file: str) -> bool:

@@ -26,6 +26,7 @@ from tests.agents.hooks.conftest import Hook
 
 HEAVY = (
     "click", "rich", "pydantic", "mcp", "tantivy", "numpy", "dataclasses", "subprocess", "asyncio",
+    "markdown_it", "yaml", "frontmatter",
     "memory_bank.base.settings", "memory_bank.base.paths", "memory_bank.bank.bank",
 )  # fmt: skip
 
@@ -231,22 +232,38 @@ def test_eight_hooks_at_once_lose_nothing(hook: Hook, queue: EventQueue) -> None
     assert len(queue.pending("s")) == 8
 
 
-def test_an_event_that_is_captured_loads_no_library_and_no_settings(hook: Hook) -> None:
-    hook("claude", "PostToolUse", used(hook))
+def loaded_by(hook: Hook, event: str, payload: dict[str, Any]) -> list[str]:
+    """Return the heavy libraries that the hook of an event loads."""
     code = (
         "import sys; from memory_bank.agents.hook import run;"
-        f" run(['claude', 'PostToolUse']); print(*[name for name in {HEAVY} if name in sys.modules])"
+        f" run(['claude', '{event}']); print(); print(*[name for name in {HEAVY} if name in sys.modules])"
     )
     done = subprocess.run(
         [sys.executable, "-c", code],
-        input=json.dumps(used(hook, tool_use_id="u")),
+        input=json.dumps(payload),
         capture_output=True,
         text=True,
         cwd=hook.project,
         env=hook.environ,
         check=True,
     )
-    assert done.stdout.split() == []
+    return done.stdout.splitlines()[-1].split()
+
+
+def test_an_event_that_is_captured_loads_no_library_and_no_settings(hook: Hook) -> None:
+    hook("claude", "PostToolUse", used(hook))
+    assert loaded_by(hook, "PostToolUse", used(hook, tool_use_id="u")) == []
+
+
+def test_a_prompt_loads_no_parser_no_model_and_no_screen(hook: Hook) -> None:
+    with open_bank(hook.project) as bank:
+        bank.sync()
+        time.sleep(0.2)
+        bank.sync()
+    prompt = {"session_id": "s", "cwd": str(hook.project), "prompt": "Why is tantivy used here?"}
+    found = set(loaded_by(hook, "UserPromptSubmit", prompt))
+    assert "tantivy" in found
+    assert not found & {"markdown_it", "yaml", "frontmatter", "numpy", "rich", "click", "asyncio"}
 
 
 def test_a_session_leaves_a_note_and_context_for_the_next_one(
