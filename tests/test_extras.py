@@ -51,6 +51,7 @@ def line(extra: str) -> str:
     return f" install 'markdown-memory-bank[{extra}]'"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("extra", "words"),
     [
@@ -71,6 +72,7 @@ def test_a_command_whose_extra_is_missing_says_the_line_that_installs_it(
     assert "Traceback" not in found.stderr
 
 
+@pytest.mark.slow
 def test_other_commands_need_no_extra(without: Without) -> None:
     assert "decisions/tantivy.md" in without("recall", "tantivy").stdout
     assert "decisions/tantivy.md" in without("recall", "tantivy", "--scope", "both").stdout

@@ -19,6 +19,7 @@ NOTES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="the program that counts is a shell script")
 @pytest.mark.parametrize(("verb", "most"), [("recall", 3), ("ask", 4), ("stale", 4)])
 def test_after_a_commit_git_is_started_a_few_times(

@@ -31,6 +31,7 @@ def _notes(folder: Path) -> dict[str, bytes]:
     }
 
 
+@pytest.mark.slow
 def test_all_are_indexed_or_listed_and_stay(odd: Path) -> None:
     before = _notes(odd)
     with open_bank(odd, settings={"memory.embedder": "hashing"}) as bank:

@@ -13,6 +13,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", short.NAMES)
 def test_nothing_falls_by_more_than_two_points(name: str, tmp_path: Path) -> None:
     assert short.falls(name, short.scores(name, tmp_path)) == []

@@ -78,6 +78,7 @@ _WHOLE = re.compile(
 """Paths, dates, ids and numbers."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [40, 120])
 def test_no_width_breaks_a_path_a_date_an_id_or_a_number(
     width: int, tmp_path: Path, private_folders: Path, monkeypatch: pytest.MonkeyPatch

@@ -186,6 +186,7 @@ def test_this_repository_has_no_false_alarm() -> None:
     assert planted.alarms(planted.own()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("archive", [planted.VAULT, planted.PROJECTS], ids=lambda path: path.name)
 def test_real_notes_have_at_most_one_false_alarm_in_a_thousand(archive: Path) -> None:
     if not archive.exists():
