@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -39,7 +39,7 @@ class Conditions:
     """A front-end's callbacks and reports for a bank."""
 
     progress: Progress | None = None
-    """Called with the progress of the catch-up before an answer."""
+    """Called with the progress of long work, such as the catch-up before an answer."""
     embeds: Callable[[], bool] = lambda: True
     """Whether a query embeds new passages; not needed while another thread does."""
     repairs: Reports = field(default_factory=Reports)
@@ -173,8 +173,17 @@ class Bank:
 
     @property
     def progress(self) -> Progress | None:
-        """What is called with the progress of the catch-up before an answer."""
+        """What is called with the progress of long work."""
         return self._conditions.progress
+
+    def counted(self, what: str, items: Sequence[Result]) -> Iterator[Result]:
+        """Yield items, and report how many of them are done."""
+        tell = self.progress or (lambda *_: None)
+        for done, one in enumerate(items):
+            tell(what, done, len(items))
+            yield one
+        if items:
+            tell(what, len(items), len(items))
 
     def settings_in(self, folder: Path) -> Settings:
         """Return the settings that the bank would have if its notes were in another folder.

@@ -149,7 +149,7 @@ def remember_many(bank: Bank, items: Iterable[Item]) -> list[Remembered | Refuse
         bank.catch_up()
         batch = _BulkWrite(bank)
         try:
-            found = [batch.write(item) for item in wanted]
+            found = [batch.write(item) for item in bank.counted("writing notes", wanted)]
         finally:
             bank.catch_up()
         unknown = batch.record()

@@ -213,7 +213,7 @@ class _ImportRun:
         """Compare each entry with the bank; entries that need no write get their results."""
         known = self._imported_before()
         seen: set[str] = set()
-        for number, entry in enumerate(self._entries):
+        for number, entry in enumerate(self._bank.counted("comparing notes", self._entries)):
             done = partial(self._done, number)
             try:
                 if entry.key in seen:
@@ -236,7 +236,7 @@ class _ImportRun:
                 self._done(number, REFUSED, reason=result.reason)
             else:
                 self._done(number, CREATED, result.path)
-        for number, note, item in self._updates:
+        for number, note, item in self._bank.counted("updating notes", self._updates):
             try:
                 self._update(note, item)
             except REFUSALS as error:
@@ -244,7 +244,7 @@ class _ImportRun:
 
     def find_amended(self) -> None:
         """Name the older notes that those written may amend."""
-        for number, one in self.found.items():
+        for number, one in self._bank.counted("finding older notes", [*self.found.items()]):
             if one.path and one.action in {CREATED, UPDATED}:
                 older = amendments.may_amend(self._bank, one.path)
                 self.found[number] = replace(one, may_amend=older) if older else one

@@ -1,10 +1,11 @@
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
 
-from .conftest import Run
+from .conftest import Run, plain_text
 
 
 @pytest.fixture
@@ -62,3 +63,38 @@ def test_the_secrets_gate_holds_and_can_be_opened(mb: Run, vault: Path) -> None:
     refused = mb("import", "markdown", str(vault))
     assert refused.out.startswith("not imported: a.md: nothing was written: it would add a secret")
     assert "created" in mb("import", "markdown", str(vault), "--allow-secret").out
+
+
+@pytest.mark.parametrize(
+    ("step", "bar"),
+    [
+        ("import_notes._ImportRun._plan_new", "comparing notes"),
+        ("create._BulkWrite.write", "writing notes"),
+        ("import_notes._ImportRun._update", "updating notes"),
+        ("amendments.may_amend", "finding older notes"),
+    ],
+)
+def test_a_bar_is_drawn_for_each_slow_step_on_a_terminal(
+    terminal: Run, mb: Run, tmp_path: Path, step: str, bar: str
+) -> None:
+    source = tmp_path / "many"
+    source.mkdir()
+    for number in range(10):
+        (source / f"{number}.md").write_text(f"# Bird {number}\n\nIt sings {number} songs.\n")
+    if "update" in step:
+        mb("import", "markdown", str(source))
+        for file in source.iterdir():
+            file.write_text(f"{file.read_text()}\nAt dawn.\n")
+    owner, _, name = step.rpartition(".")
+    slow = (
+        "import sys, time\n"
+        "from memory_bank.memory import amendments, create, import_notes\n"
+        "from memory_bank.frontends.cli.main import run\n"
+        f"quick = {step}\n"
+        "def slowly(*given):\n"
+        "    time.sleep(0.1)\n"
+        "    return quick(*given)\n"
+        f"{owner}.{name} = slowly\n"
+        f"sys.exit(run(['import', 'markdown', {str(source)!r}]))\n"
+    )
+    assert bar in plain_text(terminal(program=[sys.executable, "-c", slow]).out)
