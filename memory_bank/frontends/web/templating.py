@@ -57,6 +57,7 @@ def environment(static: Callable[[str], str], *, dated: bool = False) -> Environ
         "note_url": note_url,
         "plain": plain,
         "around": around,
+        "sentence": sentence,
     }
     return made
 
@@ -129,6 +130,12 @@ def around(context: str) -> str:
     """Return the words around a link, without the link: `… and a lock, see …`."""
     text = plain(_TARGET.sub("…", _FIELD.sub(" ", context)))
     return text if len(text) > _SHORTEST else ""
+
+
+def sentence(text: str) -> str:
+    """Return what an error says as a sentence; a name at its start stays as it is."""
+    start = text[:1].upper() if text.partition(" ")[0].isalpha() else text[:1]
+    return start + text[1:] + ("." if text and text[-1] not in ".?!" else "")
 
 
 def quoted(name: str) -> str:

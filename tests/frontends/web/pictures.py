@@ -109,7 +109,7 @@ _FILES: tuple[tuple[str, str, int, dict[str, str]], ...] = (
     ),
     (
         "Jo Park",
-        f"Say why decimals were not taken\n\n{_CLAUDE}",
+        f"Say why decimals were not taken\n\nA sum took forty times as long.\n\n{_CLAUDE}",
         12,
         {".memories/decisions/cents.md": _CENTS},
     ),

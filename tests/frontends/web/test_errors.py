@@ -60,9 +60,9 @@ def client(project: Path) -> TestClient:
 def test_an_error_says_what_where_and_what_next(client: TestClient) -> None:
     answer = client.get("/known")
     assert answer.status_code == 404
-    assert "there is no note &lt;b&gt; in …/bank" in answer.text
+    assert "<h1>There is no note &lt;b&gt; in …/bank</h1>" in answer.text
     assert '<span class="path">/known</span>' in answer.text
-    assert "search for it, or follow a link from the start page" in answer.text
+    assert "<p>Search for it, or follow a link from the start page.</p>" in answer.text
 
 
 def test_a_fault_of_ours_shows_nothing_of_the_inside(client: TestClient) -> None:

@@ -71,7 +71,7 @@ def test_names_are_completed_and_wrong_ones_refused(dashboard: httpx2.Client) ->
     ]
     unknown = dashboard.get("/graph", params={"note": "bm26"})
     assert unknown.status_code == 404
-    assert "did you mean facts/bm25" in unknown.text
+    assert "Did you mean facts/bm25" in unknown.text
     for query in ("depth=3", "depth=x", "kind=b"):
         assert dashboard.get(f"/graph?{query}").status_code == 400, query
     assert dashboard.get("/graph/node?id=nothing").status_code == 404

@@ -143,8 +143,8 @@ def test_a_note_that_does_not_exist_says_what_next(dashboard: httpx2.Client) -> 
     for url in ("/notes/nothing", "/notes/nothing/history", "/notes/nothing/standing"):
         answer = dashboard.get(url)
         assert answer.status_code == 404, url
-        assert "there is no note" in answer.text
-        assert "Next:" in answer.text
+        assert "There is no note" in answer.text
+        assert "<p>Search for it, or follow a link" in answer.text
 
 
 def test_a_note_may_have_the_name_of_a_page(project: Path, dashboard: httpx2.Client) -> None:

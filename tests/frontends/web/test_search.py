@@ -150,7 +150,7 @@ def test_kinds_and_dates_are_chosen_without_javascript(client: httpx2.Client) ->
 def test_a_commit_that_says_why_is_found_without_a_link(client: httpx2.Client) -> None:
     page = searched(client, q="why do tokens expire after a stolen laptop")
     assert "Add a guide" in titles(page)
-    assert re.search(r'<span class="path">commit [0-9a-f]{8} ', page)
+    assert re.search(r"<span>commit [0-9a-f]{8} ", page)
     assert "/code/commit" not in page
 
 
@@ -168,10 +168,10 @@ def test_mistakes_in_a_query_are_told_and_it_stays(client: httpx2.Client) -> Non
     assert "did you mean" in page.lower()
     assert 'value="whoosh type:decison"' in page
     page = searched(client, q="whoosh type:decision", kind="symbols")
-    assert "only notes can meet type:" in page
+    assert "Only notes can meet type:" in page
     answer = client.get("/search", params={"q": "whoosh", "kind": "nothing"})
     assert answer.status_code == 400
-    assert "there is no kind &#39;nothing&#39;" in answer.text
+    assert "There is no kind &#39;nothing&#39;" in answer.text
     assert 'aria-invalid="true"' in answer.text
     assert 'value="whoosh"' in answer.text
 
@@ -180,6 +180,13 @@ def test_nothing_asked_and_nothing_found_say_what_to_do(client: httpx2.Client) -
     assert "Ask in your own words" in searched(client)
     assert "Nothing here answers this" in searched(client, q="zebra type:decision")
     assert titles(searched(client, q="since:2026-01-01 type:decision")) == ["Tantivy over Whoosh"]
+
+
+def test_a_heading_of_choices_has_choices_below_it(client: httpx2.Client) -> None:
+    assert "<h2>Kinds of notes</h2>" in searched(client, q="whoosh")
+    page = searched(client, q="why do tokens expire after a stolen laptop", kind="commits")
+    assert "Add a guide" in titles(page)
+    assert not re.search(r"</h2><ul>\s*</ul>", page)
 
 
 def test_a_search_counts_no_access(client: httpx2.Client) -> None:

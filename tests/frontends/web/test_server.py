@@ -125,7 +125,7 @@ def test_a_folder_without_a_bank_gets_a_page_that_says_so(serve: Serve, tmp_path
     with serve(cwd=tmp_path / "empty").client() as client:
         answer = client.get("/")
     assert answer.status_code == 404
-    assert "no .memories folder" in answer.text
+    assert "No .memories folder" in answer.text
     assert str(tmp_path) not in answer.text
 
 

@@ -60,3 +60,17 @@ def test_no_template_marks_a_text_as_safe() -> None:
     for one in folder.iterdir():
         text = one.read_text(encoding="utf-8")
         assert not re.findall(r"\|\s*safe\b|autoescape|Markup", text), one.name
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("there is no note 'a'", "There is no note 'a'."),
+        ("did you mean b?", "Did you mean b?"),
+        ("notes/a.md is gone", "notes/a.md is gone."),
+        ("since:never was read as a word.", "since:never was read as a word."),
+        ("", ""),
+    ],
+)
+def test_an_error_becomes_a_sentence_and_names_stay(text: str, sentence: str) -> None:
+    assert templating.sentence(text) == sentence

@@ -145,6 +145,7 @@ export class Picture {
       const sides = this.sidesOf(one.context, one.node, special(one));
       const box = sides.find((side) => this.labels.every((other) => !covers(side, other))) ?? (special(one) && sides[0]);
       if (!box) continue;
+      for (const name of this.nameBoxes) if (covers(name, box)) name.text.style.visibility = "hidden";
       this.labels.push(box);
       this.write(one.context, box, special(one));
     }
@@ -275,7 +276,7 @@ export class Picture {
       text.style.visibility = free ? "visible" : "hidden";
       if (!free) continue;
       placed.push({ x, y, half });
-      this.nameBoxes.push({ left: x - half[0], right: x + half[0], top: y - half[1], bottom: y + half[1] });
+      this.nameBoxes.push({ text, left: x - half[0], right: x + half[0], top: y - half[1], bottom: y + half[1] });
       text.style.transform = `translate(${Math.round(x - half[0])}px, ${Math.round(y - half[1])}px)`;
     }
   }
