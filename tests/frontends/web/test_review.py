@@ -66,6 +66,8 @@ def test_the_report_loads_by_itself(changed: Path, serve: Serve, look: Look) -> 
     side = page.locator("aside")
     assert "% of the words of Queue" in " ".join(side.inner_text().split())
     assert "src/index.py" in side.inner_text()
+    frame, report = (page.locator(one).bounding_box() for one in ("main .frame", "#report"))
+    assert frame["width"] - report["width"] < 100, "the report has the whole width"
     link = side.get_by_role("link", name="Tantivy over Whoosh").first
     assert link.get_attribute("href") == "/notes/decisions/tantivy"
     assert "facts/moved" in text
