@@ -88,7 +88,7 @@ def test_a_scope_is_chosen_by_a_link_and_stays(dashboard: Dashboard) -> None:
 
 def test_only_notes_are_shared(dashboard: Dashboard) -> None:
     page = searched(dashboard, q="queue", kind="docs", scope="shared").text
-    assert "other repositories share their notes only" in page
+    assert "Other repositories share their notes only" in page
     answer = searched(dashboard, q="queue", scope="all")
     assert answer.status_code == 400
     assert "choose one of: bank, shared, both, user" in answer.text
@@ -101,7 +101,7 @@ def test_no_scope_is_offered_where_there_is_one_bank(
         assert not scopes(searched(served, q="job queue").text)
         page = searched(served, q="job queue", scope="both").text
         assert LOGIN in page
-        assert "only this bank was searched: no shared index is configured" in page
+        assert "Only this bank was searched: no shared index is configured" in page
         own = private_folders / "data" / "memory-bank" / "me"
         own.mkdir(parents=True)
         (own / "habits.md").write_text("# Habits\n\nI keep queue workers waiting for names.\n")
@@ -127,7 +127,7 @@ def test_a_silent_server_costs_the_time_limit_and_the_bank_answers(
             pages = [searched(served, q=text, scope="both").text for text in ("job", "job queue")]
     for page in pages:
         assert LOGIN in page
-        assert "only this bank was searched: the shared index gave no answer" in page
+        assert "Only this bank was searched: the shared index gave no answer" in page
         assert "not by meaning" not in page
         assert "hunter2" not in page
 
