@@ -182,7 +182,7 @@ def _add_code(server: NotesServer) -> None:
         window = server.client_capabilities.window
         if window and window.show_document and window.show_document.support:
             shown = types.ShowDocumentParams(made, take_focus=True)
-            await server.window_show_document_async(shown)
+            server.window_show_document(shown)
         else:
             said = types.ShowMessageParams(types.MessageType.Info, f"made {file_at(made)}")
             server.window_show_message(said)

@@ -59,6 +59,7 @@ class Editor:
         self.folders = folders
         self.home = home
         self.lens_refreshes = 0
+        self.refresh_seconds = 0.0
         self.diagnostics: dict[str, types.PublishDiagnosticsParams] = {}
         self.messages: list[str] = []
         self.documents: list[types.ShowDocumentParams] = []
@@ -175,8 +176,9 @@ class Editor:
             self.messages.append(params.message)
 
         @client.feature(types.WORKSPACE_CODE_LENS_REFRESH)
-        def refresh(*_: object) -> None:
+        async def refresh(*_: object) -> None:
             self.lens_refreshes += 1
+            await asyncio.sleep(self.refresh_seconds)
 
         @client.feature(types.WINDOW_SHOW_DOCUMENT)
         def show(params: types.ShowDocumentParams) -> types.ShowDocumentResult:

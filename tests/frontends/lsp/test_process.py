@@ -82,6 +82,21 @@ def test_no_request_waits_while_a_bank_is_indexed(start: Start, tmp_path: Path) 
     assert editor.leave() == 0
 
 
+def test_an_editor_may_answer_after_the_next_request(start: Start, tmp_path: Path) -> None:
+    root = make_project(tmp_path / "project")
+    editor = start(root)
+    editor.wait(lambda: defined(editor, root / ".memories"))
+    editor.refresh_seconds = 2.5
+    began = time.monotonic()
+    for number in (1, 2):
+        before = editor.lens_refreshes
+        (root / f".memories/{number}.md").write_text(f"# {number}\n")
+        editor.wait(lambda before=before: editor.lens_refreshes > before)
+    time.sleep(max(0.0, began + 6 - time.monotonic()))
+    assert editor.leave() == 0
+    assert editor.stderr == ""
+
+
 @pytest.mark.parametrize(("politely", "hang_up", "code"), [(True, False, 0), (False, False, 1), (False, True, 0)])  # fmt: skip
 def test_it_ends_with_the_editor(start: Start, tmp_path: Path, politely: bool, hang_up: bool, code: int) -> None:  # fmt: skip
     editor = start(tmp_path)
