@@ -333,7 +333,7 @@ class Bank:
         except MemoryBankError:
             return ""
         row = self.read(lambda view: open_index.note_at(view.manifest, path))
-        return row.key if row else ""
+        return row.known_as if row else ""
 
 
 def open_bank(

@@ -10,10 +10,11 @@ from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from memory_bank.bank import note_files
 from memory_bank.bank.logs import Logs
+from memory_bank.base.dates import iso_of
 from memory_bank.base.errors import BadName, Hint, NoteNotFound, StorageFailed, similar_names
 from memory_bank.base.filenames import is_utf8
 from memory_bank.base.paths import LEFT_ALONE, Layout
@@ -209,50 +210,69 @@ BY_HAND = "manual"
 """Source of a note without `source_type`: a person wrote it."""
 
 
-class NoteRow(NamedTuple):
-    """The manifest's row of a note."""
+class NoteRow(DocumentRow):
+    """The manifest's row of a note; `data` has its front matter: file_refs, aliases and so on."""
 
-    number: int
-    path: str
-    etag: str
-    size: int
-    id: str
-    title: str
-    type: str
-    status: str
-    created: float
-    updated: float
-    content_hash: str
-    source_type: str
-    rest: Mapping[str, Any]
-    """Front matter beyond these: file_refs, symbol_refs, entity_refs, aliases, extra …"""
-    tags: tuple[str, ...]
+    __slots__ = ()
+
+    in_json = (
+        "note_id", "path", "title", "type", "status", "tags", "created_at", "updated_at", "size",
+    )  # fmt: skip
 
     @property
-    def key(self) -> str:
-        """The note's name in the logs of activity: its id, else its path."""
-        return self.id or self.path
+    def note_id(self) -> str:
+        """Its id; its path if it has none."""
+        return self.known_as
+
+    @property
+    def path(self) -> str:
+        """Its path in the bank."""
+        return self.key
+
+    @property
+    def etag(self) -> str:
+        """The hash of its file."""
+        return self.hash
+
+    @property
+    def type(self) -> str:
+        """Its type; empty for none."""
+        return str(self.data.get("type", ""))
+
+    @property
+    def status(self) -> str:
+        """Its status."""
+        return str(self.data.get("status", "active"))
+
+    @property
+    def content_hash(self) -> str:
+        """The hash of its text below the front matter."""
+        return str(self.data.get("content_hash", ""))
+
+    @property
+    def source_type(self) -> str:
+        """Who wrote it; empty if it doesn't say."""
+        return str(self.data.get("source_type", ""))
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """Its tags, sorted."""
+        return tuple(sorted(self.data.get("tags", ())))
+
+    @property
+    def created_at(self) -> str:
+        """When it was created, as ISO 8601."""
+        return iso_of(self.created)
+
+    @property
+    def updated_at(self) -> str:
+        """When it was changed last, as ISO 8601."""
+        return iso_of(self.updated)
 
 
 def note_of(row: DocumentRow) -> NoteRow:
     """Return a document as a note."""
-    data = row.data
-    return NoteRow(
-        number=row.number,
-        path=row.key,
-        etag=row.hash,
-        size=row.size,
-        id=row.id,
-        title=row.title,
-        type=str(data.get("type", "")),
-        status=str(data.get("status", "active")),
-        created=row.created,
-        updated=row.updated,
-        content_hash=str(data.get("content_hash", "")),
-        source_type=str(data.get("source_type", "")),
-        rest=data,
-        tags=tuple(sorted(data.get("tags", ()))),
-    )
+    return NoteRow._make(row)
 
 
 def note_at(manifest: Manifest, path: str) -> NoteRow | None:
@@ -272,11 +292,6 @@ def newest(
 ) -> list[NoteRow]:
     """Return the notes in scope that were created or updated last; see `documents.newest`."""
     return [note_of(row) for row in document_rows.newest(manifest, scope, limit, written)]
-
-
-def updated_by(note: NoteRow, written: Mapping[str, float]) -> NoteRow:
-    """Return a note with the later of its time of update and that in `written`."""
-    return note._replace(updated=max(note.updated, written.get(note.key, 0.0)))
 
 
 def candidates(manifest: Manifest, name: str) -> list[str]:

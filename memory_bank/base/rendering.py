@@ -84,8 +84,9 @@ def schema(kind: Any, *, depth: int, without: Collection[str] = ()) -> dict[str,
         return {"type": _JSON_TYPES[kind]} if kind in _JSON_TYPES else {}
     if not depth:
         return {"type": "object"}
-    hints = get_type_hints(kind)
-    fields = {name: inside(hints[name], depth=depth - 1) for name in names if name not in without}
+    fields = {
+        name: inside(_type_of(kind, name), depth=depth - 1) for name in names if name not in without
+    }
     return {"type": "object", "properties": fields}
 
 
@@ -99,9 +100,20 @@ def fields_shown(value: object, names: Collection[str]) -> Iterator[tuple[str, A
 
 
 def fields_of(kind: type) -> Collection[str] | None:
-    """Return the fields of a named tuple or dataclass; None for any other type."""
+    """Return the fields of a named tuple or dataclass in JSON; None for any other type.
+
+    They are all of them, unless the record names others in `in_json`, such as properties.
+    """
     named: Collection[str] | None = getattr(kind, "__dataclass_fields__", None)
-    return getattr(kind, "_fields", named)
+    return getattr(kind, "in_json", getattr(kind, "_fields", named))
+
+
+def _type_of(kind: type, name: str) -> Any:  # noqa: ANN401  (any type)
+    """Return the type of a field or property of a record."""
+    found = getattr(kind, name, None)
+    if isinstance(found, property):
+        return get_type_hints(found.fget)["return"]
+    return get_type_hints(kind)[name]
 
 
 def _or_null(found: dict[str, Any]) -> dict[str, Any]:

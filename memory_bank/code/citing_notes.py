@@ -18,7 +18,6 @@ from memory_bank.bank.bank import Bank
 from memory_bank.bank.findings import Finding
 from memory_bank.bank.open_index import NoteRow, View, note_of
 from memory_bank.bank.sentences import first_sentence, sentence_around
-from memory_bank.base.dates import iso_of
 from memory_bank.base.errors import did_you_mean
 from memory_bank.code import lookup
 from memory_bank.code.code_names import SYMBOL, symbol_of
@@ -105,7 +104,7 @@ def _applying(view: View, path: str) -> tuple[CitingNote, ...]:
         text = view.source.text(note.path, note.etag, first[number].span) if number in first else ""
         said = first_sentence((text or "").removeprefix(f"# {note.title}").strip())
         notes.append(
-            CitingNote(note.key, note.path, note.title, note.type, iso_of(note.created), said, ())
+            CitingNote(note.note_id, note.path, note.title, note.type, note.created_at, said, ())
         )
     return tuple(sorted(notes, key=lambda one: one.path))
 
@@ -211,11 +210,11 @@ def _note(links: Sequence[_Link], query: str) -> tuple[float, float, CitingNote]
     note = links[0].note
     first = next(link for link in links if shown(link.row) == ordered[0])
     cited = CitingNote(
-        note_id=note.key,
+        note_id=note.note_id,
         path=note.path,
         title=note.title,
         type=note.type,
-        created_at=iso_of(note.created),
+        created_at=note.created_at,
         sentence=first.sentence,
         links=tuple(ordered),
     )

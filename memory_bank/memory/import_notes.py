@@ -263,7 +263,7 @@ class _ImportRun:
         )
         found: dict[str, NoteRow] = {}
         for row in sorted(rows, key=lambda row: row.path):
-            origin = row.rest.get("extra", {}).get(FROM)
+            origin = row.data.get("extra", {}).get(FROM)
             ours = isinstance(origin, str) and origin.startswith(self._origin)
             if ours and not self._bank.roots.is_included(row.path):
                 found.setdefault(str(origin), row)
@@ -325,7 +325,7 @@ class _ImportRun:
         self._done(number, CREATED, path)
 
     def _plan_old(self, number: int, item: Item, old: NoteRow, hashed: str) -> None:
-        recorded = str(old.rest.get("extra", {}).get(HASH, ""))
+        recorded = str(old.data.get("extra", {}).get(HASH, ""))
         here = "" if recorded == hashed else _hash(self._bank.store.read(old.path).text)
         if hashed in {recorded, here}:
             self._done(number, UNCHANGED, old.path)
@@ -343,7 +343,7 @@ class _ImportRun:
         text = text_of(item, now.meta.id, created)
         store.keep(note.path)
         store.change(note.path, lambda _: text, now.etag, given=item.content)
-        self._bank.logs.updates.add(note.key, time.time())
+        self._bank.logs.updates.add(note.known_as, time.time())
 
 
 def _hash(text: str) -> str:

@@ -111,7 +111,7 @@ def rename(
         failed = bank.store.apply([*steps, *rest], beside=old)
     with bank.lock:
         bank.logs.edits.rename(old, new)
-        if moving.key == old:
+        if moving.known_as == old:
             bank.logs.access.rename(old, new)
             bank.logs.updates.rename(old, new)
     bank.catch_up()
@@ -404,7 +404,7 @@ def _merged_text(
         "tags": list(dict.fromkeys([*(tag for row in rows for tag in row.tags), *tags])),
         "created_at": datetime.fromtimestamp(kept.created, UTC) if kept else now,
         **{
-            key: _union([row.rest.get(key, []) for row in rows])
+            key: _union([row.data.get(key, []) for row in rows])
             for key in ("entity_refs", "file_refs", "symbol_refs")
         },
         **source,

@@ -9,15 +9,14 @@ from typing import NamedTuple
 
 from memory_bank.bank import open_index
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.open_index import View
+from memory_bank.bank.open_index import NoteRow, View
 from memory_bank.base.dates import iso_of
 from memory_bank.base.filenames import NOTE_SUFFIXES
 from memory_bank.base.operation import Tool, operation
 from memory_bank.git.commits import Change
 from memory_bank.memory import shown, told
 from memory_bank.memory.links import count_problems
-from memory_bank.memory.records import ListedNote, Stats
-from memory_bank.memory.show import listed
+from memory_bank.memory.records import Stats
 from memory_bank.notes.names import name_of
 from memory_bank.notes.roots import SESSIONS
 from memory_bank.search.manifest import document_rows, entries, filters
@@ -284,7 +283,7 @@ _MOST_TAGS = 40
 class Browsed(NamedTuple):
     """A page of notes, and the folders, types and tags to choose from."""
 
-    notes: tuple[ListedNote, ...]
+    notes: tuple[NoteRow, ...]
     total: int
     """Number of notes on all pages."""
     offset: int
@@ -324,7 +323,7 @@ def browse(
         live = document_rows.numbers(view.manifest)
         rows = open_index.newest(view.manifest, within, start + max(limit, 1), written)
         return Browsed(
-            notes=tuple(listed(row) for row in rows[start:]),
+            notes=tuple(rows[start:]),
             total=sum(1 for number in live if number in within),
             offset=start,
             folders=_folders(view, folder),
@@ -335,13 +334,13 @@ def browse(
     return bank.read(ask)
 
 
-def rows_of(bank: Bank, paths: Collection[str]) -> tuple[ListedNote, ...]:
+def rows_of(bank: Bank, paths: Collection[str]) -> tuple[NoteRow, ...]:
     """Return the notes at some paths, as `browse` does; those that are not indexed are left out."""
 
-    def ask(view: View) -> tuple[ListedNote, ...]:
+    def ask(view: View) -> tuple[NoteRow, ...]:
         numbers = document_rows.numbers_of(view.manifest, paths)
         rows = document_rows.documents(view.manifest, numbers).values()
-        return tuple(listed(open_index.note_of(row)) for row in rows)
+        return tuple(map(open_index.note_of, rows))
 
     return bank.read(ask)
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from memory_bank.bank.backlinks import LinkShown
 from memory_bank.bank.findings import SameSubject
+from memory_bank.bank.open_index import NoteRow
 from memory_bank.code.records import (
     CallShown,
     CitingNote,
@@ -174,26 +175,11 @@ class Remembered:
 
 
 @dataclass(frozen=True, slots=True)
-class ListedNote:
-    """A note in a list."""
-
-    note_id: str
-    path: str
-    title: str
-    type: str
-    status: str
-    tags: tuple[str, ...]
-    created_at: str
-    updated_at: str
-    size: int
-
-
-@dataclass(frozen=True, slots=True)
 class Listing:
     """Notes, the newest first."""
 
     result_count: int
-    notes: tuple[ListedNote, ...]
+    notes: tuple[NoteRow, ...]
     notices: tuple[str, ...] = ()
     """What may be mistyped in the filters."""
 

@@ -241,7 +241,7 @@ def _create(
 ) -> Remembered:
     """Write a new note, with further keys of front matter; `same` is one with its content."""
     created = datetime.now(UTC)
-    if same is not None and same.key == note_id(wanted.content, created):
+    if same is not None and same.known_as == note_id(wanted.content, created):
         created += timedelta(seconds=1)  # an id is made of the content and the second
     metadata = {
         "id": note_id(wanted.content, created),
@@ -360,7 +360,7 @@ def merge_into(
 ) -> Merge:
     """Merge tags and references into a note and set other keys; the index is not updated."""
     had: dict[str, list[Any]] = {"tags": list(known.tags)}
-    had |= {key: list(known.rest.get(key, ())) for key in refs}
+    had |= {key: list(known.data.get(key, ())) for key in refs}
     merged = {
         key: [*had[key], *(item for item in new if item not in had[key])]
         for key, new in {"tags": list(tags), **refs}.items()
@@ -368,11 +368,11 @@ def merge_into(
     changes = {key: value for key, value in merged.items() if value != had[key]} | dict(keys)
     etag = bank.store.change(known.path, lambda text: with_keys(text, changes))
     now = time.time()
-    bank.logs.access.add([known.key], now)
-    bank.logs.updates.add(known.key, now)
+    bank.logs.access.add([known.known_as], now)
+    bank.logs.updates.add(known.known_as, now)
     done = Remembered(
         schema_version=SCHEMA_VERSION,
-        note_id=known.key,
+        note_id=known.known_as,
         action=UPDATED,
         content_hash=known.content_hash,
         tags=tuple(merged["tags"]),

@@ -22,7 +22,6 @@ from memory_bank.base.operation import (
 )
 from memory_bank.memory import shown, told
 from memory_bank.memory.records import (
-    ListedNote,
     Listing,
     Missing,
     SeveralShown,
@@ -86,7 +85,7 @@ def list_notes(
         return found, remarks(view.manifest, (), wanted)
 
     found, notices = bank.read(newest)
-    return Listing(len(found), tuple(listed(note) for note in found), notices)
+    return Listing(len(found), tuple(found), notices)
 
 
 def show(bank: Bank, name: str, *, count_access: bool = True) -> ShownNote:
@@ -101,8 +100,8 @@ def show(bank: Bank, name: str, *, count_access: bool = True) -> ShownNote:
         raise NoteNotFound(f"{path} is not indexed", Hint.CHECK_BANK)
     backlinks = bank.read(lambda view: link_rows.incoming(view.manifest, row.number))
     with bank.lock:
-        seen = bank.logs.access.of([row.key]).get(row.key)
-        dated = listed(open_index.updated_by(row, bank.logs.updates.all()))
+        seen = bank.logs.access.of([row.known_as]).get(row.known_as)
+        dated = document_rows.updated_by(row, bank.logs.updates.all())
     if count_access:
         bank.count_opened([path])
     return ShownNote(
@@ -258,18 +257,3 @@ def tag_counts(bank: Bank) -> dict[str, int]:
     """
     bank.catch_up()
     return bank.read(lambda view: document_rows.counts(view.manifest, "tag"))
-
-
-def listed(note: NoteRow) -> ListedNote:
-    """Return a note as lists show it."""
-    return ListedNote(
-        note_id=note.key,
-        path=note.path,
-        title=note.title,
-        type=note.type,
-        status=note.status,
-        tags=note.tags,
-        created_at=iso_of(note.created),
-        updated_at=iso_of(note.updated),
-        size=note.size,
-    )

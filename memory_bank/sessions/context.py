@@ -398,7 +398,7 @@ def sessions_of(
     for row in open_index.newest(view.manifest, scope, MANY):
         if len(read) >= limits.session_limit:
             break
-        extra = row.rest.get("extra", ())
+        extra = row.data.get("extra", ())
         if "session_id" in extra and "project" in extra and (one := _read(bank, row)) is not None:
             read.append(one)
     return as_left(bank.layout.project, sorted(read, key=_newness, reverse=True))

@@ -151,10 +151,10 @@ def _of_bank(bank: Bank, view: View, last: Session | None) -> Iterator[Part]:
     notes = [one for one in rows if one.type != note_reading.TYPE]
     old = document_graph.superseded(view.manifest, [one.number for one in notes])
     valid = [one for one in notes if one.number not in old and one.status not in _ENDED]
-    used = bank.logs.access.of([one.key for one in valid])
+    used = bank.logs.access.of([one.known_as for one in valid])
     decisions = [one for one in valid if one.type == "decision"]
-    often = [one for one in decisions if one.key in used]
-    often.sort(key=lambda one: used[one.key].times, reverse=True)
+    often = [one for one in decisions if one.known_as in used]
+    often.sort(key=lambda one: used[one.known_as].times, reverse=True)
     half = _MOST["decisions"] // 2
     named = [*decisions[:half], *often[:half], *decisions[half:], *valid]
     titles = [one.title for one in {one.number: one for one in named}.values()]

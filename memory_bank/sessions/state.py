@@ -302,7 +302,7 @@ def session_keys(
     is on this machine only.
     """
     link = f"[[{name_of(session.path)}]]" if session.path and private else ""
-    extra = near.rest.get("extra", {}) if near else {}
+    extra = near.data.get("extra", {}) if near else {}
     keys: dict[str, object] = {}
     for key, value in ((SESSION_ID, session.session_id), (LINK, link)):
         there = extra.get(key) or []

@@ -189,25 +189,26 @@ def _vectors(view: View) -> VectorIndex | None:
 
 
 def _note(hit: SharedHit, text: str, *, texts: bool) -> RecalledNote:
-    passage, rest = hit.passage, hit.passage.rest
+    passage, head, note = hit.passage, hit.passage.head, hit.passage.note
+    rest = note.rest
     return RecalledNote(
-        note_id=passage.id or passage.path,
-        path=passage.file,
+        note_id=note.id or note.path,
+        path=note.file,
         line=passage.position.line,
-        title=passage.title,
+        title=note.title,
         heading=" > ".join(passage.headings),
         content=passage.section if texts else "",
         snippet=snippets.snippet(passage.text, text).text if texts else "",
-        tags=passage.tags,
-        type=passage.type,
-        status=passage.status,
+        tags=note.tags,
+        type=note.type,
+        status=note.status,
         file_refs=tuple(rest.get("file_refs", ())),
         symbol_refs=tuple(rest.get("symbol_refs", ())),
         entity_refs=tuple(Entity(**item) for item in rest.get("entity_refs", ())),
         source_type=str(rest.get("source_type", "")) or BY_HAND,
         source_agent=str(rest.get("source_agent", "")),
         edited_by=(),
-        created_at=iso_of(passage.created),
+        created_at=iso_of(note.created),
         access_count=0,
         last_accessed_at="",
         relevance_score=round(hit.likelihood, 4),
@@ -216,12 +217,12 @@ def _note(hit: SharedHit, text: str, *, texts: bool) -> RecalledNote:
         weak=hit.weak,
         superseded_by=hit.superseded_by or None,
         origin=Origin(
-            bank=passage.bank,
-            repository=passage.repo,
-            commit=passage.commit,
-            committed_at=iso_of(passage.committed),
-            url=address(passage.web, passage.commit, passage.file, passage.position.line),
-            teams=passage.teams,
-            age_days=max(0, int((time.time() - max(passage.created, passage.updated)) / _DAY)),
+            bank=head.bank,
+            repository=head.repo,
+            commit=head.commit,
+            committed_at=iso_of(head.committed),
+            url=address(head.web, head.commit, note.file, passage.position.line),
+            teams=head.teams,
+            age_days=max(0, int((time.time() - max(note.created, note.updated)) / _DAY)),
         ),
     )

@@ -142,7 +142,7 @@ class SharedSearch:
         for one in found:
             one.score = ranking.scores.get(one.row, 0.0)
         for one in found:
-            factor = boosts.recency(settings, passages[one.row].created, now)
+            factor = boosts.recency(settings, passages[one.row].note.created, now)
             if factor != 1.0:
                 one.boost("recency", "boost", factor)
         words = len(weighted_stems(self._question.text))
@@ -225,7 +225,7 @@ class SharedSearch:
         excluded = [stems(phrase) for phrase in question.excluded]
 
         def check(passage: SharedPassage) -> bool:
-            text = stems(" ".join((passage.title, *passage.headings, passage.text)))
+            text = stems(" ".join((passage.note.title, *passage.headings, passage.text)))
             return all(_has(text, one) for one in required) and not any(
                 _has(text, one) for one in excluded
             )
@@ -281,17 +281,18 @@ def _successors(
     successors: dict[int, tuple[int, str]] = {}
     for one in found:
         passage = passages[one.row]
-        for kind, target in passage.rest.get("links", ()):
-            other = by_place.get((passage.repo, passage.bank, target), _NOT_FOUND)
+        for kind, target in passage.note.rest.get("links", ()):
+            place = (passage.head.repo, passage.head.bank, target)
+            other = by_place.get(place, _NOT_FOUND)
             if kind == "superseded_by":
                 successors.setdefault(one.document, (other, target))
             if kind == "supersedes" and other not in {_NOT_FOUND, one.document}:
-                successors.setdefault(other, (one.document, passage.path))
+                successors.setdefault(other, (one.document, passage.note.path))
     return successors
 
 
 def _place(passage: SharedPassage) -> tuple[str, str, str]:
-    return passage.repo, passage.bank, passage.path
+    return passage.head.repo, passage.head.bank, passage.note.path
 
 
 def _has(text: Sequence[str], phrase: Sequence[str]) -> bool:

@@ -80,12 +80,12 @@ ACROSS = frozenset({REPO, TEAM})
 """Keys of conditions on repositories."""
 
 _VALUES: dict[str, Callable[[SharedPassage], Sequence[str]]] = {
-    REPO: lambda one: (one.repo,),
-    TEAM: lambda one: one.teams,
-    "type": lambda one: (one.type,),
-    "tag": lambda one: one.tags,
-    HIDING: lambda one: (one.status,),
-    "in": lambda one: (one.path,),
+    REPO: lambda one: (one.head.repo,),
+    TEAM: lambda one: one.head.teams,
+    "type": lambda one: (one.note.type,),
+    "tag": lambda one: one.note.tags,
+    HIDING: lambda one: (one.note.status,),
+    "in": lambda one: (one.note.path,),
 }
 """The values of a note that a condition is compared with."""
 
@@ -152,8 +152,8 @@ def _check_of(one: Condition) -> Callable[[SharedPassage], bool]:
     def check(passage: SharedPassage) -> bool:
         if isinstance(one.value, datetime):
             when = one.value.timestamp()
-            late = max(passage.created, passage.updated) >= when
-            met = late if one.key == "since" else passage.created < when
+            late = max(passage.note.created, passage.note.updated) >= when
+            met = late if one.key == "since" else passage.note.created < when
         else:
             met = _matches(one, _VALUES[one.key](passage))
         return met is not one.negated
@@ -182,7 +182,7 @@ Pairs = Sequence[tuple[str, str]]
 
 def nearness(pairs: Pairs, rarities: Mapping[str, float], passage: SharedPassage) -> float:
     """Return what pairs of words, adjacent in the question, add to a passage's score."""
-    words = stems("\n".join((passage.title, *passage.headings, passage.text)))
+    words = stems("\n".join((passage.note.title, *passage.headings, passage.text)))
     places: dict[str, list[int]] = {stem: [] for pair in pairs for stem in pair}
     for place, word in enumerate(words):
         if word in places:

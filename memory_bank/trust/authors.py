@@ -37,7 +37,7 @@ def record(bank: Bank, paths: Iterable[str], agent: str | None) -> str:
         return ""
     with bank.lock:
         rows = bank.read(lambda view: [open_index.note_at(view.manifest, path) for path in wanted])
-        known = [row.key if row else path for path, row in zip(wanted, rows, strict=True)]
+        known = [row.known_as if row else path for path, row in zip(wanted, rows, strict=True)]
         return bank.logs.edits.add(known, agent_name(agent) or UNNAMED, time.time())
 
 
@@ -62,7 +62,7 @@ def editors(bank: Bank, notes: Sequence[NoteRow]) -> dict[str, tuple[str, ...]]:
     found = {}
     for note in notes:
         agents = dict.fromkeys((*seen.get(note.id, ()), *seen.get(note.path, ())))
-        author = writer(note.source_type, str(note.rest.get("source_agent", "")))
+        author = writer(note.source_type, str(note.data.get("source_agent", "")))
         found[note.path] = tuple(name for name in agents if name != author)
     return found
 

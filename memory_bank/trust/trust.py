@@ -189,7 +189,7 @@ class NoteTrust:
         if self._writes is None:
             if not self._key:
                 row = self._bank.read(lambda view: open_index.note_at(view.manifest, self.path))
-                self._key = row.key if row else self.path
+                self._key = row.known_as if row else self.path
             names = {self.path, self._key, *(change.old for change in self.changes)}
             known = names.intersection(self._edited)
             self._writes = self._bank.edits.times(known) if known else ()

@@ -58,7 +58,12 @@ def test_what_is_published_is_found_by_its_words_and_by_its_meaning(url: str) ->
         (first, second) = engine.nearest([0.6, 0.8, 0, 0], 10, Where())
         assert first.score == pytest.approx(0.6, abs=0.01) == second.score
         one = engine.passages([first.row])[first.row]
-        assert (one.repo, one.bank, one.commit, one.path) == (SHOP, BANK, "c1", "a.md")
+        assert (one.head.repo, one.head.bank, one.head.commit, one.note.path) == (
+            SHOP,
+            BANK,
+            "c1",
+            "a.md",
+        )
         assert one.position == Position(0, 1, 2)
 
 

@@ -218,7 +218,7 @@ def test_other_data_of_a_stranger_are_texts(both: str, new_role: Make) -> None:
     run_sql(as_role(both, role), f"UPDATE memory_bank.notes SET rest = '{forged}'")
     with opened(as_role(both, role)) as engine:
         (shown,) = engine.passages(every_row(both)).values()
-        assert shown.rest == {"file_refs": ["a"], "links": "x", "entity_refs": [{"id": "i"}]}
+        assert shown.note.rest == {"file_refs": ["a"], "links": "x", "entity_refs": [{"id": "i"}]}
 
 
 def test_a_role_that_does_not_exist_is_named(both: str) -> None:

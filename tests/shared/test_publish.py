@@ -71,7 +71,7 @@ def shared_texts(url: str) -> dict[str, str]:
         rows = every_row(url)
         found: dict[str, str] = {}
         for one in sorted(engine.passages(rows).values(), key=lambda one: one.position.line):
-            found[one.path] = f"{found.get(one.path, '')}\n{one.text}".strip()
+            found[one.note.path] = f"{found.get(one.note.path, '')}\n{one.text}".strip()
         return found
 
 
@@ -89,16 +89,19 @@ def test_a_commit_is_published_with_what_an_answer_needs(bank: Bank, index: str)
         )
         hit = engine.passages([match.row])[match.row]
         (head,) = engine.heads()
-    assert (hit.path, hit.file) == ("decisions/tantivy.md", ".memories/decisions/tantivy.md")
-    assert (hit.tags, hit.type, hit.title) == (
+    assert (hit.note.path, hit.note.file) == (
+        "decisions/tantivy.md",
+        ".memories/decisions/tantivy.md",
+    )
+    assert (hit.note.tags, hit.note.type, hit.note.title) == (
         ("architecture", "search"),
         "decision",
         "Tantivy over Whoosh",
     )
     assert hit.headings[-1] == "Consequences"
-    assert ["supersedes", "decisions/whoosh.md"] in hit.rest["links"]
-    assert hit.rest["file_refs"] == ["src/index.py"]
-    assert address(head.web, hit.commit, hit.file, hit.position.line) == (
+    assert ["supersedes", "decisions/whoosh.md"] in hit.note.rest["links"]
+    assert hit.note.rest["file_refs"] == ["src/index.py"]
+    assert address(head.web, hit.head.commit, hit.note.file, hit.position.line) == (
         f"https://github.com/acme/shop/blob/{done.commit}/.memories/decisions/tantivy.md?plain=1#L{hit.position.line}"
     )
     assert "hunter2" not in repr(head)
@@ -112,7 +115,7 @@ def test_meaning_is_published_as_the_bank_has_it(bank: Bank, index: str) -> None
     vector = embedder.embed(["Whoosh is pure Python and easy to install."], "query")[0].tolist()
     with opened(index) as engine:
         (best, *_) = engine.nearest(vector, 3, Where())
-        assert engine.passages([best.row])[best.row].path == "decisions/whoosh.md"
+        assert engine.passages([best.row])[best.row].note.path == "decisions/whoosh.md"
 
 
 def test_the_same_commit_again_sends_nothing(bank: Bank) -> None:
@@ -167,7 +170,9 @@ def whole(url: str) -> set[str]:
     with opened(url) as engine:
         found = engine.passages(every_row(url)).values()
         counts = engine.frequencies([number_of(word) for word in ("line", "step", "text", "bm25")])
-        return {repr(one._replace(row=0, note=0)) for one in found} | {repr(sorted(counts.items()))}
+        return {repr(one._replace(row=0, head=one.head._replace(published=0))) for one in found} | {
+            repr(sorted(counts.items()))
+        }
 
 
 def test_uncommitted_and_ignored_notes_and_sessions_stay(
@@ -340,7 +345,7 @@ def test_included_files_are_published_with_their_place(shop: Path, index: str) -
     with open_bank(shop, settings=settings(index)) as bank:
         publish(bank)
     with opened(index) as engine:
-        files = {one.file for one in engine.passages(every_row(index)).values()}
+        files = {one.note.file for one in engine.passages(every_row(index)).values()}
     assert "docs/guide.md" in files
 
 

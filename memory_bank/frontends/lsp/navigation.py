@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -58,8 +58,7 @@ _LANGUAGE = re.compile(r"\w*")
 
 def of_preview(shown: Preview) -> str:
     """Return a preview: the title, what the note is, and its first lines as code."""
-    about = [shown.type, shown.status, *(f"#{tag}" for tag in shown.tags)]
-    words = " · ".join(escaped(word) for word in about if word)
+    words = " · ".join(escaped(word) for word in _about(shown, "#") if word)
     head = [f"**{escaped(shown.title)}**" + (f" — {words}" if words else "")]
     if shown.path != shown.title:
         head.append(code(shown.path))
@@ -71,15 +70,23 @@ def of_preview(shown: Preview) -> str:
     return "\n\n".join(filter(None, ("  \n".join(head), body)))
 
 
+def _about(shown: Preview, mark: str) -> Iterable[str]:
+    """Return the type of a note, its status unless it is active, and its tags."""
+    meta = shown.meta
+    status = meta.status if meta.status != "active" else ""
+    return (meta.type, status, *(mark + tag for tag in meta.tags))
+
+
 def _of_code(shown: Preview) -> list[str]:
     """Return a line for each thing that is said of the code that a note cites."""
-    stale = [f"stale: {shown.stale}"] if shown.stale else []
-    return [*stale, *(f"cited file changed: {one}" for one in shown.touched)]
+    stale, touched = shown.marks
+    said = [f"stale: {stale}"] if stale else []
+    return [*said, *(f"cited file changed: {one}" for one in touched)]
 
 
 def plain(shown: Preview) -> str:
     """Return a preview for an editor that shows no Markdown."""
-    about = " · ".join(word for word in (shown.type, shown.status, *shown.tags) if word)
+    about = " · ".join(filter(None, _about(shown, "")))
     head = (shown.title, shown.path if shown.path != shown.title else "", about, shown.heading)
     return "\n".join(clean(part) for part in (*head, *_of_code(shown), shown.text) if part)
 

@@ -332,25 +332,25 @@ def _recalled(
     if content is None:
         return None
     note, section = note_of(hit.document), shown.section
-    asked = note.rest.get("asked", ())
+    asked = note.data.get("asked", ())
     return RecalledNote(
-        note_id=note.key,
+        note_id=note.note_id,
         path=note.path,
         line=shown.line,
-        title=f"Session of {iso_of(note.created)[:_DAY]}" if note.title in asked else note.title,
+        title=f"Session of {note.created_at[:_DAY]}" if note.title in asked else note.title,
         heading=heading(section, asked),
         content=_GAPS.sub("\n\n", shown.body if whole else content),
         snippet=shown.snippet.text,
         tags=note.tags,
         type=note.type,
         status=note.status,
-        file_refs=tuple(note.rest.get("file_refs", ())),
-        symbol_refs=tuple(note.rest.get("symbol_refs", ())),
-        entity_refs=tuple(Entity(**item) for item in note.rest.get("entity_refs", ())),
+        file_refs=tuple(note.data.get("file_refs", ())),
+        symbol_refs=tuple(note.data.get("symbol_refs", ())),
+        entity_refs=tuple(Entity(**item) for item in note.data.get("entity_refs", ())),
         source_type=note.source_type or BY_HAND,
-        source_agent=str(note.rest.get("source_agent", "")),
+        source_agent=str(note.data.get("source_agent", "")),
         edited_by=edited_by,
-        created_at=iso_of(note.created),
+        created_at=note.created_at,
         access_count=hit.access.times,
         last_accessed_at=iso_of(hit.access.last) if hit.access.times else "",
         relevance_score=round(hit.score, 4),

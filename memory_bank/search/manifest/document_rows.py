@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from memory_bank.base.documents import Section, Span
 from memory_bank.base.errors import IndexDamaged
@@ -50,6 +50,9 @@ class DocumentRow(NamedTuple):
     def known_as(self) -> str:
         """The document's name in the logs of activity: its id, else its key."""
         return self.id or self.key
+
+
+Row = TypeVar("Row", bound=DocumentRow)
 
 
 class PassageRow(NamedTuple):
@@ -200,7 +203,7 @@ def newest(
     return sorted(found, key=lambda one: (-max(one.created, one.updated), one.key))[:limit]
 
 
-def updated_by(row: DocumentRow, written: Mapping[str, float]) -> DocumentRow:
+def updated_by(row: Row, written: Mapping[str, float]) -> Row:
     """Return a document with the later of its time of update and that in `written`."""
     return row._replace(updated=max(row.updated, written.get(row.known_as, 0.0)))
 

@@ -194,30 +194,15 @@ class SharedPassage(NamedTuple):
     """A passage as an answer has it."""
 
     row: int
-    note: int
-    repo: str
-    bank: str
-    commit: str
-    committed: float
-    web: str
-    teams: tuple[str, ...]
-    path: str
-    file: str
+    head: Head
+    """Of its bank."""
+    note: PublishedNote
     position: Position
     headings: tuple[str, ...]
     text: str
     section: str
     """The text of all passages of its section."""
     words: int
-    id: str
-    title: str
-    type: str
-    status: str
-    tags: tuple[str, ...]
-    created: float
-    updated: float
-    hidden: bool
-    rest: Mapping[str, Any]
 
 
 class RoleAccess(NamedTuple):

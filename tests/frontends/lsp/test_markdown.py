@@ -6,6 +6,7 @@ from markdown_it import MarkdownIt
 
 from memory_bank.frontends.lsp import navigation
 from memory_bank.frontends.lsp.editor.destinations import Preview
+from memory_bank.notes.note import Meta
 
 HOSTILE = st.text(st.sampled_from("a `~*_[]()<>!#\\\n\u202e|-=&;{}$+^:/.1"), max_size=40)
 
@@ -13,7 +14,13 @@ HOSTILE = st.text(st.sampled_from("a `~*_[]()<>!#\\\n\u202e|-=&;{}$+^:/.1"), max
 @given(HOSTILE, HOSTILE, HOSTILE)
 def test_nothing_of_a_note_becomes_markup(title: str, tag: str, text: str) -> None:
     shown = navigation.of_preview(
-        Preview(title=f"t{title}", path=f"p{title}", type="x", tags=(tag,), heading=tag, text=text)
+        Preview(
+            title=f"t{title}",
+            path=f"p{title}",
+            meta=Meta(type="x", tags=(tag,)),
+            heading=tag,
+            text=text,
+        )
     )
     kinds = {token.type for token in MarkdownIt("commonmark", {"html": True}).parse(shown)}
     inline = {

@@ -140,11 +140,8 @@ class Nest:
     def _shown(self, row, one, bank):
         head, note = bank["head"], bank["notes"][one.path]
         return SharedPassage(
-            row, hash((head.repo, one.path)), head.repo, head.bank, head.commit, head.committed,
-            head.web, head.teams, note.path, note.file, one.position, one.headings, one.text,
-            one.text, one.words, note.id, note.title, note.type, note.status, note.tags,
-            note.created, note.updated, note.hidden, note.rest,
-        )  # fmt: skip
+            row, head, note, one.position, one.headings, one.text, one.text, one.words
+        )
 
 
 def _meets(note, where):

@@ -37,7 +37,7 @@ def number(bank: Bank, path: str) -> int:
 def test_a_note_is_told_whole(bank: Bank) -> None:
     note = open_index.note_at(bank._index.opened().manifest, "a.md")
     assert note is not None
-    assert (note.id, note.key, note.type, note.title, set(note.tags)) == (
+    assert (note.id, note.known_as, note.type, note.title, set(note.tags)) == (
         "one", "one", "fact", "A", {"x", "y"},
     )  # fmt: skip
     assert (
@@ -46,7 +46,7 @@ def test_a_note_is_told_whole(bank: Bank) -> None:
         )
         == note
     )
-    assert open_index.note_at(bank._index.opened().manifest, "empty.md").key == "empty.md"  # type: ignore[union-attr]
+    assert open_index.note_at(bank._index.opened().manifest, "empty.md").known_as == "empty.md"  # type: ignore[union-attr]
     assert open_index.note_at(bank._index.opened().manifest, "broken.md") is None
     assert open_index.note_at(bank._index.opened().manifest, "nothing.md") is None
 

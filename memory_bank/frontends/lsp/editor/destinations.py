@@ -6,7 +6,7 @@ import re
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,9 +21,9 @@ from memory_bank.git import repository
 from memory_bank.notes import names, parsing
 from memory_bank.notes.characters import BREAK
 from memory_bank.notes.link_targets import TargetNames, target_of
-from memory_bank.notes.note import Note, NoteLink, NoteSection
+from memory_bank.notes.note import Meta, Note, NoteLink, NoteSection
 from memory_bank.search.manifest import link_rows
-from memory_bank.trust.stale_cache import note_marks
+from memory_bank.trust.stale_cache import NoteMarks, note_marks
 
 MAX_SOURCES = 2_000
 """Notes that are read to list the links to one note; those of further ones are not listed."""
@@ -282,26 +282,20 @@ _MAX_BYTES = 64_000
 """Bytes that are read of a file."""
 
 
-@dataclass(frozen=True, slots=True)
-class Preview:
+class Preview(NamedTuple):
     """A note, a part of it, or a file: what it is, and its first lines."""
 
     title: str
     path: str
     """The note's, or the file's below the project."""
-    type: str = ""
-    status: str = ""
-    tags: tuple[str, ...] = ()
+    meta: Meta = Meta()
     heading: str = ""
     text: str = ""
     """The first lines, as written; untrusted."""
     language: str = "markdown"
     more: bool = False
     """Whether there are further lines."""
-    stale: str = ""
-    """Why the note is stale; empty if it is not."""
-    touched: tuple[str, ...] = ()
-    """Cited files that changed, though not what the note names in them."""
+    marks: NoteMarks = NoteMarks()
 
 
 def preview(texts: Texts, goal: LinkTarget, link: NoteLink) -> Preview | None:
@@ -309,7 +303,7 @@ def preview(texts: Texts, goal: LinkTarget, link: NoteLink) -> Preview | None:
     if goal.path:
         note = texts.note(goal.path)
         marks = note_marks(texts.bank, goal.path)
-        return replace(_of_note(note, link), **marks._asdict()) if note else None
+        return _of_note(note, link)._replace(marks=marks) if note else None
     return _of_file(texts, goal) if goal.file else None
 
 
@@ -328,9 +322,7 @@ def _of_note(note: Note, link: NoteLink) -> Preview:
     return Preview(
         title=note.title,
         path=note.path,
-        type=note.meta.type,
-        status=note.meta.status if note.meta.status != "active" else "",
-        tags=note.meta.tags,
+        meta=note.meta,
         heading=" > ".join(section.headings) if section else "",
         text=text,
         more=more,

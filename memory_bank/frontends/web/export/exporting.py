@@ -7,9 +7,8 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.open_index import View
+from memory_bank.bank.open_index import NoteRow, View, note_of
 from memory_bank.bank.revisions.revisions import checked_out, revision_of
-from memory_bank.base.dates import iso_of
 from memory_bank.base.errors import BadInput
 from memory_bank.memory.overview import RecentChanges
 from memory_bank.notes import front_matter
@@ -51,11 +50,7 @@ class Export(NamedTuple):
 class Words(NamedTuple):
     """The texts and fields by which a search finds a note."""
 
-    path: str
-    title: str
-    type: str
-    tags: tuple[str, ...]
-    created_at: str
+    note: NoteRow
     status: str
     """active, archived, or superseded if another note replaces it."""
     headings: tuple[str, ...]
@@ -109,7 +104,7 @@ def words(bank: Bank) -> list[Words]:
             for row in rows
         ]
 
-    return sorted(bank.answer(read))
+    return sorted(bank.answer(read), key=lambda one: one.note.path)
 
 
 def secret_in(bank: Bank, text: str) -> str:
@@ -120,16 +115,12 @@ def secret_in(bank: Bank, text: str) -> str:
 
 def _words(bank: Bank, row: DocumentRow, headings: Sequence[str], *, replaced: bool) -> Words:
     text = decode(bank.store.read_bytes(row.key)).text
-    title = row.title or name_of(row.key)
+    note = note_of(row._replace(title=row.title or name_of(row.key)))
     return Words(
-        path=row.key,
-        title=title,
-        type=str(row.data.get("type") or ""),
-        tags=tuple(sorted(row.data.get("tags", ()))),
-        created_at=iso_of(row.created),
-        status="archived" if row.hidden else "superseded" if replaced else "active",
-        headings=tuple(dict.fromkeys(one for one in headings if one != title)),
-        text=front_matter.split(text).body,
+        note,
+        "archived" if row.hidden else "superseded" if replaced else "active",
+        tuple(dict.fromkeys(one for one in headings if one != note.title)),
+        front_matter.split(text).body,
     )
 
 

@@ -226,13 +226,14 @@ def script(notes: Sequence[Words], files: Callable[[str], str]) -> str:
     return f'"use strict";\nglobalThis.memoryBankIndex = [\n{lines}\n];\n'
 
 
-def _row(note: Words, files: Callable[[str], str]) -> dict[str, object] | None:
+def _row(given: Words, files: Callable[[str], str]) -> dict[str, object] | None:
+    note = given.note
     file = files(f"/notes/{quoted(note.path.removesuffix('.md'))}") or files(
         f"/notes/{quoted(note.path)}"
     )
     if not file:
         return None
-    plain = _MARKS.sub("", _LINK.sub(lambda found: found[2] or found[3] or "", note.text))
+    plain = _MARKS.sub("", _LINK.sub(lambda found: found[2] or found[3] or "", given.text))
     words = sorted({word.lower() for word in _WORD.findall(plain)})
     start = " ".join(plain.removeprefix(note.title).split())
     start = start.removeprefix(note.title).strip()
@@ -240,10 +241,10 @@ def _row(note: Words, files: Callable[[str], str]) -> dict[str, object] | None:
         "file": file,
         "title": visible(note.title),
         "type": visible(note.type),
-        "status": note.status,
+        "status": given.status,
         "date": note.created_at[:10],
         "tags": [visible(one) for one in note.tags],
-        "headings": [visible(one) for one in note.headings],
+        "headings": [visible(one) for one in given.headings],
         "start": visible(start[:_START] + ("…" if len(start) > _START else "")),
         "words": " ".join(words),
     }

@@ -13,6 +13,7 @@ from starlette.routing import Route
 
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.note_files import SESSION
+from memory_bank.bank.open_index import NoteRow
 from memory_bank.base.errors import NoteNotFound
 from memory_bank.frontends.web.graph.note_graph import NOTE, whole_graph
 from memory_bank.frontends.web.note_html import namers_of, place_of, render
@@ -22,7 +23,6 @@ from memory_bank.memory import note_view, overview
 from memory_bank.memory.note_view import PAGE as COMMITS
 from memory_bank.memory.note_view import NoteView
 from memory_bank.memory.overview import PAGE as NOTES
-from memory_bank.memory.records import ListedNote
 from memory_bank.review.formats.word_diff import spans_of
 from memory_bank.trust import note_status
 from memory_bank.trust.note_status import NoteStatus
@@ -130,7 +130,7 @@ class TagTopic(NamedTuple):
     name: str
     """Empty for notes without a tag."""
     total: int
-    notes: tuple[ListedNote, ...]
+    notes: tuple[NoteRow, ...]
 
 
 def _list(bank: Bank, request: Request, *, alone: bool) -> dict[str, Any]:

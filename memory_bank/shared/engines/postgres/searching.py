@@ -11,6 +11,7 @@ from memory_bank.shared.engines.base import (
     AskedWord,
     Head,
     Position,
+    PublishedNote,
     SharedMatch,
     SharedPassage,
     Where,
@@ -34,6 +35,9 @@ _ROW = f'(p.repo << {BITS}) + p."row"'
 
 _NOTE = f"(p.repo << {BITS}) + p.note"
 
+_HEAD = """r.name, h.bank, h.commit, h.committed, h.published, h.web, h.notes, h.passages,
+    ARRAY(SELECT team FROM memory_bank.teams AS t WHERE t.repo = r.repo ORDER BY team)"""
+
 _OF_BANKS = """
 FROM memory_bank.heads AS h JOIN memory_bank.repositories AS r ON r.repo = h.repo
 WHERE h.commit <> ''
@@ -46,9 +50,7 @@ AND r.name <> %(without)s
 """
 
 _HEADS = f"""
-SELECT r.name, h.bank, h.commit, h.committed, h.published, h.web, h.notes, h.passages,
-    ARRAY(SELECT team FROM memory_bank.teams AS t WHERE t.repo = r.repo ORDER BY team)
-{_OF_BANKS}
+SELECT {_HEAD} {_OF_BANKS}
 ORDER BY r.name, h.bank
 """
 
@@ -86,13 +88,13 @@ WHERE {_MEETING} ORDER BY p.vector {_DISTANCE} LIMIT %(most)s
 """
 
 _PASSAGES = f"""
-SELECT {_ROW}, {_NOTE}, r.name, p.bank, h.commit, h.committed, h.web,
-    ARRAY(SELECT team FROM memory_bank.teams AS t WHERE t.repo = p.repo ORDER BY team),
-    n.path, n.file, p.ordinal, p.line, p.end_line, p.headings, p.text,
+SELECT {_ROW}, {_HEAD},
+    n.path, n.file, n.id, n.title, n.type, n.status, n.tags, n.created, n.updated, n.hidden, n.rest,
+    n.hash, p.ordinal, p.line, p.end_line, p.headings, p.text,
     CASE WHEN p.ordinal < 0 THEN p.text ELSE (
         SELECT string_agg(s.text, E'\\n\\n' ORDER BY s.line, s."row") FROM memory_bank.passages AS s
         WHERE s.repo = p.repo AND s.note = p.note AND s.ordinal = p.ordinal) END,
-    p.length, n.id, n.title, n.type, n.status, n.tags, n.created, n.updated, n.hidden, n.rest
+    p.length
 FROM memory_bank.passages AS p
 JOIN memory_bank.notes AS n ON n.repo = p.repo AND n.note = p.note
 JOIN memory_bank.repositories AS r ON r.repo = p.repo
@@ -113,7 +115,7 @@ class SharedScope(NamedTuple):
 def heads(connection: Connection, where: Where) -> list[Head]:
     """Return the banks that meet the conditions on repositories and teams."""
     rows = connection.execute(_HEADS, _of_banks(where))
-    return [Head._make([*rest, tuple(teams)]) for *rest, teams in rows]
+    return [_head(row) for row in rows]
 
 
 def scope_of(connection: Connection, where: Where) -> SharedScope:
@@ -187,16 +189,23 @@ def nearest(
 
 def passages(connection: Connection, rows: Collection[int]) -> dict[int, SharedPassage]:
     """Return some passages with their notes."""
-    found = (
-        SharedPassage._make(
-            [
-                *row[:7], tuple(row[7]), *row[8:10], Position(*row[10:13]), tuple(row[13]),
-                *row[14:21], tuple(row[21]), *row[22:25], _rest(row[25]),
-            ]
+    found = connection.execute(_PASSAGES, ([*rows],))
+    return {
+        row: SharedPassage(
+            row, _head(rest[:9]), _note(rest[9:21]), Position(*rest[21:24]), tuple(rest[24]),
+            *rest[25:],
         )
-        for row in connection.execute(_PASSAGES, ([*rows],))
-    )  # fmt: skip
-    return {one.row: one for one in found}
+        for row, *rest in found
+    }  # fmt: skip
+
+
+def _head(found: Sequence[Any]) -> Head:
+    return Head._make([*found[:-1], tuple(found[-1])])
+
+
+def _note(found: Sequence[Any]) -> PublishedNote:
+    note = PublishedNote._make(found)
+    return note._replace(tags=tuple(note.tags), rest=_rest(dict(note.rest)))
 
 
 def _rest(found: dict[str, Any]) -> dict[str, Any]:

@@ -17,7 +17,7 @@ def shown(make: Make, link: str) -> Preview | None:
 def test_a_note_shows_its_title_and_first_lines(make: Make) -> None:
     found = shown(make, "[[bm25]]")
     assert found is not None
-    assert (found.title, found.type, found.tags) == ("BM25", "fact", ("search",))
+    assert (found.title, found.meta.type, found.meta.tags) == ("BM25", "fact", ("search",))
     assert found.text.startswith("It ranks.\n\n## Words")
 
 

@@ -33,7 +33,7 @@ def test_nothing_private_is_exported(project: Path, git: Git) -> None:
         (left,) = export.left_out
         assert left.what == "token.md"
         assert "has a secret: GitHub token, line 3" in left.reason
-        found = [one.path for one in exporting.words(export.bank)]
+        found = [one.note.path for one in exporting.words(export.bank)]
         assert found == ["decisions/tantivy.md", "decisions/whoosh.md", "facts/bm25.md"]
         shown = overview.home(export.bank, now=export.committed)
         assert shown.notes == 3
@@ -46,14 +46,14 @@ def test_nothing_private_is_exported(project: Path, git: Git) -> None:
 def test_the_words_of_a_note_are_for_a_search(project: Path) -> None:
     with open_bank(project) as opened, exporting.exported(opened) as export:
         tantivy, whoosh, _ = exporting.words(export.bank)
-    assert (tantivy.title, tantivy.type, tantivy.status) == (
+    assert (tantivy.note.title, tantivy.note.type, tantivy.status) == (
         "Tantivy over Whoosh",
         "decision",
         "active",
     )
-    assert (tantivy.tags, tantivy.headings) == (("architecture", "search"), ("Consequences",))
+    assert (tantivy.note.tags, tantivy.headings) == (("architecture", "search"), ("Consequences",))
     assert "no longer maintained" in tantivy.text
-    assert tantivy.created_at.startswith("2026-01-10")
+    assert tantivy.note.created_at.startswith("2026-01-10")
     assert whoosh.status == "superseded"
 
 
