@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Annotated
 
 from memory_bank.bank import note_files
 from memory_bank.bank.bank import Bank
@@ -23,15 +23,15 @@ from memory_bank.memory.remember import (
     SCHEMA_VERSION,
     check_content,
     check_source,
-    create_note,
-    entity,
+    completed,
     first_path,
     merge_into,
+    text_of,
+    write_new,
 )
-from memory_bank.notes import front_matter, names, parsing
+from memory_bank.notes import front_matter, parsing
 from memory_bank.notes.identity import content_hash, note_id
 from memory_bank.notes.names import new_path
-from memory_bank.notes.note import Entity
 from memory_bank.notes.schema import check_tags, check_type, key_of, known_type, read_meta
 from memory_bank.search.manifest import document_rows
 from memory_bank.trust.author_keys import with_author_keys
@@ -198,51 +198,22 @@ class _BulkWrite:
             self._pending.clear()
         found = duplicates(bank, hashed, first_path(bank, item.content, item.type, item.name))
         if found.near is not None:
-            refs = {name: list(getattr(item, name)) for name in _REFERENCES}
-            done, changed = merge_into(bank, found.near, item.tags, refs)
+            done, changed = merge_into(bank, found.near, item)
         else:
-            done, changed = self._create(item, hashed), True
+            done = write_new(bank, item, hashed, found.far, self._check_id)
+            self._ids.add(done.note_id)
+            changed = True
         if changed:
             self._pending.add(hashed)
             if by is not None:
                 self._changed.setdefault(by, []).append(done.path)
         return linked(bank, found, done)
 
-    def _create(self, item: Item, hashed: str) -> Remembered:
-        bank = self._bank
-        created = item.created_at or datetime.now(UTC)
-        number = note_id(item.content, created)
-        text = text_of(item, number, created)
-        check_size(bank, text)
-        meta, _ = read_meta(front_matter.metadata(front_matter.split(text))[0])
-        if meta.id != number:
-            self._check_id(meta.id)
-        path, etag = create_note(
-            bank, text, item.content, item.type, item.name, key=meta.id or number
-        )
-        self._ids.add(meta.id)
-        return Remembered(
-            schema_version=SCHEMA_VERSION,
-            note_id=meta.id,
-            action=CREATED,
-            content_hash=hashed,
-            tags=meta.tags,
-            created_at=iso(meta.created_at or created),
-            path=path,
-            etag=etag,
-            type=meta.type or item.type,
-            source_type=meta.source_type or item.source_type,
-            warning=note_files.warning(bank.layout, path, item.source_type),
-        )
-
     def _check_id(self, wanted: str) -> None:
         """Raise BadInput for the id of another note: it would no longer identify one note."""
         numbers = self._bank.read(lambda view: document_rows.known_as(view.manifest, [wanted]))
         if numbers or wanted in self._ids:
             raise BadInput(f"another note has the id {wanted!r}", "omit the id to get a new one")
-
-
-_REFERENCES = ("entity_refs", "file_refs", "symbol_refs")
 
 
 def refusal(bank: Bank, item: Item) -> RefusedItem | None:
@@ -270,51 +241,4 @@ def _completed(bank: Bank, item: Item) -> Item:
     check_source(item.source_type)
     parsing.encoded(item.type)  # raises if it can't be a folder's name
     kind = known_type(item.type) or DEFAULT_TYPE
-    return replace(item, type=kind, tags=check_tags(item.tags), **_references(bank, item))
-
-
-def _references(bank: Bank, item: Item) -> dict[str, Any]:
-    """Return an item's references in the form of front matter."""
-    return {
-        "entity_refs": [_plain(entity(reference)) for reference in item.entity_refs],
-        "file_refs": [names.in_file_refs(file, bank.layout) for file in item.file_refs],
-        "symbol_refs": list(item.symbol_refs),
-    }
-
-
-def _plain(found: Entity) -> dict[str, str]:
-    return {"kind": found.kind, "id": found.id}
-
-
-def text_of(item: Item, number: str, created: datetime) -> str:
-    """Return the text of a new note; its id is `number` unless the item has one.
-
-    The item's front matter is kept, and tags and aliases are added to it. Raises UnreadableNote for
-    front matter that can't be parsed.
-    """
-    ours: dict[str, object] = {
-        "id": item.id or number,
-        "title": item.title,
-        "type": item.type,
-        "tags": list(item.tags),
-        "aliases": list(item.aliases),
-        "created_at": created,
-        "updated_at": item.updated_at,
-        "source_type": item.source_type,
-        "source_agent": agent_name(item.source_agent),
-        **{name: getattr(item, name) for name in _REFERENCES},
-    }
-    ours = {key: value for key, value in ours.items() if value}
-    metadata = ours | {key: value for key, value in item.extra.items() if key not in ours}
-    if not item.front_matter:
-        return front_matter.compose(metadata, item.content)
-    text = item.front_matter + item.content
-    raw, _ = front_matter.metadata(front_matter.split(text))
-    had = read_meta(raw)[0]
-    changes = {key: value for key, value in metadata.items() if key_of(raw, key) not in raw}
-    for key, old in (("tags", had.tags), ("aliases", had.aliases)):
-        merged = list(dict.fromkeys([*old, *getattr(item, key)]))
-        if len(merged) > len(old):
-            changes[key_of(raw, key)] = merged
-    text = front_matter.set_keys(text, changes)
-    return text if text.endswith("\n") else f"{text}\n"
+    return completed(bank, replace(item, type=kind))

@@ -28,11 +28,11 @@ from memory_bank.memory.create import (
     refusal,
     refused,
     remember_many,
-    text_of,
 )
 from memory_bank.memory.importers.base import ImportedNote as Entry
 from memory_bank.memory.importers.base import Importer
 from memory_bank.memory.records import Imported, Item, NoteImport, NotImported
+from memory_bank.memory.remember import text_of
 from memory_bank.notes import front_matter, parsing
 from memory_bank.notes.identity import content_hash, normalise
 from memory_bank.notes.links import relink

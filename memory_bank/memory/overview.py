@@ -24,6 +24,7 @@ from memory_bank.search.manifest.document_rows import DocumentRow
 from memory_bank.search.manifest.entries import NOTES, EntryConditions, session_id_of
 from memory_bank.search.manifest.filters import Condition
 from memory_bank.search.query import conditions
+from memory_bank.sessions.answers import IndexRow
 from memory_bank.sessions.compress import compress_now
 from memory_bank.sessions.listing import count_sessions
 from memory_bank.sessions.observation_rows import Rows, place_of
@@ -160,14 +161,9 @@ def _removed(bank: Bank, path: str, change: Change | None) -> ChangedLately:
 class RecentRow(NamedTuple):
     """A new observation, session or note."""
 
-    id: str
-    kind: str
-    """observation, session or note."""
+    row: IndexRow
     type: str
-    """Of an observation or a note; else as `kind`."""
-    title: str
-    project: str
-    created_at: str
+    """Of an observation or a note; else as that of the row."""
     path: str
     """Of its note."""
     session_id: str
@@ -261,14 +257,10 @@ def _recent(view: View, own: str, listed: Sequence[entries.Entry]) -> list[Recen
         document = rows.documents[place.document]
         found.append(
             RecentRow(
-                id=row.id,
-                kind=row.type,
-                type=row.obs_type or str(document.data.get("type") or row.type),
-                title=row.title,
-                project=row.project,
-                created_at=row.created_at,
-                path=document.key,
-                session_id=session_id_of(document),
+                row,
+                row.obs_type or str(document.data.get("type") or row.type),
+                document.key,
+                session_id_of(document),
             )
         )
     return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -24,17 +24,19 @@ from memory_bank.git import repository
 from memory_bank.memory import amendments, shown, told
 from memory_bank.memory.alike import duplicates, linked, remarks_on, similar_to, stays_here
 from memory_bank.memory.change import check_size, cited, with_keys
-from memory_bank.memory.records import Reference, Remembered
+from memory_bank.memory.records import Item, Reference, Remembered
 from memory_bank.notes import decision_records, front_matter, names
 from memory_bank.notes.identity import content_hash, note_id, slug
 from memory_bank.notes.note import Entity
-from memory_bank.notes.schema import check_tags, check_type, entity_of, folder_of
+from memory_bank.notes.schema import check_tags, check_type, entity_of, folder_of, key_of, read_meta
 from memory_bank.sessions.state import Current, current_session, session_keys
 from memory_bank.trust.authors import record, warnings, writer
 
 SCHEMA_VERSION = "1.0"
 
 DEFAULT_TYPE = "fact"
+
+REFERENCES = ("entity_refs", "file_refs", "symbol_refs")
 
 SOURCE_TYPES = ("manual", "agent", SESSION, "import")
 
@@ -50,18 +52,6 @@ _MOST_NAMES = 1000
 _ID_DIGITS = 4
 
 _SHOWN = 60
-
-
-class _Wanted(NamedTuple):
-    """A note to be written, unless its content is known."""
-
-    content: str
-    type: str
-    tags: tuple[str, ...]
-    refs: dict[str, list[Any]]
-    name: str
-    source_type: str
-    source_agent: str
 
 
 def _asked(
@@ -201,13 +191,18 @@ def remember(
     source_type = source_type or ("agent" if source_agent else "manual")
     check_content(bank, content, by_agent=source_type in {"agent", SESSION})
     check_source(source_type)
-    refs: dict[str, list[Any]] = {
-        "entity_refs": [entity(reference)._asdict() for reference in entity_refs],
-        "file_refs": [names.in_file_refs(file, bank.layout) for file in file_refs],
-        "symbol_refs": list(symbol_refs),
-    }
-    kind = check_type(type) or DEFAULT_TYPE
-    wanted = _Wanted(content, kind, check_tags(tags), refs, name, source_type, source_agent)
+    given = Item(
+        content,
+        check_type(type) or DEFAULT_TYPE,
+        tags=tags,
+        name=name,
+        source_type=source_type,
+        source_agent=source_agent,
+        entity_refs=entity_refs,
+        file_refs=file_refs,
+        symbol_refs=symbol_refs,
+    )
+    wanted = completed(bank, given)
     bank.catch_up()
     session = current_session(bank, session_id) if source_type == SESSION else Current()
     first = first_path(bank, content, wanted.type, name)
@@ -218,12 +213,12 @@ def remember(
         private = session.path != "" and stays_here(bank, first)
         keys = session_keys(session, private=private, near=found.near)
         if found.near is not None:
-            done, changed = merge_into(bank, found.near, wanted.tags, wanted.refs, keys)
+            done, changed = merge_into(bank, found.near, wanted, keys)
             bank.catch_up()
         else:
             near = similar_to(bank, content, besides=found.far.path if found.far else None)
             said = remarks_on(bank, content, besides={near or ""})
-            done = _create(bank, wanted, hashed, keys, found.far)
+            done = write_new(bank, replace(wanted, extra=keys), hashed, found.far)
             done = replace(done, similar_to=near, remarks=said)
             changed = True
         done = replace(linked(bank, found, done), session_id=session.session_id or None)
@@ -236,43 +231,85 @@ def remember(
         return replace(done, warning=warnings(done.warning, unknown), may_amend=older)
 
 
-def _create(
-    bank: Bank, wanted: _Wanted, hashed: str, keys: Mapping[str, object], same: NoteRow | None
+def completed(bank: Bank, item: Item) -> Item:
+    """Return an item with tags and references in the form of front matter; raise BadInput."""
+    return replace(
+        item,
+        tags=check_tags(item.tags),
+        entity_refs=[entity(one)._asdict() for one in item.entity_refs],
+        file_refs=[names.in_file_refs(file, bank.layout) for file in item.file_refs],
+        symbol_refs=list(item.symbol_refs),
+    )
+
+
+def write_new(
+    bank: Bank,
+    item: Item,
+    hashed: str,
+    same: NoteRow | None,
+    check_id: Callable[[str], None] = lambda _: None,
 ) -> Remembered:
-    """Write a new note, with further keys of front matter; `same` is one with its content."""
-    created = datetime.now(UTC)
-    if same is not None and same.known_as == note_id(wanted.content, created):
+    """Write a completed item as a new note; the index is not updated.
+
+    `same` is another note with its content, and `check_id` refuses an id that the item brings.
+    """
+    created = item.created_at or datetime.now(UTC)
+    if same is not None and same.known_as == note_id(item.content, created):
         created += timedelta(seconds=1)  # an id is made of the content and the second
-    metadata = {
-        "id": note_id(wanted.content, created),
-        "type": wanted.type,
-        "tags": list(wanted.tags),
-        "created_at": created,
-        "source_type": wanted.source_type,
-        "source_agent": agent_name(wanted.source_agent),
-        **wanted.refs,
-        **keys,
-    }
-    text = front_matter.compose(
-        {key: value for key, value in metadata.items() if value}, wanted.content
-    )
+    number = note_id(item.content, created)
+    text = text_of(item, number, created)
     check_size(bank, text)
-    path, etag = create_note(
-        bank, text, wanted.content, wanted.type, wanted.name, key=str(metadata["id"])
-    )
+    meta, _ = read_meta(front_matter.metadata(front_matter.split(text))[0])
+    if meta.id != number:
+        check_id(meta.id)
+    path, etag = create_note(bank, text, item.content, item.type, item.name, key=meta.id or number)
     return Remembered(
         schema_version=SCHEMA_VERSION,
-        note_id=str(metadata["id"]),
+        note_id=meta.id,
         action=CREATED,
         content_hash=hashed,
-        tags=wanted.tags,
-        created_at=iso(created),
+        tags=meta.tags,
+        created_at=iso(meta.created_at or created),
         path=path,
         etag=etag,
-        type=wanted.type,
-        source_type=wanted.source_type,
-        warning=note_files.warning(bank.layout, path, wanted.source_type),
+        type=meta.type or item.type,
+        source_type=meta.source_type or item.source_type,
+        warning=note_files.warning(bank.layout, path, item.source_type),
     )
+
+
+def text_of(item: Item, number: str, created: datetime) -> str:
+    """Return the text of a new note; its id is `number` unless the item has one.
+
+    The item's front matter is kept, and tags and aliases are added to it. Raises UnreadableNote for
+    front matter that can't be parsed.
+    """
+    ours: dict[str, object] = {
+        "id": item.id or number,
+        "title": item.title,
+        "type": item.type,
+        "tags": list(item.tags),
+        "aliases": list(item.aliases),
+        "created_at": created,
+        "updated_at": item.updated_at,
+        "source_type": item.source_type,
+        "source_agent": agent_name(item.source_agent),
+        **{name: getattr(item, name) for name in REFERENCES},
+    }
+    ours = {key: value for key, value in ours.items() if value}
+    metadata = ours | {key: value for key, value in item.extra.items() if key not in ours}
+    if not item.front_matter:
+        return front_matter.compose(metadata, item.content)
+    text = item.front_matter + item.content
+    raw, _ = front_matter.metadata(front_matter.split(text))
+    had = read_meta(raw)[0]
+    changes = {key: value for key, value in metadata.items() if key_of(raw, key) not in raw}
+    for key, old in (("tags", had.tags), ("aliases", had.aliases)):
+        merged = list(dict.fromkeys([*old, *getattr(item, key)]))
+        if len(merged) > len(old):
+            changes[key_of(raw, key)] = merged
+    text = front_matter.set_keys(text, changes)
+    return text if text.endswith("\n") else f"{text}\n"
 
 
 @operation(
@@ -354,16 +391,18 @@ class Merge(NamedTuple):
 def merge_into(
     bank: Bank,
     known: NoteRow,
-    tags: Sequence[str],
-    refs: Mapping[str, list[Any]],
+    item: Item,
     keys: Mapping[str, object] = MappingProxyType({}),
 ) -> Merge:
-    """Merge tags and references into a note and set other keys; the index is not updated."""
+    """Merge an item's tags and references into a note; the index is not updated.
+
+    `keys` are other keys to set.
+    """
     had: dict[str, list[Any]] = {"tags": list(known.tags)}
-    had |= {key: list(known.data.get(key, ())) for key in refs}
+    had |= {key: list(known.data.get(key, ())) for key in REFERENCES}
     merged = {
-        key: [*had[key], *(item for item in new if item not in had[key])]
-        for key, new in {"tags": list(tags), **refs}.items()
+        key: [*old, *(one for one in getattr(item, key) if one not in old)]
+        for key, old in had.items()
     }
     changes = {key: value for key, value in merged.items() if value != had[key]} | dict(keys)
     etag = bank.store.change(known.path, lambda text: with_keys(text, changes))

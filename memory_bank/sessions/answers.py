@@ -14,7 +14,8 @@ Type = Literal["observation", "session", "note", "section"]
 TYPES: tuple[Type, ...] = ("observation", "session", "note", "section")
 
 
-class IndexRow(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class IndexRow:
     """One line about an observation, a session, a note, or a section of a note."""
 
     id: str
@@ -106,19 +107,12 @@ class SummaryShown(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Details:
+class Details(IndexRow):
     """All that is known of an observation, a session, a note or a section of one.
 
     Fields that its type doesn't have are None.
     """
 
-    id: str
-    type: str
-    obs_type: str | None
-    title: str
-    project: str
-    created_at: str
-    estimated_tokens: int
     path: str
     """Of its note."""
     session_id: str | None = None

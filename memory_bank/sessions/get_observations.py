@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import fields
+from dataclasses import asdict, fields
 from typing import Annotated, Any, Literal, get_args
 
 from memory_bank.bank import open_index
@@ -244,20 +244,19 @@ def _details(rows: Rows, note: Note, row: IndexRow, place: RowPlace) -> Details 
     if place.section != WHOLE:
         part = rows.parts[place.document][place.section]
         content = lines_between(note.text, Span(part.line, part.end_line))
-    return Details(**row._asdict(), path=note.path, content=content.strip("\n"))
+    return Details(**asdict(row), path=note.path, content=content.strip("\n"))
 
 
 def _observation(row: IndexRow, note: Note, one: Observation) -> Details:
-    names = (one.name for one in fields(Observation) if one.name not in row._fields)
-    said = {name: getattr(one, name) for name in names}
-    return Details(**row._asdict(), path=note.path, **said)
+    said = {field.name: getattr(one, field.name) for field in fields(Observation)}
+    return Details(**said | asdict(row), path=note.path)
 
 
 def _session_details(
     rows: Rows, row: IndexRow, note: Note, session: Session, place: RowPlace
 ) -> Details:
     return Details(
-        **row._asdict(),
+        **asdict(row),
         path=note.path,
         session_id=session.session_id,
         git=session.git,

@@ -44,11 +44,11 @@ def test_the_newest_of_all_kinds_come_first(project: Path, opening: Callable[...
     now = datetime.now(UTC) + timedelta(days=400)  # later than the notes of the project
     write(project / ".memories", session("s1", observation(1, "Fix login", created_at=now)))
     rows = overview(opening(project), recent=3).recent
-    first = {row.kind: row for row in rows}["observation"]
-    assert (first.type, first.title, first.session_id) == ("bugfix", "Fix login", "s1")
-    assert first.id == "obs-000000000001"
+    first = {one.row.type: one for one in rows}["observation"]
+    assert (first.type, first.row.title, first.session_id) == ("bugfix", "Fix login", "s1")
+    assert first.row.id == "obs-000000000001"
     assert first.path == "sessions/s1.md"
-    times = [row.created_at for row in rows]
+    times = [one.row.created_at for one in rows]
     assert times == sorted(times, reverse=True)
     assert len(rows) == 3
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.hits import Origin, RecalledNote
@@ -53,26 +53,6 @@ PERIODS = ("7d", "30d", "1y")
 """Values of `since:` to choose from."""
 
 
-class HasFields(Protocol):
-    """What is counted of a hit."""
-
-    @property
-    def kind(self) -> str:
-        """Its kind."""
-
-    @property
-    def type(self) -> str:
-        """Its type; empty for none."""
-
-    @property
-    def tags(self) -> tuple[str, ...]:
-        """Its tags."""
-
-    @property
-    def trust(self) -> str:
-        """Its tier of trust; empty for none."""
-
-
 class Narrowing(NamedTuple):
     """A condition that a query can have."""
 
@@ -104,7 +84,7 @@ def choices(
     bank: Bank | None,
     query: str,
     conditions: Sequence[WrittenCondition],
-    hits: Sequence[HasFields],
+    hits: Sequence[AskHit],
     fields: Sequence[str],
 ) -> Narrowings:
     """Return the choices for a query that has some conditions and some hits."""
@@ -113,12 +93,13 @@ def choices(
     known = bank.read(lambda view: view.manifest.cached(_counted) or _counted(view.manifest))
     made = _Maker(query, conditions, fields, whole=not hits)
     shown = {"type", "tag", "since", boosts.KEY}
+    notes = [one.note for one in hits if one.note]
     return Narrowings(
-        made.of_values("type", known.types, Counter(one.type for one in hits if one.type)),
-        made.of_values("tag", known.tags, Counter(tag for one in hits for tag in one.tags)),
+        made.of_values("type", known.types, Counter(one.type for one in notes if one.type)),
+        made.of_values("tag", known.tags, Counter(tag for one in notes for tag in one.tags)),
         made.all_of("since", PERIODS, {}),
         made.all_of(
-            boosts.KEY, boosts.TIERS, Counter(one.trust for one in hits if one.trust), counted=True
+            boosts.KEY, boosts.TIERS, Counter(one.trust for one in notes if one.trust), counted=True
         ),
         tuple(
             Narrowing(one.key, one.value, None, on=True, query=without(query, one))
@@ -290,30 +271,30 @@ class AskHit(NamedTuple):
 
     kind: str
     """One of KINDS."""
+    result: Result
     title: tuple[Piece, ...]
     snippet: tuple[Piece, ...]
-    path: str
-    """Of a note, in the bank; else below the work tree."""
-    line: int
-    """0 for a whole file."""
     heading: str
     """The headings above it, outermost first, joined by ` > `."""
-    score: float
-    """The likelihood that it answers, 0 to 1."""
     weak: bool
     why: Why
-    type: str = ""
-    status: str = ""
-    tags: tuple[str, ...] = ()
-    created_at: str = ""
-    trust: str = ""
-    stale: str = ""
-    """Why the code that it cites is no longer as it was; empty if it is."""
-    superseded_by: str = ""
-    agent: str = ""
-    """The agent that its front matter names as its source."""
-    origin: Origin | None = None
-    """Where it is, if it is not in the bank that was asked."""
+    note: RecalledNote | None = None
+    """The note that it is."""
+
+    @property
+    def path(self) -> str:
+        """Of a note, in the bank; else below the work tree."""
+        return file_of(self.result)
+
+    @property
+    def line(self) -> int:
+        """0 for a whole file."""
+        return line_of(self.result)
+
+    @property
+    def origin(self) -> Origin | None:
+        """Where it is, if it is not in the bank that was asked."""
+        return self.note.origin if self.note else None
 
 
 class FoundHits(NamedTuple):
@@ -458,20 +439,20 @@ def _kinds(
 
 def _hit(result: Result, answer: ask.Explained, words: str, allowed: Sequence[str]) -> AskHit:
     kind = _KIND_OF[result.kind]
-    path, line, score = file_of(result), line_of(result), result.relevance_score
     if isinstance(result, NoteResult):
-        return _note(answer.notes[result.id], result, words)
+        note = answer.notes[result.id]
+        title, text = note.title or note.path, snippets.without_links(note.snippet)
+        marks = marked(title, words), marked(text, words)
+        return AskHit(kind, result, *marks, note.heading, note.weak, why(note.reasons), note)
     found = answer.code.get((result.kind, result.id or ""))
     snippet = result.snippet if found is None else _without_secrets(result.snippet, allowed)
     return AskHit(
-        kind=kind,
-        title=marked(result.title or path, words),
-        snippet=marked(snippets.without_links(snippet) if kind == DOCS else snippet, words),
-        path=path,
-        line=line,
-        heading=_heading(result, found),
-        score=score,
-        weak=score < ranking.STRONG and (found is None or found.weak),
+        kind,
+        result,
+        marked(result.title or file_of(result), words),
+        marked(snippets.without_links(snippet) if kind == DOCS else snippet, words),
+        _heading(result, found),
+        weak=result.relevance_score < ranking.STRONG and (found is None or found.weak),
         why=why(found.hit.reasons if found else ()),
     )
 
@@ -480,29 +461,6 @@ def _heading(result: Result, found: CodeHit | None) -> str:
     if isinstance(result, SymbolResult | CoupledFileResult) or found is None:
         return ""
     return " > ".join(found.headings)
-
-
-def _note(note: RecalledNote, result: NoteResult, words: str) -> AskHit:
-    return AskHit(
-        kind=NOTES,
-        title=marked(note.title or note.path, words),
-        snippet=marked(snippets.without_links(note.snippet), words),
-        path=note.path,
-        line=note.line,
-        heading=note.heading,
-        score=result.relevance_score,
-        weak=note.weak,
-        why=why(note.reasons),
-        type=note.type,
-        status=note.status,
-        tags=note.tags,
-        created_at=note.created_at,
-        trust=note.trust,
-        stale=note.stale,
-        superseded_by=note.superseded_by or "",
-        agent=note.source_agent,
-        origin=note.origin,
-    )
 
 
 def marked(text: str, words: str) -> tuple[Piece, ...]:

@@ -52,11 +52,13 @@ def named(choices: tuple[Narrowing, ...], value: str) -> Narrowing:
 def test_hits_of_all_kinds_have_places_and_reasons(bank: Bank, code: Codebase) -> None:
     found = ask_hits(bank, code, "tantivy index")
     hits = {(one.kind, one.path): one for one in (*found.hits, *found.weaker)}
-    note = hits["notes", "decisions/tantivy.md"]
+    hit = hits["notes", "decisions/tantivy.md"]
+    note = hit.note
+    assert note
     assert (note.type, note.tags, note.trust) == ("decision", ("architecture", "search"), "human")
     assert note.created_at == "2026-01-10T10:00:00Z"
-    assert note.why.parts[0].group == "words"
-    assert sum(part.share for part in note.why.parts) == pytest.approx(1, abs=0.03)
+    assert hit.why.parts[0].group == "words"
+    assert sum(part.share for part in hit.why.parts) == pytest.approx(1, abs=0.03)
     symbol = hits["symbols", "src/index.py"]
     assert symbol.line == 1
     assert symbol.why.reasons
@@ -64,9 +66,9 @@ def test_hits_of_all_kinds_have_places_and_reasons(bank: Bank, code: Codebase) -
 
 
 def test_a_superseded_note_names_its_successor(bank: Bank) -> None:
-    hits = {one.path: one for one in ask_hits(bank, None, "whoosh").hits}
+    hits = {one.path: one.note for one in ask_hits(bank, None, "whoosh").hits if one.note}
     assert hits["decisions/whoosh.md"].superseded_by == "decisions/tantivy.md"
-    assert hits["decisions/tantivy.md"].superseded_by == ""
+    assert hits["decisions/tantivy.md"].superseded_by is None
 
 
 def test_secrets_of_files_are_not_in_snippets(bank: Bank, code: Codebase) -> None:

@@ -148,7 +148,8 @@ def _values(site: Site, asked: SearchState) -> tuple[dict[str, Any], int]:
 
 def _successors(site: Site, found: FoundHits) -> dict[str, str]:
     """Return the titles of the notes that replace hits, by path."""
-    named = {one.superseded_by for one in (*found.hits, *found.weaker) if one.superseded_by}
+    notes = (one.note for one in (*found.hits, *found.weaker) if one.note)
+    named = {one.superseded_by for one in notes if one.superseded_by}
     if not named:
         return {}
     paths = {path_of(name): name for name in named}
