@@ -57,7 +57,8 @@ class Name(NamedTuple):
     rank: int
 
 
-class Link(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Link:
     """A link in a document."""
 
     line: int

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any, NamedTuple
 
+from memory_bank.base.documents import Link
 from memory_bank.notes.identity import number_of
 from memory_bank.search.manifest.manifest import DONE, GONE, PENDING, SEPARATOR, Manifest
 
@@ -107,8 +109,8 @@ def _target(
 
 
 _COLUMNS = (
-    "source.id, source.key, links.line, links.kind, links.type, links.target, links.heading,"
-    " links.anchor, links.text, links.before, links.after, links.ghost, links.ambiguous, goal.id,"
+    "links.line, links.kind, links.type, links.target, links.ghost, links.heading, links.anchor,"
+    " links.text, links.before, links.after, source.id, source.key, links.ambiguous, goal.id,"
     " goal.key, links.name, links.second_name"
 )
 
@@ -127,27 +129,17 @@ has thousands of notes of one name, and as many links to it."""
 _LIVE = f"source.state IN ({DONE}, {PENDING})"
 
 
-class LinkRow(NamedTuple):
-    """A link with its position, its text, and the document or ghost that it leads to."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinkRow(Link):
+    """A link with its document, and the one that it leads to, else its ghost."""
 
     source: int
     source_key: str
-    line: int
-    kind: str
-    type: str
-    target: str
-    heading: str
-    anchor: str
-    text: str
-    before: str
-    after: str
-    ghost: str
-    """Name of the target if no document has it, else empty."""
     ambiguous: bool
     dest: int | None
     dest_key: str
-    names: tuple[int, int]
-    """Hashes of the names that it may mean, in order."""
+    hashes: tuple[int, int]
+    """Of the names that it may mean, in order, in place of those."""
 
     @property
     def inside(self) -> bool:
@@ -265,13 +257,13 @@ def problems(manifest: Manifest, rows: Sequence[LinkRow]) -> list[str]:
     )
     headings, blocks = anchors(manifest, goals) if goals else (set(), set())
     slugs = {(number, slug(text)) for number, text in headings}  # Markdown links name them so
-    many = candidates(manifest, [row.names for row in rows if row.ambiguous])
+    many = candidates(manifest, [row.hashes for row in rows if row.ambiguous])
     meant = {names: sorted(keys) for names, keys in many.items()}
     found = []
     for row in rows:
         last = row.heading.split("#")[-1].strip().casefold()
         if row.ambiguous:
-            near = meant[row.names]
+            near = meant[row.hashes]
             if len(near) <= _MAX_SORTED:
                 near = nearest_first(row.source_key, near)
             found.append(f"several notes answer to {row.target!r}: {listed(near)}")
@@ -322,7 +314,8 @@ def _rows(manifest: Manifest, where: str, values: Sequence[Any]) -> list[LinkRow
 
 
 def _row(row: tuple[Any, ...]) -> LinkRow:
-    *fields, ghost, ambiguous, dest, dest_key, first, second = row
-    shown = "" if dest else ghost
-    rest = (shown, bool(ambiguous), dest, dest_key or "", (first, second))
-    return LinkRow._make((*fields, *rest))
+    line, kind, type_, target, ghost, *texts, source, key, ambiguous, dest, dest_key, one, two = row
+    return LinkRow(
+        line, kind, type_, target, (), "" if dest else ghost, *texts, source=source, source_key=key,
+        ambiguous=bool(ambiguous), dest=dest, dest_key=dest_key or "", hashes=(one, two),
+    )  # fmt: skip
