@@ -215,9 +215,13 @@ class NoteRow(DocumentRow):
 
     __slots__ = ()
 
-    in_json = (
-        "note_id", "path", "title", "type", "status", "tags", "created_at", "updated_at", "size",
-    )  # fmt: skip
+    @staticmethod
+    def in_json() -> tuple[str, ...]:
+        """Return the fields that answers have, in their order."""
+        return (
+            "note_id", "path", "title", "type", "status", "tags", "created_at", "updated_at",
+            "size",
+        )  # fmt: skip
 
     @property
     def note_id(self) -> str:

@@ -9,7 +9,7 @@ from functools import partial
 from math import isfinite
 from os import PathLike, fspath
 from types import UnionType
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, Union, cast, get_args, get_origin, get_type_hints
 from unicodedata import category
 
 from memory_bank.base.errors import BadInput, MemoryBankError
@@ -102,10 +102,12 @@ def fields_shown(value: object, names: Collection[str]) -> Iterator[tuple[str, A
 def fields_of(kind: type) -> Collection[str] | None:
     """Return the fields of a named tuple or dataclass in JSON; None for any other type.
 
-    They are all of them, unless the record names others in `in_json`, such as properties.
+    They are all of them, unless the record names others by `in_json`, such as properties.
     """
+    if chosen := getattr(kind, "in_json", None):
+        return cast("Collection[str]", chosen())
     named: Collection[str] | None = getattr(kind, "__dataclass_fields__", None)
-    return getattr(kind, "in_json", getattr(kind, "_fields", named))
+    return getattr(kind, "_fields", named)
 
 
 def _type_of(kind: type, name: str) -> Any:  # noqa: ANN401  (any type)

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Annotated
 
-from memory_bank.base.dates import iso_of
 from memory_bank.base.errors import BadInput
 from memory_bank.base.operation import Param, operation, topic
 from memory_bank.base.plugins import load
@@ -16,7 +15,7 @@ from memory_bank.base.settings import Settings
 from memory_bank.shared import shown
 from memory_bank.shared.addresses import problem_of
 from memory_bank.shared.engines.base import IndexInfo, SharedEngine, open_engine
-from memory_bank.shared.records import AccessChange, BankShown, MadeIndex, Migrated, SharedStatus
+from memory_bank.shared.records import AccessChange, MadeIndex, Migrated, SharedStatus
 
 _To = Annotated[str, Param("The shared index [env: MEMORY_BANK_SHARED_URL]", metavar="URL")]
 
@@ -76,16 +75,9 @@ def status(
     """
     with _opened(settings, to) as engine:
         info, heads = engine.info(), engine.heads()
-        banks = tuple(
-            BankShown(
-                one.repo, one.bank, one.commit, iso_of(one.committed), iso_of(one.published),
-                one.notes, one.passages, one.teams,
-            )
-            for one in heads
-        )  # fmt: skip
         return SharedStatus(
             engine.place, info.id, info.version, info.embedder, info.dimension,
-            sum(one.notes for one in heads), sum(one.passages for one in heads), banks,
+            sum(one.notes for one in heads), sum(one.passages for one in heads), tuple(heads),
             tuple(engine.administration.access()),
         )  # fmt: skip
 

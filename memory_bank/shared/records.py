@@ -4,26 +4,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from memory_bank.shared.engines.base import RoleAccess
+from memory_bank.shared.engines.base import Head, RoleAccess
 from memory_bank.shared.export import UnpublishedNote
 
 PUBLISHED, UNCHANGED, PLANNED, DROPPED, ABSENT = (
     "published", "unchanged", "planned", "dropped", "absent",
 )  # fmt: skip
 """What became of a publication; `planned` by a dry run, `absent` if nothing was there to drop."""
-
-
-class BankShown(NamedTuple):
-    """What is published of a bank."""
-
-    repository: str
-    bank: str
-    commit: str
-    committed_at: str
-    published_at: str
-    notes: int
-    passages: int
-    teams: tuple[str, ...]
 
 
 class SharedStatus(NamedTuple):
@@ -37,7 +24,7 @@ class SharedStatus(NamedTuple):
     dimension: int
     notes: int
     passages: int
-    banks: tuple[BankShown, ...]
+    banks: tuple[Head, ...]
     access: tuple[RoleAccess, ...]
     """Who may do what; for its operator only."""
 

@@ -220,7 +220,7 @@ def _note(hit: SharedHit, text: str, *, texts: bool) -> RecalledNote:
             bank=head.bank,
             repository=head.repo,
             commit=head.commit,
-            committed_at=iso_of(head.committed),
+            committed_at=head.committed_at,
             url=address(head.web, head.commit, note.file, passage.position.line),
             teams=head.teams,
             age_days=max(0, int((time.time() - max(note.created, note.updated)) / _DAY)),

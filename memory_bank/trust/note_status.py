@@ -10,7 +10,7 @@ from memory_bank.base.errors import BadInput, MemoryBankError, NoRepository
 from memory_bank.git import objects, repository
 from memory_bank.trust import provenance
 from memory_bank.trust.provenance import FRONT_MATTER
-from memory_bank.trust.records import BlamedSection, TextSource
+from memory_bank.trust.records import BlamedSection, LineOrigin
 from memory_bank.trust.stale import stale
 from memory_bank.trust.stale_report import TOUCHED, Citation
 
@@ -34,9 +34,9 @@ class NoteStatus(NamedTuple):
 
     trust: str
     """Empty outside git, and for a note that is private to this machine."""
-    written: TextSource | None
+    written: LineOrigin | None
     """Its first commit."""
-    changed: TextSource | None
+    changed: LineOrigin | None
     """Its last commit, if that is another one."""
     commits: int
     uncommitted: bool

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from typing import Annotated
 
 from memory_bank.bank.bank import Bank
-from memory_bank.base.dates import iso_of
 from memory_bank.base.errors import NoteNotFound, StorageFailed
 from memory_bank.base.operation import Note as NoteName
 from memory_bank.base.operation import Param, Tool, operation
@@ -19,14 +17,12 @@ from memory_bank.trust import shown, told, trust
 from memory_bank.trust.records import (
     BlamedLine,
     BlamedSection,
+    LineOrigin,
     LoggedCommit,
     NoteBlame,
     NoteLog,
-    TextSource,
 )
-from memory_bank.trust.trust import LineOrigin, NoteTrust
-
-_DAY = 86400
+from memory_bank.trust.trust import NoteTrust
 
 _MOST_BYTES = 1_000_000
 """Bytes of the largest former version of a note whose sections are compared."""
@@ -88,7 +84,7 @@ def log(
         touched = _touched(note, min(limit, _MOST_VERSIONS))
         commits = tuple(
             LoggedCommit(
-                _source(note.origin(one.commit)), _KINDS.get(one.status, "merged"), one.path,
+                note.origin(one.commit), _KINDS.get(one.status, "merged"), one.path,
                 one.old if one.old != one.path else None, touched.get(one.commit.id),
             )
             for one in note.changes[:limit]
@@ -145,7 +141,7 @@ def blame(
     sections = tuple(_blamed(parsed, origins))
     texts = parsed.text.splitlines() if by_line else []
     lines = tuple(
-        BlamedLine(number, text, _source(origin))
+        BlamedLine(number, text, origin)
         for number, (text, origin) in enumerate(zip(texts, origins, strict=False), 1)
     )
     whole = trust.least(one.trust for one in origins)
@@ -182,17 +178,8 @@ def _blamed(note: Note, origins: list[LineOrigin]) -> list[BlamedSection]:
             worst = trust.least(one.trust for one in some)
             shown = max((one for one in some if one.trust == worst), key=lambda one: one.time)
             commits = len({one.commit for one in some})
-            found.append(BlamedSection(heading, start, stop, _source(shown), commits))
+            found.append(BlamedSection(heading, start, stop, shown, commits))
     return found
-
-
-def _source(origin: LineOrigin) -> TextSource:
-    age = max(0, int(time.time() - origin.time)) // _DAY if origin.time else None
-    return TextSource(
-        origin.trust, origin.commit, origin.author, origin.mail, origin.agent,
-        iso_of(origin.time) if origin.time else "", age, origin.subject, origin.pull_request,
-        origin.reviewed, origin.reviewers,
-    )  # fmt: skip
 
 
 def _touched(note: NoteTrust, most: int) -> dict[str, tuple[str, ...]]:

@@ -2,32 +2,57 @@
 
 from __future__ import annotations
 
+from time import time
 from typing import NamedTuple
+
+from memory_bank.base.dates import iso_of
+
+_DAY = 86400
 
 START = "(start)"
 """What views call the section above the first heading."""
 
 
-class TextSource(NamedTuple):
-    """Where a text comes from, as answers show it."""
+class LineOrigin(NamedTuple):
+    """Where a text or lines of it come from."""
 
     trust: str
-    commit: str
-    author: str
-    mail: str
-    agent: str
-    date: str
-    age_days: int | None
-    subject: str
-    pull_request: int | None
-    reviewed: bool
-    reviewers: tuple[str, ...]
+    commit: str = ""
+    """Empty for lines that are not committed."""
+    author: str = ""
+    mail: str = ""
+    agent: str = ""
+    """The agent that wrote it, or had a part in it."""
+    time: int = 0
+    """Seconds since the epoch; 0 if it is not committed."""
+    subject: str = ""
+    pull_request: int | None = None
+    reviewed: bool = False
+    reviewers: tuple[str, ...] = ()
+
+    @staticmethod
+    def in_json() -> tuple[str, ...]:
+        """Return the fields that answers have, in their order."""
+        return (
+            "trust", "commit", "author", "mail", "agent", "date", "age_days", "subject",
+            "pull_request", "reviewed", "reviewers",
+        )  # fmt: skip
+
+    @property
+    def date(self) -> str:
+        """When it was committed; empty if it is not."""
+        return iso_of(self.time) if self.time else ""
+
+    @property
+    def age_days(self) -> int | None:
+        """Days since then."""
+        return max(0, int(time() - self.time)) // _DAY if self.time else None
 
 
 class LoggedCommit(NamedTuple):
     """A commit that changed a note."""
 
-    source: TextSource
+    source: LineOrigin
     change: str
     """added, changed, removed, renamed or merged."""
     path: str
@@ -56,7 +81,7 @@ class BlamedSection(NamedTuple):
     heading: str
     line: int
     end_line: int
-    source: TextSource
+    source: LineOrigin
     commits: int
     """Number of commits that its lines come from."""
 
@@ -66,7 +91,7 @@ class BlamedLine(NamedTuple):
 
     line: int
     text: str
-    source: TextSource
+    source: LineOrigin
 
 
 class NoteBlame(NamedTuple):

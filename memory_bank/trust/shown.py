@@ -9,7 +9,7 @@ from memory_bank.base.operation import FailOn, Param
 from memory_bank.base.rendering import count
 from memory_bank.base.screen import FINDINGS, FOUND, NOTHING, Call
 from memory_bank.notes.names import name_of
-from memory_bank.trust.records import START, NoteBlame, NoteLog, TextSource
+from memory_bank.trust.records import START, LineOrigin, NoteBlame, NoteLog
 from memory_bank.trust.stale_report import Citation, StaleReport
 
 _COLUMNS = ("trust", "commit", "date", "author", "agent", "request")
@@ -76,7 +76,7 @@ def _blame(call: Call, found: NoteBlame) -> None:
         call.console.table((*_COLUMNS, "line", "text"), rows)
 
 
-def _cells(source: TextSource) -> tuple[str, ...]:
+def _cells(source: LineOrigin) -> tuple[str, ...]:
     """Return the cells of the columns."""
     request = f"#{source.pull_request}" if source.pull_request else ""
     return (

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from memory_bank.base.rendering import count
 from memory_bank.base.text import Quotes, one_line
-from memory_bank.trust.records import START, NoteBlame, NoteLog, TextSource
+from memory_bank.trust.records import START, LineOrigin, NoteBlame, NoteLog
 from memory_bank.trust.stale_report import Citation, StaleReport
 
 _COMMIT = 10
@@ -54,7 +54,7 @@ def _names(sections: Iterable[str]) -> str:
     return ", ".join(name or START for name in sections)
 
 
-def _source(source: TextSource) -> str:
+def _source(source: LineOrigin) -> str:
     parts = (
         source.trust,
         source.commit[:_COMMIT],

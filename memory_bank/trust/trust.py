@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from difflib import SequenceMatcher
 from pathlib import Path
-from typing import NamedTuple
 
 from memory_bank.bank import open_index
 from memory_bank.bank.bank import Bank
@@ -20,6 +19,7 @@ from memory_bank.git.file_commits import FileCommits
 from memory_bank.git.process import LIMIT
 from memory_bank.search.boosts import AGENT, HUMAN, REVIEWED, TIERS, UNCOMMITTED, UNKNOWN
 from memory_bank.search.engine import Hit
+from memory_bank.trust.records import LineOrigin
 
 _ORDER = {tier: place for place, tier in enumerate((*TIERS, UNKNOWN))}
 
@@ -33,24 +33,6 @@ BADGE_SECONDS = 0.4
 
 _SHARES = {REVIEWED: 1.0, HUMAN: 2 / 3, AGENT: 1 / 3}
 """Shares of the setting `trust_boost` that tiers gain."""
-
-
-class LineOrigin(NamedTuple):
-    """Where lines come from."""
-
-    trust: str
-    commit: str = ""
-    """Empty for lines that are not committed."""
-    author: str = ""
-    mail: str = ""
-    agent: str = ""
-    """The agent that wrote it, or had a part in it."""
-    time: int = 0
-    """Seconds since the epoch; 0 if it is not committed."""
-    subject: str = ""
-    pull_request: int | None = None
-    reviewed: bool = False
-    reviewers: tuple[str, ...] = ()
 
 
 class NoteTrust:

@@ -17,6 +17,7 @@ from memory_bank.search.boosts import tiers_of
 from memory_bank.search.query import parse
 from memory_bank.sessions.observations import search_observations
 from memory_bank.trust import provenance, trust, trust_filter
+from memory_bank.trust.records import LineOrigin
 
 Git = Callable[..., str]
 CLAUDE = "Co-authored-by: Claude <noreply@anthropic.com>"
@@ -278,7 +279,7 @@ def test_a_key_of_front_matter_is_no_trust() -> None:
 
 
 def test_changed_lines_of_a_large_file_are_compared_within_bounds() -> None:
-    origin, other = trust.LineOrigin("human", "c"), trust.LineOrigin("uncommitted")
+    origin, other = LineOrigin("human", "c"), LineOrigin("uncommitted")
     old = [b"same"] * 4000
     new = [b"x", *old, b"y"]
     found = trust._moved(old, [origin] * 4000, new, other)

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, Protocol, Self, cast
 
 from memory_bank.bank.bank import Bank
 from memory_bank.base import plugins
+from memory_bank.base.dates import iso_of
 from memory_bank.base.errors import BadInput, Hint, SharedUnavailable
 from memory_bank.git import repository
 from memory_bank.git.repository import remote_url
@@ -69,6 +70,29 @@ class Head(NamedTuple):
     passages: int = 0
     teams: tuple[str, ...] = ()
     """Teams of the repository; the operator assigns them."""
+
+    @staticmethod
+    def in_json() -> tuple[str, ...]:
+        """Return the fields that answers have, in their order."""
+        return (
+            "repository", "bank", "commit", "committed_at", "published_at", "notes", "passages",
+            "teams",
+        )  # fmt: skip
+
+    @property
+    def repository(self) -> str:
+        """The name of its repository."""
+        return self.repo
+
+    @property
+    def committed_at(self) -> str:
+        """The time of the commit as ISO 8601."""
+        return iso_of(self.committed)
+
+    @property
+    def published_at(self) -> str:
+        """When it was published, as ISO 8601."""
+        return iso_of(self.published)
 
 
 class PublishedNote(NamedTuple):
