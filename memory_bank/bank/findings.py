@@ -33,7 +33,7 @@ class Finding(NamedTuple):
     fix: str | None = None
     """How to fix it: the name to write instead, or what to do; None if unknown."""
     column: int | None = None
-    """1-based, in characters."""
+    """1-based, in characters; None for the whole line."""
     end_line: int | None = None
     end_column: int | None = None
     """The column after its last character."""
@@ -45,6 +45,18 @@ class Finding(NamedTuple):
     """Changes of the file's text that fix it."""
     merge_into: str | None = None
     """The path of an older note with the same content; a merge into it fixes it."""
+    file: str | None = None
+    """In a review, as the next one: the file's path below the work tree, with forward slashes."""
+    new: bool | None = None
+    """Whether it was not at BASE; only new findings decide the exit code."""
+
+    @staticmethod
+    def in_json() -> tuple[str, ...]:
+        """Return the fields that answers have, in their order."""
+        return (
+            "rule", "severity", "path", "file", "line", "message", "fix", "new", "column",
+            "end_line", "end_column", "words", "hash", "edits", "merge_into",
+        )  # fmt: skip
 
 
 class Difference(NamedTuple):

@@ -16,7 +16,6 @@ from memory_bank.review.link_changes import LinkComparison
 from memory_bank.review.lint import lint
 from memory_bank.review.report import (
     Review,
-    ReviewFinding,
     RuleWithFindings,
     Side,
     SimilarNote,
@@ -55,7 +54,7 @@ _Key = tuple[str, str, str, str | None]
 """Path at HEAD, rule, message and words of a finding."""
 
 
-def of_rules(found: LinkComparison) -> Iterator[ReviewFinding]:
+def of_rules(found: LinkComparison) -> Iterator[Finding]:
     """Yield the findings of lint rules in changed notes at HEAD, and new ones in other files.
 
     One is new unless the note had an equal one at BASE, at any line.
@@ -68,7 +67,8 @@ def of_rules(found: LinkComparison) -> Iterator[ReviewFinding]:
         key = one.path, one.rule, one.message, one.words
         was[key] -= 1
         if (new := was[key] < 0) or one.path not in _OTHERS:
-            yield _shown(one, found.file_of(one.path), new=new)
+            placed = one._replace(file=found.file_of(one.path), new=new)
+            yield placed._replace(hash=None, edits=None, merge_into=None)
 
 
 def _at_base(found: LinkComparison, now: Sequence[Finding]) -> Counter[_Key]:
@@ -85,7 +85,7 @@ def _at_base(found: LinkComparison, now: Sequence[Finding]) -> Counter[_Key]:
     )
 
 
-def of_review(review: Review) -> Iterator[ReviewFinding]:
+def of_review(review: Review) -> Iterator[Finding]:
     """Yield what the other lists of a review say, as findings; all of them are new."""
     yield from _places(review)
     yield from _not_compared(review)
@@ -93,37 +93,37 @@ def of_review(review: Review) -> Iterator[ReviewFinding]:
 
 def _own(
     rule: str, path: str, file: str, line: int, message: str, fix: str | None = None
-) -> ReviewFinding:
+) -> Finding:
     """Return what the review itself found, in a file."""
-    return ReviewFinding(rule, _OWN[rule][0], path, file, line, message, fix, new=True)
+    return Finding(rule, _OWN[rule][0], path, line, message, fix, file=file, new=True)
 
 
 _EXPLAINED = frozenset({"moved-link", "mistyped-link"})
 
 
-def explained(findings: Iterable[ReviewFinding]) -> set[tuple[str, int, str]]:
+def explained(findings: Iterable[Finding]) -> set[tuple[str, int, str]]:
     """Return path, line and target of the links of which a rule says what they mean."""
     return {(one.path, one.line, one.words or "") for one in findings if one.rule in _EXPLAINED}
 
 
 def without_same(
-    similar: Iterable[SimilarNote], findings: Iterable[ReviewFinding]
+    similar: Iterable[SimilarNote], findings: Iterable[Finding]
 ) -> tuple[SimilarNote, ...]:
     """Return similar notes without those of which a rule says that they have the same content."""
     same = {one.path for one in findings if one.rule == "same-content"}
     return tuple(one for one in similar if one.likeness < 1 or one.path not in same)
 
 
-def ordered(findings: Iterable[ReviewFinding]) -> tuple[ReviewFinding, ...]:
+def ordered(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Return findings, new ones first, the most severe first."""
     return tuple(sorted(findings, key=_order))
 
 
-def limited(findings: Sequence[ReviewFinding]) -> tuple[ReviewFinding, ...]:
+def limited(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     """Return the first findings of each rule, in order, and one that counts the others."""
     numbers: Counter[str] = Counter()
-    kept: list[ReviewFinding] = []
-    left: dict[str, ReviewFinding] = {}
+    kept: list[Finding] = []
+    left: dict[str, Finding] = {}
     for one in findings:
         numbers[one.rule] += 1
         if numbers[one.rule] <= MOST_OF_RULE:
@@ -136,12 +136,12 @@ def limited(findings: Sequence[ReviewFinding]) -> tuple[ReviewFinding, ...]:
     return ordered(kept)
 
 
-def _order(one: ReviewFinding) -> tuple[bool, int, str, str, int, int, str]:
+def _order(one: Finding) -> tuple[bool, int, str, str, int, int, str]:
     place = one.path, one.line, one.column or 0
     return not one.new, SEVERITIES.index(one.severity), one.rule, *place, one.message
 
 
-def rules_of(findings: Iterable[ReviewFinding]) -> tuple[RuleWithFindings, ...]:
+def rules_of(findings: Iterable[Finding]) -> tuple[RuleWithFindings, ...]:
     """Return the rules that have findings, by name."""
     names = {one.rule: one.severity for one in findings}
     known = rules()
@@ -151,14 +151,7 @@ def rules_of(findings: Iterable[ReviewFinding]) -> tuple[RuleWithFindings, ...]:
     )
 
 
-def _shown(one: Finding, file: str, *, new: bool) -> ReviewFinding:
-    return ReviewFinding(
-        one.rule, one.severity, one.path, file, one.line, one.message, one.fix, new,
-        one.column, one.end_line, one.end_column, one.words,
-    )  # fmt: skip
-
-
-def _not_compared(review: Review) -> Iterator[ReviewFinding]:
+def _not_compared(review: Review) -> Iterator[Finding]:
     for change in review.changes:
         if change.compared or change.kind == "removed":
             continue
@@ -170,7 +163,7 @@ def _not_compared(review: Review) -> Iterator[ReviewFinding]:
             yield _own("not-checked", change.path, change.file, 1, what, fix)
 
 
-def _places(review: Review) -> Iterator[ReviewFinding]:
+def _places(review: Review) -> Iterator[Finding]:
     for link in review.broken_backlinks:
         what = f"the link to {link.target} is broken: {link.problem}"
         yield _own("broken-backlink", link.path, link.file, link.line, what, link.fix)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from memory_bank.bank.findings import SameSubject, Severity
+from memory_bank.bank.findings import Finding, SameSubject, Severity
 from memory_bank.notes.compare.note_change import NoteChange
 
 
@@ -24,35 +24,6 @@ class RuleWithFindings(NamedTuple):
     name: str
     severity: Severity
     summary: str
-
-
-class ReviewFinding(NamedTuple):
-    """A finding of a lint rule, or of the review itself, at HEAD."""
-
-    rule: str
-    """The name of a lint rule, or one of `broken-backlink`, `ghost-made`, `orphan-made`,
-    `not-compared`, `not-checked`, `may-contradict`, `may-repeat`, `similar-note`,
-    `superseded-neighbour`, `stale-citation`, `rank-fall`."""
-    severity: Severity
-    path: str
-    """The path of the note in the bank."""
-    file: str
-    """The path of the file below the work tree, with forward slashes."""
-    line: int
-    """1-based; 1 for the whole file."""
-    message: str
-    fix: str | None
-    """How to fix it; None if unknown."""
-    new: bool
-    """Whether it was not at BASE; only new findings decide the exit code."""
-    column: int | None = None
-    """1-based, in UTF-16 code units; None for the whole line."""
-    end_line: int | None = None
-    """1-based; None for `line`."""
-    end_column: int | None = None
-    """The column after its last character; None if `column` is None."""
-    words: str | None = None
-    """The words that were found; untrusted."""
 
 
 class NewGhost(NamedTuple):
@@ -178,7 +149,7 @@ class Review:
     """The bank's folder below the work tree: `.memories/`, or empty."""
     changes: tuple[NoteChange, ...]
     """By path."""
-    findings: tuple[ReviewFinding, ...]
+    findings: tuple[Finding, ...]
     """Of changed notes and of those that link to them: new ones first, the most severe first. Those
     of the review itself repeat the lists below."""
     rules: tuple[RuleWithFindings, ...]

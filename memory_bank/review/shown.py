@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated
 
-from memory_bank.bank.findings import SEVERITIES
+from memory_bank.bank.findings import SEVERITIES, Finding
 from memory_bank.base.operation import FailOn, Param
 from memory_bank.base.rendering import count
 from memory_bank.base.screen import FAILED, FINDINGS, FOUND, NOTHING, Call, Piece, place
@@ -21,7 +21,7 @@ from memory_bank.notes.compare.note_change import (
 )
 from memory_bank.review import lint
 from memory_bank.review.records import BankHealth, CodeHealth, GitSetup, Resolved
-from memory_bank.review.report import Review, ReviewFinding
+from memory_bank.review.report import Review
 from memory_bank.trust.records import START
 
 _FINDINGS = 100
@@ -71,7 +71,7 @@ def show(call: Call, review: Review, *, every: bool) -> None:
     if cut or new:
         commits = [one.commit[:10] for one in (review.base, review.head) if one.commit]
         whole = "..".join(commits) if len(commits) > 1 else ""
-        words = ("review", whole, "--all") if cut else ("edit", shlex.quote(new[0].file))
+        words = ("review", whole, "--all") if cut else ("edit", shlex.quote(new[0].file or ""))
         what = " ".join(filter(None, words))
         call.console.line("next: ", (f"memory-bank {what}", "bold"))
 
@@ -98,7 +98,7 @@ def _summary(review: Review) -> Line:
     ]
 
 
-def _finding(finding: ReviewFinding) -> Line:
+def _finding(finding: Finding) -> Line:
     line = f":{finding.line}" if finding.line > 1 else ""
     fix = f" (fix: {finding.fix})" if finding.fix else ""
     return [

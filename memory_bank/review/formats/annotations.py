@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import cast
 
+from memory_bank.bank.findings import Finding
 from memory_bank.base.rendering import count, named, unhidden
-from memory_bank.review.report import ReviewFinding
 
 _LEVELS = {"error": "error", "warning": "warning", "info": "notice"}
 
@@ -26,7 +26,7 @@ _DATA = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
 _PROPERTY = _DATA | str.maketrans({":": "%3A", ",": "%2C"})
 
 
-def workflow_commands(findings: Iterable[ReviewFinding]) -> str:
+def workflow_commands(findings: Iterable[Finding]) -> str:
     """Return a line for each new finding, at most ten of a level, and a line on those left out.
 
     Those of each level come in the given order. The text ends with a newline unless it is empty.
@@ -34,7 +34,7 @@ def workflow_commands(findings: Iterable[ReviewFinding]) -> str:
     return "".join(f"{line}\n" for line in _lines(findings))
 
 
-def _lines(findings: Iterable[ReviewFinding]) -> Iterator[str]:
+def _lines(findings: Iterable[Finding]) -> Iterator[str]:
     shown: Counter[str] = Counter()
     left_out = 0
     for finding in (one for one in findings if one.new):
@@ -50,11 +50,11 @@ def _lines(findings: Iterable[ReviewFinding]) -> Iterator[str]:
         yield f"::notice title=memory-bank::{text}"
 
 
-def _line(level: str, finding: ReviewFinding) -> str:
+def _line(level: str, finding: Finding) -> str:
     """Return the workflow command for a finding."""
     end_line = finding.end_line or finding.line
     properties: dict[str, object] = {
-        "file": named(finding.file),
+        "file": named(finding.file or finding.path),
         "line": finding.line,
         "endLine": end_line,
     }

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from typing import cast
 
+from memory_bank.bank.findings import Finding
 from memory_bank.base.rendering import count, unhidden
 from memory_bank.memory.same_subject import plain, side_by_side
 from memory_bank.notes.compare.note_change import (
@@ -23,7 +24,7 @@ from memory_bank.notes.compare.note_change import (
 )
 from memory_bank.notes.sections import first_sentence
 from memory_bank.review.formats.word_diff import context, spans_of
-from memory_bank.review.report import Review, ReviewFinding
+from memory_bank.review.report import Review
 
 _LONGEST = 300
 """Characters of a text inside a line."""
@@ -309,24 +310,24 @@ def _first(rows: Iterable[str], number: int) -> Iterator[str]:
         yield row
 
 
-def _same(finding: ReviewFinding) -> tuple[str, str, str, str | None]:
+def _same(finding: Finding) -> tuple[str, str, str, str | None]:
     return finding.path, finding.rule, finding.message, finding.fix
 
 
-def _grouped(review: Review, found: Sequence[ReviewFinding]) -> list[str]:
+def _grouped(review: Review, found: Sequence[Finding]) -> list[str]:
     """Return a row for each finding; equal ones of a note are one, with all its lines."""
-    lines: dict[tuple[str, str, str, str | None], list[ReviewFinding]] = {}
+    lines: dict[tuple[str, str, str, str | None], list[Finding]] = {}
     for one in found:
         lines.setdefault(_same(one), []).append(one)
     return [_finding(some, _names(review)) for some in lines.values()]
 
 
-def _finding(some: Sequence[ReviewFinding], names: Mapping[str, str]) -> str:
+def _finding(some: Sequence[Finding], names: Mapping[str, str]) -> str:
     first = some[0]
     fix = f" Fix: {code(first.fix)}" if first.fix else ""
     lines = sorted({one.line for one in some})
     where = f" line{'s' if len(lines) > 1 else ''} {', '.join(map(str, lines[:_ITEMS]))}"
-    name = names.get(first.path) or first.file
+    name = names.get(first.path) or first.file or first.path
     return f"- **{first.severity}** {code(name)}{where}: {code(first.message)}{fix}"
 
 

@@ -9,9 +9,10 @@ from itertools import islice
 from typing import cast
 from urllib.parse import quote
 
+from memory_bank.bank.findings import Finding
 from memory_bank.base.rendering import document, unhidden
 from memory_bank.review.formats.annotations import MOST, left_out
-from memory_bank.review.report import Review, ReviewFinding, RuleWithFindings
+from memory_bank.review.report import Review, RuleWithFindings
 
 _SCHEMA = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -81,7 +82,7 @@ def _invocation(review: Review) -> Object:
     return {"executionSuccessful": True, "toolExecutionNotifications": notices}
 
 
-def _result(finding: ReviewFinding, fingerprint: str, rule: int) -> Object:
+def _result(finding: Finding, fingerprint: str, rule: int) -> Object:
     fix = f". Fix: {finding.fix}" if finding.fix else ""
     return {
         "ruleId": finding.rule,
@@ -91,7 +92,7 @@ def _result(finding: ReviewFinding, fingerprint: str, rule: int) -> Object:
         "locations": [
             {
                 "physicalLocation": {
-                    "artifactLocation": {"uri": _uri(finding.file), "uriBaseId": _ROOT},
+                    "artifactLocation": {"uri": _uri(finding.file or ""), "uriBaseId": _ROOT},
                     "region": _region(finding),
                 }
             }
@@ -101,7 +102,7 @@ def _result(finding: ReviewFinding, fingerprint: str, rule: int) -> Object:
     }
 
 
-def _region(finding: ReviewFinding) -> Object:
+def _region(finding: Finding) -> Object:
     region = {"startLine": finding.line}
     if finding.column:
         region["startColumn"] = finding.column
@@ -128,8 +129,8 @@ _NUMBER = re.compile(r"(?<![^\s(])\d[\d,.]*(?![^\s).,:;%])")
 
 
 def fingerprinted(
-    findings: Iterable[ReviewFinding],
-) -> Iterator[tuple[ReviewFinding, str]]:
+    findings: Iterable[Finding],
+) -> Iterator[tuple[Finding, str]]:
     """Yield each finding with its fingerprint, 64 hexadecimal digits.
 
     It depends on rule, file, and the words that were found, or else the message; not on the line.
@@ -150,6 +151,6 @@ def fingerprinted(
         yield finding, blake3(data).hexdigest()
 
 
-def _identity(finding: ReviewFinding) -> tuple[str, str, str]:
+def _identity(finding: Finding) -> tuple[str, str, str]:
     text = finding.words or _NUMBER.sub("0", finding.message)
-    return finding.rule, finding.file, text
+    return finding.rule, finding.file or "", text

@@ -5,9 +5,9 @@ import re
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from memory_bank.bank.findings import Finding
 from memory_bank.base.rendering import unhidden
 from memory_bank.review.formats.annotations import workflow_commands
-from memory_bank.review.report import ReviewFinding
 from tests.review.formats.reviews import finding, findings
 
 
@@ -78,7 +78,7 @@ def test_only_new_findings_are_annotated() -> None:
 
 @settings(deadline=None)
 @given(st.lists(findings, min_size=1, max_size=3))
-def test_no_text_starts_another_command(found: list[ReviewFinding]) -> None:
+def test_no_text_starts_another_command(found: list[Finding]) -> None:
     commands = read(workflow_commands(found))
     new = [one for one in found if one.new]
     assert len(commands) == len(new)
@@ -92,7 +92,7 @@ def test_no_text_starts_another_command(found: list[ReviewFinding]) -> None:
 
 @settings(deadline=None)
 @given(findings)
-def test_the_output_has_no_character_that_a_reader_does_not_see(found: ReviewFinding) -> None:
+def test_the_output_has_no_character_that_a_reader_does_not_see(found: Finding) -> None:
     (line,) = workflow_commands([found._replace(new=True)]).splitlines()
     assert unhidden(line) == line
     assert "\x1b" not in line

@@ -16,6 +16,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from memory_bank.bank.bank import Bank
+from memory_bank.bank.findings import Finding
 from memory_bank.base.errors import BadInput
 from memory_bank.base.rendering import count
 from memory_bank.frontends.serving.serving_background import Background
@@ -26,7 +27,7 @@ from memory_bank.notes.compare.note_change import NoteChange
 from memory_bank.review import review, revision_range
 from memory_bank.review.formats.markdown import OWN_LISTS
 from memory_bank.review.formats.word_diff import spans_of
-from memory_bank.review.report import Review, ReviewFinding, Side, StaleCitation
+from memory_bank.review.report import Review, Side, StaleCitation
 from memory_bank.search.manifest.document_rows import all_documents
 
 _AT_ONCE = 2
@@ -214,12 +215,12 @@ _KINDS = ("added", "changed", "renamed", "removed")
 class _RuleFindings(NamedTuple):
     summary: str
     severity: str
-    findings: tuple[ReviewFinding, ...]
+    findings: tuple[Finding, ...]
 
 
-def _by_rule(found: Review, findings: Sequence[ReviewFinding]) -> list[_RuleFindings]:
+def _by_rule(found: Review, findings: Sequence[Finding]) -> list[_RuleFindings]:
     rules = {one.name: one.summary for one in found.rules}
-    by: dict[str, list[ReviewFinding]] = {}
+    by: dict[str, list[Finding]] = {}
     for one in findings:
         by.setdefault(one.rule, []).append(one)
     return [
