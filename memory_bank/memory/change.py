@@ -119,7 +119,7 @@ def write(
     warning = warnings(note_files.warning(bank.layout, path), unknown)
     older = amendments.may_amend(bank, path) if changed and given else None
     bank.count_opened(cited(given) if changed else ())
-    return WrittenNote(path, etag, changed, warning, older)
+    return WrittenNote(path, etag, changed, warning=warning, may_amend=older)
 
 
 def _updated(bank: Bank, path: str) -> None:

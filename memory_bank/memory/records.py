@@ -20,23 +20,11 @@ from memory_bank.code.records import (
 from memory_bank.notes.note import Entity, FileFault
 
 
-class Confirmed(NamedTuple):
-    """A note that was confirmed."""
-
-    path: str
-    etag: str
-    changed: bool
-    """Whether its file was changed."""
-    targets: tuple[str, ...] = ()
-    """The targets of citations that were written anew, since their code moved."""
-    warning: str | None = None
-
-
 class Confirmation(NamedTuple):
     """The notes that were confirmed, and the commit whose code they describe."""
 
     commit: str
-    notes: tuple[Confirmed, ...]
+    notes: tuple[WrittenNote, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +47,9 @@ class WrittenNote:
     path: str
     etag: str
     changed: bool
+    """Whether its file was changed."""
+    targets: tuple[str, ...] | None = None
+    """Of a confirmed note: the targets of citations written anew, since their code moved."""
     warning: str | None = None
     """A warning about the note's place, for example that git would track a session's note."""
     may_amend: str | None = None

@@ -49,6 +49,10 @@ class WholeLink(NamedTuple):
     last: int
     """`first` and `last` are not in the definition of a reference link, as its target is."""
 
+    def holds(self, offset: int) -> bool:
+        """Tell whether a cursor at an offset is on the link, or on its target."""
+        return self.first <= offset <= self.last or self.start <= offset <= self.end
+
 
 class _WrittenTarget(NamedTuple):
     """The target of a link, with its offsets in the inline text."""

@@ -43,11 +43,11 @@ from memory_bank.frontends.lsp.editor.completion import Completion, choices
 from memory_bank.frontends.lsp.editor.destinations import LinkTarget, Preview
 from memory_bank.frontends.lsp.editor.open_texts import (
     OutlineHeading,
-    WrittenLink,
     file_of,
     link_at,
 )
 from memory_bank.frontends.lsp.open_banks import Codebases, OpenBank
+from memory_bank.notes.links import WholeLink
 
 _SIGNS = re.compile(r"([\\`*_{}\[\]()<>#+!|~&$-])")
 
@@ -241,7 +241,7 @@ def workspace_symbols(
     ]
 
 
-def _link(asked: FileRequest, position: Position) -> tuple[WrittenLink, LinkTarget] | None:
+def _link(asked: FileRequest, position: Position) -> tuple[WholeLink, LinkTarget] | None:
     note = asked.texts.note(asked.path) if asked.path else None
     written = link_at(note, asked.offset(position)) if note else None
     if written is None:

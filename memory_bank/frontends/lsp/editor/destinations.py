@@ -15,12 +15,13 @@ from memory_bank.bank.bank import Bank
 from memory_bank.bank.open_index import View
 from memory_bank.base.errors import BadName
 from memory_bank.code.parse.parsed_file import Symbol
-from memory_bank.frontends.lsp.editor.open_texts import Texts, WrittenLink, links_of
+from memory_bank.frontends.lsp.editor.open_texts import Texts, links_of
 from memory_bank.frontends.lsp.editor.symbol_notes import MAX_CHARACTERS, parsed
 from memory_bank.git import repository
 from memory_bank.notes import names, parsing
 from memory_bank.notes.characters import BREAK
 from memory_bank.notes.link_targets import TargetNames, target_of
+from memory_bank.notes.links import WholeLink
 from memory_bank.notes.note import Meta, Note, NoteLink, NoteSection
 from memory_bank.search.manifest import link_rows
 from memory_bank.trust.stale_cache import NoteMarks, note_marks
@@ -70,7 +71,7 @@ def leads_to(texts: Texts, path: str, links: Sequence[NoteLink]) -> list[LinkTar
     ]
 
 
-def written_goals(texts: Texts, path: str, note: Note) -> list[tuple[WrittenLink, LinkTarget]]:
+def written_goals(texts: Texts, path: str, note: Note) -> list[tuple[WholeLink, LinkTarget]]:
     """Return the written links of a note, each with where it leads."""
     written = links_of(note)
     return list(zip(written, leads_to(texts, path, [one.link for one in written]), strict=True))

@@ -14,7 +14,7 @@ from memory_bank.bank.open_index import View
 from memory_bank.base.errors import MemoryBankError
 from memory_bank.notes import parsing
 from memory_bank.notes.characters import BREAK
-from memory_bank.notes.links import front_matter_links, locate_whole_links
+from memory_bank.notes.links import WholeLink, front_matter_links, locate_whole_links
 from memory_bank.notes.note import Note, NoteLink, NoteSection
 from memory_bank.search.manifest import document_rows, entries
 
@@ -133,23 +133,9 @@ class LastAnswer(Generic[Text, Value]):
 _NONE: Mapping[str, str] = MappingProxyType({})
 
 
-class WrittenLink(NamedTuple):
-    """A link with the offsets of its target and of all of it in the note's text."""
-
-    link: NoteLink
-    start: int
-    end: int
-    first: int
-    last: int
-
-    def holds(self, offset: int) -> bool:
-        """Tell whether a cursor at an offset is on the link, or on its target."""
-        return self.first <= offset <= self.last or self.start <= offset <= self.end
-
-
 _PARSED: LastAnswer[tuple[str, bytes], Note] = LastAnswer(256)
 
-_LINKS: LastAnswer[Note, tuple[WrittenLink, ...]] = LastAnswer(256)
+_LINKS: LastAnswer[Note, tuple[WholeLink, ...]] = LastAnswer(256)
 """The latest texts of notes as parsed, and their links."""
 
 
@@ -183,27 +169,27 @@ def file_of(bank: Bank, path: str) -> str:
     return str(bank.roots.file(path))
 
 
-def links_of(note: Note) -> tuple[WrittenLink, ...]:
+def links_of(note: Note) -> tuple[WholeLink, ...]:
     """Return the links that are written in a note: of its text, and references of front matter."""
     return _LINKS.get(note.path, note, lambda: tuple(_links(note)))
 
 
-def link_at(note: Note, offset: int) -> WrittenLink | None:
+def link_at(note: Note, offset: int) -> WholeLink | None:
     """Return the link at an offset."""
     return next((one for one in links_of(note) if one.holds(offset)), None)
 
 
-def _links(note: Note) -> Iterator[WrittenLink]:
+def _links(note: Note) -> Iterator[WholeLink]:
     head = note.text[: note.body_start]
     for file in note.meta.file_refs:
         if place := re.search(rf"(?<![\w/.-]){re.escape(file)}(?![\w/.-])", head):
             line = 1 + parsing.count_lines(head[: place.start()])
             link = NoteLink(file, "reference", line, "mentions", names_file=True)
-            yield WrittenLink(link, *place.span(), *place.span())
+            yield WholeLink(link, *place.span(), *place.span())
     for link, start, end, _ in front_matter_links(head):
         first, last = head.rfind("[[", 0, start), head.find("]]", end)
-        yield WrittenLink(link, start, end, first, last + 2)
+        yield WholeLink(link, start, end, first, last + 2)
     first_line = 1 + parsing.count_lines(head)
     for link, *places in locate_whole_links(note.text[note.body_start :], first_line):
         start, end, first, last = (note.body_start + place for place in places)
-        yield WrittenLink(link, start, end, first, last)
+        yield WholeLink(link, start, end, first, last)

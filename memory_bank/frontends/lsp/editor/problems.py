@@ -12,9 +12,9 @@ from memory_bank.bank.findings import Finding, Severity
 from memory_bank.bank.open_index import View
 from memory_bank.base.errors import MemoryBankError, NoteNotFound, similar_names
 from memory_bank.frontends.lsp.editor.destinations import LinkTarget, written_goals
-from memory_bank.frontends.lsp.editor.open_texts import Texts, WrittenLink
+from memory_bank.frontends.lsp.editor.open_texts import Texts
 from memory_bank.notes.characters import BREAK
-from memory_bank.notes.links import edits
+from memory_bank.notes.links import WholeLink, edits
 from memory_bank.notes.merging.conflicts import UNRESOLVED
 from memory_bank.notes.names import name_of
 from memory_bank.notes.note import Note
@@ -172,7 +172,7 @@ def _link_rule(goal: LinkTarget) -> str:
     return "ambiguous-link" if goal.candidates else "broken-link"
 
 
-def _link_fixes(texts: Texts, note: Note, written: WrittenLink, goal: LinkTarget) -> Iterator[Fix]:
+def _link_fixes(texts: Texts, note: Note, written: WholeLink, goal: LinkTarget) -> Iterator[Fix]:
     if goal.candidates:
         for path in goal.candidates[:10]:
             yield from retargeted(note, written, name_of(path), _link_rule(goal))
@@ -213,12 +213,12 @@ def _saved_fixes(texts: Texts, path: str, note: Note, finding: Finding) -> Itera
         yield from retargeted(note, named[0], new, finding.rule)
 
 
-def _is_named(written: WrittenLink, finding: Finding) -> bool:
+def _is_named(written: WholeLink, finding: Finding) -> bool:
     """Tell whether a finding's message names a link's target."""
     return written.link.target.rpartition("/")[2].removesuffix(".md") in finding.message
 
 
-def retargeted(note: Note, written: WrittenLink, new: str, rule: str) -> Iterator[Fix]:
+def retargeted(note: Note, written: WholeLink, new: str, rule: str) -> Iterator[Fix]:
     """Yield the change of a link's target, in the syntax of the link."""
     title = f"Change the link to {new}"
     if written.link.kind == "reference" and not note.text.startswith("[[", written.first):

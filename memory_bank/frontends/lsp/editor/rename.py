@@ -19,10 +19,10 @@ from memory_bank.frontends.lsp.editor.destinations import (
     sources,
     written_goals,
 )
-from memory_bank.frontends.lsp.editor.open_texts import Texts, WrittenLink, file_of, link_at
+from memory_bank.frontends.lsp.editor.open_texts import Texts, file_of, link_at
 from memory_bank.memory.move_and_merge import place_of, retarget
 from memory_bank.notes import names
-from memory_bank.notes.links import edits
+from memory_bank.notes.links import WholeLink, edits
 from memory_bank.notes.note import Note, NoteSection
 from memory_bank.search.manifest import document_rows, link_rows
 
@@ -89,7 +89,7 @@ def renameable(texts: Texts, path: str, offset: int) -> Renameable | None:
 
 
 def _through_link(
-    texts: Texts, path: str, note: Note, written: WrittenLink, offset: int
+    texts: Texts, path: str, note: Note, written: WholeLink, offset: int
 ) -> Renameable | None:
     goal = next(goal for one, goal in written_goals(texts, path, note) if one == written)
     if not goal.path:
@@ -280,7 +280,7 @@ def _by_title(texts: Texts, path: str, old: str, new: str) -> Iterator[OffsetEdi
                 yield OffsetEdit(source, written.start, written.end, new)
 
 
-def _fragment(note: Note, written: WrittenLink) -> tuple[int, int] | None:
+def _fragment(note: Note, written: WholeLink) -> tuple[int, int] | None:
     """Return the offsets of the heading in a link, without its `#`."""
     if not written.link.heading:
         return None
