@@ -7,9 +7,13 @@ import re
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from sqlite3 import Connection
 from typing import Any, NamedTuple
+
+from blake3 import blake3
 
 from memory_bank.base import sqlite
 from memory_bank.base.errors import Busy, IndexDamaged, StorageFailed
@@ -17,12 +21,10 @@ from memory_bank.base.paths import private_folder
 from memory_bank.code.parse.parsed_file import (
     SYMBOL,
     TEST,
-    IdParts,
     Intent,
     ParsedFile,
     Symbol,
     dumped,
-    ids,
     loaded,
 )
 
@@ -267,23 +269,37 @@ def _give_ids(
 ) -> set[int]:
     """Give the rows of some names their ids; return the files whose ids changed."""
     sql = (
-        f"SELECT t.id, f.language, t.{column}, f.path, t.sym, f.id FROM {table} AS t"
+        f"SELECT f.language, t.{column}, f.path, t.id, t.sym, f.id FROM {table} AS t"
         f" JOIN files AS f ON f.id = t.file WHERE t.{column} IN ({{}})"
     )
-    rows = {row[0]: row for row in sqlite.chunked(base, sql, names)}
-    given = [
-        (found, row.number)
-        for row, found in ids(prefix, [IdParts(*row[:5]) for row in rows.values()])
-        if found != row.id
-    ]
+    given: list[tuple[str, int]] = []
+    files: set[int] = set()
+    for found, number, had, file in _ids(prefix, set(sqlite.chunked(base, sql, names))):
+        if found != had:
+            given.append((found, number))
+            files.add(file)
     base.executemany(f"UPDATE {table} SET sym = ? WHERE id = ?", given)
-    return {rows[number][5] for _, number in given}
+    return files
+
+
+def _ids(prefix: str, rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[str, int, str, int]]:
+    """Yield the ids of rows of language, name, path, number, and what goes with the number.
+
+    An id is the hash of language and name; if several files have that name, also of the path, and
+    for the second and later ones in a file also of their order there.
+    """
+    for named, same in groupby(sorted(rows), key=itemgetter(0, 1)):
+        files = [list(some) for _, some in groupby(same, key=itemgetter(2))]
+        for some in files:
+            for order, (_, _, path, number, had, file) in enumerate(some):
+                parts = [*named, *([path] if len(files) > 1 else [])]
+                parts += [f"#{order + 1}"] if order else []
+                text = "\0".join(parts).encode("utf-8", "replace")
+                yield prefix + blake3(text).hexdigest()[:12], number, had, file
 
 
 def _sum_up(base: Connection, files: Sequence[int]) -> None:
     """Record the hash of all ids of some files."""
-    from blake3 import blake3
-
     found: dict[int, list[str]] = {number: [] for number in files}
     for table in ("symbols", "tests"):
         sql = f"SELECT file, sym FROM {table} WHERE file IN ({{}}) ORDER BY id"

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
+from collections.abc import Sequence
 from typing import Any, NamedTuple
-
-from blake3 import blake3
 
 KINDS = ("function", "class", "method", "constant", "interface", "enum", "type", "module")
 """What a symbol may be; `module` is also a namespace, `type` also a struct or an alias."""
@@ -100,44 +97,6 @@ class ParsedFile(NamedTuple):
 
 SYMBOL, TEST = "sym-", "test-"
 """Starts of the ids of symbols and of tests."""
-
-DIGITS = 12
-
-
-class IdParts(NamedTuple):
-    """What an id is made of."""
-
-    number: int
-    """The number of its row."""
-    language: str
-    name: str
-    """The qualified name of a symbol, the title of a test."""
-    path: str
-    id: str
-    """The id that it has; empty if none."""
-
-
-def ids(prefix: str, rows: Sequence[IdParts]) -> Iterator[tuple[IdParts, str]]:
-    """Yield rows with their ids; all rows of the same language and name must be given.
-
-    An id is the hash of language and name; if several files have that name, also of the path, and
-    for the second and later ones in a file also of their order there.
-    """
-    ordered = sorted(rows, key=lambda row: (row.language, row.name, row.path, row.number))
-    for (language, name), same in groupby(ordered, key=lambda row: (row.language, row.name)):
-        files = [list(some) for _, some in groupby(same, key=lambda row: row.path)]
-        for some in files:
-            for order, row in enumerate(some):
-                parts = [language, name]
-                parts += [row.path] if len(files) > 1 else []
-                parts += [f"#{order + 1}"] if order else []
-                yield row, prefix + digest(parts)
-
-
-def digest(parts: Iterable[str]) -> str:
-    """Return the digits of an id."""
-    return blake3("\0".join(parts).encode("utf-8", "replace")).hexdigest()[:DIGITS]
-
 
 READY = b"ready\n"
 """What a process writes that is about to read requests."""
