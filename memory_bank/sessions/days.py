@@ -88,14 +88,14 @@ def known_sessions(bank: Bank) -> list[KnownSession]:
     """Return all sessions, the last started first."""
     notes = {session_id_of(row): row for row in IndexedNotes(bank).rows()}
     with opened(bank) as store:
-        outlines = {one.session_id: one for one in store.queue.outlines()}
+        outlines = {one.session.session_id: one for one in store.queue.outlines()}
     found = [
         KnownSession(
-            started=document.created if document else row.started_at if row else 0.0,
+            started=document.created if document else row.session.started_at if row else 0.0,
             session_id=name,
             agent=_told(document and document.data.get("source_agent"))
-            or (row.agent if row else ""),
-            project=_told(_extra(document).get("project")) or (row.project if row else ""),
+            or (row.session.agent if row else ""),
+            project=_told(_extra(document).get("project")) or (row.session.project if row else ""),
             row=row,
             document=document,
         )

@@ -305,7 +305,7 @@ class EventQueue(QueueFile):
         """
         where = "WHERE ended_at IS NULL" if ongoing else ""
         sql = f"{queue_rows.OUTLINES} {where} ORDER BY started_at, session_id"
-        return [Outline(*row) for row in self._rows(sql)]
+        return [Outline(NewSession(*row[:5]), *row[5:]) for row in self._rows(sql)]
 
     def without_summary(self, before: float) -> list[str]:
         """Return the ids of the sessions with prompts that ended before a time without a summary.

@@ -23,7 +23,7 @@ EVENT = (
 """Selects what `event_of` takes."""
 
 OUTLINES = (
-    "SELECT session_id, project, agent, started_at, ended_at, note, redactions, summary <> '',"
+    "SELECT session_id, project, agent, started_at, git, ended_at, note, redactions, summary <> '',"
     " (SELECT prompt_text FROM prompts AS p WHERE p.session_id = s.session_id"
     " ORDER BY prompt_number LIMIT 1),"
     " (SELECT count(*) FROM prompts AS p WHERE p.session_id = s.session_id),"
@@ -33,7 +33,7 @@ OUTLINES = (
     " coalesce((SELECT max(created_at) FROM events AS e WHERE e.session_id = s.session_id), 0))"
     " FROM sessions AS s"
 )
-"""Selects the fields of `Outline`."""
+"""Selects the fields of `NewSession`, then those of `Outline`."""
 
 MESSAGE = "last_assistant_message"
 """The tool of an event that is the last text of an agent's turn."""
@@ -70,29 +70,6 @@ class Received(NamedTuple):
     created_at: float
 
 
-class Outline(NamedTuple):
-    """A session without its texts."""
-
-    session_id: str
-    project: str
-    agent: str
-    started_at: float
-    """In seconds since 1970, as the other times."""
-    ended_at: float | None
-    note: str
-    """The path of its note; empty before that is written."""
-    redactions: int
-    summary: bool
-    """Whether it has one."""
-    first_prompt: str | None
-    prompts: int
-    pending: int
-    """Events that wait."""
-    last_moment: float
-    """That of its start, its end, its last prompt, or its last event that waits; compressed events
-    are in its note."""
-
-
 class News(NamedTuple):
     """What happened in a session, for subscribers in any process."""
 
@@ -115,6 +92,26 @@ class NewSession(NamedTuple):
     """Seconds since 1970; 0 for now, as in all of these records."""
     git: str = ""
     """A GitState as JSON, see `records.git_text`; empty if it isn't known."""
+
+
+class Outline(NamedTuple):
+    """A session without its texts."""
+
+    session: NewSession
+    ended_at: float | None
+    """In seconds since 1970, as the other times."""
+    note: str
+    """The path of its note; empty before that is written."""
+    redactions: int
+    summary: bool
+    """Whether it has one."""
+    first_prompt: str | None
+    prompts: int
+    pending: int
+    """Events that wait."""
+    last_moment: float
+    """That of its start, its end, its last prompt, or its last event that waits; compressed events
+    are in its note."""
 
 
 class NewPrompt(NamedTuple):

@@ -70,7 +70,11 @@ def end_killed(bank: Bank, starting: str = "") -> list[str]:
     still wait, here or in another work tree, are left for the next time. Returns problems.
     """
     with opened(bank) as store:
-        ids = [one.session_id for one in store.queue.outlines(ongoing=True) if is_idle(store, one)]
+        ids = [
+            one.session.session_id
+            for one in store.queue.outlines(ongoing=True)
+            if is_idle(store, one)
+        ]
         ids += store.queue.without_summary(time.time() - _ENDING_SECONDS)
     problems = []
     for session_id in ids:

@@ -135,7 +135,7 @@ def is_idle(store: NoteStore, one: Outline) -> bool:
     since = datetime.now(UTC) - IDLE
     if one.last_moment >= since.timestamp():
         return False
-    known = store.get_session(one.session_id)
+    known = store.get_session(one.session.session_id)
     return known is None or last_moment(known) < since
 
 
@@ -286,9 +286,9 @@ def _running(bank: Bank, store: NoteStore) -> str:
                 return found  # a program may have begun another session since it set the variable
     project = project_of(bank)
     running = [
-        one.session_id
+        one.session.session_id
         for one in store.queue.outlines(ongoing=True)
-        if one.project == project and not is_idle(store, one)
+        if one.session.project == project and not is_idle(store, one)
     ]
     return running[0] if len(running) == 1 else ""
 

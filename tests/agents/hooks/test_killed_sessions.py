@@ -99,7 +99,7 @@ def test_it_is_ended_with_a_summary_at_the_next_start(hook: Hook, state: Path) -
     late = datetime.now(UTC) - one.ended_at
     assert timedelta(hours=HOURS - 0.1) < late < timedelta(hours=HOURS + 0.1), "when it was killed"
     queue = EventQueue(state)
-    assert [one.session_id for one in queue.outlines(ongoing=True)] == ["next"]
+    assert [one.session.session_id for one in queue.outlines(ongoing=True)] == ["next"]
     queue.close()
 
 
@@ -110,9 +110,9 @@ def test_no_agent_waits_for_it(hook: Hook, state: Path) -> None:
     with locked(folder):  # nothing can be compressed
         start(hook)
         queue = EventQueue(state)
-        assert {one.session_id for one in queue.outlines(ongoing=True)} == {"gone", "next"}
+        assert {one.session.session_id for one in queue.outlines(ongoing=True)} == {"gone", "next"}
     start(hook, "third")
-    until(lambda: "gone" not in {one.session_id for one in queue.outlines(ongoing=True)})
+    until(lambda: "gone" not in {one.session.session_id for one in queue.outlines(ongoing=True)})
     queue.close()
 
 
@@ -122,7 +122,7 @@ def test_a_session_that_may_go_on_stays_open(hook: Hook, state: Path) -> None:
     start(hook)
     until(lambda: (one := notes(state).get("gone")) and one.ended_at)
     queue = EventQueue(state)
-    assert {one.session_id for one in queue.outlines(ongoing=True)} == {"pausing", "next"}
+    assert {one.session.session_id for one in queue.outlines(ongoing=True)} == {"pausing", "next"}
     queue.close()
 
 
@@ -132,17 +132,17 @@ def test_a_session_of_long_ago_that_starts_again_goes_on(hook: Hook, state: Path
     start(hook, "resumed")
     until(lambda: (one := notes(state).get("gone")) and one.ended_at)
     queue = EventQueue(state)
-    assert [one.session_id for one in queue.outlines(ongoing=True)] == ["resumed"]
+    assert [one.session.session_id for one in queue.outlines(ongoing=True)] == ["resumed"]
     event = {"session_id": "gone", "cwd": str(hook.project), "prompt": "And now the tests"}
     hook("claude", "UserPromptSubmit", event)
-    assert {one.session_id for one in queue.outlines(ongoing=True)} == {"resumed", "gone"}
+    assert {one.session.session_id for one in queue.outlines(ongoing=True)} == {"resumed", "gone"}
     hook("claude", "SessionEnd", event)
     until(lambda: len(notes(state)["gone"].prompts) == 2 and "gone" not in open_ids(queue))
     queue.close()
 
 
 def open_ids(queue: EventQueue) -> set[str]:
-    return {one.session_id for one in queue.outlines(ongoing=True)}
+    return {one.session.session_id for one in queue.outlines(ongoing=True)}
 
 
 def test_an_end_that_was_killed_is_made_up_for(
