@@ -10,10 +10,10 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
-from typing import cast
 
 from memory_bank.bank.findings import Finding
-from memory_bank.base.rendering import count, unhidden
+from memory_bank.base.rendering import count
+from memory_bank.base.text import one_line
 from memory_bank.memory.same_subject import plain, side_by_side
 from memory_bank.notes.compare.note_change import (
     ClaimChange,
@@ -32,20 +32,15 @@ _LONGEST = 300
 _TICKS = re.compile("`+")
 
 
-def shown(text: str) -> str:
-    """Return a text with invisible characters escaped and line ends as newlines."""
-    return cast("str", unhidden(text.replace("\r\n", "\n").replace("\r", r"\x0d")))
-
-
-def one_line(text: str, most: int = _LONGEST) -> str:
-    """Return a text on one line, cut to a number of characters."""
-    line = shown(text[: most + 1]).replace("\n", " ").replace("\t", " ").strip()
-    return line if len(line) <= most else f"{line[: most - 1]}…"
+def short_line(text: str) -> str:
+    """Return a text on one line, cut to 300 characters."""
+    line = one_line(text[: _LONGEST + 1]).strip()
+    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
 
 
 def code(text: str) -> str:
     """Return a text as a code span of one line; no text in it ends the span."""
-    line = one_line(text) or " "
+    line = short_line(text) or " "
     ticks = "`" * (_longest_run(line) + 1)
     # one space on each side is no part of a code span, and keeps ticks apart
     return f"{ticks} {line} {ticks}" if "`" in line else f"{ticks}{line}{ticks}"
@@ -53,7 +48,7 @@ def code(text: str) -> str:
 
 def html_code(text: str) -> str:
     """Return a text as a code element of one line, for HTML such as the summary of details."""
-    return f"<code>{escape(one_line(text))}</code>"
+    return f"<code>{escape(short_line(text))}</code>"
 
 
 def _longest_run(text: str) -> int:
