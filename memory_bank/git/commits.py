@@ -11,7 +11,6 @@ from sqlite3 import Connection
 from typing import Any, NamedTuple, Protocol
 
 from memory_bank.base.errors import IndexDamaged
-from memory_bank.git.log import Person
 
 _COLUMNS = (
     "c.n, c.id, c.parents, c.written, c.made, w.name, w.mail, c.subject, c.body, c.people,"
@@ -49,6 +48,13 @@ _START = re.compile(r"[0-9a-f]{7,64}")
 
 _MOST_CHAIN = 5000
 """Number of commits in a row that are looked at for a merge."""
+
+
+class Person(NamedTuple):
+    """A person whom a line at the end of a commit's message names."""
+
+    name: str
+    mail: str
 
 
 class Commit(NamedTuple):

@@ -379,8 +379,9 @@ class History(sqlite.OpenedCache):
             raise failed
 
     def _put_batch(self, base: Connection, batch: Sequence[CommitRecord]) -> None:
-        texts = self._gate([text for one in batch for text in (one.subject, one.body)])
-        people = {(one.author, one.mail) for one in batch}
+        commits = [one.commit for one in batch]
+        texts = self._gate([text for one in commits for text in (one.subject, one.body)])
+        people = {(one.author, one.mail) for one in commits}
         paths = {path for one in batch for change in one.changes for path in change[1:3] if path}
         with sqlite.transaction(base):
             base.executemany("INSERT OR IGNORE INTO people (name, mail) VALUES (?, ?)", people)
@@ -388,22 +389,25 @@ class History(sqlite.OpenedCache):
                 "INSERT OR IGNORE INTO paths (path) VALUES (?)", ((path,) for path in paths)
             )
             ranks: dict[bytes, int] = {}
-            for number, one in enumerate(batch):
-                rank = max([one.made, *(1 + self._rank(base, ranks, p) for p in one.parents)])
-                ranks[one.id] = rank
+            for number, (one, words, changes) in enumerate(batch):
+                commit, parents = bytes.fromhex(one.id), [*map(bytes.fromhex, one.parents)]
+                rank = max([one.made, *(1 + self._rank(base, ranks, p) for p in parents)])
+                ranks[commit] = rank
+                named = one.co_authors or one.reviewers
                 row = (
-                    one.id, b"".join(one.parents), rank, one.written, one.made, one.author,
-                    one.mail, texts[2 * number], texts[2 * number + 1],
-                    one.words, one.people, one.request, len(one.changes),
+                    commit, b"".join(parents), rank, one.written, one.made, one.author, one.mail,
+                    texts[2 * number], texts[2 * number + 1], words,
+                    json.dumps([one.co_authors, one.reviewers]) if named else "", one.request,
+                    len(changes),
                 )  # fmt: skip
                 if base.execute(_COMMIT, row).rowcount:  # else another process was first
                     base.executemany(
                         _CHANGE,
                         (
-                            (path, one.id, *more)
+                            (path, commit, *more)
                             for path, *more in (
                                 (new, status, old, before, after)
-                                for status, old, new, before, after in one.changes
+                                for status, old, new, before, after in changes
                             )
                         ),
                     )
@@ -477,7 +481,7 @@ def merge_changes(
     try:
         with closing(output):
             for record in records(output):
-                if (commit := at.commit(record.id.hex())) is None:
+                if (commit := at.commit(record.commit.id)) is None:
                     continue
                 for status, _, path, before, after in record.changes:
                     name = path.decode("utf-8", "surrogateescape")

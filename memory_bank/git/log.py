@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from memory_bank.git import authorship
+from memory_bank.git.commits import Commit, Person
 from memory_bank.git.process import GitFailed
 
 _MOST_WORD = 50_000_000
@@ -41,33 +41,16 @@ _FORMAL = re.compile(
 """Lines of a message that say nothing of the change."""
 
 
-class Person(NamedTuple):
-    """A person whom a line at the end of a commit's message names."""
-
-    name: str
-    mail: str
-
-
 RawChange = tuple[str, bytes | None, bytes, bytes, bytes]
 """Status, old path if it is another, path, blobs before and after."""
 
 
 class CommitRecord(NamedTuple):
-    """A commit as git prints it."""
+    """A commit as git prints it; its texts may have secrets."""
 
-    id: bytes
-    parents: tuple[bytes, ...]
-    written: int
-    made: int
-    author: str
-    mail: str
-    subject: str
-    body: str
+    commit: Commit
     words: int
     """Number of words in the body, but for lines such as `Signed-off-by`."""
-    people: str
-    """Co-authors and reviewers, in JSON; empty if there are none."""
-    request: int
     changes: Sequence[RawChange]
 
 
@@ -121,22 +104,24 @@ def _blob(text: str) -> bytes:
 def _record(fields: Sequence[bytes], changes: Sequence[RawChange]) -> CommitRecord:
     texts = [one.decode("utf-8", "replace") for one in fields]
     commit, parents, written, made, author, mail, subject, reviewers, body = texts
-    people = [_people(_CO_AUTHOR.findall(body)), _people(reviewers.split(_UNIT))]
     return CommitRecord(
-        bytes.fromhex(commit), tuple(map(bytes.fromhex, parents.split())), _second(written),
-        _second(made), clean(author), clean(mail), clean(subject), _lines(body),
+        Commit(
+            commit, tuple(parents.split()), _second(written), _second(made), clean(author),
+            clean(mail), clean(subject), _lines(body), _people(_CO_AUTHOR.findall(body)),
+            _people(reviewers.split(_UNIT)),
+            authorship.number(subject, body, merge=" " in parents),
+        ),
         len(_FORMAL.sub("", body[:_LONGEST_BODY]).split()),
-        json.dumps(people) if any(people) else "",
-        authorship.number(subject, body, merge=" " in parents), changes,
+        changes,
     )  # fmt: skip
 
 
-def _people(lines: Iterable[str]) -> list[Person]:
+def _people(lines: Iterable[str]) -> tuple[Person, ...]:
     found = []
     for line in [line for line in lines if line.strip()][:_MOST_TRAILERS]:
         name, _, rest = line.partition("<")
         found.append(Person(clean(name), clean(rest.partition(">")[0])))
-    return found
+    return tuple(found)
 
 
 def clean(text: str) -> str:

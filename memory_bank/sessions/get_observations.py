@@ -95,7 +95,7 @@ def _section(view: View, bank: Bank, name: str) -> RowPlace | None:
         note = _note_place(view, bank, name[:at])
         if note is not None:
             parts = entries.parts(view.manifest, [note.document])[note.document]
-            found = heading_place(parts.values(), note.document, name[at + 1 :].strip())
+            found = heading_place(parts, note.document, name[at + 1 :].strip())
             if found is not None:
                 return found
         at = name.find("#", at + 1)

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from memory_bank.bank.open_index import View
 from memory_bank.base.dates import iso_of
-from memory_bank.base.documents import Span, lines_between
+from memory_bank.base.documents import Section, Span, lines_between
 from memory_bank.base.setting_sections import OBSERVATION_TYPES
 from memory_bank.base.text import estimate
 from memory_bank.notes.names import name_of
 from memory_bank.search.manifest import document_rows, entries
 from memory_bank.search.manifest.document_rows import DocumentRow
-from memory_bank.search.manifest.entries import WHOLE, Entry, SectionPart
+from memory_bank.search.manifest.entries import WHOLE, Entry
 from memory_bank.sessions.answers import IndexRow, Type
 
 OTHER = "discovery"
@@ -132,7 +132,7 @@ class Rows:
     def _text(self, document: DocumentRow, span: Span) -> str:
         return self._view.source.text(document.key, document.hash, span) or ""
 
-    def _heading(self, document: int, part: SectionPart) -> str:
+    def _heading(self, document: int, part: Section) -> str:
         """Return the heading of a section, with those above it if another has the same."""
         every = self.parts[document].values()
         same = [one for one in every if one.headings[-1:] == part.headings[-1:]]
@@ -164,13 +164,13 @@ def place_of(entry: Entry) -> RowPlace:
     return RowPlace(entry.document, entry.section)
 
 
-def heading_place(parts: Iterable[SectionPart], document: int, heading: str) -> RowPlace | None:
+def heading_place(parts: Mapping[int, Section], document: int, heading: str) -> RowPlace | None:
     """Return the place of a section by its heading, or by all its headings joined by ` > `."""
     wanted = heading.casefold()
-    for part in parts:
+    for number, part in parts.items():
         forms = (*part.headings[-1:], " > ".join(part.headings))
         if part.headings and wanted in {form.casefold() for form in forms}:
-            return RowPlace(document, part.ordinal)
+            return RowPlace(document, number)
     return None
 
 

@@ -406,9 +406,9 @@ def _sections(view: View, places: Sequence[RowPlace]) -> list[RowPlace]:
     """Return the sections under a heading of some notes."""
     parts = entries.parts(view.manifest, [place.document for place in places])
     return [
-        RowPlace(place.document, part.ordinal)
+        RowPlace(place.document, number)
         for place in places
-        for part in parts[place.document].values()
+        for number, part in parts[place.document].items()
         if part.headings
     ]
 

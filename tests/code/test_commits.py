@@ -35,7 +35,7 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     def records(output: Iterable[bytes]) -> Iterator[CommitRecord]:
         for one in real(output):
-            printed.append(one.id.hex())
+            printed.append(one.commit.id)
             yield one
 
     monkeypatch.setattr(git_history, "records", records)

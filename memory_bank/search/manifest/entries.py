@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
+from memory_bank.base.documents import Section
 from memory_bank.notes.names import key as link_key
 from memory_bank.search.manifest import document_graph
 from memory_bank.search.manifest.document_rows import DocumentRow
@@ -352,21 +353,9 @@ def named(manifest: Manifest, names: Collection[str]) -> dict[str, Entry]:
     return {name: Entry(document, at, created, name) for name, document, at, created in rows}
 
 
-class SectionPart(NamedTuple):
-    """A section of a document."""
-
-    ordinal: int
-    line: int
-    end_line: int
-    headings: tuple[str, ...]
-    name: str
-    created: float
-    tokens: int
-
-
 def parts(
     manifest: Manifest, documents: Collection[int], observations: Collection[tuple[int, int]] = ()
-) -> dict[int, dict[int, SectionPart]]:
+) -> dict[int, dict[int, Section]]:
     """Return the sections of some documents by their numbers, in their order.
 
     Of the observations, only those with the given documents and sections are among them.
@@ -379,10 +368,10 @@ def parts(
     one = f"SELECT {_PART} FROM sections AS s WHERE document = ? AND ordinal = ?"
     for place in observations:
         rows.update(manifest.execute(one, place))
-    found: dict[int, dict[int, SectionPart]] = {document: {} for document in documents}
-    for document, at, line, end, headings, *rest in sorted(rows):
+    found: dict[int, dict[int, Section]] = {document: {} for document in documents}
+    for document, at, line, end, headings, name, created, tokens in sorted(rows):
         above = tuple(filter(None, headings.split(SEPARATOR)))
-        found[document][at] = SectionPart(at, line, end, above, *rest)
+        found[document][at] = Section(line, end, above, name, created=created, tokens=tokens)
     return found
 
 
