@@ -51,8 +51,12 @@ if TYPE_CHECKING:
     from memory_bank.sessions.forgotten import prune
     from memory_bank.sessions.get_observations import get_observations
     from memory_bank.sessions.listing import list_sessions, show_session
-    from memory_bank.sessions.observations import changes_for_file, decisions, search_observations
-    from memory_bank.sessions.session_stores import session_store
+    from memory_bank.sessions.observations import (
+        changes_for_file,
+        decisions,
+        search_observations,
+        session_store,
+    )
     from memory_bank.sessions.sessions import (
         end_session,
         start_session,
@@ -138,8 +142,8 @@ _HOMES = {
         "changes_for_file",
         "decisions",
         "search_observations",
+        "session_store",
     ),
-    "sessions.session_stores": ("session_store",),
     "sessions.sessions": (
         "end_session",
         "start_session",

@@ -17,7 +17,6 @@ from memory_bank.bank.backlinks import shown
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.findings import Finding
 from memory_bank.bank.open_index import NoteRow, View, note_of
-from memory_bank.bank.sentences import first_sentence, sentence_around
 from memory_bank.base.errors import did_you_mean
 from memory_bank.code import lookup
 from memory_bank.code.code_names import SYMBOL, symbol_of
@@ -26,6 +25,7 @@ from memory_bank.code.index.database import CodeDatabase
 from memory_bank.code.records import CitingNote
 from memory_bank.notes import names
 from memory_bank.notes.file_patterns import APPLIES_TO, matches, patterns
+from memory_bank.notes.sections import sentence_around, sentence_below
 from memory_bank.search import snippets
 from memory_bank.search.manifest import document_rows, link_rows
 from memory_bank.search.manifest.link_rows import LinkRow, to_code
@@ -102,7 +102,7 @@ def _applying(view: View, path: str) -> tuple[CitingNote, ...]:
     for number, row in rows.items():
         note = note_of(row)
         text = view.source.text(note.path, note.etag, first[number].span) if number in first else ""
-        said = first_sentence((text or "").removeprefix(f"# {note.title}").strip())
+        said = sentence_below((text or "").removeprefix(f"# {note.title}").strip())
         notes.append(
             CitingNote(note.note_id, note.path, note.title, note.type, note.created_at, said, ())
         )
@@ -157,7 +157,7 @@ def _links(
             continue
         said = sentence_around(row.before, row.text or row.target, row.after)
         if not said and row.source in first:
-            said = first_sentence(
+            said = sentence_below(
                 view.source.text(note.path, note.etag, first[row.source].span) or ""
             )
         links.append(_Link(row, note, said, symbol_of(row)))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from memory_bank.bank.sentences import first_sentence
 from memory_bank.base.rendering import count, named, resolved_to, same_words, unclear
 from memory_bank.base.screen import FOUND, NOTHING, Call, place
 from memory_bank.code.index.codebase import Codebase
@@ -21,6 +20,7 @@ from memory_bank.code.records import (
     SymbolList,
     SymbolShown,
 )
+from memory_bank.notes.sections import sentence_below
 
 _INDENT = "  "
 
@@ -81,7 +81,7 @@ def _explained(call: Call, root: Path, found: ExplainedSymbol) -> None:
     view.notes(f"rules for {one.path}", found.rules)
     if view.heading("commits that say why, and the newest", found.commits):
         for made in found.commits:
-            reason = first_sentence(made.reason)
+            reason = sentence_below(made.reason)
             console.line(f"  {made.committed_at[:10]}  {made.subject}")
             if reason:
                 console.line((f"              {reason}", "dim"))

@@ -8,7 +8,6 @@ from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Annotated
 
-from memory_bank.bank.sentences import first_sentence
 from memory_bank.base.dates import iso_of
 from memory_bank.base.errors import BadInput, did_you_mean, similar_names
 from memory_bank.base.operation import Param, Tool, operation
@@ -18,6 +17,7 @@ from memory_bank.code.index.codebase import Codebase
 from memory_bank.code.index.database import IntentRow, SymbolRow
 from memory_bank.code.parse.parsed_file import KINDS
 from memory_bank.code.records import CallShown, SymbolDetails, SymbolList, SymbolShown
+from memory_bank.notes.sections import sentence_below
 from memory_bank.search.index.document_changes import Progress
 
 MOST = 1000
@@ -170,7 +170,7 @@ def symbol_shown(row: SymbolRow) -> SymbolShown:
 
 def snippet(row: SymbolRow) -> str:
     """Return the first sentence of a symbol's doc comment, else its signature, on one line."""
-    text = first_sentence(row.symbol.doc) or " ".join(row.symbol.signature.split())
+    text = sentence_below(row.symbol.doc) or " ".join(row.symbol.signature.split())
     return text if len(text) <= _MOST_SNIPPET else f"{text[: _MOST_SNIPPET - 1]}…"
 
 

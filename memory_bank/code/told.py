@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from memory_bank.bank.sentences import first_sentence
 from memory_bank.base.rendering import count, resolved_to, same_words, unclear
 from memory_bank.base.text import Quotes, one_line
 from memory_bank.code.records import (
@@ -18,6 +17,7 @@ from memory_bank.code.records import (
     RecentCommit,
     SymbolDetails,
 )
+from memory_bank.notes.sections import sentence_below
 
 _NOTE_WHOLE = "`read_memory` shows a note whole."
 
@@ -72,7 +72,7 @@ def explained(found: ExplainedSymbol, quotes: Quotes) -> str:
 
 
 def _commit(one: RecentCommit) -> str:
-    reason = f": {first_sentence(one.reason)}" if one.reason else ""
+    reason = f": {sentence_below(one.reason)}" if one.reason else ""
     return f"{one.id[:8]} {one.committed_at[:_DAY]} {one.subject}{reason}".strip()
 
 

@@ -8,6 +8,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice, pairwise
 
+from memory_bank.base.text import around
 from memory_bank.notes.blocks import Blocks, InlineBlock, parse_blocks
 from memory_bank.notes.front_matter import MARK, MAX_FIELDS, Field, fields_of
 from memory_bank.notes.inline import InlineText, plain_text
@@ -251,6 +252,34 @@ def first_sentence(text: str) -> str:
             continue
         return line[: end.end()]
     return line
+
+
+_CITED_END = re.compile(r"[.!?\u3002](?=\s|$)")
+
+_LEADING_HEADINGS = re.compile(r"\A(?:[ ]{0,3}#{1,6}[ \t][^\n]*(?:\n|\Z)|[ \t]*\n)+")
+
+_LEADING_MARKS = "#>*-+ \t"
+"""Signs of Markdown at the start of a line."""
+
+_FEW = 3
+"""Number of words besides its link below which a sentence says nothing."""
+
+
+def sentence_below(text: str) -> str:
+    """Return the first sentence of a text below its headings, on one line."""
+    paragraph = (_LEADING_HEADINGS.sub("", text) or text).strip().partition("\n\n")[0]
+    return first_sentence(paragraph).lstrip(_LEADING_MARKS)
+
+
+def sentence_around(before: str, link: str, after: str) -> str:
+    """Return the sentence of a link with the text before and after it; empty if it says nothing."""
+    starts = [end.end() for end in _CITED_END.finditer(before)]
+    start = before[starts[-1] :] if starts else before
+    end = _CITED_END.search(after)
+    rest = after[: end.end()] if end else after
+    if len(f"{start} {rest}".split()) < _FEW:
+        return ""
+    return " ".join(around(start, link, rest).split()).lstrip(_LEADING_MARKS)
 
 
 def naming_sentence(blocks: Iterable[InlineBlock], known: Mapping[str, LinkDefinition]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from functools import partial
 from typing import Annotated, Any, Literal, NamedTuple, get_args
 
 from memory_bank.bank.bank import Bank
@@ -40,14 +41,15 @@ from memory_bank.sessions.answers import (
     Workflow,
 )
 from memory_bank.sessions.compress import compress_now
+from memory_bank.sessions.notes.note_store import NoteStore
 from memory_bank.sessions.observation_rows import (
     RowPlace,
     Rows,
     is_session,
     place_of,
 )
-from memory_bank.sessions.records import check_type
-from memory_bank.sessions.state import project_of
+from memory_bank.sessions.records import ObservationQuery, check_type
+from memory_bank.sessions.state import project_of, store_of
 from memory_bank.trust import trust_filter
 
 STEPS = (
@@ -479,3 +481,37 @@ def _shown(rows: Rows, place: RowPlace, type: str | None) -> RowPlace:  # noqa: 
     heading = " > ".join(part.headings)
     same = [one for one in parts.values() if one.headings == part.headings]
     return place if 0 < len(heading) <= _LONGEST_HEADING and len(same) == 1 else whole
+
+
+def session_store(bank: Bank) -> NoteStore:
+    """Return the store of a bank's sessions, which implements `SessionStore`.
+
+    It is used by one thread at a time; `close` it in the end. Raises BadInput where memory is
+    turned off.
+    """
+    return store_of(bank, partial(_ids_found, bank))
+
+
+def _ids_found(bank: Bank, query: ObservationQuery) -> list[str]:
+    """Return the ids of the observations that a query finds, page by page."""
+    ids: list[str] = []
+    while len(ids) < query.limit:
+        wanted = query.limit - len(ids)
+        page = search(
+            bank,
+            query.query,
+            project=query.project or None,
+            type="observation",
+            obs_type=query.obs_types,
+            concepts=query.concepts,
+            files=query.files,
+            date_start=query.since,
+            date_end=query.before,
+            limit=wanted,
+            offset=query.offset + len(ids),
+            order_by=query.order_by,
+        )
+        ids += (row.id for row in page.results)
+        if page.count < min(wanted, MOST):
+            break
+    return ids

@@ -11,6 +11,7 @@ import pytest
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadInput
 from memory_bank.sessions.notes.note_format import settled_observation, settled_summary
+from memory_bank.sessions.observations import session_store
 from memory_bank.sessions.queue_rows import Event
 from memory_bank.sessions.records import (
     Observation,
@@ -19,7 +20,6 @@ from memory_bank.sessions.records import (
     Session,
     SessionStore,
 )
-from memory_bank.sessions.session_stores import session_store
 from memory_bank.sessions.state import store_of
 from tests.sessions.sessions_of import OBSERVATION, SESSION, START, SUMMARY
 

@@ -15,9 +15,9 @@ from memory_bank.base.text import Quotes, estimate
 from memory_bank.memory.remember import remember
 from memory_bank.memory.show import show
 from memory_bank.sessions.listing import show_session
+from memory_bank.sessions.observations import session_store
 from memory_bank.sessions.queue_rows import Event
 from memory_bank.sessions.records import Prompt, Session
-from memory_bank.sessions.session_stores import session_store
 from memory_bank.sessions.sessions import (
     end_session,
     start_session,

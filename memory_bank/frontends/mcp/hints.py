@@ -1,11 +1,14 @@
-"""The MCP server's wording of hints: what an agent can do after an error."""
+"""The MCP server's words for agents: hints after errors, and texts that name only served tools.
+
+Texts name tools in backticks. A sentence that names a tool which is not served is left out.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+import re
+from collections.abc import Container, Mapping, Sequence
 
 from memory_bank.base.errors import Hint
-from memory_bank.frontends.mcp.served import first_of
 
 _READ_AGAIN = "read it again with `read_memory`"
 
@@ -67,3 +70,23 @@ def hints(served: Container[str]) -> Mapping[Hint, str]:
     """
     found = {hint: first_of(texts, served) for hint, texts in _HINTS.items()}
     return {hint: text for hint, text in found.items() if text}
+
+
+_TOOL = re.compile(r"`(__IMPORTANT|[a-z]+(?:_[a-z]+)*)`")
+
+_SENTENCE_END = re.compile(r"(?<=[.?!])\s+")
+
+
+def names_only(text: str, served: Container[str]) -> bool:
+    """Tell whether all tools that a text names are served."""
+    return all(name in served for name in _TOOL.findall(text))
+
+
+def worded(text: str, served: Container[str]) -> str:
+    """Return a text without the sentences that name a tool which is not served."""
+    return " ".join(one for one in _SENTENCE_END.split(text) if names_only(one, served))
+
+
+def first_of(texts: Sequence[str], served: Container[str]) -> str:
+    """Return the first text that names only tools that are served; empty if there is none."""
+    return next((text for text in texts if names_only(text, served)), "")

@@ -35,8 +35,7 @@ from memory_bank.code.index.codebase import Codebase
 from memory_bank.frontends import declared
 from memory_bank.frontends.http.path_redaction import without_paths
 from memory_bank.frontends.mcp.arguments import metadata, taken
-from memory_bank.frontends.mcp.hints import hints
-from memory_bank.frontends.mcp.served import worded
+from memory_bank.frontends.mcp.hints import hints, worded
 from memory_bank.frontends.mcp.structure import NOTICE, structured, structured_schema
 from memory_bank.frontends.serving.shared_bank import SharedBank, reporting_to, tell
 

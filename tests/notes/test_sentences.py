@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from memory_bank.bank.sentences import first_sentence, sentence_around
+from memory_bank.notes.sections import sentence_around, sentence_below
 
 
 @pytest.mark.parametrize(
@@ -16,7 +16,7 @@ from memory_bank.bank.sentences import first_sentence, sentence_around
     ],
 )
 def test_the_first_sentence_is_below_the_headings(text: str, sentence: str) -> None:
-    assert first_sentence(text) == sentence
+    assert sentence_below(text) == sentence
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,7 @@
-"""`memory-bank merge-driver`: merge a note for git."""
+"""The commands that other programs start: `hook` by agents' programs, `merge-driver` by git.
+
+`__main__` answers them without this module, which is for their help.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,33 @@ from typing import Annotated
 from memory_bank.base.operation import Param, operation
 from memory_bank.base.screen import Call
 from memory_bank.frontends import merge_driver
+
+
+@operation(
+    "hook",
+    why="""
+    Programs such as Claude Code start it for each event of a session, with the event as JSON on
+    stdin. It stores prompts and the use of tools in this
+    machine's private state, without secrets and without what stands in <private>…</private>, and
+    adds what the project's memory knows to the start of a session and to a prompt.
+
+    Exits with 0 whatever happens, so that it never stops an agent: `memory-bank doctor` says what
+    failed. Without a bank, or where the settings memory.enabled or sessions.capture are false, it
+    does nothing.
+    """,
+    examples=(("memory-bank hook claude-code Stop < event.json", "answer one event"),),
+    group="Agents",
+)
+def hook(
+    call: Call,  # noqa: ARG001  (a hook prints for itself)
+    *,
+    client: Annotated[str, Param(argument=True)],
+    event: Annotated[str, Param(argument=True)] = "",
+) -> int:
+    """Answer one event of an agent's program."""
+    from memory_bank.agents.hook import run  # start-up: help loads each command
+
+    return run([client, event])
 
 
 @operation(
@@ -22,7 +52,7 @@ from memory_bank.frontends import merge_driver
     examples=(("memory-bank git install", "let git run it"),),
     group="Review",
 )
-def command(
+def merge(
     call: Call,
     *,
     marker_size: Annotated[str, Param("Length of conflict markers [7]", metavar="N")] = "",
