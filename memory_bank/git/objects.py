@@ -16,6 +16,7 @@ from pathlib import Path
 from subprocess import Popen
 from typing import BinaryIO, NamedTuple, Self
 
+from memory_bank.base.dates import iso_of
 from memory_bank.base.errors import BadInput, StorageFailed
 from memory_bank.base.filenames import is_utf8
 from memory_bank.git import repository
@@ -86,6 +87,11 @@ class Revision(NamedTuple):
     """The name that was asked for."""
     when: float
     """Time of the commit in seconds since the epoch."""
+
+    @property
+    def day(self) -> str:
+        """Return the day of the commit, in UTC."""
+        return iso_of(self.when)[:10]
 
     @property
     def staged(self) -> bool:

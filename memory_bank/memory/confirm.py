@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 from memory_bank.bank import agent_memories
 from memory_bank.bank.bank import Bank
@@ -285,11 +285,11 @@ def promote(
     draft = _of_observation(one) if isinstance(one, Observation) else _of_summary(one, session)
     done = remember(
         bank,
-        f"{draft.text}\n- learned_in:: [[{name_of(place)}#^{one.id}]]\n",
+        f"{draft.content}\n- learned_in:: [[{name_of(place)}#^{one.id}]]\n",
         type=type or draft.type or DEFAULT_TYPE,
         name=name,
         tags=normalise_tags(draft.tags),
-        file_refs=tuple(dict.fromkeys(draft.files)),
+        file_refs=tuple(dict.fromkeys(draft.file_refs)),
         source_type="agent",
         source_agent=session.agent,
     )
@@ -312,16 +312,7 @@ def _said(session: Session, wanted: str) -> Observation | Summary | None:
     return next((one for one in said if one.id == wanted), None)
 
 
-class _Draft(NamedTuple):
-    """A note to be made."""
-
-    text: str
-    type: str
-    tags: tuple[str, ...]
-    files: tuple[str, ...]
-
-
-def _of_observation(one: Observation) -> _Draft:
+def _of_observation(one: Observation) -> Item:
     parts = [f"# {heading(one.title)}"]
     if one.subtitle:
         parts.append(escaped(one.subtitle))
@@ -330,15 +321,15 @@ def _of_observation(one: Observation) -> _Draft:
     if one.facts:
         parts.append("\n".join(f"- {escaped(' '.join(fact.split()))}" for fact in one.facts))
     files = (*one.files_modified, *one.files_read)
-    return _Draft("\n\n".join(parts) + "\n", one.obs_type, one.concepts, files)
+    return Item("\n\n".join(parts) + "\n", one.obs_type, tags=one.concepts, file_refs=files)
 
 
-def _of_summary(one: Summary, session: Session) -> _Draft:
+def _of_summary(one: Summary, session: Session) -> Item:
     """Return a note with a section for each part of a summary."""
     said = ((name.replace("_", " ").capitalize(), getattr(one, name)) for name in SUMMARY_TEXTS)
     parts = [f"# {heading(note_format.title_of(session))}"]
     parts += (f"## {name}\n\n{escaped(text)}" for name, text in said if text)
-    return _Draft("\n\n".join(parts) + "\n", "", (), (*one.files_edited, *one.files_read))
+    return Item("\n\n".join(parts) + "\n", file_refs=(*one.files_edited, *one.files_read))
 
 
 def _promoted_to(bank: Bank, place: str, observation_id: str) -> str:

@@ -26,6 +26,21 @@ class RuleWithFindings(NamedTuple):
     summary: str
 
 
+@dataclass(frozen=True, slots=True)
+class InNote:
+    """What a change does to a note: its path in the bank, and its file's below the work tree."""
+
+    path: str
+    file: str
+
+
+@dataclass(frozen=True, slots=True)
+class InLine(InNote):
+    """What it does to a line of one."""
+
+    line: int
+
+
 class NewGhost(NamedTuple):
     """A link's target that is no note at HEAD, and was not linked at BASE."""
 
@@ -36,13 +51,10 @@ class NewGhost(NamedTuple):
     line: int
 
 
-class BrokenBacklink(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class BrokenBacklink(InLine):
     """A link of an unchanged note that this change breaks."""
 
-    path: str
-    """The note with the link."""
-    file: str
-    line: int
     target: str
     """As written, with `#heading` or `^block`."""
     note: str
@@ -53,21 +65,18 @@ class BrokenBacklink(NamedTuple):
     """The target to write instead, if known."""
 
 
-class Orphan(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Orphan(InNote):
     """A note that had links from others at BASE and has none at HEAD."""
 
-    path: str
-    file: str
     lost: tuple[str, ...]
     """The notes that linked to it."""
 
 
-class SimilarNote(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class SimilarNote(InNote):
     """A note at BASE whose text is nearly that of an added or changed note."""
 
-    path: str
-    """The added or changed note."""
-    file: str
     other: str
     """The similar note at BASE."""
     likeness: float
@@ -75,22 +84,19 @@ class SimilarNote(NamedTuple):
     other_file: str
 
 
-class SaidElsewhere(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class SaidElsewhere(InNote):
     """A new sentence that may repeat or contradict one of another note."""
 
-    path: str
-    file: str
     remark: SameSubject
     """Both sentences, with their lines in the files, and what differs."""
     other_file: str
 
 
-class WeakNeighbour(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class WeakNeighbour(InNote):
     """A linked or similar note that is superseded or archived."""
 
-    path: str
-    """The changed note."""
-    file: str
     other: str
     """Its neighbour."""
     state: Literal["superseded", "archived"]
@@ -103,12 +109,10 @@ class WeakNeighbour(NamedTuple):
     by_files: tuple[str, ...]
 
 
-class StaleCitation(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class StaleCitation(InLine):
     """A note's citation of code that this change touches: confirm, edit or archive the note."""
 
-    path: str
-    file: str
-    line: int
     target: str
     """The cited file or symbol."""
     state: str

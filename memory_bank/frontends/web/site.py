@@ -25,6 +25,7 @@ from memory_bank.frontends.web import access, templating
 from memory_bank.frontends.web.export.folder import StaticFiles
 from memory_bank.frontends.web.health import RuleRuns
 from memory_bank.git import repository
+from memory_bank.git.objects import Revision
 from memory_bank.memory import overview
 from memory_bank.search.manifest import entries
 from memory_bank.sessions import state
@@ -44,19 +45,10 @@ class MenuEntry(NamedTuple):
     current: bool
 
 
-class Exported(NamedTuple):
-    """What a static site was made from."""
-
-    commit: str
-    committed: float
-    """Time of the commit in seconds since the epoch."""
-    date: str
-
-
 class Site:
     """The dashboard of one bank."""
 
-    exported: Exported | None = None
+    exported: Revision | None = None
     """Set if the pages become files, for readers without a server: see `exported_site`."""
 
     def __init__(self, shared: SharedBank, *, write: bool = False) -> None:

@@ -10,6 +10,7 @@ from memory_bank.bank.bank import Bank
 from memory_bank.bank.open_index import NoteRow, View, note_of
 from memory_bank.bank.revisions.revisions import checked_out, revision_of
 from memory_bank.base.errors import BadInput
+from memory_bank.git.objects import Revision
 from memory_bank.memory.overview import RecentChanges
 from memory_bank.notes import front_matter
 from memory_bank.notes.characters import decode
@@ -38,9 +39,7 @@ class Export(NamedTuple):
     """A bank for an export, open while the export goes on."""
 
     bank: Bank
-    commit: str
-    committed: float
-    """Time of the commit in seconds since the epoch."""
+    revision: Revision
     notes: int
     left_out: tuple[NotExported, ...]
     sessions: int
@@ -81,7 +80,7 @@ def exported(bank: Bank, rev: str = "HEAD") -> Iterator[Export]:
             )
         copy.catch_up()
         trust.refresh(copy, [_OWN], _SECONDS)  # else answers would depend on the time it takes
-        yield Export(copy, revision.commit, revision.when, left, tuple(refused), len(sessions))
+        yield Export(copy, revision, left, tuple(refused), len(sessions))
 
 
 def committed(found: RecentChanges) -> RecentChanges:

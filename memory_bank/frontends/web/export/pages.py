@@ -22,7 +22,7 @@ from memory_bank.code.index.codebase import Codebase
 from memory_bank.frontends.serving.shared_bank import SharedBank
 from memory_bank.frontends.web.export.exporting import Export, Words
 from memory_bank.frontends.web.health import Checked, RuleRuns, check
-from memory_bank.frontends.web.site import Exported, Site
+from memory_bank.frontends.web.site import Site
 from memory_bank.frontends.web.templating import quoted
 
 SEARCH = "/search"
@@ -68,10 +68,11 @@ class ExportedSite(Site):
 
     def __init__(self, export: Export) -> None:
         """Take what may be shown."""
-        moment = datetime.fromtimestamp(export.committed, UTC)
-        self.exported = Exported(export.commit, export.committed, moment.date().isoformat())
+        self.exported = export.revision
         super().__init__(ExportedBank(export.bank))
-        self.health = CheckedOnce(self, moment.isoformat())
+        self.health = CheckedOnce(
+            self, datetime.fromtimestamp(export.revision.when, UTC).isoformat()
+        )
 
     def paths(self) -> Iterator[str]:
         """Yield the addresses of all pages."""

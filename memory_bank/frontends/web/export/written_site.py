@@ -85,10 +85,10 @@ def build(export: Export, folder: Path, progress: Progress | None = None) -> Bui
     write(".nojekyll", b"")  # else a Pages site would leave files out
     for name, data in site.static.all():
         write(name, data)
-    removed = target.finish({"commit": export.commit})
+    removed = target.finish({"commit": export.revision.commit})
     return Built(
         folder=str(folder),
-        commit=export.commit,
+        commit=export.revision.commit,
         notes=export.notes,
         pages=len(asked.files),
         files=target.count,

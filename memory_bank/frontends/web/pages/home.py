@@ -60,7 +60,7 @@ def static_paths(_: Site) -> Sequence[str]:
 
 
 def _values(bank: Bank, site: Site) -> dict[str, Any]:
-    now = site.exported.committed if site.exported else None
+    now = site.exported.when if site.exported else None
     found = overview.home(bank, now=now)
     lately = exporting.committed(found.lately) if site.exported else found.lately
     days, shown = _days(lately.changes, dated=bool(site.exported))

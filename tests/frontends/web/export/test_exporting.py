@@ -28,14 +28,14 @@ def test_nothing_private_is_exported(project: Path, git: Git) -> None:
     git(project, "commit", "-qm", "Add")
     (bank / "later.md").write_text("# Later\n")
     with open_bank(project) as opened, exporting.exported(opened) as export:
-        assert export.commit == git(project, "rev-parse", "HEAD").strip()
+        assert export.revision.commit == git(project, "rev-parse", "HEAD").strip()
         assert (export.notes, export.sessions) == (3, 1)
         (left,) = export.left_out
         assert left.what == "token.md"
         assert "has a secret: GitHub token, line 3" in left.reason
         found = [one.note.path for one in exporting.words(export.bank)]
         assert found == ["decisions/tantivy.md", "decisions/whoosh.md", "facts/bm25.md"]
-        shown = overview.home(export.bank, now=export.committed)
+        shown = overview.home(export.bank, now=export.revision.when)
         assert shown.notes == 3
         counts = overview.overview(export.bank)
         assert (counts.observations, counts.sessions) == (0, 0)
