@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import cast
 
@@ -68,6 +68,21 @@ class Quotes:
     def introduced(self, text: str) -> str:
         """Return a text between marks, after the sentence that explains them."""
         return f"{self.notice}\n{self.quote(text)}"
+
+    def answer(self, head: str, *parts: str) -> str:
+        """Return an answer: the first line, and the parts that are not empty.
+
+        The first line explains the quotes if there are parts.
+        """
+        lines = [part for part in parts if part]
+        first = f"{head} {self.notice}".strip() if lines else head
+        return "\n".join([first, *lines])
+
+    def remarks(self, notices: Iterable[str] = (), problem: str | None = None) -> list[str]:
+        """Return the notices and the problem of an answer, which may name files, quoted."""
+        said = [("Notice", one) for one in notices]
+        said += [("Incomplete", problem)] if problem else []
+        return [f"{word}: {self.inside(one_line(text))}" for word, text in said]
 
     def inside(self, text: str) -> str:
         """Return a text between marks without added line ends; an empty text stays empty."""

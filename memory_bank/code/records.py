@@ -117,6 +117,12 @@ class CitingNote(NamedTuple):
     links: tuple[LinkShown, ...]
     """Its links to the symbol or the file, with the words around each."""
 
+    @property
+    def said(self) -> str:
+        """The words around its first link, or its sentence if that is a reference."""
+        first = self.links[0] if self.links else None
+        return first.context if first and first.kind != "reference" else self.sentence
+
 
 @dataclass(frozen=True, slots=True)
 class CoupledFile:

@@ -232,6 +232,5 @@ class CodeAnswerView:
                 _INDENT, (where, "place"), "  ", (named(note.title), "bold"),
                 (f"  {note.created_at[:10]}", "dim"),
             )  # fmt: skip
-            said = first.context if first and first.kind != "reference" else note.sentence
-            if not same_words(note.title, said):
-                self._console.block(said, _INDENT * 3, "dim")
+            if not same_words(note.title, note.said):
+                self._console.block(note.said, _INDENT * 3, "dim")

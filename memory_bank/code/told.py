@@ -140,16 +140,10 @@ def _notes(title: str, notes: Sequence[CitingNote]) -> Iterator[str]:
         title,
         (
             f"{one.path}{f':{one.links[0].line}' if one.links else ''} | {one.created_at[:_DAY]}"
-            f" | {_said(one)}"
+            f" | {one.title if same_words(one.title, one.said) else f'{one.title}: {one.said}'}"
             for one in notes
         ),
     )
-
-
-def _said(one: CitingNote) -> str:
-    of_all = not one.links or one.links[0].kind == "reference"
-    said = one.sentence if of_all else one.links[0].context
-    return one.title if same_words(one.title, said) else f"{one.title}: {said}"
 
 
 def _part(title: str, lines: Iterable[str]) -> Iterator[str]:
@@ -163,10 +157,7 @@ def _part(title: str, lines: Iterable[str]) -> Iterator[str]:
 def _answer(
     quotes: Quotes, head: str, lines: Iterable[str], notices: Sequence[str], problem: str | None
 ) -> str:
-    remarks = [f"Notice: {quotes.inside(one_line(notice))}" for notice in notices]
-    if problem:
-        remarks.append(f"Incomplete: {quotes.inside(one_line(problem))}")
-    return "\n".join([f"{head} {quotes.notice}", quotes.quote("\n".join(lines)), *remarks])
+    return quotes.answer(head, quotes.quote("\n".join(lines)), *quotes.remarks(notices, problem))
 
 
 def then_of_symbol(found: ExplainedSymbol) -> str:

@@ -83,12 +83,10 @@ def recalled(answer: Recalled, quotes: Quotes) -> str:
     good = [_hit(quotes, note) for note in answer.notes if not (answer.apart and note.weak)]
     weaker = [_hit(quotes, note) for note in answer.notes if answer.apart and note.weak]
     hits = [*good, *(["Weaker matches:"] if weaker else []), *weaker]
-    notices = (f"Notice: {quotes.inside(one_line(notice))}" for notice in answer.notices)
+    notices = quotes.remarks(answer.notices)
     rows = "\n".join(map(_result_row, answer.commits or ()))
     commits = [quotes.quote(rows, {"what": "commits"})] if rows else []
-    return answer_text(
-        quotes, head, *notices, *hits, *commits, problem_text(quotes, answer.problem)
-    )
+    return quotes.answer(head, *notices, *hits, *commits, *quotes.remarks(problem=answer.problem))
 
 
 def linked(answer: Recalled, quotes: Quotes) -> str:
@@ -125,7 +123,7 @@ def remembered(done: Remembered, quotes: Quotes) -> str:
     said = [line for one in done.remarks for line in side_by_side(one, one.path)]
     if said:
         head += " A sentence may repeat or contradict another note: read it, then edit one of both."
-    return answer_text(quotes, head + _warning(done.warning), quotes.quote("\n".join(said), about))
+    return quotes.answer(head + _warning(done.warning), quotes.quote("\n".join(said), about))
 
 
 def written(done: WrittenNote, quotes: Quotes) -> str:
@@ -134,17 +132,17 @@ def written(done: WrittenNote, quotes: Quotes) -> str:
     amends = done.may_amend or ""
     note = _note(quotes, path=done.path, etag=done.etag[:_ETAG], may_amend=amends)
     verb += _AMENDS if amends else ""
-    return answer_text(quotes, verb + _warning(done.warning), note)
+    return quotes.answer(verb + _warning(done.warning), note)
 
 
 def read(found: ShownNote | ShownSection | SeveralShown, quotes: Quotes) -> str:
     """Show notes or sections, each as a quote, and which names are no notes."""
     if not isinstance(found, SeveralShown):
-        return answer_text(quotes, "", *_quoted(found, quotes))
+        return quotes.answer("", *_quoted(found, quotes))
     quoted = [part for note in found.notes for part in _quoted(note, quotes)]
     missing = lines_of("", [f"{one.name}: {one.reason}" for one in found.missing])
     unread = quotes.quote(missing, {"what": "not read"}) if missing else ""
-    return answer_text(quotes, "", *quoted, unread)
+    return quotes.answer("", *quoted, unread)
 
 
 def listed(found: Listing, quotes: Quotes) -> str:
@@ -154,8 +152,8 @@ def listed(found: Listing, quotes: Quotes) -> str:
         for note in found.notes
     ]
     head = f"{count(found.result_count, 'note')}, the last changed first."
-    notices = (f"Notice: {quotes.inside(one_line(notice))}" for notice in found.notices)
-    return answer_text(quotes, head, *notices, quotes.quote("\n".join(lines)) if lines else "")
+    notices = quotes.remarks(found.notices)
+    return quotes.answer(head, *notices, quotes.quote("\n".join(lines)) if lines else "")
 
 
 def renamed(done: Renamed, quotes: Quotes) -> str:
@@ -163,18 +161,18 @@ def renamed(done: Renamed, quotes: Quotes) -> str:
     moved = _note(quotes, old_path=done.old_path, path=done.path)
     head = "Moved." + _warning(done.warning)
     relinked = _relinked(quotes, done.relinked)
-    return answer_text(quotes, head, moved, *relinked, *_broken(quotes, done.broken_links))
+    return quotes.answer(head, moved, *relinked, *_broken(quotes, done.broken_links))
 
 
 def trashed(done: TrashedNote, quotes: Quotes) -> str:
     """Say that a note is in the trash, and how to restore it."""
     head = "Moved to the trash; restore_memory brings it back."
-    return answer_text(quotes, head, _note(quotes, path=done.path))
+    return quotes.answer(head, _note(quotes, path=done.path))
 
 
 def restored(done: RestoredNote, quotes: Quotes) -> str:
     """Show the path of a restored note."""
-    return answer_text(quotes, "Restored.", _note(quotes, path=done.path))
+    return quotes.answer("Restored.", _note(quotes, path=done.path))
 
 
 def merged(done: Merged, quotes: Quotes) -> str:
@@ -183,7 +181,7 @@ def merged(done: Merged, quotes: Quotes) -> str:
     whole = quotes.quote(lines_of("merged: ", done.merged), made)
     head = "Merged; the sources are in the trash." + _warning(done.warning)
     relinked = _relinked(quotes, done.relinked)
-    return answer_text(quotes, head, whole, *relinked, *_broken(quotes, done.broken_links))
+    return quotes.answer(head, whole, *relinked, *_broken(quotes, done.broken_links))
 
 
 def stats(found: Stats, quotes: Quotes) -> str:
@@ -195,7 +193,7 @@ def stats(found: Stats, quotes: Quotes) -> str:
         f" {count(found.ghosts, 'ghost')}, {count(found.broken_links, 'broken link')},"
         f" {count(found.orphans, 'orphan')}, {count(found.unindexed, 'file')} not indexed."
     )
-    return answer_text(quotes, counts, quotes.quote(f"types: {types}\ntags: {tags}"))
+    return quotes.answer(counts, quotes.quote(f"types: {types}\ntags: {tags}"))
 
 
 def synced(report: SyncReport, quotes: Quotes) -> str:
@@ -205,7 +203,7 @@ def synced(report: SyncReport, quotes: Quotes) -> str:
         f" embedded passages {report.embedded}, waiting for vectors {report.waiting};"
         f" {report.seconds:.1f} s."
     )
-    return answer_text(quotes, head, problem_text(quotes, report.problem))
+    return quotes.answer(head, *quotes.remarks(problem=report.problem))
 
 
 def age(moment: str) -> str:
@@ -222,16 +220,6 @@ def author(note: ShownNote | RecalledNote) -> str:
     return f"{wrote}, edited by {', '.join(note.edited_by)}" if note.edited_by else wrote
 
 
-def answer_text(quotes: Quotes, head: str, *parts: str) -> str:
-    """Return an answer: the first line, and the parts that are not empty.
-
-    The first line explains the quotes if there are parts.
-    """
-    lines = [part for part in parts if part]
-    first = f"{head} {quotes.notice}".strip() if lines else head
-    return "\n".join([first, *lines])
-
-
 def _warning(warning: str | None) -> str:
     """Return a warning as a sentence; it contains no text of notes, so it is not quoted."""
     return f" Warning: {warning}." if warning else ""
@@ -245,11 +233,6 @@ def _note(quotes: Quotes, **about: object) -> str:
 def _id(note_id: str, path: str) -> str:
     """Return a note's id; empty if its path serves as the id."""
     return "" if note_id == path else note_id
-
-
-def problem_text(quotes: Quotes, problem: str | None) -> str:
-    """Return the problem of an answer, quoted: it may contain file names and other messages."""
-    return f"Incomplete: {quotes.inside(one_line(problem))}" if problem else ""
 
 
 def _quoted(note: ShownNote | ShownSection, quotes: Quotes) -> list[str]:
@@ -359,7 +342,7 @@ def answer(found: Answer, quotes: Quotes) -> str:
     how = f" (fallback_reason: {found.fallback_reason})" if found.fallback_reason else ""
     remarks = []
     if found.problem:
-        remarks = [f"Incomplete: {quotes.inside(one_line(found.problem))}{how}"]
+        remarks = [f"{one}{how}" for one in quotes.remarks(problem=found.problem)]
     elif how:
         some = "By" if found.mode_used == "lexical" else "Some kinds by"
         remarks = [f"{some} words only{how}"]
@@ -369,7 +352,7 @@ def answer(found: Answer, quotes: Quotes) -> str:
         f"{count(found.result_count, 'result')}: kind | score | place | title, then a line of it."
     )
     rows = quotes.quote("\n".join(map(_result_row, found.results)))
-    return "\n".join([f"{head} {quotes.notice}", rows, *remarks])
+    return quotes.answer(head, rows, *remarks)
 
 
 def _result_row(one: Result) -> str:
@@ -418,8 +401,8 @@ def behind(found: Why, quotes: Quotes) -> str:
     left = len(parts) - len(rows)
     head = "What is behind it, the newest first."
     more = [f"{count(left, 'line')} left out."] if left else []
-    remarks = [*more, problem_text(quotes, found.problem)]
-    return answer_text(quotes, head, quotes.quote("\n".join(rows)), *remarks)
+    remarks = [*more, *quotes.remarks(problem=found.problem)]
+    return quotes.answer(head, quotes.quote("\n".join(rows)), *remarks)
 
 
 def _behind_row(one: Behind) -> str:
@@ -438,4 +421,4 @@ def confirmed(done: Confirmation, quotes: Quotes) -> str:
         moved = f" wrote {one_line(', '.join(note.targets))}" if note.targets else ""
         lines.append(f"{one_line(note.path)}{moved}{warning}")
     head = f"{count(len(done.notes), 'note')} confirmed as of {done.commit[:_DIGITS]}."
-    return "\n".join([f"{head} {quotes.notice}", quotes.quote("\n".join(lines))])
+    return quotes.answer(head, quotes.quote("\n".join(lines)))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from memory_bank.base.rendering import count
 from memory_bank.base.text import Quotes, one_line
-from memory_bank.memory.told import answer_text, lines_of, problem_text
+from memory_bank.memory.told import lines_of
 from memory_bank.notes.compare.note_change import (
     ClaimChange,
     NoteChange,
@@ -54,8 +54,8 @@ def health(found: BankHealth, quotes: Quotes) -> str:
     git = f"git: {quotes.inside(one_line(found.git))}" if found.git else ""
     hooks = f"Hooks: {quotes.inside(one_line(found.hooks))}" if found.hooks else ""
     index = f"Index: {found.left_alone}." if found.left_alone else ""
-    problem = problem_text(quotes, found.problem)
-    return answer_text(quotes, head, wrong, problem, polling, git, hooks, index)
+    problem = quotes.remarks(problem=found.problem)
+    return quotes.answer(head, wrong, *problem, polling, git, hooks, index)
 
 
 def review(found: Review, quotes: Quotes) -> str:
@@ -76,10 +76,10 @@ def review(found: Review, quotes: Quotes) -> str:
         lines += _note(change)
     if len(found.changes) > _NOTES:
         lines.append(f"and {len(found.changes) - _NOTES} more notes")
-    notices = [f"Notice: {quotes.inside(one_line(notice))}" for notice in found.notices]
+    notices = quotes.remarks(found.notices)
     if not lines:
         return "\n".join([head, *notices])
-    return "\n".join([f"{head} {quotes.notice}", quotes.quote("\n".join(lines)), *notices])
+    return quotes.answer(head, quotes.quote("\n".join(lines)), *notices)
 
 
 def _note(change: NoteChange) -> Iterator[str]:

@@ -36,16 +36,13 @@ def workflow(answer: Workflow, _: Quotes) -> str:
 
 def index(answer: ObservationRows, quotes: Quotes) -> str:
     """Show a row for each result."""
-    notices = [f"Notice: {quotes.inside(one_line(notice))}" for notice in answer.notices]
-    problem = _problem(quotes, answer.problem)
+    remarks = quotes.remarks(answer.notices, answer.problem)
     if not answer.results:
-        return "\n".join(
-            ["Nothing found. Try other or fewer words or filters.", *notices, *problem]
-        )
+        return "\n".join(["Nothing found. Try other or fewer words or filters.", *remarks])
     head = f"{count(answer.count, 'result')}: ID | type | time | tokens to read | title."
     projects = {row.project for row in answer.results}
     rows = quotes.quote(_rows(answer.results, projects), _of_project(projects))
-    return "\n".join([f"{head} {quotes.notice}", rows, *notices, *problem, answer.hint])
+    return quotes.answer(head, rows, *remarks, answer.hint)
 
 
 def timeline(answer: Timeline, quotes: Quotes) -> str:
@@ -57,7 +54,7 @@ def timeline(answer: Timeline, quotes: Quotes) -> str:
     lines[at] = f"> {lines[at]}"
     head = "In the order of time, the anchor marked >: ID | type | time | tokens to read | title."
     rows = quotes.quote("\n".join(lines), _of_project(projects))
-    return "\n".join([f"{head} {quotes.notice}", rows, *_problem(quotes, answer.problem)])
+    return quotes.answer(head, rows, *quotes.remarks(problem=answer.problem))
 
 
 def details(answer: Observations, quotes: Quotes) -> str:
@@ -66,12 +63,8 @@ def details(answer: Observations, quotes: Quotes) -> str:
     found = [quotes.quote(_body(one), _about(one, projects)) for one in answer.observations]
     unknown = ", ".join(one_line(name)[:_TITLE] for name in answer.missing)
     missing = [f"Not found: {quotes.inside(unknown)}"] if unknown else []
-    head = f"{count(answer.count, 'result')}. {quotes.notice}"
-    return "\n".join([head, *found, *missing, *_problem(quotes, answer.problem)])
-
-
-def _problem(quotes: Quotes, problem: str | None) -> list[str]:
-    return [f"Incomplete: {quotes.inside(one_line(problem))}"] if problem else []
+    head = f"{count(answer.count, 'result')}."
+    return quotes.answer(head, *found, *missing, *quotes.remarks(problem=answer.problem))
 
 
 def _of_project(projects: Iterable[str]) -> dict[str, object]:
@@ -143,7 +136,7 @@ def started(done: Started, quotes: Quotes) -> str:
     """Say whether a session is new, and its project."""
     about = {"session_id": done.session_id, "project": done.project, "at": done.started_at}
     head = f"{_HEADS[done.state]} (state: {done.state}, prompt_number: {done.prompt_number})."
-    return f"{head} {quotes.notice}\n{quotes.quote('', about)}"
+    return quotes.answer(head, quotes.quote("", about))
 
 
 def stored(done: StoredObservation, quotes: Quotes) -> str:

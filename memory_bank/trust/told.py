@@ -71,15 +71,14 @@ def _answer(
 ) -> str:
     more = [f"and {len(rows) - _MOST} more"] if len(rows) > _MOST else []
     text = "\n".join([*map(one_line, rows[:_MOST]), *more])
-    said = [f"Notice: {quotes.inside(one_line(one))}" for one in limits]
-    return "\n".join([f"{head} {quotes.notice}", quotes.quote(text, {"path": path}), *said])
+    return quotes.answer(head, quotes.quote(text, {"path": path}), *quotes.remarks(limits))
 
 
 def stale(found: StaleReport, quotes: Quotes) -> str:
     """Show a line for each stale citation, with its commits and the target to write."""
     stale, moved = len(found.stale), len(found.citations) - len(found.stale)
     head = f"{count(stale, 'citation')} of code stale." + (f" {moved} moved." if moved else "")
-    notices = [f"Notice: {quotes.inside(one_line(notice))}" for notice in found.notices]
+    notices = quotes.remarks(found.notices)
     if not found.citations:
         return "\n".join([head, *notices])
     ordered = [one for some in found.by_group.values() for one in some]
@@ -87,7 +86,7 @@ def stale(found: StaleReport, quotes: Quotes) -> str:
     if len(found.citations) > _STALE:
         lines.append(f"and {len(found.citations) - _STALE} more")
     advice = "Confirm, edit or archive each note."
-    return "\n".join([f"{head} {advice} {quotes.notice}", quotes.quote("\n".join(lines)), *notices])
+    return quotes.answer(f"{head} {advice}", quotes.quote("\n".join(lines)), *notices)
 
 
 def _citation(one: Citation) -> Iterator[str]:
