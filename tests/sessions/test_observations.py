@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import asdict, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -97,7 +98,7 @@ def test_without_a_query_the_newest_come_first(bank: Bank) -> None:
 
 def test_a_row_says_what_it_is_and_what_it_costs(bank: Bank) -> None:
     (row,) = search(bank, "tantivy index", type="observation", limit=1).results
-    assert row._replace(estimated_tokens=0)._asdict() == {
+    assert asdict(replace(row, estimated_tokens=0)) == {
         "id": obs(2),
         "type": "observation",
         "obs_type": "decision",
