@@ -81,7 +81,18 @@ _SUBJECT = re.compile(
 # "depends on:: [[a]]" and "Depends on: [[a]]" apply to their own line only.
 _EARLIER_LINE = re.compile(rf"[^\n:]*:[^\n]*{LINK}[^\n]*\n")
 
-_BY = re.compile(r"(?:\w+ed\s+by|replaced\s+with)\b", re.IGNORECASE)
+_MONTH = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
+
+# "superseded by", and what may stand between: "Superseded: 2019-12-19 by", "replaced in May by".
+_BY = re.compile(
+    rf"\w+ed(?:[^\w.!?;{LINK}{CODE}]|\d|(?<=\d)\.|(?<=\d)(?:st|nd|rd|th)\b"
+    rf"|\b(?:on|in|of|now|then|later|partly|partially|entirely|fully|(?:{_MONTH})[a-z]*)\b)*"
+    r"\bby\b|replaced\s+with\b",
+    re.IGNORECASE,
+)
+
+# "replaced the queue by [[x]]" does not say what [[x]] is to the note.
+_ENDS_WITH_BY = re.compile(r"\b(?:by|with)\s+(?:the\s+)?[*_]*$", re.IGNORECASE)
 
 _IS_DONE_BY = re.compile(
     r"\s+(?:(?:is|was|are|were|has been|have been|being)\s+)?(?:now\s+)?([^\W\d_]+ed)\s+by\s+"
@@ -162,7 +173,9 @@ def _from_before(text: str) -> str:
         return DEFAULT
     if _NEGATION.search(head) or (word.endswith(("s", "ed")) and _SUBJECT.search(head)):
         return DEFAULT
-    return _PASSIVE[kind] if _BY.match(text, start) else kind
+    if _BY.match(text, start):
+        return _PASSIVE[kind]
+    return DEFAULT if word.endswith("ed") and _ENDS_WITH_BY.search(text, start) else kind
 
 
 def _known(text: str, first: int) -> Iterator[tuple[str, str, int]]:

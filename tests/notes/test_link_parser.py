@@ -185,6 +185,11 @@ def test_context_without_spaces_is_cut_hard() -> None:
         ("It replaces the old [[a|way]], [[b]] and [c](c.md).", "supersedes " * 3),
         ("Superseded by [[a]].", "superseded_by"),
         ("This was replaced with [[a]]", "superseded_by"),
+        ("Date: 2018-12-12\nSuperseded: 2019-12-19 by [ADR 14](a.md)", "superseded_by"),
+        ("**Superseded** by [[a]]", "superseded_by"),
+        ("Superseded (in May 2020) by [[a]]", "superseded_by"),
+        ("superseded on 3rd June by [[a]], partly replaced, since 19.12.2019, by [[b]]", "superseded_by related_to"),
+        ("We replaced the queue by [[a]].", "related_to"),
         ("Superseding [[a]]", "supersedes"),
         (
             "It depends on [[a]]; it requires [[b]], builds on [[c]].",
