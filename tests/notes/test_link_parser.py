@@ -188,7 +188,10 @@ def test_context_without_spaces_is_cut_hard() -> None:
         ("Date: 2018-12-12\nSuperseded: 2019-12-19 by [ADR 14](a.md)", "superseded_by"),
         ("**Superseded** by [[a]]", "superseded_by"),
         ("Superseded (in May 2020) by [[a]]", "superseded_by"),
-        ("superseded on 3rd June by [[a]], partly replaced, since 19.12.2019, by [[b]]", "superseded_by related_to"),
+        (
+            "superseded on 3rd June by [[a]], partly replaced, since 19.12.2019, by [[b]]",
+            "superseded_by related_to",
+        ),
         ("We replaced the queue by [[a]].", "related_to"),
         ("Superseding [[a]]", "supersedes"),
         (
