@@ -1,16 +1,25 @@
-"""Command lines as typed into a shell; those of our own commands alone run in this process.
+"""Command lines as typed into a shell, and tables of them: a command after `$ `, then what it prints.
 
-That saves most of the time of a transcript. A line with anything else of a shell runs in bash.
+Those of our own commands run in this process, which saves most of the time: alone, joined by `&&`,
+with variables, or at either end of a pipe. Any other line runs in bash.
+
+Below an output, `[3]` is an exit code other than 0. What differs from run to run (ids, dates, times,
+scores) is written as a word in angle brackets. After a change that is meant, write the tables anew
+with UPDATE_TRANSCRIPTS=1 and read the difference.
 """
 
 from __future__ import annotations
 
 import io
 import os
+import re
 import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
 
 import pytest
 
@@ -19,6 +28,36 @@ from memory_bank.frontends.cli.main import run
 SHELL = shutil.which("bash")
 _SHELLS_OWN = frozenset("$`*~{!")
 _TIMEOUT = 60
+_SETTINGS = re.compile(r"(?:[A-Z_]+=[^\s'\"$]* )*")
+_OURS = re.compile(_SETTINGS.pattern + r"(?:.* \| )?(?:mb|memory-bank) ", re.DOTALL)
+
+VARYING = (
+    (r"\b[0-9a-f]{64}\b", "<etag>"),
+    (r"\b[0-9a-f]{40}\b|\b[0-9a-f]{10}(?= 20\d\d-)", "<commit>"),
+    # An id that reads as a number, such as 123456789012 or 1234e5678901, is quoted in YAML.
+    (r"(?<=id: )(\\?['\"])([0-9a-f]{12})\1", r"\2"),
+    (r"(?m)^(size +)\d+B$", r"\1<size>"),  # two more with such quotes
+    (r"\b(?=[0-9a-f]*\d)[0-9a-f]{12}\b", "<id>"),
+    (r"\b20\d{12}(\d{6})?\b", "<version>"),
+    (r"\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ", "<moment>"),
+    (r"\b20\d\d-\d\d-\d\d( \d\d:\d\d\S*)?", "<date>"),
+    (r"in \d+\.\d s\b", "in <seconds>"),
+    (r"(?m)(?<=:\d  )[01]\.\d\d(?=$|  )", "<score>"),
+    (r"(?<=commit )[0-9a-f]{8,10}\b|\b[0-9a-f]{10}\.\.[0-9a-f]{10}\b", "<commit>"),
+    (r"\b[0-9a-f]{10}(?=\.\.worktree)", "<commit>"),
+    (r"(?<=-)[0-9a-f]{4,8}(?=\.md\b)", "<id>"),
+    (r"<(/?)q-(?!0{6})[0-9a-f]{6}", r"<\1q"),
+    (r'(?<= etag=")[0-9a-f]{16}(?=")', "<etag>"),
+    (r"(?<= score=)[01]\.\d\d|(?<= \| )[01]\.\d\d(?= \| )", "<score>"),
+    (r"~\d+(?= \|)|(?<=\()\d+(?= tokens to read)|(?<=<date> \| )\d+(?= \|)", "<tokens>"),
+    (r"(?<=\| )\d\d:\d\d(?= \|)", "<time>"),
+    (r"\b(keyword|notes|vectors|neighbours|trust) -?\d\.\d\d", r"\1 <share>"),
+    (r'(?<= age=")[^"]+', "<age>"),
+    (r"\S+/state/memory-bank/[0-9a-f]{16}/|(?<=sessions/)\d{4}/\d\d/\d\d(?=-)", "<private>"),
+    (r"\b\d+ → \d+(?=\s+tokens)", "<from> → <to>"),
+    (r'(?<=score": )[\d.]+', "<score>"),
+    (r"(?m)(?<=\S )( +)\d\.\d\d(?=$|  )", r"\1<share>"),
+)
 
 
 class _Terminal(io.TextIOWrapper):
@@ -31,12 +70,52 @@ def typed(line: str, *, terminal: bool = False) -> tuple[str, int]:
 
     With `terminal`, our own commands print as to a terminal.
     """
-    words = _ours(line)
-    if words is not None:
-        return _here(words, _Terminal if terminal else io.TextIOWrapper)
+    steps = line.split(" && ")
+    if not any(map(_OURS.match, steps)) or not all(map(_is_whole, steps)):
+        return _in_bash(line)
+    printed, code = "", 0
+    with pytest.MonkeyPatch.context() as patched:
+        for step in steps:
+            if step.startswith("cd ") and Path(step[3:]).is_dir():
+                patched.chdir(step[3:])
+                continue
+            shown, code = _piped(step, terminal=terminal)
+            printed += shown
+            if code:
+                break
+    return printed, code
+
+
+def _is_whole(step: str) -> bool:
+    """Tell whether no quotes are torn apart in a part of a line."""
+    try:
+        return bool(shlex.split(step)) and not step.startswith("(")
+    except ValueError:
+        return False
+
+
+def _piped(line: str, *, terminal: bool) -> tuple[str, int]:
+    parts = line.split(" | ")
+    for number, part in enumerate(parts):
+        before = _SETTINGS.match(part)
+        words = _ours(part[before.end() :]) if before else None
+        if before is None or words is None:
+            continue
+        given = _in_bash(" | ".join(parts[:number]))[0] if number else ""
+        rest = " | ".join(parts[number + 1 :])
+        kind = _Terminal if terminal and not rest else io.TextIOWrapper
+        with pytest.MonkeyPatch.context() as patched:
+            for setting in before[0].split():
+                patched.setenv(*setting.split("=", 1))
+            printed, code = _here(words, kind, given)
+        return _in_bash(rest, printed) if rest else (printed, code)
+    return _in_bash(line)
+
+
+def _in_bash(line: str, given: str = "") -> tuple[str, int]:
     done = subprocess.run(
         [str(SHELL), "-c", line],
-        stdin=subprocess.DEVNULL,
+        input=given,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         encoding="utf-8",
@@ -60,13 +139,70 @@ def _ours(line: str) -> list[str] | None:
     return None if operators else words[1:]
 
 
-def _here(words: list[str], kind: type[io.TextIOWrapper]) -> tuple[str, int]:
+def _here(words: list[str], kind: type[io.TextIOWrapper], given: str) -> tuple[str, int]:
     printed = io.BytesIO()
     stream = kind(printed, encoding="utf-8", write_through=True)
     errors = io.TextIOWrapper(printed, encoding="utf-8", write_through=True)
-    with pytest.MonkeyPatch.context() as patched, open(os.devnull, encoding="utf-8") as nothing:
+    with pytest.MonkeyPatch.context() as patched:
         patched.setattr(sys, "stdout", stream)
         patched.setattr(sys, "stderr", errors)
-        patched.setattr(sys, "stdin", nothing)
+        patched.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(given.encode()), "utf-8"))
         code = run(words)
     return printed.getvalue().decode("utf-8"), code
+
+
+def replay(
+    file: Path, known: dict[str, str], run: Callable[[str], tuple[str, int]] | None = None
+) -> None:
+    """Run the commands of a table, and compare; `known` maps paths to the words that are shown.
+
+    Tables of a name that starts with `terminal` print as to a terminal.
+    """
+    told = file.read_text(encoding="utf-8")
+    run = run or partial(typed, terminal=file.stem.startswith("terminal"))
+    found = "".join(_told(line, *run(line), known) for line in commands(told))
+    if os.environ.get("UPDATE_TRANSCRIPTS"):
+        file.write_text(found, encoding="utf-8")
+    assert found == told
+
+
+def commands(told: str) -> Iterator[str]:
+    """Yield the lines behind `$ `; a line behind `> ` goes on with what is quoted above it."""
+    parts: list[str] = []
+    for line in told.splitlines():
+        if line.startswith("$ "):
+            if parts:
+                yield "\n".join(parts)
+            parts = [line[2:]]
+        elif line.startswith("> ") and parts and not _is_whole("\n".join(parts)):
+            parts.append(line[2:])
+    if parts:
+        yield "\n".join(parts)
+
+
+def _told(line: str, output: str, status: int, known: dict[str, str]) -> str:
+    for path, word in known.items():
+        output = output.replace(path, word)
+    for pattern, word in VARYING:
+        output = re.sub(pattern, word, output)
+    if output and not output.endswith("\n"):
+        output += "\n"
+    shown = line.replace("\n", "\n> ")
+    code = f"[{status}]\n" if status else ""
+    return f"$ {shown}\n{output}{code}"
+
+
+def install(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the command be found, as after an install, and no client be configured."""
+    programs = folder / "bin"
+    programs.mkdir()
+    for name in ("memory-bank", "mb"):
+        program = programs / name
+        program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m memory_bank "$@"\n', "utf-8")
+        program.chmod(0o755)
+    for name in ("NO_COLOR", "FORCE_COLOR", "VISUAL", "EDITOR", "COLUMNS"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PATH", f"{programs}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[1]))
+    monkeypatch.setenv("LC_ALL", "C.UTF-8")
+    monkeypatch.setenv("HOME", str(folder / "home"))

@@ -16,8 +16,7 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.command_lines import SHELL, typed
-from tests.transcripts.test_transcripts import VARYING
+from tests.command_lines import SHELL, VARYING, typed
 
 ROOT = Path(__file__).parents[1]
 TUTORIAL = ROOT / "docs" / "tutorial.md"

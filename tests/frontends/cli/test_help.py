@@ -12,6 +12,8 @@ from memory_bank.frontends.cli.root import root
 from .conftest import Run
 
 COMMANDS = declared.words()
+
+
 ALL = [[name] for name in COMMANDS] + [
     [name, inner]
     for name in COMMANDS
@@ -109,13 +111,6 @@ def test_a_misspelt_word_gets_a_suggestion(mb: Run, args: list[str], words: str)
     answer = mb(*args)
     assert (answer.code, answer.out) == (2, "")
     assert words in answer.err
-
-
-def test_help_in_a_terminal_has_bold_headings(terminal: Run) -> None:
-    shown = terminal("-h").out
-    assert "\x1b[1mUsage:\x1b[0m" in shown
-    assert "\x1b" not in terminal("-h", env={"NO_COLOR": "1"}).out
-    assert "\x1b" not in terminal("-h", env={"TERM": "dumb"}).out
 
 
 def test_colours_can_be_forced_in_a_pipe(mb: Run, monkeypatch: pytest.MonkeyPatch) -> None:

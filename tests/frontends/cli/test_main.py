@@ -98,31 +98,6 @@ def test_errors_are_json_only_if_the_option_is_one(mb: Run) -> None:
     assert mb("show", "--", "--json").err.startswith("error: ")
 
 
-def test_a_bank_is_named_by_option_or_variable_or_found(
-    mb: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    other = tmp_path / "other"
-    other.mkdir()
-    (other / "one.md").write_text("# Only here\n", encoding="utf-8")
-    assert len(mb("notes", "--json").json["notes"]) == 3
-    assert len(mb("notes", "--json", "--bank", str(other)).json["notes"]) == 1
-    assert len(mb("--bank", str(other), "notes", "--json").json["notes"]) == 1
-    monkeypatch.setenv("MEMORY_BANK", str(other))
-    assert len(mb("notes", "--json").json["notes"]) == 1
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("MEMORY_BANK")
-    answer = mb("notes")
-    assert answer.code == 2
-    assert "memory-bank init" in answer.err
-
-
-def test_the_bank_is_found_from_below_and_paths_are_relative(
-    mb: Run, project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(project / "src")
-    assert "../.memories/facts/bm25.md:1" in mb("notes").out
-
-
 def in_bash(line: str, project: Path) -> subprocess.CompletedProcess[str]:
     """Run a line in a shell, in the project."""
     return subprocess.run(

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import random
 import re
-import stat
 import string
 from pathlib import Path
 
 import pytest
 
-from tests.frontends.cli.conftest import Run, editor
+from tests.frontends.cli.conftest import Run
 
 SECRET = "gh" + "p_" + "".join(random.Random(3).choices(string.ascii_letters + string.digits, k=36))
+
+
 WRITES = [
     ("remember", SECRET),
     ("remember", "A note", "--tags", SECRET),
@@ -55,23 +56,6 @@ def test_the_hash_of_the_error_allows_it(mb: Run, project: Path) -> None:
     (project / ".memories" / "config.toml").write_text(f'[secrets]\nallow = ["{found}"]\n')
     assert mb("remember", SECRET).code == 0
     assert found in mb("config", "secrets.allow").out
-
-
-@pytest.mark.parametrize(
-    "words", [("edit", "bm25"), ("update", "bm25"), ("append", "bm25"), ("remember",)]
-)
-def test_an_edited_text_is_kept_where_only_its_author_can_read_it(
-    words: tuple[str, ...], terminal: Run, tmp_path: Path, project: Path
-) -> None:
-    script = editor(tmp_path, f"path.write_text('password: ' + {SECRET!r})")
-    answer = terminal(*words, env={"EDITOR": script, "TMPDIR": str(tmp_path)})
-    assert answer.code == 2
-    assert "GitHub token" in answer.out + answer.err
-    kept = next(file for file in tmp_path.glob("memory-bank-*/*") if SECRET in file.read_text())
-    assert kept.name in answer.out + answer.err
-    assert stat.S_IMODE(kept.parent.stat().st_mode) == 0o700
-    below = (project / ".memories").rglob("*")
-    assert not any(SECRET.encode() in file.read_bytes() for file in below if file.is_file())
 
 
 def test_doctor_lists_the_place_and_the_kind(mb: Run, project: Path) -> None:

@@ -81,17 +81,3 @@ def test_transcripts_are_imported_and_the_report_says_what_was_not(
     assert "not imported: " in given
     assert "\x1b" not in given
     assert mb("session", "import", "--client", "emacs").code == 2
-
-
-def test_without_an_id_the_last_session_is_shown_and_one_of_nothing_is_not_listed(mb: Run) -> None:
-    assert mb("session", "show").code != 0
-    mb("session", "start", "with-a-summary")
-    mb("session", "end", "with-a-summary", "Retries are in place")
-    mb("session", "start", "of-nothing")
-    mb("session", "end", "of-nothing")
-    assert "Retries are in place" in mb("session", "show").out
-    mb("session", "summary", "with-a-summary", "--learned", "- It is slow\n- It leaks")
-    assert "learned:\n  - It is slow\n  - It leaks\n" in mb("session", "show").out
-    listed = mb("session", "list").out
-    assert "with-a-summa" in listed
-    assert "of-nothing" not in listed

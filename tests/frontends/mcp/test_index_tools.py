@@ -14,6 +14,8 @@ from memory_bank.base.text import estimate
 from tests.session_builder import observation, session, write
 
 Make = Callable[..., Any]
+
+
 IMPORTANT = (
     "3-LAYER WORKFLOW (ALWAYS FOLLOW): 1. search(query) -> Get index with IDs (~50-100"
     " tokens/result) 2. timeline(anchor=ID) -> Get context around interesting results"
@@ -94,26 +96,6 @@ def test_all_text_of_notes_is_quoted(worked: Make) -> None:
         bare = re.sub(rf"<{mark}.*?</{mark}>", "", answer.text, flags=re.DOTALL)
         assert "Retry" not in bare
         assert "Ignore" not in bare
-
-
-@pytest.mark.parametrize(
-    ("tool", "arguments", "words"),
-    [
-        ("timeline", {}, "anchor or query required"),
-        ("timeline", {"query": "zzqqxx"}, "No matching observation"),
-        ("timeline", {"anchor": "obs-ffffffffffff"}, "Observation not found"),
-        ("timeline", {"anchor": 12}, "obs-3f2a9c1b7d04"),
-        ("get_observations", {"ids": [1, 2]}, "obs-3f2a9c1b7d04"),
-        ("get_observations", {"ids": ["#12"]}, "obs-3f2a9c1b7d04"),
-        ("search", {"obs_type": "bug"}, "choose one of: decision, bugfix"),
-    ],
-)
-def test_errors_are_worded_and_say_what_to_do(
-    agent: Make, tool: str, arguments: dict[str, object], words: str
-) -> None:
-    answer = agent(tool, **arguments)
-    assert answer.wrong
-    assert words in answer.text
 
 
 def test_the_hint_is_our_own_text(worked: Make) -> None:

@@ -1,0 +1,48 @@
+"""Each command with each kind of its answers, typed in a project: tables of (call, output)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.command_lines import SHELL, install, replay
+from tests.session_builder import observation, session
+from tests.session_builder import write as write_session
+from tests.shop import FILES, write
+
+HERE = Path(__file__).parent / "calls"
+RETRY = observation(1, "Retry the payment job", files_modified=("src/job.py",))
+QUEUE = observation(
+    2, "Choose a queue that keeps jobs for as long as the gateway is away", "decision",
+    facts=("It answers 504",), narrative="\x1b[31mBecause\x1b[0m of it.", concepts=("retries",),
+    discovery_tokens=1800,
+)  # fmt: skip
+
+
+@pytest.fixture
+def beside(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Work in the project, beside which are the code of a shop and notes of two sessions."""
+    write(tmp_path / "shop", FILES)
+    write_session(tmp_path / "worked", session("retry", RETRY, QUEUE))
+    prices = observation(60, "Cache prices", "feature")
+    write_session(tmp_path / "worked", session("cache", prices))
+    install(tmp_path, monkeypatch)
+    monkeypatch.chdir(project)
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", "/dev/null")
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("NO_COLOR", "1")
+    for who in ("AUTHOR", "COMMITTER"):
+        monkeypatch.setenv(f"GIT_{who}_NAME", "Test")
+        monkeypatch.setenv(f"GIT_{who}_EMAIL", "test@example.org")
+    for name in ("CODEX_HOME", "CLAUDE_CONFIG_DIR", "APPDATA"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.mark.usefixtures("beside")
+@pytest.mark.skipif(SHELL is None, reason="the tables are typed into bash")
+@pytest.mark.parametrize("file", sorted(HERE.glob("*.txt")), ids=lambda file: file.stem)
+def test_calls(file: Path, project: Path, tmp_path: Path, private_folders: Path) -> None:
+    replay(
+        file, {str(project): "<project>", str(private_folders): "<home>", str(tmp_path): "<tmp>"}
+    )

@@ -1,0 +1,192 @@
+"""Commands on code, where a table of calls cannot show it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from memory_bank.code.index.codebase import open_codebase
+from tests.git.history_builder import Made, extend, make
+from tests.shop import FILES, write
+
+from .conftest import Run
+
+CODE = 'def charge(amount):\n    """Charge a card. Never twice."""\n    return amount\n'
+
+
+@pytest.fixture
+def repository(tmp_path: Path, mb: Run, monkeypatch: pytest.MonkeyPatch) -> Path:
+    root = make(tmp_path / "shop", [Made({"shop/pay.py": CODE, "README.md": "# Shop\n"})])
+    monkeypatch.chdir(root)
+    return root
+
+
+def test_missing_vectors_are_one_warning_and_sync_counts_those_that_it_computes(
+    repository: Path, mb: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memory_bank.code.index.codebase.EMBED_SECONDS", 0.0)
+    functions = (f'def charge_{n}():\n    """Charge card {n}."""\n\n\n' for n in range(60))
+    (repository / "many.py").write_text("".join(functions))
+    mb("init")
+    warned = mb("ask", "charge", "a", "card")
+    assert warned.err.count("warning: ") == 1
+    assert "passages have no vectors yet: a sync computes them (vectors_pending)" in warned.err
+    waiting = int(warned.err.partition("warning: ")[2].split()[0])
+    synced = mb("sync").out
+    assert re.search(
+        rf"^code: indexed \d+ documents?, embedded {waiting} passages in ", synced, re.MULTILINE
+    )
+    assert "warning" not in mb("ask", "charge").err
+    assert "code" not in mb("sync").out
+    assert mb("sync", "--json").json["code"]["embedded"] == 0
+
+
+def test_every_result_has_the_fields_of_its_kind(repository: Path, mb: Run) -> None:
+    text = "charge a card"
+    extend(
+        repository,
+        [Made({"shop/pay.py": f"{CODE}{n}\n", "bill.toml": f"x = {n}\n"}) for n in "12"],
+        1,
+    )
+    tests = "from shop.pay import charge\n\ndef test_charge_a_card():\n    assert charge(1)\n"
+    (repository / "test_pay.py").write_text(tests)
+    (repository / "README.md").write_text("# Shop\n\nIt can charge a card.\n")
+    mb("init")
+    (repository / ".memories/facts").mkdir(exist_ok=True)
+    (repository / ".memories/facts/cards.md").write_text("We charge a card once.\n")
+    found = json.loads(mb("ask", text, "--limit", "50", "--json").out)["results"]
+    common = {"kind", "id", "title", "snippet", "relevance_score"}
+    fields = {one["kind"]: set(one) - common for one in found if common <= set(one)}
+    assert fields == {
+        "symbol": {"file", "line", "language"},
+        "note": {"tags", "source_type", "path", "line", "created_at"},
+        "doc": {"path", "line"},
+        "test_guard": {"test_file", "line"},
+        "coupled_file": {"fused_score", "coupling_type"},
+    }
+    assert [one["id"] for one in found if one["kind"] == "coupled_file"] == [None]
+    (guard,) = (one for one in found if one["kind"] == "test_guard")
+    assert guard["snippet"] == "def test_charge_a_card():"
+
+
+def test_notes_are_no_coupled_files(repository: Path, mb: Run) -> None:
+    note = {".memories/facts/pay.md": "# Paying\n\nTo charge a card, pay the amount.\n"}
+    extend(repository, [Made({**note, "shop/pay.py": f"{CODE}\n# {one}\n"}) for one in "ab"], 1)
+    found = json.loads(mb("ask", "charge a card", "--json").out)["results"]
+    assert "note" in {one["kind"] for one in found}
+    assert not [one for one in found if one["kind"] == "coupled_file" and "pay.md" in one["title"]]
+
+
+def test_sync_without_a_bank_embeds_the_code(
+    repository: Path, mb: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert mb("sync").code == 2
+    monkeypatch.setattr("memory_bank.code.index.codebase.EMBED_SECONDS", 0.0)
+    many = "".join(f"def pay_{one}():\n    return {one}\n\n" for one in range(100))
+    (repository / "shop/many.py").write_text(many)
+    assert "a sync computes them" in mb("ask", "pay").err
+    assert mb("sync").code == 0
+    assert "sync" not in mb("ask", "pay").err
+
+
+@pytest.mark.parametrize("command", ["ask", "recall", "symbols", "tests-for", "blast-radius"])
+def test_arguments_that_are_not_utf8_are_understood(
+    repository: Path, mb: Run, command: str
+) -> None:
+    mb("init")
+    (repository / "shop/caf\udce9.py").write_text("def latin():\n    pass\n")
+    answer = mb(command, "shop/caf\udce9.py")
+    assert "unexpected" not in answer.err
+    assert "damaged" not in answer.err
+
+
+NOTE = """---
+id: aaaaaaaaaaaa
+created_at: 2026-01-05T00:00:00Z
+symbol_refs: [Order.place, Order.plaice, grow]
+---
+# Placing
+
+An order is charged once. See [[shop/orders.py]] before it changes.
+"""
+
+
+FARM = "".join(f"class {name}:\n    def grow(self):\n        pass\n\n\n" for name in ("Oat", "Rye"))
+
+
+@pytest.fixture
+def shop(project: Path) -> Path:
+    """Add the code of a shop to the project."""
+    write(project, FILES)
+    return project
+
+
+def test_accesses_change_the_order_of_symbols(mb: Run, shop: Path) -> None:
+    twins = "".join(f"def zebra_{one}():\n    '''Graze in the wild.'''\n" for one in "abc")
+    write(shop, {"twins.py": twins})
+
+    def names() -> list[str]:
+        return [one["name"] for one in mb("symbols", "grazing", "wild", "--json").json["symbols"]]
+
+    first = names()
+    assert {"zebra_a", "zebra_b", "zebra_c"} <= set(first[:3])
+    for _ in range(3):
+        mb("explain-symbol", first[2])
+    assert names()[0] == first[2]
+
+
+def test_names_of_symbols_are_completed(
+    mb: Run, shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mb("symbols", "Order")
+    monkeypatch.setenv("COMP_WORDS", "memory-bank explain-symbol Order.")
+    monkeypatch.setenv("COMP_CWORD", "2")
+    monkeypatch.setenv("_MEMORY_BANK_COMPLETE", "bash_complete")
+    assert "Order.place" in mb().out
+
+
+def test_no_bank_is_needed(mb: Run, shop: Path, git: Callable[..., str]) -> None:
+    git(shop, "clone", "-q", str(shop), "../clone")
+    git(shop.parent / "clone", "rm", "-q", "-r", ".memories")
+    (shop.parent / "clone/a.py").write_text("def walrus():\n    pass\n")
+    monkeypatch = pytest.MonkeyPatch()
+    with monkeypatch.context() as patch:
+        patch.chdir(shop.parent / "clone")
+        assert "walrus" in mb("symbols", "walrus").out
+
+
+def test_sync_embeds_the_code_that_was_asked_for(mb: Run, shop: Path) -> None:
+    with open_codebase(shop) as code:
+        assert mb("sync").err == ""
+        assert not code.table.file.exists()
+        assert code.refresh() == ""
+        assert mb("sync").err == ""
+        found = code.search("symbols", "who charges a customer", 1, mode="semantic")
+    assert (found.mode, found.fallback_reason) == ("semantic", "")
+    assert found.hits[0].path == "shop/orders.py"
+
+
+def test_doctor_tells_what_is_not_indexed_of_the_code(mb: Run, shop: Path) -> None:
+    assert "code:" not in mb("doctor").out
+    assert mb("doctor", "--json").json.get("code") is None
+    for number in range(5):
+        (shop / f"min{number}.py").write_text("x=1;" * 5000)
+    (shop / "link.py").symlink_to("min0.py")
+    mb("symbols")
+    shown = mb("doctor").out
+    assert "code: 6 files, " in shown
+    assert (
+        "  generated or minified: its lines are very long (5): min0.py, min1.py, min2.py and 2 more"
+        in shown
+    )
+    assert "  symbolic link: not followed (1): link.py" in shown
+    assert "all is well" not in shown
+    found = mb("doctor", "--json").json
+    assert found["healthy"]
+    assert found["code"]["files"] == 6
+    assert found["code"]["tests"] == 2
+    assert len(found["code"]["unindexed"]) == 6
