@@ -30,7 +30,6 @@ _SHELLS_OWN = frozenset("$`*~{!")
 _TIMEOUT = 60
 _SETTINGS = re.compile(r"(?:[A-Z_]+=[^\s'\"$]* )*")
 _OURS = re.compile(_SETTINGS.pattern + r"(?:.* \| )?(?:mb|memory-bank) ", re.DOTALL)
-
 VARYING = (
     (r"\b[0-9a-f]{64}\b", "<etag>"),
     (r"\b[0-9a-f]{40}\b|\b[0-9a-f]{10}(?= 20\d\d-)", "<commit>"),
@@ -46,6 +45,7 @@ VARYING = (
     (r"(?<=commit )[0-9a-f]{8,10}\b|\b[0-9a-f]{10}\.\.[0-9a-f]{10}\b", "<commit>"),
     (r"\b[0-9a-f]{10}(?=\.\.worktree)", "<commit>"),
     (r"(?<=-)[0-9a-f]{4,8}(?=\.md\b)", "<id>"),
+    (r"(?<![\w>])/\S*/bin/memory-bank\b", "memory-bank"),
     (r"<(/?)q-(?!0{6})[0-9a-f]{6}", r"<\1q"),
     (r'(?<= etag=")[0-9a-f]{16}(?=")', "<etag>"),
     (r"(?<= score=)[01]\.\d\d|(?<= \| )[01]\.\d\d(?= \| )", "<score>"),

@@ -31,7 +31,6 @@ MEMORY = (
     "---\nname: testing\ndescription: Tests run with make zebra\nmetadata:\n  type: feedback\n---\n"
     "Always run the tests with make zebra.\n"
 )
-SECRET = "AKIA" + "Z7Q4WJ2XK5LM3NPR"
 SUMMARY = (
     "thread_id: t1\nupdated_at: 2026-11-01T00:00:00Z\ncwd: {}\n\nThe okapi queue was drained.\n"
 )
@@ -64,18 +63,6 @@ def found(mb: Run, *words: str) -> list[tuple[str, str]]:
     return [
         ((one.get("origin") or {}).get("bank", ""), one["path"]) for one in answer.json["notes"]
     ]
-
-
-def test_they_are_found_where_they_are(mb: Run, project: Path, memories: Path, git: Git) -> None:
-    before = contents(memories.parents[2])
-    assert found(mb, "--include", "agents", "make zebra")[0] == ("claude-code", "testing.md")
-    assert found(mb, "--include", "agents", "okapi") == [("codex", "rollout_summaries/ours.md")]
-    shown = mb("recall", "--include", "agents", "make zebra").out
-    assert "claude-code:testing.md" in shown
-    assert contents(memories.parents[2]) == before
-    assert git(project, "status", "--porcelain") == ""
-    (memories / "testing.md").write_text(MEMORY.replace("zebra", "quagga"))
-    assert found(mb, "--include", "agents", "quagga")[0] == ("claude-code", "testing.md")
 
 
 def test_banks_lists_them_and_what_the_program_will_not_read(mb: Run, memories: Path) -> None:
@@ -152,15 +139,6 @@ def test_codex_tells_of_each_group_where_it_applies(
     assert found(mb, "--include", "agents", "ibex") == []
 
 
-def test_what_is_of_all_projects_is_found_on_request(mb: Run, memories: Path) -> None:
-    del memories
-    names = found(mb, "--include", "global", "okapi")
-    assert set(names) == {("codex-global", "MEMORY.md"), ("codex", "rollout_summaries/ours.md")}
-    assert found(mb, "--include", "agents", "okapi") == [("codex", "rollout_summaries/ours.md")]
-    assert found(mb, "okapi") == []
-    assert mb("promote", "codex-global:MEMORY.md").code != 0
-
-
 def test_no_server_over_http_answers_them(mb: Run, project: Path, memories: Path) -> None:
     del memories
     assert found(mb, "--include", "global", "make zebra okapi")
@@ -178,57 +156,12 @@ def test_no_server_over_http_answers_them(mb: Run, project: Path, memories: Path
                 assert secret not in answer.text
 
 
-def test_one_becomes_a_tracked_note_with_its_origin(mb: Run, project: Path, memories: Path) -> None:
-    made = mb("promote", "claude-code:testing.md", "--type", "fact", "--json").json
-    text = (project / ".memories" / made["path"]).read_text()
-    assert "imported_from: claude-code:testing.md\n" in text
-    assert "source_agent: claude-code\n" in text
-    assert "# Tests run with make zebra\n\nAlways run the tests with make zebra.\n" in text
-    again = mb("promote", "claude-code:testing.md", "--json").json
-    assert (again["action"], again["path"]) == ("existing", made["path"])
-    assert (memories / "testing.md").read_text() == MEMORY
-
-
-def test_the_gate_stands_before_the_note(mb: Run, project: Path, memories: Path) -> None:
-    (memories / "key.md").write_text(f"token: {SECRET}\n")
-    before = contents(project / ".memories")
-    answer = mb("promote", "claude-code:key.md")
-    assert answer.code != 0
-    assert SECRET not in answer.err
-    after = contents(project / ".memories")
-    assert {name for name in after if "/.index/" not in name} == {
-        name for name in before if "/.index/" not in name
-    }
-
-
-@pytest.mark.parametrize(
-    "name", ["codex:rollout_summaries/theirs.md", "codex:MEMORY.md", "claude-code:../../x.md", "zed:a.md"]
-)  # fmt: skip
-def test_what_is_not_of_the_project_becomes_no_note(mb: Run, memories: Path, name: str) -> None:
-    del memories
-    answer = mb("promote", name)
-    assert answer.code != 0
-    assert "unexpected" not in answer.err
-
-
 def test_a_page_can_promote_none(
     project: Path, memories: Path, opening: Callable[..., Bank]
 ) -> None:
     del memories
     with pytest.raises(BadInput):
         promote(opening(project), "claude-code:testing.md")
-
-
-def test_links_in_the_folder_lead_nowhere(mb: Run, memories: Path, tmp_path: Path) -> None:
-    (tmp_path / "secret.md").write_text("The zebra vault.\n")
-    (memories / "link.md").symlink_to(tmp_path / "secret.md")
-    assert ("claude-code", "link.md") not in found(mb, "--include", "agents", "zebra vault")
-    assert mb("promote", "claude-code:link.md").code != 0
-
-
-def test_shared_scopes_do_not_go_with_them(mb: Run, memories: Path) -> None:
-    del memories
-    assert "stay on this machine" in mb("recall", "--include", "agents", "--scope", "both", "x").err
 
 
 def test_the_folders_are_those_of_the_programs(tmp_path: Path) -> None:

@@ -113,8 +113,6 @@ symbol_refs: [Order.place, Order.plaice, grow]
 
 An order is charged once. See [[shop/orders.py]] before it changes.
 """
-
-
 FARM = "".join(f"class {name}:\n    def grow(self):\n        pass\n\n\n" for name in ("Oat", "Rye"))
 
 

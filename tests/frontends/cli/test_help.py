@@ -12,8 +12,6 @@ from memory_bank.frontends.cli.root import root
 from .conftest import Run
 
 COMMANDS = declared.words()
-
-
 ALL = [[name] for name in COMMANDS] + [
     [name, inner]
     for name in COMMANDS

@@ -12,8 +12,6 @@ import pytest
 from tests.frontends.cli.conftest import Run
 
 SECRET = "gh" + "p_" + "".join(random.Random(3).choices(string.ascii_letters + string.digits, k=36))
-
-
 WRITES = [
     ("remember", SECRET),
     ("remember", "A note", "--tags", SECRET),

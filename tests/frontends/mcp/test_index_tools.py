@@ -14,8 +14,6 @@ from memory_bank.base.text import estimate
 from tests.session_builder import observation, session, write
 
 Make = Callable[..., Any]
-
-
 IMPORTANT = (
     "3-LAYER WORKFLOW (ALWAYS FOLLOW): 1. search(query) -> Get index with IDs (~50-100"
     " tokens/result) 2. timeline(anchor=ID) -> Get context around interesting results"

@@ -13,34 +13,20 @@ from memory_bank.frontends.mcp.toolbox import Toolbox
 from tests import forked
 
 Make = Callable[..., object]
-
-
 BANK = {
     "create_memory", "append_memory", "read_memory", "update_memory", "edit_memory",
     "rename_memory", "delete_memory", "restore_memory", "search_memories",
     "search_linked_memories", "get_memory_stats", "merge_memories", "recent_memories",
     "confirm_memories",
 }  # fmt: skip
-
-
 STORE = {"remember", "recall", "session_note"}
-
-
 DESTROYING = {"update_memory", "edit_memory", "rename_memory", "delete_memory", "merge_memories"}
-
-
 ASKING = {
     "__IMPORTANT", "search", "timeline", "get_observations", "decisions", "changes_for_file",
     "inject_context",
 }  # fmt: skip
-
-
 SESSIONS = ASKING | {"start_session", "store_observation", "end_session"}
-
-
 CODE = {"ask", "symbol", "explain_symbol", "blast_radius"}
-
-
 READING = ASKING | CODE | {
     "read_memory", "search_memories", "search_linked_memories", "get_memory_stats", "recall",
     "recent_memories",

@@ -1,12 +1,10 @@
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import httpx2
 
 from .conftest import LOOKS, Blocking, Dashboard, Look, Serve
-from .payloads import FORBIDDEN, PAYLOADS
 
 
 def drawn(page: Blocking) -> Blocking:
@@ -27,11 +25,6 @@ def place_of(page: Blocking, node: str) -> tuple[float, float]:
         node,
     )
     return found[0], found[1]
-
-
-def focused(page: Blocking) -> str:
-    found: str = page.evaluate("document.activeElement.textContent.trim()")
-    return found
 
 
 def test_the_neighbourhood_is_there_as_lists_with_links(dashboard: httpx2.Client) -> None:
@@ -162,27 +155,3 @@ def test_without_webgl_it_is_said_and_the_lists_work(unchanged: Dashboard, look:
     page.locator("details > summary", has_text="as a list").click()
     page.locator("#graph-list a", has_text="BM25").click()
     page.locator("#graph-node h2", has_text="BM25").wait_for()
-
-
-def test_no_text_of_a_note_runs(serve: Serve, look: Look, project: Path) -> None:
-    for number, text in enumerate(PAYLOADS):
-        quoted = json.dumps(text)
-        link = text.replace("]", ")").replace("|", "/").replace("\0", "")
-        (project / f".memories/p{number}.md").write_text(
-            f"---\ntitle: {quoted}\ntype: {quoted}\ntags: [{quoted}]\n---\n{text}\n\n"
-            f"[[{link}]] [[hub]]\n"
-        )
-    (project / ".memories/hub.md").write_text("# Hub\n")
-    served = serve()
-    with served.client() as client:
-        pages = [client.get("/graph?note=hub&depth=2").text, client.get("/graph?whole=1").text]
-        pages += [client.get(f"/graph/node?id=p{at}.md").text for at in range(len(PAYLOADS))]
-    for page in pages:
-        own = page.lower()
-        for part in FORBIDDEN:
-            if part != "49":
-                assert part not in own, part
-    page = drawn(look(f"{served.url}/graph?whole=1"))
-    page.locator("details > summary", has_text="as a list").click()
-    page.locator("#graph-list a", has_text="alert").first.click()
-    page.locator("#graph-node h2", has_text="alert").wait_for()

@@ -3,25 +3,11 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable
-from datetime import UTC, datetime
 from pathlib import Path
 
 import httpx2
-import pytest
 
-from tests.session_builder import observation, session, write
-
-from .conftest import LOOKS, Dashboard, Look, Serve
-from .payloads import FORBIDDEN, PAYLOADS
-
-
-@pytest.fixture
-def busy(project: Path) -> Path:
-    """Add a session to the project."""
-    now = datetime.now(UTC)
-    work = observation(1, "Fix login", discovery_tokens=5000, created_at=now)
-    write(project / ".memories", session("s1", work))
-    return project
+from .conftest import Dashboard, Look, Serve
 
 
 def checked(client: httpx2.Client, path: str) -> str:
@@ -92,63 +78,6 @@ def test_an_empty_bank_gets_a_page(serve: Serve, folder: Path) -> None:
         page = client.get("/")
     assert page.status_code == 200
     assert "knows nothing yet" in page.text
-
-
-@pytest.fixture(scope="module")
-def hostile() -> Callable[[Path], None]:
-    """Write notes and a session with hostile texts in every field that the start page shows."""
-
-    def plant(bank: Path) -> None:
-        observations = []
-        for number, text in enumerate(PAYLOADS):
-            shown = text.replace("\0", "")
-            quoted = shown.replace("'", "''")
-            (bank / f"decisions/hostile-{number}.md").write_text(
-                f"---\ntype: '{'decision' if number % 2 else quoted}'\ntitle: '{quoted}'\n"
-                f"tags: ['{quoted}']\nproject: '{quoted}'\nsource_agent: '{quoted}'\n"
-                f"created_at: 2026-01-{1 + number % 28:02d}\n---\n# {shown}\n\n{text}\n"
-            )
-            observations.append(observation(number, text, concepts=(text,)))
-        write(bank, session("hostile", *observations, project=PAYLOADS[0], agent=PAYLOADS[1]))
-
-    return plant
-
-
-def test_no_text_of_a_note_leaves_its_place(
-    serve: Serve,
-    look: Look,
-    project: Path,
-    git: Callable[..., str],
-    hostile: Callable[[Path], None],
-) -> None:
-    hostile(project / ".memories")
-    git(project, "add", "-A")
-    git(project, "-c", "user.name=<img src=x onerror=alert(1)>", "commit", "-qm", PAYLOADS[0])
-    served = serve()
-    with served.client() as client:
-        for path in ("/", "/health"):
-            text = checked(client, path).lower()
-            found = [one for one in FORBIDDEN if one in text and one != "49"]
-            assert found == [], path
-    for address in ("/", "/health"):
-        page = look(f"{served.url}{address}")
-        assert page.locator("main script, main style, main iframe, main object").count() == 0
-        assert page.locator("main img, main base, main meta, main link").count() == 0
-        foreign = page.locator("main a:not([href^='/'])").count()
-        assert foreign == 0, address
-
-
-@pytest.mark.parametrize(("width", "theme"), LOOKS)
-def test_the_page_is_readable_at_any_width(
-    busy: Path, serve: Serve, look: Look, width: int, theme: str
-) -> None:
-    long = "averyveryveryverylongwordwithoutanyspace" * 5
-    (busy / f".memories/decisions/{'long' * 20}.md").write_text(
-        f"---\ntype: decision\ncreated_at: 2027-01-01\n---\n# {long}\n\nWords.\n"
-    )
-    page = look(serve(cwd=busy).url, width=width, theme=theme)
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    assert long in page.locator("main").inner_text()
 
 
 def test_the_first_visit_takes_few_bytes(unchanged: Dashboard) -> None:

@@ -20,6 +20,8 @@ from tests.session_builder import observation, session, write
 from .conftest import LOOKS, Dashboard, Look, serving
 from .payloads import FORBIDDEN, PAYLOADS
 
+pytestmark = pytest.mark.slow
+
 EVERY = range(len(PAYLOADS))
 LONG = "averyveryveryverylongwordwithoutanyspace" * 5
 TEXTS = "\n".join(PAYLOADS)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import re
 import shutil
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +12,7 @@ import pytest
 
 from tests.conftest import run_git
 
-from .conftest import LOOKS, Blocking, Dashboard, Look, Serve, serving
-from .payloads import FORBIDDEN, PAYLOADS
+from .conftest import Blocking, Dashboard, Look, Serve, serving
 
 QUESTION = "why tantivy and not whoosh"
 
@@ -209,32 +208,6 @@ def test_without_a_repository_notes_alone_are_searched(serve: Serve, tmp_path: P
         assert "There are no notes yet" in searched(client, q="whoosh")
 
 
-def test_no_text_leaves_its_place(
-    project: Path, git: Callable[..., str], serve: Serve, look: Look
-) -> None:
-    for number, text in enumerate(PAYLOADS):
-        plain = text.replace("\0", "")
-        quoted = plain.replace("\\", "\\\\").replace('"', '\\"').replace("\u202e", "\\u202e")
-        (project / f".memories/n{number}.md").write_text(
-            f'---\ntype: "{quoted}"\ntags: ["{quoted}"]\nsource_agent: "{quoted}"\n---\n'
-            f"# whoosh {plain}\n\n## {plain}\n\nwhoosh {plain}\n"
-        )
-    texts = "".join(f"def whoosh{n}():\n    {text!r}\n" for n, text in enumerate(PAYLOADS))
-    (project / "src/m0.py").write_text(texts)
-    git(project, "add", "-A")
-    served = serve()
-    with served.client() as client:
-        for query in ["whoosh", *(" ".join(PAYLOADS[start::2]) for start in range(2))]:
-            text = searched(client, q=query, limit=60).lower()
-            assert [one for one in FORBIDDEN if one in text and one != "49"] == [], query
-        text = client.get("/code/src/m0.py").text.lower()
-        assert [one for one in FORBIDDEN if one in text and one != "49"] == []
-    page = look(f"{served.url}/search?limit=100&q=whoosh")
-    assert page.locator("main script, main style, main iframe, main object").count() == 0
-    assert page.locator("main img, main base, main meta, main link").count() == 0
-    assert page.locator("main a:not([href^='/'])").count() == 0
-
-
 def focused(page: Blocking) -> str:
     found: str = page.evaluate("document.activeElement.id || document.activeElement.textContent")
     return found.strip()
@@ -294,15 +267,3 @@ def test_a_choice_changes_the_query_and_going_back_undoes_it(shop: Dashboard, lo
     page.go_back()
     page.locator("[title='type:decision']:not([aria-current])").wait_for()
     assert page.locator("#q").input_value() == "bm25 whoosh"
-
-
-def test_the_page_fits_any_width(project: Path, serve: Serve, look: Look) -> None:
-    long = "averyveryveryverylongwordwithoutanyspace" * 5
-    (project / f".memories/decisions/{'long' * 30}.md").write_text(
-        f"---\ntype: {'t' * 90}\ntags: [{long}]\n---\n# whoosh {long}\n\nwhoosh {long}\n"
-    )
-    served = serve()
-    for width, theme in LOOKS:
-        page = look(f"{served.url}/search?q=whoosh+{long}&kind=notes", width=width, theme=theme)
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
-        assert page.locator("[data-hit]").count() > 0
