@@ -26,12 +26,3 @@ def test_no_other_file_is_reached(project: Path, dashboard: httpx2.Client) -> No
     for name in (*TRAVERSALS, ".env", ".git/config", "%2eenv", ".git%2fconfig", ""):
         assert status_of(dashboard, f"/code/{name}") in {400, 404}, name
     assert status_of(dashboard, "/code/src/index.py") == 200
-
-
-def test_a_file_that_is_not_shown_says_why(project: Path, dashboard: httpx2.Client) -> None:
-    (project / "a.bin").write_bytes(b"a\0b")
-    assert "This file is not shown: binary" in dashboard.get("/code/a.bin").text
-    missing = dashboard.get("/code/src/indx.py")
-    assert missing.status_code == 404
-    assert "did you mean src/index.py" in missing.text
-    assert str(project) not in missing.text + dashboard.get("/code/../x").text

@@ -52,24 +52,6 @@ def test_the_data_are_nodes_edges_and_clusters(dashboard: httpx2.Client) -> None
     assert {node["kind"] for node in more["nodes"]} == {"note", "file", "tag"}
 
 
-def test_names_are_completed_and_wrong_ones_refused(dashboard: httpx2.Client) -> None:
-    found = dashboard.get("/graph/names", params={"q": "tant"}).json()
-    assert found == [
-        {
-            "id": "decisions/tantivy.md",
-            "label": "Tantivy over Whoosh",
-            "kind": "note",
-            "url": "/notes/decisions/tantivy",
-        }
-    ]
-    unknown = dashboard.get("/graph", params={"note": "bm26"})
-    assert unknown.status_code == 404
-    assert "Did you mean facts/bm25" in unknown.text
-    for query in ("depth=3", "depth=x", "kind=b"):
-        assert dashboard.get(f"/graph?{query}").status_code == 400, query
-    assert dashboard.get("/graph/node?id=nothing").status_code == 404
-
-
 def test_an_empty_bank_says_what_will_be_here(serve: Serve, tmp_path: Path) -> None:
     (tmp_path / "empty/.memories").mkdir(parents=True)
     with serve(cwd=tmp_path / "empty").client() as client:

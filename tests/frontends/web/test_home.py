@@ -19,19 +19,6 @@ def checked(client: httpx2.Client, path: str) -> str:
     return text
 
 
-def test_what_changed_is_by_day_and_commit(
-    project: Path, git: Callable[..., str], dashboard: httpx2.Client
-) -> None:
-    for number in range(4):
-        (project / f".memories/facts/f{number}.md").write_text(f"# Fact {number}\n\nIt is so.\n")
-    git(project, "add", "-A")
-    git(project, "commit", "-qm", "Write four facts")
-    page = dashboard.get("/").text
-    assert "4 notes in one commit" in page
-    assert page.count("Write four facts") == 1
-    assert "<h3>Today</h3>" in page
-
-
 def test_notes_to_check_are_counted_with_the_commits_of_their_code(
     project: Path, git: Callable[..., str], dashboard: httpx2.Client
 ) -> None:
@@ -60,16 +47,6 @@ def test_health_is_looked_for_in_the_background(serve: Serve, look: Look, projec
     page.get_by_role("link", name="all findings").click()
     page.wait_for_url("**/health")
     assert "line 3" in page.locator("main").inner_text()
-
-
-def test_a_change_of_the_files_is_there_with_the_next_page(
-    dashboard: httpx2.Client, project: Path
-) -> None:
-    assert "Brand new" not in dashboard.get("/").text
-    (project / ".memories/facts/new.md").write_text("# Brand new\n\nWords.\n")
-    page = dashboard.get("/").text
-    assert page.count(">Brand new<") == 1
-    assert "not committed" in page
 
 
 def test_an_empty_bank_gets_a_page(serve: Serve, folder: Path) -> None:

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import asyncio
 import html
-import re
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -47,11 +46,6 @@ def changed(project: Path, git: Git) -> Path:
     return project
 
 
-def plain(page: str) -> str:
-    """Return the text of a page."""
-    return html.unescape(" ".join(re.sub(r"<[^>]+>", " ", page).split()))
-
-
 def test_the_report_loads_by_itself(changed: Path, serve: Serve, look: Look) -> None:
     page = look(f"{serve().url}/review")
     page.get_by_role("heading", name="Changed 2 notes").wait_for()
@@ -82,17 +76,6 @@ def test_without_javascript_a_link_leads_to_the_report(
     assert page.get_by_label("Compare").input_value() == "main..topic"
 
 
-def test_what_is_compared_is_chosen(changed: Path, dashboard: httpx2.Client) -> None:
-    (changed / ".memories/facts/draft.md").write_text("# Draft\n\nA new thought.\n")
-    draft = ">Draft<"
-    assert draft not in dashboard.get("/review/report").text
-    assert draft in dashboard.get("/review/report?of=worktree").text
-    assert draft not in dashboard.get("/review/report?of=staged").text
-    assert "main..HEAD" in dashboard.get("/review").text
-    none = plain(dashboard.get("/review/report?range=HEAD..HEAD").text)
-    assert "Nothing changed" in none
-
-
 def test_a_wrong_range_is_said_at_the_form(project: Path, dashboard: httpx2.Client) -> None:
     given = ("nothing..HEAD", "--output=x..HEAD", "-x", "a..b..c", "^HEAD", "H\n..HEAD", "$(id)..")
     for one in given:
@@ -104,12 +87,6 @@ def test_a_wrong_range_is_said_at_the_form(project: Path, dashboard: httpx2.Clie
         assert "/review/report" not in answer.text
         assert dashboard.get("/review/report", params={"range": one}).status_code == 400
     assert not (project / "x").exists()
-
-
-def test_a_range_that_contradicts_the_choice_is_refused(dashboard: httpx2.Client) -> None:
-    answer = dashboard.get("/review?range=HEAD..HEAD&of=staged")
-    assert answer.status_code == 400
-    assert "says already what is compared" in answer.text
 
 
 def test_without_git_the_page_says_what_is_missing(serve: Serve, tmp_path: Path) -> None:

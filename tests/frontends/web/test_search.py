@@ -14,8 +14,6 @@ from tests.conftest import run_git
 
 from .conftest import Blocking, Dashboard, Look, Serve, serving
 
-QUESTION = "why tantivy and not whoosh"
-
 
 @pytest.fixture(scope="module")
 def shop(new_project: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dashboard]:
@@ -61,41 +59,6 @@ def titles(page: str) -> list[str]:
     return [re.sub(r"<[^>]*>", "", one).strip() for one in found]
 
 
-def links(page: str) -> list[str]:
-    return re.findall(r'href="([^"]*)" data-hit', page)
-
-
-def choice(page: str, condition: str) -> str:
-    """Return the link of a condition as it is written."""
-    found = re.search(rf'<a class="count" [^>]*title="{condition}">.*?</a>', page, re.DOTALL)
-    assert found, condition
-    return found[0]
-
-
-def test_each_kind_is_found_with_its_place(client: httpx2.Client) -> None:
-    page = searched(client, q="tantivy index")
-    places = links(page)
-    assert "/notes/decisions/tantivy" in places
-    assert "/code/src/index.py#L1" in places
-    assert "/code/docs/guide.md#L3" in places
-    assert "/code/tests/test_index.py#L1" in places
-    assert "<title>tantivy index · Search · project</title>" in page
-
-
-def test_a_hit_tells_why_it_was_found(client: httpx2.Client) -> None:
-    page = searched(client, q=QUESTION, kind="notes")
-    assert titles(page)[0] in {"Tantivy over Whoosh", "Whoosh as the keyword index"}
-    assert "<mark>Tantivy</mark>" in page
-    assert "<mark>Whoosh</mark>" in page
-    best = page.split('<article class="best here">')[1].split("</article>")[0]
-    assert re.search(r"likelihood that it answers</span><span class=\"n\">\d+ %", best)
-    assert re.search(r"<span>words</span><span class=\"n\">\d+ %", best)
-    assert "keyword: its words" in best
-    assert "10 Jan" in page
-    assert re.search(r'replaced by <a [^>]*href="/notes/decisions/tantivy"', page)
-    assert "badge" not in page
-
-
 def test_weaker_matches_stand_apart(client: httpx2.Client) -> None:
     page = searched(client, q="damps long whoosh gateways entirely unrelated", kind="notes")
     before, _, weaker = page.partition('<p class="rest">weaker matches</p>')
@@ -108,84 +71,6 @@ def test_weaker_matches_stand_apart(client: httpx2.Client) -> None:
     assert all(one <= 20 for one in likelihoods(weaker))
     assert all(one >= 20 for one in likelihoods(before))
     assert len(likelihoods(page)) == len(titles(page)) > 0
-
-
-def test_a_choice_is_the_condition_that_one_can_type(client: httpx2.Client) -> None:
-    on = choice(searched(client, q="whoosh"), "type:decision")
-    assert 'href="/search?q=whoosh+type%3Adecision"' in on
-    assert "aria-current" not in on
-    page = searched(client, q="whoosh type:decision")
-    assert set(titles(page)) == {"Tantivy over Whoosh", "Whoosh as the keyword index"}
-    on = choice(page, "type:decision")
-    assert 'href="/search?q=whoosh"' in on
-    assert 'aria-current="true"' in on
-    assert "remove it" in on
-    page = searched(client, q="whoosh tag:architecture -type:fact in:decisions")
-    assert titles(page) == ["Tantivy over Whoosh"]
-    assert 'href="/search?q=whoosh+tag%3Aarchitecture+-type%3Afact"' in page
-
-
-def test_counts_are_of_the_hits_or_of_the_bank(client: httpx2.Client) -> None:
-    assert '<span class="n">2</span>' in choice(searched(client, q=""), "tag:search")
-    page = searched(client, q="maintained")
-    assert "Topics in these answers" in page
-    assert '<span class="n">1</span>' in choice(page, "tag:search")
-
-
-def test_kinds_and_dates_are_chosen_without_javascript(client: httpx2.Client) -> None:
-    page = searched(client, q="tantivy", kind=["docs", "tests"])
-    assert {one.split("/")[2] for one in links(page)} == {"docs", "tests"}
-    assert page.count('<input type="hidden" name="kind" value="docs">') == 2
-    answer = client.get("/search", params={"q": "whoosh since:7d", "dates": "1", "before": "2025"})
-    assert (answer.status_code, answer.headers["location"]) == (
-        303,
-        "/search?q=whoosh+before%3A2025",
-    )
-    page = searched(client, q="whoosh before:2025-07-01")
-    assert titles(page) == ["Whoosh as the keyword index"]
-    assert 'value="2025-07-01"' in page
-
-
-def test_a_commit_that_says_why_is_found_without_a_link(client: httpx2.Client) -> None:
-    page = searched(client, q="why do tokens expire after a stolen laptop")
-    assert "Add a guide" in titles(page)
-    assert re.search(r"<span>commit [0-9a-f]{8} ", page)
-    assert "/code/commit" not in page
-
-
-def test_a_date_that_is_none_is_told_at_its_field(client: httpx2.Client) -> None:
-    answer = client.get("/search", params={"q": "whoosh", "dates": "1", "since": "soonish"})
-    assert answer.status_code == 400
-    assert "&#39;soonish&#39; is no time" in answer.text
-    assert 'value="soonish"' in answer.text
-    assert answer.text.count('aria-describedby="date-error"') == 1
-    assert 'value="whoosh"' in answer.text
-
-
-def test_mistakes_in_a_query_are_told_and_it_stays(client: httpx2.Client) -> None:
-    page = searched(client, q="whoosh type:decison")
-    assert "did you mean" in page.lower()
-    assert 'value="whoosh type:decison"' in page
-    page = searched(client, q="whoosh type:decision", kind="symbols")
-    assert "Only notes can meet type:" in page
-    answer = client.get("/search", params={"q": "whoosh", "kind": "nothing"})
-    assert answer.status_code == 400
-    assert "There is no kind &#39;nothing&#39;" in answer.text
-    assert 'aria-invalid="true"' in answer.text
-    assert 'value="whoosh"' in answer.text
-
-
-def test_nothing_asked_and_nothing_found_say_what_to_do(client: httpx2.Client) -> None:
-    assert "Ask in your own words" in searched(client)
-    assert "Nothing here answers this" in searched(client, q="zebra type:decision")
-    assert titles(searched(client, q="since:2026-01-01 type:decision")) == ["Tantivy over Whoosh"]
-
-
-def test_a_heading_of_choices_has_choices_below_it(client: httpx2.Client) -> None:
-    assert "<h2>Kinds of notes</h2>" in searched(client, q="whoosh")
-    page = searched(client, q="why do tokens expire after a stolen laptop", kind="commits")
-    assert "Add a guide" in titles(page)
-    assert not re.search(r"</h2><ul>\s*</ul>", page)
 
 
 def test_a_search_counts_no_access(client: httpx2.Client) -> None:
