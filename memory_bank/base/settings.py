@@ -6,6 +6,7 @@ import math
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
 from itertools import islice
 from pathlib import Path
 from stat import S_ISREG
@@ -333,8 +334,13 @@ def parse(text: str, default: object) -> object:
 
 def _known(kind: Any, key: str) -> tuple[object, Key]:  # noqa: ANN401  (a class of named tuples)
     """Return a setting's default and its Key; raise KeyError."""
-    hints = get_type_hints(kind, include_extras=True)
-    return kind._field_defaults[key], hints[key].__metadata__[0]
+    return kind._field_defaults[key], _hints(kind)[key].__metadata__[0]
+
+
+@cache
+def _hints(kind: Any) -> Mapping[str, Any]:  # noqa: ANN401  (a class of named tuples)
+    """Return what the fields of a class are declared as; each opened bank asks for each setting."""
+    return get_type_hints(kind, include_extras=True)
 
 
 def _checked_at(where: str, name: str, value: object) -> object:
