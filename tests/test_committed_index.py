@@ -20,6 +20,7 @@ from memory_bank.memory.retrieval.recall import recall
 from memory_bank.memory.show import list_notes, tag_counts
 from memory_bank.review.doctor import doctor
 from tests import forked
+from tests.search.views import view_of
 
 Git = Callable[..., str]
 Opening = Callable[..., Bank]
@@ -264,7 +265,7 @@ def test_two_machines_on_one_folder_do_not_rebuild_in_turns(
     def ask() -> None:
         bank = opening(project)
         assert recall(bank, "whoosh").notes
-        owners.append((bank.layout.index, bank._index.opened().manifest.execute(
+        owners.append((bank.layout.index, view_of(bank).manifest.execute(
             "SELECT value FROM meta WHERE key = 'owner'").fetchone()))  # fmt: skip
         notices.append(bank.take_notices())
         bank.close()

@@ -17,6 +17,7 @@ from memory_bank.memory.retrieval.recall import recall
 from memory_bank.review.doctor import doctor
 from memory_bank.search.retrievers.vectors import vector_index
 from tests import forked
+from tests.search.views import view_of
 
 pytestmark = pytest.mark.slow
 
@@ -30,7 +31,7 @@ def bank(
     monkeypatch: pytest.MonkeyPatch,
 ) -> Bank:
     """Open a bank with every kind of derived file: words, whole notes and vectors."""
-    monkeypatch.setattr(vector_index, "_RECENT_MOST", 2)
+    monkeypatch.setattr(vector_index, "RECENT_MOST", 2)
     for number in range(6):
         text = (
             f"# Note {number}\n\nThe kestrel of field{number}x hovers.\n\n[[{(number + 1) % 6}]]\n"
@@ -130,7 +131,7 @@ from memory_bank.bank.bank import open_bank
 from memory_bank.search.retrievers.vectors import vector_index
 from tests.test_damage import HARM, KINDS, repaired, right
 
-vector_index._RECENT_MOST = 2
+vector_index.RECENT_MOST = 2
 folder, harm = Path(sys.argv[1]), sys.argv[2]
 
 def opened():
@@ -224,14 +225,14 @@ def test_files_of_another_bank_are_not_taken_for_ones_own(
 ])  # fmt: skip
 def test_rows_that_are_wrong_are_made_again(bank: Bank, sql: str) -> None:
     """Some wrongs only a check finds; a question that meets them must not fail for good."""
-    bank._index.opened().manifest.execute(sql)
+    view_of(bank).manifest.execute(sql)
     bank.close()
     doctor(bank)
     right(bank)
 
 
 def test_suggestions_are_taken_from_rows_that_can_be_read(bank: Bank) -> None:
-    bank._index.opened().manifest.execute("UPDATE documents SET data = 'no json'")
+    view_of(bank).manifest.execute("UPDATE documents SET data = 'no json'")
     with pytest.raises(NoteNotFound) as caught:
         bank.find("22")
     assert "did you mean 2" in caught.value.hint

@@ -14,6 +14,7 @@ from memory_bank.notes import front_matter
 from memory_bank.notes.characters import decode
 from memory_bank.review.doctor import doctor
 from memory_bank.search.manifest import document_rows
+from tests.search.views import view_of
 
 
 @pytest.fixture
@@ -36,7 +37,7 @@ def test_all_are_indexed_or_listed_and_stay(odd: Path) -> None:
     before = _notes(odd)
     with open_bank(odd, settings={"memory.embedder": "hashing"}) as bank:
         health = doctor(bank)
-        indexed = {path for _, path in document_rows.all_keys(bank._index.opened().manifest)}
+        indexed = {path for _, path in document_rows.all_keys(view_of(bank).manifest)}
         reasons = {file.path: file.reason for file in health.unindexed}
         for path in before:
             assert path in indexed or reasons.get(path), path

@@ -29,7 +29,7 @@ SIZE = 400
 _WHOLE = 1.25
 
 # A paragraph up to this many sizes stays whole, since it has one subject.
-_LONG = 5
+LONG = 5
 
 # A part of at most this share of the size, such as a heading, is joined with the next part.
 _SMALL = 0.25
@@ -78,7 +78,7 @@ def _joined(parts: Iterator[_Stretch], size: int) -> Iterator[_Stretch]:
     start = end = 0
     for part in parts:
         length = part.end - start
-        small = end - start < size * _SMALL and length <= size * _LONG
+        small = end - start < size * _SMALL and length <= size * LONG
         if end > start and length > size and not small:
             yield _Stretch(start, end)
             start = end
@@ -90,11 +90,11 @@ def _joined(parts: Iterator[_Stretch], size: int) -> Iterator[_Stretch]:
 def _parts(text: str, size: int) -> Iterator[_Stretch]:
     """Yield blocks in order; long ones as lines, long lines in pieces."""
     for block in _blocks(text):
-        if block.end - block.start <= size * _LONG:
+        if block.end - block.start <= size * LONG:
             yield block
             continue
         for line in _LINE.finditer(text, block.start, block.end):
-            if line.end() - line.start() <= size * _LONG:
+            if line.end() - line.start() <= size * LONG:
                 yield _Stretch(*line.span())
             else:
                 yield from _pieces(text, line.start(), line.end(), 2 * size)

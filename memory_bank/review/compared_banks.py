@@ -72,7 +72,7 @@ MOST_LINKS = 50_000
 _MOST_NAMED = 5_000
 """Notes beyond the limits that are named; others are counted."""
 
-_LIMITS = {"bytes": MOST_BYTES, "sections": MOST_SECTIONS, "links": MOST_LINKS}
+LIMITS = {"bytes": MOST_BYTES, "sections": MOST_SECTIONS, "links": MOST_LINKS}
 
 _HEADING = re.compile(rb"(?:^|[\r\n])[ \t>]*(?:#{1,6}[ \t\r\n]|=+[ \t]*[\r\n]|-+[ \t]*[\r\n])")
 
@@ -148,9 +148,9 @@ def _beyond(costs: Mapping[str, Sequence[_Cost]]) -> dict[str, str]:
     found: dict[str, str] = {}
     for path in sorted(sums, key=lambda path: (sums[path], path)):
         more = _Cost(*map(sum, zip(total, sums[path], strict=True)))
-        over = [what for what, number in more._asdict().items() if number > _LIMITS[what]]
+        over = [what for what, number in more._asdict().items() if number > LIMITS[what]]
         if over:
-            most = f"{_LIMITS[over[0]]:,} {over[0]}"
+            most = f"{LIMITS[over[0]]:,} {over[0]}"
             found[path] = f"changes of more than {most}: not indexed, compared or checked"
         else:
             total = more

@@ -32,6 +32,7 @@ from memory_bank.memory.maintenance import compare, sync
 from memory_bank.memory.retrieval.recall import recall
 from tests.benchmarks.transports import SETTINGS, Agent, CommandLine, Library, agents_are_served
 from tests.benchmarks.writers import NAMES, TOKEN, Editor, Log, Mender, Writer
+from tests.search.views import view_of
 
 KINDS = ("agent", "agent", "agent", "line", "editor", "library", "library", "library", "mender")
 _LINE = re.compile(r"(?:tok[a-z]+\d+x\d+z)?")
@@ -219,13 +220,13 @@ def _be_killed(folder: Path, number: int, log: Path) -> None:
 def _repaired(bank: Bank, found: Verdict) -> Iterator[str]:
     """Ask once, as the next start does; then nothing may be left to repair."""
     cut = bank.store.interrupted()
-    begun = bank._index.opened().manifest.unfinished()
+    begun = view_of(bank).manifest.unfinished()
     recall(bank, "tok", mode="lexical", count_access=False)
     said = bank.take_repaired()
     for what, was in (("writing", cut), ("indexing", begun)):
         if was and what not in said:
             yield f"{what} was cut short, and the catch-up said {said}"
-    if bank.store.interrupted() or bank._index.opened().manifest.unfinished():
+    if bank.store.interrupted() or view_of(bank).manifest.unfinished():
         yield "one catch-up did not heal it"
     for difference in compare(bank).differences[:3]:
         yield f"index: {difference}"

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -32,28 +32,39 @@ def tree(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def words(tree: Path, tmp_path: Path) -> Iterator[WordTable]:
-    table = WordTable(WorkTree(tree, max_bytes=10_000), tmp_path / "cache/words.db")
+def work_tree(tree: Path) -> WorkTree:
+    return WorkTree(tree, max_bytes=10_000)
+
+
+@pytest.fixture
+def words(work_tree: WorkTree, tmp_path: Path) -> Iterator[WordTable]:
+    table = WordTable(work_tree, tmp_path / "cache/words.db")
     yield table
     table.close()
 
 
-def refreshed(words: WordTable) -> Similarity:
-    return words.refresh(words._tree.scan())
+@pytest.fixture
+def refreshed(words: WordTable, work_tree: WorkTree) -> Callable[[], Similarity]:
+    return lambda: words.refresh(work_tree.scan())
 
 
-def test_texts_are_compared_as_they_are_now(tree: Path, words: WordTable) -> None:
-    before = refreshed(words)
+def test_texts_are_compared_as_they_are_now(
+    tree: Path, words: WordTable, refreshed: Callable[[], Similarity]
+) -> None:
+    before = refreshed()
     assert before("card.py")["bank/test.py"] > before("card.py").get("manual.md", 0)
     assert words.files == {"card.py", "bank/test.py", "manual.md"}
     write(tree, {"manual.md": "charge the card, refund the card, currency\n"})
-    assert refreshed(words)("card.py")["manual.md"] > before("card.py").get("manual.md", 0)
+    assert refreshed()("card.py")["manual.md"] > before("card.py").get("manual.md", 0)
     (tree / "manual.md").unlink()
-    assert "manual.md" not in refreshed(words)("card.py")
+    assert "manual.md" not in refreshed()("card.py")
 
 
 def test_only_changed_files_are_read(
-    tree: Path, words: WordTable, monkeypatch: pytest.MonkeyPatch
+    tree: Path,
+    words: WordTable,
+    monkeypatch: pytest.MonkeyPatch,
+    refreshed: Callable[[], Similarity],
 ) -> None:
     asked: list[str] = []
     real = WorkTree.read
@@ -64,31 +75,38 @@ def test_only_changed_files_are_read(
 
     monkeypatch.setattr(WorkTree, "read", read)
     monkeypatch.setattr(similarity, "trusted", lambda _: True)
-    first = refreshed(words)
+    first = refreshed()
     assert sorted(asked) == ["bank/test.py", "card.py", "manual.md"]
-    assert refreshed(words) is first
+    assert refreshed() is first
     words.close()
-    refreshed(words)
+    refreshed()
     assert len(asked) == 3
     write(tree, {"new.py": "card\n"})
-    refreshed(words)
+    refreshed()
     assert asked[3:] == ["new.py"]
 
 
-def test_what_is_no_text_is_a_file_without_likeness(tree: Path, words: WordTable) -> None:
+def test_what_is_no_text_is_a_file_without_likeness(
+    tree: Path, words: WordTable, refreshed: Callable[[], Similarity]
+) -> None:
     (tree / "image.png").write_bytes(b"card\0" * 10)
     (tree / "large.txt").write_text("card currency\n" * 1000)
     (tree / "link.py").symlink_to("card.py")
-    found = refreshed(words)("card.py")
+    found = refreshed()("card.py")
     assert not found.keys() & {"image.png", "large.txt", "link.py"}
     assert {"image.png", "large.txt", "link.py"} <= words.files
 
 
-def test_bounds_are_said(tree: Path, words: WordTable, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bounds_are_said(
+    tree: Path,
+    words: WordTable,
+    monkeypatch: pytest.MonkeyPatch,
+    refreshed: Callable[[], Similarity],
+) -> None:
     monkeypatch.setattr(similarity, "_BATCH", 1)
     monkeypatch.setattr(similarity, "_SECONDS", 0.0)
     monkeypatch.setattr(similarity, "MOST_FILES", 2)
-    refreshed(words)
+    refreshed()
     assert words.notes == (
         "only 2 of 3 files are compared",
         "1 of 2 files are not compared yet: the next call goes on",
@@ -96,23 +114,29 @@ def test_bounds_are_said(tree: Path, words: WordTable, monkeypatch: pytest.Monke
 
 
 @pytest.mark.parametrize("damage", [b"", b"nonsense" * 1000])
-def test_a_damaged_database_is_made_again(tree: Path, words: WordTable, damage: bytes) -> None:
-    before = refreshed(words)("card.py")
+def test_a_damaged_database_is_made_again(
+    tree: Path, words: WordTable, damage: bytes, refreshed: Callable[[], Similarity]
+) -> None:
+    before = refreshed()("card.py")
     words.close()
     words.file.write_bytes(damage)
-    assert refreshed(words)("card.py") == before
+    assert refreshed()("card.py") == before
 
 
-def test_a_damaged_row_is_made_again(tree: Path, words: WordTable) -> None:
-    before = refreshed(words)("card.py")
+def test_a_damaged_row_is_made_again(
+    tree: Path, words: WordTable, refreshed: Callable[[], Similarity]
+) -> None:
+    before = refreshed()("card.py")
     words.opened().execute("UPDATE files SET words = '[1]'")
     words.close()
-    assert refreshed(words)("card.py") == before
+    assert refreshed()("card.py") == before
 
 
-def test_the_last_scan_is_not_read_again(tree: Path, words: WordTable) -> None:
-    scan = words._tree.scan()
+def test_the_last_scan_is_not_read_again(
+    tree: Path, words: WordTable, refreshed: Callable[[], Similarity], work_tree: WorkTree
+) -> None:
+    scan = work_tree.scan()
     before = words.refresh(scan)
     write(tree, {"manual.md": "charge the card, refund the card, currency\n"})
     assert words.refresh(scan) is before
-    assert refreshed(words) is not before
+    assert refreshed() is not before

@@ -51,7 +51,7 @@ def make(
     matrix is large enough for a graph.
     """
     if request.param in {"published", "graph"}:
-        monkeypatch.setattr(vector_index, "_RECENT_MOST", 0)
+        monkeypatch.setattr(vector_index, "RECENT_MOST", 0)
     if request.param == "graph":
         monkeypatch.setattr(reader, "GRAPH_FROM", 1)
     made: list[Retriever] = []

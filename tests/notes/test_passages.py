@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_bank.notes.note import NotePassage, NoteSection
-from memory_bank.notes.passages import _LONG, passages
+from memory_bank.notes.passages import LONG, passages
 
 SIZE = 80
-WHOLE = SIZE * _LONG  # a block or line up to here is not cut
+WHOLE = SIZE * LONG  # a block or line up to here is not cut
 NEWLINE = re.compile(r"\r\n|\r|\n")
 
 
@@ -111,9 +111,10 @@ def test_every_character_is_in_exactly_one_passage(text: str, size: int) -> None
     texts = cut(text, size)
     assert "".join("".join(texts).split()) == "".join(text.split())
     assert not any(not words.strip() for words in texts)
-    assert all(len(words) <= size * _LONG for words in texts)
+    assert all(len(words) <= size * LONG for words in texts)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     ["x" * 1_000_000, "word " * 200_000, "line\n" * 100_000, "- a\n" * 100_000, "```\n" * 100_000],

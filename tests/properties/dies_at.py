@@ -129,7 +129,7 @@ def _before(owner: Any, name: str, step: Callable[[], None]) -> None:
 
 def work(folder: str, name: str, number: int, age: str) -> int:
     """Do a piece of work and return how many steps it took, if it comes to that."""
-    vector_index._RECENT_MOST = 1  # vectors are published at once
+    vector_index.RECENT_MOST = 1  # vectors are published at once
     filenames._RACY_NS = AGES[age]
     with open_bank(folder, settings=SETTINGS) as bank:
         if name not in FROM_NOTHING:

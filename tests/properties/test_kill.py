@@ -82,7 +82,7 @@ def start(project: Path) -> Path:
 @pytest.fixture
 def published(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let vectors be published at once, as in the process that dies."""
-    monkeypatch.setattr(vector_index, "_RECENT_MOST", 1)
+    monkeypatch.setattr(vector_index, "RECENT_MOST", 1)
 
 
 def files(project: Path) -> Files:

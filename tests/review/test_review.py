@@ -16,7 +16,7 @@ from memory_bank.notes.compare import note_comparison as note_diff
 from memory_bank.review import compared_banks as review_limits
 from memory_bank.review import compared_banks as reviewing
 from memory_bank.review import findings
-from memory_bank.review.compared_banks import _LIMITS
+from memory_bank.review.compared_banks import LIMITS
 from memory_bank.review.report import Review
 from memory_bank.review.review import review
 from memory_bank.review.revision_range import sides
@@ -405,7 +405,7 @@ def bounded(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Set limits of a review."""
 
     def bound(**limits: int) -> None:
-        monkeypatch.setattr(review_limits, "_LIMITS", {**_LIMITS, **limits})
+        monkeypatch.setattr(review_limits, "LIMITS", {**LIMITS, **limits})
 
     return bound
 

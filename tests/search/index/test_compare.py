@@ -13,6 +13,7 @@ from memory_bank.bank.bank import Bank
 from memory_bank.memory.maintenance import compare
 from memory_bank.search import retrievers
 from memory_bank.search.manifest.manifest import PENDING
+from tests.search.views import view_of
 
 
 @pytest.fixture
@@ -52,12 +53,12 @@ def test_an_index_that_is_right_has_no_difference(bank: Bank, folder: Path) -> N
     ],
 )
 def test_a_row_that_is_wrong_is_named(bank: Bank, sql: str, table: str) -> None:
-    assert bank._index.opened().manifest.execute(sql).rowcount > 0
+    assert view_of(bank).manifest.execute(sql).rowcount > 0
     assert any(line.startswith(f"{table}: ") for line in compare(bank).differences)
 
 
 def test_a_note_that_is_not_finished_is_finished_first(bank: Bank) -> None:
-    bank._index.opened().manifest.execute(f"UPDATE documents SET state = {PENDING}")
+    view_of(bank).manifest.execute(f"UPDATE documents SET state = {PENDING}")
     assert compare(bank).differences == ()
 
 
@@ -65,9 +66,9 @@ def test_a_note_that_is_not_finished_is_finished_first(bank: Bank) -> None:
 def test_a_retriever_that_lost_a_passage_is_named_and_a_sync_mends_it(
     bank: Bank, name: str
 ) -> None:
-    note = open_index.note_at(bank._index.opened().manifest, "b.md")
+    note = open_index.note_at(view_of(bank).manifest, "b.md")
     assert note is not None
-    retriever = bank._index.opened().index.retrievers.get(name)
+    retriever = view_of(bank).index.retrievers.get(name)
     assert retriever is not None
     retriever.put([], [note.number])
     retriever.commit()

@@ -10,6 +10,7 @@ import pytest
 
 from memory_bank.bank.bank import Bank
 from memory_bank.memory.retrieval.recall import recall
+from tests.search.views import view_of
 
 Opening = Callable[..., Bank]
 
@@ -27,10 +28,10 @@ def test_an_edit_reads_no_table_from_end_to_end(
     bank.sync()
     recall(bank, "kestrel", mode="lexical", count_access=False)
     asked: list[str] = []
-    base = bank._index.opened().manifest._base
+    base = view_of(bank).manifest._base
     (folder / "n3.md").write_text("# N3\n\nan osprey, see [[n4]]\n")
     base.set_trace_callback(asked.append)
-    bank._index.opened().index.indexer.sync(thorough=False)
+    view_of(bank).index.indexer.sync(thorough=False)
     monkeypatch.setattr(
         Bank, "catch_up", lambda *_: None
     )  # it compares the signatures of all files once more
@@ -47,7 +48,5 @@ def test_an_edit_reads_no_table_from_end_to_end(
 
 def _scans(bank: Bank, sql: str) -> bool:
     """Tell whether a statement reads a table, or an index of all its rows, whole."""
-    plan = [
-        str(row[3]) for row in bank._index.opened().manifest.execute(f"EXPLAIN QUERY PLAN {sql}")
-    ]
+    plan = [str(row[3]) for row in view_of(bank).manifest.execute(f"EXPLAIN QUERY PLAN {sql}")]
     return any(_WHOLE.match(step) and not any(name in step for name in _FEW) for step in plan)

@@ -16,6 +16,7 @@ from memory_bank.base.dates import in_name
 from memory_bank.git import history, process
 from memory_bank.memory.maintenance import compare
 from memory_bank.search.manifest import document_rows
+from tests.search.views import view_of
 
 Opening = Callable[..., Bank]
 Commit = Callable[[str], None]
@@ -52,7 +53,7 @@ def write(root: Path, name: str, text: str = "text of a note\n") -> None:
 def days(bank: Bank) -> dict[str, tuple[str, str]]:
     """Sync, and map each note to the days it was created and updated."""
     bank.sync()
-    base = bank._index.opened().manifest
+    base = view_of(bank).manifest
     found = document_rows.documents(base, [number for number, _ in document_rows.all_keys(base)])
     return {note.key: (day(note.created), day(note.updated)) for note in found.values()}
 

@@ -20,6 +20,7 @@ from memory_bank.search.manifest import document_rows
 from memory_bank.search.manifest.manifest import PENDING
 from memory_bank.search.retrievers.keyword.keyword_index import KeywordIndex
 from memory_bank.search.retrievers.vectors.vector_index import VectorIndex
+from tests.search.views import view_of
 
 Opening = Callable[..., Bank]
 
@@ -126,9 +127,9 @@ def test_what_a_batch_could_not_finish_is_put_again(
         patch.setattr(KeywordIndex, "commit", full)
         with pytest.raises(StorageFailed):
             bank.sync()
-    assert bank._index.opened().manifest.execute(
-        "SELECT DISTINCT state FROM documents"
-    ).fetchall() == [(PENDING,)]
+    assert view_of(bank).manifest.execute("SELECT DISTINCT state FROM documents").fetchall() == [
+        (PENDING,)
+    ]
     report = bank.sync()
     assert report.repaired == ["indexing"]
     assert report.indexed == 2
@@ -165,7 +166,7 @@ def test_a_refill_that_is_cut_short_is_done_by_the_next_query(
     fill(folder, 3)
     bank = opening(folder)
     bank.sync()
-    index = bank._index.opened().index
+    index = view_of(bank).index
     with monkeypatch.context() as patch:
         patch.setattr(KeywordIndex, "put", interrupt)
         with pytest.raises(KeyboardInterrupt), index.turn():
@@ -202,8 +203,8 @@ def test_a_thorough_sync_finds_what_a_retriever_lost(
     fill(folder, 3)
     bank = opening(folder, memory__embedder="hashing")
     bank.sync()
-    retriever = bank._index.opened().index.retrievers.get(name)
-    note = open_index.note_at(bank._index.opened().manifest, "n1.md")
+    retriever = view_of(bank).index.retrievers.get(name)
+    note = open_index.note_at(view_of(bank).manifest, "n1.md")
     assert note is not None
     retriever.put([], [note.number])
     retriever.commit()
@@ -218,7 +219,7 @@ def test_an_index_that_another_process_made_anew_is_not_written_to(
     fill(folder, 2)
     first, second = opening(folder), opening(folder)
     first.sync()
-    old = first._index.opened().index
+    old = view_of(first).index
     second.rebuild()
     (folder / "new.md").write_text("osprey")
     with pytest.raises(IndexDamaged, match="replaced"):
@@ -290,7 +291,7 @@ def test_a_file_above_the_limit_is_listed_with_both_sizes(folder: Path, opening:
     (folder / "fits.md").write_text("x" * 100)
     bank = opening(folder, memory__max_note_bytes=100)
     bank.sync()
-    ((path, reason),) = document_rows.unindexed(bank._index.opened().manifest)
+    ((path, reason),) = document_rows.unindexed(view_of(bank).manifest)
     assert path == "big.md"
     assert "101 bytes" in reason
     assert "max_note_bytes = 100" in reason

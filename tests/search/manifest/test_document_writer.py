@@ -14,13 +14,14 @@ from memory_bank.memory.overview import stats
 from memory_bank.memory.show import list_notes
 from memory_bank.search.manifest import document_rows
 from memory_bank.search.manifest.manifest import DONE, GONE, PENDING, UNREADABLE
+from tests.search.views import view_of
 
 Opening = Callable[..., Bank]
 
 
 def rows(bank: Bank, sql: str) -> list[tuple[object, ...]]:
     bank.catch_up()
-    return bank._index.opened().manifest.execute(sql).fetchall()
+    return view_of(bank).manifest.execute(sql).fetchall()
 
 
 def test_a_note_keeps_its_number_and_its_passages_do_not(folder: Path, opening: Opening) -> None:
@@ -74,7 +75,7 @@ def test_nothing_stays_of_a_note_that_can_not_be_indexed_any_more(
     assert rows(bank, f"SELECT {kept} FROM documents") == [("", "", 0, 0, 0, "{}")]
     for table in ("fields", "names", "sections", "passages", "anchors", "links", "faults"):
         assert rows(bank, f"SELECT * FROM {table}") == [], table
-    assert document_rows.unindexed(bank._index.opened().manifest)[0][0] == "a.md"
+    assert document_rows.unindexed(view_of(bank).manifest)[0][0] == "a.md"
 
 
 @pytest.mark.parametrize("updated", ["", "updated: 2026-03-04\n"])
@@ -138,5 +139,5 @@ def test_links_and_emphasis_are_no_code(folder: Path, opening: Opening) -> None:
     bank = opening(folder)
     sql = "SELECT key, row FROM passages JOIN documents ON documents.id = document"
     numbers = dict(rows(bank, sql))
-    assert document_rows.code_ratio(bank._index.opened().manifest, [numbers["turn.md"]]) == 0
-    assert document_rows.code_ratio(bank._index.opened().manifest, [numbers["code.md"]]) > 0.1
+    assert document_rows.code_ratio(view_of(bank).manifest, [numbers["turn.md"]]) == 0
+    assert document_rows.code_ratio(view_of(bank).manifest, [numbers["code.md"]]) > 0.1

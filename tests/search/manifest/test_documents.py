@@ -10,6 +10,7 @@ from memory_bank.bank.bank import Bank
 from memory_bank.base.documents import Section
 from memory_bank.search.manifest import document_graph, document_rows, link_rows
 from memory_bank.search.retrievers.base import Scope
+from tests.search.views import view_of
 
 
 @pytest.fixture
@@ -29,30 +30,30 @@ def bank(folder: Path, opening: Callable[..., Bank]) -> Bank:
 
 
 def number(bank: Bank, path: str) -> int:
-    found = open_index.note_at(bank._index.opened().manifest, path)
+    found = open_index.note_at(view_of(bank).manifest, path)
     assert found is not None
     return found.number
 
 
 def test_a_note_is_told_whole(bank: Bank) -> None:
-    note = open_index.note_at(bank._index.opened().manifest, "a.md")
+    note = open_index.note_at(view_of(bank).manifest, "a.md")
     assert note is not None
     assert (note.id, note.known_as, note.type, note.title, set(note.tags)) == (
         "one", "one", "fact", "A", {"x", "y"},
     )  # fmt: skip
     assert (
         open_index.note_of(
-            document_rows.documents(bank._index.opened().manifest, [note.number])[note.number]
+            document_rows.documents(view_of(bank).manifest, [note.number])[note.number]
         )
         == note
     )
-    assert open_index.note_at(bank._index.opened().manifest, "empty.md").known_as == "empty.md"  # type: ignore[union-attr]
-    assert open_index.note_at(bank._index.opened().manifest, "broken.md") is None
-    assert open_index.note_at(bank._index.opened().manifest, "nothing.md") is None
+    assert open_index.note_at(view_of(bank).manifest, "empty.md").known_as == "empty.md"  # type: ignore[union-attr]
+    assert open_index.note_at(view_of(bank).manifest, "broken.md") is None
+    assert open_index.note_at(view_of(bank).manifest, "nothing.md") is None
 
 
 def test_the_newest_come_first_and_only_those_in_scope(bank: Bank) -> None:
-    base = bank._index.opened().manifest
+    base = view_of(bank).manifest
     assert [note.path for note in open_index.newest(base, Scope(), 3)] == [
         "empty.md",
         "c.md",
@@ -63,12 +64,12 @@ def test_the_newest_come_first_and_only_those_in_scope(bank: Bank) -> None:
 
 
 def test_the_same_id_twice_is_told(bank: Bank) -> None:
-    assert document_rows.same_ids(bank._index.opened().manifest) == [("one", ("a.md", "b.md"))]
+    assert document_rows.same_ids(view_of(bank).manifest) == [("one", ("a.md", "b.md"))]
 
 
 def test_a_superseded_note_knows_its_successor(bank: Bank) -> None:
     a, b = number(bank, "a.md"), number(bank, "b.md")
-    assert document_graph.superseded(bank._index.opened().manifest, [a, b]) == {a: (b, "b.md")}
+    assert document_graph.superseded(view_of(bank).manifest, [a, b]) == {a: (b, "b.md")}
 
 
 def test_of_several_that_supersede_a_note_the_newest_is_named(
@@ -81,11 +82,11 @@ def test_of_several_that_supersede_a_note_the_newest_is_named(
     bank = opening(folder)
     bank.catch_up()
     old, a = number(bank, "old.md"), number(bank, "a.md")
-    assert document_graph.superseded(bank._index.opened().manifest, [old]) == {old: (a, "a.md")}
+    assert document_graph.superseded(view_of(bank).manifest, [old]) == {old: (a, "a.md")}
 
 
 def test_counts_are_those_of_live_notes(bank: Bank) -> None:
-    base = bank._index.opened().manifest
+    base = view_of(bank).manifest
     assert document_rows.counts(base, "tag") == {"x": 2, "y": 1}
     assert document_rows.data_counts(base, "type")["fact"] == 1
     live, _, archived, passages = document_rows.totals(base)
@@ -93,7 +94,7 @@ def test_counts_are_those_of_live_notes(bank: Bank) -> None:
 
 
 def test_passages_have_their_place_and_section(bank: Bank) -> None:
-    base = bank._index.opened().manifest
+    base = view_of(bank).manifest
     a, empty = number(bank, "a.md"), number(bank, "empty.md")
     rows = [row for (row,) in base.execute("SELECT row FROM passages WHERE document = ?", (a,))]
     found = document_rows.passages(base, rows)
@@ -105,7 +106,7 @@ def test_passages_have_their_place_and_section(bank: Bank) -> None:
 
 
 def test_the_link_table_is_read_both_ways(bank: Bank) -> None:
-    base = bank._index.opened().manifest
+    base = view_of(bank).manifest
     out = link_rows.outgoing(base, number(bank, "b.md"))
     assert [(row.dest_key, row.ghost, row.type) for row in out] == [
         ("a.md", "", "supersedes"),

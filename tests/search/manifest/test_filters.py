@@ -9,6 +9,7 @@ import pytest
 from memory_bank.bank.bank import Bank
 from memory_bank.search.manifest import document_rows, filters
 from memory_bank.search.manifest.filters import Condition
+from tests.search.views import view_of
 
 NOTES = {
     "decisions/a.md": "---\ntype: Decision\ntags: [search, words]\ncreated_at: 2026-01-10\n"
@@ -32,7 +33,7 @@ def bank(folder: Path, opening: Callable[..., Bank]) -> Bank:
 
 
 def within(bank: Bank, *conditions: Condition, hidden: bool = False) -> str:
-    base = bank._index.opened().manifest
+    base = view_of(bank).manifest
     scope = filters.scope(base, conditions, hidden=hidden)
     live = {
         number: path
@@ -100,4 +101,4 @@ def test_a_status_of_the_users_own_is_kept(bank: Bank) -> None:
 
 
 def test_the_users_keys_can_be_filtered_by(bank: Bank) -> None:
-    assert {"team", "priority"} <= filters.fields(bank._index.opened().manifest)
+    assert {"team", "priority"} <= filters.fields(view_of(bank).manifest)

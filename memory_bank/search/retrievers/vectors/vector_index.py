@@ -60,7 +60,7 @@ _BATCH, _MOST_AT_ONCE = 256, 2048
 _SOON = 0.2
 """Maximum duration in seconds of a batch after which the next one is larger."""
 
-_RECENT_MOST = 2000
+RECENT_MOST = 2000
 """Maximum number of vectors in the table, all of which each query reads."""
 
 _USED = "key IN (SELECT key FROM entries)"
@@ -163,7 +163,7 @@ class VectorIndex:
             (recent,) = base.execute(
                 "SELECT count(*) FROM vectors WHERE vector IS NOT NULL"
             ).fetchone()
-            if recent > _RECENT_MOST:
+            if recent > RECENT_MOST:
                 (rows,) = base.execute("SELECT count(*) FROM vectors").fetchone()
                 if recent > rows // 10:
                     self._publish(base)

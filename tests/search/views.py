@@ -1,0 +1,11 @@
+"""The generation of the index that a bank's questions see, with its tables."""
+
+from __future__ import annotations
+
+from memory_bank.bank.bank import Bank
+from memory_bank.bank.open_index import View
+
+
+def view_of(bank: Bank) -> View:
+    """Return what a question sees now; nothing is brought up to date."""
+    return bank.read(lambda view: view)
