@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, suppress
 from itertools import count
 from pathlib import Path
@@ -59,6 +60,17 @@ def pytest_configure(config: pytest.Config) -> None:
     """Run what is slow besides, where CI asks."""
     if os.environ.get("CI"):
         config.option.markexpr = config.option.markexpr.removesuffix(_QUICK)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Collect no garbage among what tests are made of, neither now nor later."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -114,6 +126,8 @@ def run_git(folder: Path, *words: str) -> str:
         "user.email=test@example.org",
         "-c",
         "commit.gpgsign=false",
+        "-c",
+        "maintenance.auto=false",  # it would start a second process after each commit
     ]
     done = subprocess.run(
         ["git", "-C", str(folder), *who, *words], capture_output=True, text=True, check=True

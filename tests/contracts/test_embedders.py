@@ -161,6 +161,7 @@ def test_odd_texts_are_no_errors(embedder: Embedder) -> None:
     assert np.all((np.abs(lengths - 1) < 1e-5) | (lengths == 0))
 
 
+@pytest.mark.slow
 def test_a_text_of_any_length_is_read(embedder: Embedder) -> None:
     """A megabyte in one text, with and without spaces, is no error."""
     rows = embedder.embed(["the cat sat " * 90_000, "cat" * 300_000])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_bank.code.parse import parsing
@@ -55,7 +55,6 @@ def test_its_files_are_recognised(language: str) -> None:
 
 
 @pytest.mark.parametrize("language", parsing.languages())
-@settings(max_examples=40)
 @given(data=st.binary(max_size=300) | st.text(max_size=300).map(str.encode))
 def test_any_bytes_are_parsed(language: str, data: bytes) -> None:
     found = parsing.parse(data, language)

@@ -124,6 +124,7 @@ def test_fields_are_bounded_and_read_in_linear_time(monkeypatch: pytest.MonkeyPa
     assert time.perf_counter() - started < 5
 
 
+@pytest.mark.slow
 def test_a_long_session_has_the_fields_of_all_observations() -> None:
     block = "## {0}\n\n" + "".join(f"- key{n}:: v\n" for n in range(8)) + "\n^obs-{0}\n\n"
     found = read_body("".join(block.format(n) for n in range(700))).sections

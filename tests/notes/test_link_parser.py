@@ -326,6 +326,7 @@ def test_the_scanner_finds_what_a_full_parse_finds(text: str) -> None:
     assert by_scan(text) == by_full_parse(text)
 
 
+@pytest.mark.slow
 @needs_vault
 def test_the_scanner_finds_what_a_full_parse_finds_in_a_vault() -> None:
     total = 0

@@ -9,7 +9,7 @@ import unicodedata
 from datetime import UTC, date, datetime, time, timedelta, timezone
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_bank.base import dates
@@ -198,7 +198,6 @@ class TestReadMeta:
         assert found["clock"] == "10:30:00"
         assert found["odd"][4:] == [1.5, None]
 
-    @settings(max_examples=50, deadline=None)
     @given(st.dictionaries(
         st.sampled_from(["id", "title", "tags", "tag", "date", "created", "status", "archived",
                          "entity_refs", "file_refs", "aliases", "type", "x"]) | st.text(),

@@ -189,6 +189,7 @@ def test_odd_files_are_covered(path: Path) -> None:
     assert parse_blocks(text).inline_blocks == expected(text)
 
 
+@pytest.mark.slow
 @needs_vault
 def test_a_vault_is_covered_and_parsed_as_by_markdown_it() -> None:
     for _, text in vault("en"):
@@ -267,6 +268,7 @@ HEAVY = {
 
 
 @pytest.mark.parametrize("text", HEAVY.values(), ids=HEAVY)
+@pytest.mark.slow
 def test_no_text_is_slow(text: str) -> None:
     began = time.process_time()
     body = read_body(text)
@@ -274,6 +276,7 @@ def test_no_text_is_slow(text: str) -> None:
     check_cover(text, body)
 
 
+@pytest.mark.slow
 def test_of_very_many_links_the_first_are_read() -> None:
     body = read_body("[[a]] water\n\n" * 30_000)
     assert len(body.links) == 20_000

@@ -29,6 +29,7 @@ def test_very_many_marks_stay_and_the_letters_around_are_composed(before: str, c
     assert unicodedata.normalize("NFC", found) == unicodedata.normalize("NFC", text)
 
 
+@pytest.mark.slow
 def test_marks_in_disorder_take_no_square_of_their_number() -> None:
     began = time.process_time()
     nfc("a" + "\u0301\u0327" * 500_000)

@@ -6,7 +6,7 @@ import json
 import tomllib
 from collections.abc import Iterable
 
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memory_bank.agents.json_file import JsonFile
@@ -88,7 +88,6 @@ def holds(new: str, old: str) -> bool:
     return all(char in rest for char in old)
 
 
-@settings(max_examples=4 * settings.default.max_examples, deadline=None)
 @given(documents())
 @example('{"mcpServers": {"a": 1, // c\n}}')
 @example('{"a": 1 /* c */ // d\n, "mcpServers": {}}')
@@ -106,7 +105,6 @@ def test_json_is_only_added_to_and_comes_back(text: str) -> None:
     assert JSONC.remove(made, JSON_PATH) == text
 
 
-@settings(max_examples=2 * settings.default.max_examples, deadline=None)
 @given(documents(), st.dictionaries(names, scalars, max_size=3))
 def test_an_entry_that_is_there_keeps_what_we_do_not_write(
     text: str, others: dict[str, object]
@@ -119,7 +117,6 @@ def test_an_entry_that_is_there_keeps_what_we_do_not_write(
     assert left == JSONC.value_at(text, ())
 
 
-@settings(max_examples=2 * settings.default.max_examples, deadline=None)
 @given(documents(), st.lists(scalars, max_size=2))
 def test_elements_of_an_array_come_and_go(text: str, others: list[object]) -> None:
     array = ("mcpServers", "hooks x")
@@ -145,7 +142,6 @@ def toml_documents(draw: st.DrawFn) -> str:
     return text.replace("\n", newline)
 
 
-@settings(max_examples=5 * settings.default.max_examples, deadline=None)
 @given(toml_documents())
 def test_toml_is_only_added_to_and_comes_back(text: str) -> None:
     try:
@@ -159,7 +155,6 @@ def test_toml_is_only_added_to_and_comes_back(text: str) -> None:
     assert TOML.remove(made, TOML_PATH) == text
 
 
-@settings(max_examples=5 * settings.default.max_examples, deadline=None)
 @given(toml_documents(), st.sampled_from([("a",), ("t", "u", "x"), ("mcp_servers", "other")]))
 def test_a_change_anywhere_in_toml_keeps_all_other_lines(text: str, path: tuple[str, ...]) -> None:
     try:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 import yaml
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memory_bank.base.errors import UnreadableNote
@@ -93,7 +93,6 @@ def edited(text: str, changes: Mapping[str, object]) -> tuple[str, str]:
         return text, str(error)
 
 
-@settings(max_examples=3 * settings.default.max_examples, deadline=None)
 @given(blocks(), st.sampled_from([key.strip("'") for key in KEYS]), st.none() | values, st.data())
 def test_all_other_bytes_stay(block: Block, key: str, value: object, data: st.DataObject) -> None:
     """Only the lines of the changed key differ, and only this key says something else."""
@@ -132,7 +131,6 @@ def test_all_other_bytes_stay(block: Block, key: str, value: object, data: st.Da
     assert set_keys(new, {key: value}) == new
 
 
-@settings(max_examples=settings.default.max_examples, deadline=None)
 @given(blocks(), st.dictionaries(st.sampled_from([k.strip("'") for k in KEYS]), st.none() | values))
 def test_several_keys_at_once(block: Block, changes: dict[str, object]) -> None:
     """Several changes are each of them, one after the other."""
@@ -157,7 +155,6 @@ PIECES = [
 ]  # fmt: skip
 
 
-@settings(max_examples=6 * settings.default.max_examples, deadline=None)
 @given(
     st.lists(st.sampled_from(PIECES), max_size=25).map("".join),
     st.sampled_from(["a", "c", "f", "b", "new"]),
@@ -189,7 +186,6 @@ nested = st.recursive(
 )  # fmt: skip
 
 
-@settings(max_examples=2 * settings.default.max_examples, deadline=None)
 @given(st.dictionaries(plain_keys, nested, max_size=5), st.text(st.characters(codec="utf-8")))
 def test_composed_text_reads_back(raw: dict[str, object], body: str) -> None:
     """What was composed is read, by us and, as to text, by any YAML 1.1 reader."""

@@ -7,7 +7,7 @@ import posixpath
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_bank.base.documents import Document
@@ -36,7 +36,6 @@ files = st.sets(st.tuples(st.sampled_from(FOLDERS), st.sampled_from(NAMES)), max
 
 
 @given(files, st.lists(paths, max_size=5))
-@settings(max_examples=settings.default.max_examples, deadline=None)
 def test_what_is_included(made: set[tuple[str, str]], included: list[str]) -> None:
     wanted = [posixpath.normpath(path) for path in included if not outside(path)]
     with TemporaryDirectory() as folder:

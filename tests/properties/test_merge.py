@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_bank.notes.merging.body import merge
@@ -70,7 +70,6 @@ def everything(parts: list[Part]) -> set[str]:
     }
 
 
-@settings(max_examples=4 * settings.default.max_examples, deadline=None)
 @given(histories())
 def test_what_was_added_is_there_what_was_removed_is_not_and_nothing_twice(
     history: tuple[list[str], list[str], list[str]],
@@ -87,7 +86,6 @@ def test_what_was_added_is_there_what_was_removed_is_not_and_nothing_twice(
     assert {*old} - gone <= everything(parts)
 
 
-@settings(max_examples=3 * settings.default.max_examples, deadline=None)
 @given(histories())
 def test_the_order_of_the_sides_changes_only_the_order_of_lines(
     history: tuple[list[str], list[str], list[str]],
@@ -98,7 +96,6 @@ def test_the_order_of_the_sides_changes_only_the_order_of_lines(
     assert words([*everything(one)]) == words([*everything(other)])
 
 
-@settings(max_examples=3 * settings.default.max_examples, deadline=None)
 @given(TEXTS, TEXTS, TEXTS)
 def test_texts_with_repeated_lines_lose_nothing_either(
     base: list[str], ours: list[str], theirs: list[str]
@@ -112,7 +109,6 @@ def test_texts_with_repeated_lines_lose_nothing_either(
     assert all(many <= max(both[line], min(mine[line], its[line])) for line, many in merged.items())
 
 
-@settings(max_examples=2 * settings.default.max_examples, deadline=None)
 @given(TEXTS, TEXTS)
 def test_a_change_of_one_side_is_taken_as_it_is(base: list[str], changed: list[str]) -> None:
     assert merge(base, changed, base) == merge(base, base, changed) == changed
@@ -126,7 +122,6 @@ def test_a_change_of_one_side_is_taken_as_it_is(base: list[str], changed: list[s
 TAGS = st.lists(st.sampled_from("abcdef"), unique=True)
 
 
-@settings(max_examples=2 * settings.default.max_examples, deadline=None)
 @given(TAGS, TAGS, TAGS)
 def test_tags_are_sets(base: list[str], ours: list[str], theirs: list[str]) -> None:
     notes = [

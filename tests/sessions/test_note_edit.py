@@ -100,7 +100,7 @@ def test_a_new_summary_replaces_the_old_one_and_nothing_else() -> None:
     ]
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     st.lists(st.tuples(st.integers(0, 60), st.text(max_size=30)), max_size=4),
     observations(),

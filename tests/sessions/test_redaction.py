@@ -89,6 +89,7 @@ def test_values_that_are_allowed_stay() -> None:
     assert redact(text, [secrets.fingerprint(PASSWORD)]) == (text, 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "unit",
     ["<private>", "</private>", "<private></private>", "<", "<private ", "< private", TOKEN + " ",

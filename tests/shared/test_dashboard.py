@@ -112,6 +112,7 @@ def test_no_scope_is_offered_where_there_is_one_bank(
     assert "<span>in me</span>" in habits
 
 
+@pytest.mark.slow
 def test_a_silent_server_costs_the_time_limit_and_the_bank_answers(
     repositories: dict[str, Path],
 ) -> None:

@@ -209,6 +209,7 @@ def test_the_log_of_failures_is_bounded(hook: Hook, failures: Callable[[], list[
     assert found[-1]["message"].startswith("2999 ")
 
 
+@pytest.mark.slow
 def test_eight_hooks_at_once_lose_nothing(hook: Hook, queue: EventQueue) -> None:
     processes = [
         subprocess.Popen(

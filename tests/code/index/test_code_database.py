@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_bank.base.errors import IndexDamaged
@@ -42,7 +42,6 @@ def content(base: CodeDatabase) -> object:
     )
 
 
-@settings(max_examples=60, deadline=None)
 @given(CHANGES)
 def test_changes_one_by_one_equal_a_rebuild(changes: list[tuple[str, list[str] | None]]) -> None:
     with tempfile.TemporaryDirectory() as folder:

@@ -224,6 +224,7 @@ def test_refused_files_are_listed(shop: Path, code: Codebase) -> None:
     assert list(code.refused()) == ["min.py"]
 
 
+@pytest.mark.slow
 def test_several_processes_may_make_the_index_at_once(shop: Path) -> None:
     for number in range(300):
         (shop / f"part{number}.py").write_text(f"def part{number}():\n    return {number}\n")

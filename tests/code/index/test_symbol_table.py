@@ -203,6 +203,7 @@ def test_another_version_of_the_parser_reads_all_again(
     assert len(set(seen)) == len(table.files())
 
 
+@pytest.mark.slow
 def test_a_killed_reader_loses_nothing(shop: Path, open_table: OpenTable, tmp_path: Path) -> None:
     for number in range(450):
         (shop / f"part{number}.py").write_text(f"def part{number}():\n    pass\n")

@@ -93,6 +93,7 @@ def test_a_test_is_told_by_its_groups_its_name_and_its_docstring() -> None:
     assert set(found.calls) == {"Cart().total", "Cart"}
 
 
+@pytest.mark.slow
 def test_functions_and_classes_are_those_of_pythons_own_parser() -> None:
     for file in sorted((ROOT / "memory_bank").rglob("*.py"))[::7]:
         data = file.read_bytes()
@@ -175,6 +176,7 @@ def test_a_change_of_the_code_changes_the_fingerprint(old: str, new: str) -> Non
     assert fingerprint(text.replace(old, new)) != fingerprint(text)
 
 
+@pytest.mark.slow
 def test_a_formatter_leaves_nearly_all_fingerprints() -> None:
     ruff = Path(sys.executable).with_name("ruff")
     if not ruff.exists():
@@ -204,6 +206,7 @@ def test_broken_code_gives_what_can_be_read() -> None:
     assert {"first", "last"} <= {one.name for one in found.symbols}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["(" * 100_000, "[" * 50_000 + "]" * 50_000, "x." * 50_000])
 def test_deep_nesting_is_parsed_in_bounded_time(text: str) -> None:
     assert python(text).language == "python"

@@ -68,6 +68,7 @@ def strictly(text: str) -> object:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "words",
     [

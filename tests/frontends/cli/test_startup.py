@@ -70,6 +70,7 @@ def test_a_plain_question_loads_what_it_needs(real: Run, project: Path, args: li
     assert loaded(project, args) & (HEAVY - needed) == set()
 
 
+@pytest.mark.slow
 def test_help_costs_little_more_than_click() -> None:
     lines = {"help": command(["-h"]), "click": [sys.executable, "-c", "import click"]}
     spent: dict[str, list[float]] = {name: [] for name in lines}

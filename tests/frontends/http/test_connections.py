@@ -84,6 +84,7 @@ def test_headers_and_bodies_have_a_limit(plain: Served) -> None:
     assert plain.raw(HEAD + b"X: " + b"x" * 8000 + b"\r\n" + LENGTH + b"\r\n" + BODY) == 200
 
 
+@pytest.mark.slow
 def test_bodies_that_are_no_messages_are_answered_with_an_error(plain: Served) -> None:
     modern = {"mcp-protocol-version": "2026-07-28"}
     for headers in ({}, modern):
@@ -139,6 +140,7 @@ def test_a_client_that_stalls_is_cut_off(project: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks at the sockets of another process")
+@pytest.mark.slow
 def test_an_answer_that_nobody_reads_is_cut_off(project: Path) -> None:
     (project / ".memories" / "large.md").write_text("word " * 1_000_000)
     with served(project, write=2, write_rate=2**22) as server:
@@ -216,6 +218,7 @@ def test_a_call_that_takes_long_is_answered(project: Path) -> None:
     assert (project / ".memories" / "slow.md").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "sent", [b"", b"POST /mcp HTTP/1.1\r\n", HEAD + b"Content-Length: 9\r\n\r\n"]
 )
@@ -228,6 +231,7 @@ def test_connections_that_wait_make_room(project: Path, sent: bytes) -> None:
             assert server.post().status_code == 200
 
 
+@pytest.mark.slow
 def test_open_streams_make_room_for_calls(project: Path) -> None:
     with served(project, connections=20) as server, ExitStack() as stack:
         for _ in range(40):

@@ -505,6 +505,7 @@ def test_after_a_kill_the_same_call_finishes(
         assert recall(bank, PLAIN, mode="lexical").notes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "module", "name"),
     [

@@ -122,6 +122,7 @@ NOT_SECRET = [
     "idempotency key: 7c9e6679-7425-40de-944b-e07fc1f90ae7", "https://user:pass@example.com",
     "token: eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4gRG9lIiwi"
     "aWF0IjoxNTE2MjM5MDIyfQ.SflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV_" + "adQssw5c",
+    "Authorization: Basic gICAgICAgICA", "echo kx9!vlqwm2z | sh",
     "access key id: see the wiki", "password: Optional[str] = None", 'password: ""', "Bearer token authentication",
     "Log in as root with sudo -i.", "Sign in with GitHub!", "Log in with OAuth2Proxy or Auth0", "Anmelden mit Microsoft365",
     "aliases:\n  - Recovery codes\nid: 44db902cd9e3\nimported_hash: c2bb91d774628153\n---\nx",

@@ -99,7 +99,14 @@ def deeds(store: Store) -> dict[str, Callable[[int], object]]:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="two names are exchanged in one step on Linux")
 @pytest.mark.parametrize("where", ["sub", ".trash"])
-@pytest.mark.parametrize("rounds", [50, pytest.param(1000, marks=pytest.mark.torture)])
+@pytest.mark.parametrize(
+    "rounds",
+    [
+        15,
+        pytest.param(50, marks=pytest.mark.slow),
+        pytest.param(1000, marks=pytest.mark.torture),
+    ],
+)
 def test_nothing_outside_is_read_or_made(tmp_path: Path, where: str, rounds: int) -> None:
     root, outside = tmp_path.resolve() / "bank", tmp_path / "outside"
     for folder in (root / "sub", root / ".trash", outside):

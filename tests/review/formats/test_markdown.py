@@ -189,6 +189,7 @@ def test_each_list_of_the_review_is_shown() -> None:
 
 
 @settings(deadline=None, max_examples=25)
+@pytest.mark.slow
 @given(hostile_reviews())
 def test_text_of_a_pull_request_is_always_code(shown: Review) -> None:
     for token in tokens(markdown(shown)):
@@ -203,6 +204,7 @@ def test_text_of_a_pull_request_is_always_code(shown: Review) -> None:
 
 
 @settings(deadline=None, max_examples=25)
+@pytest.mark.slow
 @given(hostile_reviews())
 def test_the_structure_does_not_depend_on_the_text(shown: Review) -> None:
     kinds = [token.type for token in MARKDOWN.parse(markdown(shown))]
@@ -220,7 +222,10 @@ def test_nothing_that_a_reader_does_not_see_is_in_it(shown: Review) -> None:
     assert unhidden(text) == text
 
 
-@pytest.mark.parametrize("letter", ["x", "`", "&", "𝔘", "\u202e", "<"])
+@pytest.mark.parametrize(
+    "letter",
+    ["x", *(pytest.param(one, marks=pytest.mark.slow) for one in ("`", "&", "𝔘", "\u202e", "<"))],
+)
 def test_it_is_shorter_than_github_allows_and_says_what_is_cut(letter: str) -> None:
     long = letter * 3000
     changes = [

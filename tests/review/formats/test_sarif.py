@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 
 from memory_bank.base.rendering import unhidden
-from memory_bank.review.formats.annotations import MOST
 from memory_bank.review.formats.sarif import sarif
 from memory_bank.review.report import Review
 from tests.review.formats.reviews import finding, hostile_reviews, review
@@ -113,14 +112,16 @@ def test_what_was_left_out_is_a_notification() -> None:
     ]
 
 
-def test_more_findings_than_github_shows_are_counted() -> None:
-    run = run_of(review(*[finding(line=number + 1) for number in range(MOST + 2)]))
-    assert len(run["results"]) == MOST
+def test_more_findings_than_github_shows_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("memory_bank.review.formats.sarif.MOST", 20)
+    run = run_of(review(*[finding(line=number + 1) for number in range(22)]))
+    assert len(run["results"]) == 20
     (notice,) = run["invocations"][0]["toolExecutionNotifications"]
     assert notice["message"]["text"].startswith("2 more findings left out")
 
 
 @settings(deadline=None, max_examples=25)
+@pytest.mark.slow
 @given(hostile_reviews())
 def test_the_log_follows_the_rules_whatever_notes_contain(shown: Review) -> None:
     run = run_of(shown)
@@ -132,6 +133,7 @@ def test_the_log_follows_the_rules_whatever_notes_contain(shown: Review) -> None
 
 
 @settings(deadline=None, max_examples=25)
+@pytest.mark.slow
 @given(hostile_reviews())
 def test_the_log_is_the_same_each_time(shown: Review) -> None:
     assert sarif(shown, "1") == sarif(shown, "1")

@@ -331,6 +331,7 @@ def test_folders_that_move(
         assert recall(bank, "osprey").notes[0].path == path
 
 
+@pytest.mark.slow
 def test_a_checkout_of_thousands_of_files_is_one_burst(
     live: Watcher, folder: Path, git: Callable[..., str]
 ) -> None:

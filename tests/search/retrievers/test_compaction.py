@@ -42,6 +42,7 @@ def save(bank: Bank, folder: Path, number: int) -> None:
     assert found.notes[0].path == f"n{number}.md"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", ["keyword", "notes"])
 def test_a_large_segment_is_not_written_again(
     bank: Bank, folder: Path, unit: str, monkeypatch: pytest.MonkeyPatch

@@ -92,7 +92,7 @@ Now it tries again.
     )
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(deadline=None, suppress_health_check=list(HealthCheck))
 @given(sessions)
 def test_any_session_reads_back_and_its_texts_are_nothing_but_text(session: Session) -> None:
     text = render(session)

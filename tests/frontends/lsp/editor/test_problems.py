@@ -108,6 +108,7 @@ def test_findings_of_files_are_fixed_where_a_name_is_known(make: Make) -> None:
     assert (one.text, one.start, one.end) == ("moved", 6, 9)
 
 
+@pytest.mark.slow
 def test_the_links_of_a_vault_have_the_problems_that_doctor_finds(
     tmp_path: Path, opening: Callable[..., Bank]
 ) -> None:
