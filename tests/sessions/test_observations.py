@@ -149,6 +149,10 @@ def test_filters_apply_before_ranking(
         assert ids(search(bank, query, limit=1, **given))[0] in expected  # type: ignore[arg-type]
 
 
+def test_all_kinds_of_a_project_are_searched_at_once(bank: Bank) -> None:
+    assert ids(search(bank, "retry payment cache price paint", project="Garden")) == [obs(90)]
+
+
 def test_a_session_is_told_beside_its_observation_where_its_summary_fits_better(
     tmp_path: Path,
 ) -> None:

@@ -83,6 +83,12 @@ def test_a_perfect_score_is_the_same_in_every_scope(tmp_path: Path) -> None:
         assert whole.scale.perfect > max(whole.scores)
 
 
+def test_a_match_by_nearness_takes_no_place_of_a_better_one(tmp_path: Path) -> None:
+    near = "x " * 60 + "kestrel nests " + "y " * 60
+    with filled(tmp_path, *["kestrel tower, and where each nests"] * 6, near) as index:
+        assert list(index.find(Question("kestrel nests"), 3, Scope()).rows) == [1, 2, 3]
+
+
 @contextmanager
 def filled(
     folder: Path, *texts: str, about: Mapping[int, str] = MappingProxyType({})
