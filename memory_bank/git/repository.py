@@ -65,7 +65,8 @@ def root_commit(tree: Path) -> str | None:
 
     None when there is no commit yet, git is missing, or a shallow clone hides the first one.
     """
-    if _run(tree, "rev-parse", "--is-shallow-repository") != "false\n":
+    common = common_folder(tree)
+    if common is None or (common / "shallow").exists():  # as git tells it
         return None
     found = _run(tree, "rev-list", "--max-parents=0", "HEAD")
     return min(found.split()) if found and found.strip() else None
