@@ -66,7 +66,7 @@ def derived(folder: Path) -> Iterator[Path]:
 
 KINDS = (
     "manifest.db", "manifest.db-wal", "manifest.db-shm", "keyword/meta.json",
-    "keyword/.managed.json", "keyword/owner", "keyword/*.term", "keyword/*.idx", "keyword/*.fast",
+    "keyword/.managed.json", "keyword/*.term", "keyword/*.idx", "keyword/*.fast",
     "keyword/*.store", "keyword/sealed.json", "notes/meta.json", "notes/*.pos", "vectors/*/vectors.db",
     "vectors/*/vectors.db-wal", "vectors/*/*.usearch",
 )  # fmt: skip

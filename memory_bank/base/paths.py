@@ -12,7 +12,7 @@ import sys
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from stat import S_ISDIR
+from stat import S_ISDIR, S_ISREG
 from typing import NamedTuple
 
 from memory_bank.base import settings
@@ -451,8 +451,11 @@ def user_folder(kind: str, environ: Mapping[str, str] | None = None) -> Path:
     return Path(chosen or Path.home() / fallback) / "memory-bank"
 
 
+_IGNORE_ALL = "*\n"
+
+
 def private_folder(path: Path) -> Path:
-    """Make a folder with a `.gitignore` that ignores all of it.
+    """Make a folder with a `.gitignore` that ignores all of it, or below one that has it.
 
     Raises StorageFailed if it can't be made, or is a symbolic link.
     """
@@ -461,13 +464,24 @@ def private_folder(path: Path) -> Path:
     try:
         path.mkdir(parents=True, exist_ok=True)
         ignore = path / ".gitignore"
-        if not ignore.is_symlink() and not ignore.exists():
-            ignore.write_text("*\n", encoding="utf-8")
+        if not ignore.is_symlink() and not ignore.exists() and not _ignored(path.parent):
+            ignore.write_text(_IGNORE_ALL, encoding="utf-8")
     except OSError as error:
         raise StorageFailed(
             f"{path} can't be made: {error.strerror}", "check the disk's space and permissions"
         ) from error
     return path
+
+
+def _ignored(folder: Path) -> bool:
+    """Tell whether a folder has such a `.gitignore`; no link is followed."""
+    rules = folder / ".gitignore"
+    try:
+        found = rules.lstat()
+        plain = S_ISREG(found.st_mode) and found.st_size == len(_IGNORE_ALL)
+        return plain and rules.read_bytes() == _IGNORE_ALL.encode()
+    except OSError:
+        return False
 
 
 def without_links(folder: Path) -> Path:

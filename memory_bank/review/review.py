@@ -20,7 +20,7 @@ from memory_bank.base.screen import FINDINGS, FOUND, Call
 from memory_bank.base.settings import load
 from memory_bank.base.version import __version__
 from memory_bank.review import lint, shown, told
-from memory_bank.review.compared_banks import bank_of, compared, left_out
+from memory_bank.review.compared_banks import bank_of, compared, has_queries, left_out
 from memory_bank.review.formats import markdown, sarif
 from memory_bank.review.formats.annotations import workflow_commands
 from memory_bank.review.report import Review
@@ -164,9 +164,10 @@ def review(
         bank.layout.root, revisions, staged=staged, worktree=worktree, default=default
     )
     left = left_out(bank, base, head)
+    by_meaning = has_queries(bank, head)
     with (
-        bank_of(bank, base, left) as before,
-        bank_of(bank, head, left, otherwise=before.settings) as after,
+        bank_of(bank, base, left, by_meaning=by_meaning) as before,
+        bank_of(bank, head, left, before.settings, by_meaning=by_meaning) as after,
     ):
         return compared(bank, before, after, base, head, left)
 

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from memory_bank.bank.bank import Bank
+from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.bank.embedder_choice import (
     embedder_install,
     embedder_list,
@@ -12,6 +14,7 @@ from memory_bank.bank.embedder_choice import (
 from memory_bank.base import settings
 from memory_bank.base.errors import BadInput, EmbedderUnavailable, StorageFailed
 from memory_bank.base.settings import Settings
+from memory_bank.memory.retrieval.recall import recall
 
 
 def test_an_embedder_that_can_not_be_used_says_why() -> None:
@@ -62,3 +65,18 @@ def test_the_default_sees_meaning() -> None:
     assert tried.related > tried.unrelated + 0.1
     assert tried.texts_per_second > 1
     assert 0 < tried.query_seconds < tried.load_seconds + 1
+
+
+def test_a_note_written_while_embeddings_were_off_is_found_by_meaning(tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "cat.md").write_text("Cats sleep on the sofa.\n", encoding="utf-8")
+
+    def asked(embedder: str, mode: str) -> list[str]:
+        with open_bank(notes, settings={"memory.embedder": embedder}) as bank:
+            return [one.path for one in recall(bank, "dogs or cats", mode=mode).notes]
+
+    assert asked("static", "semantic") == ["cat.md"]
+    (notes / "dog.md").write_text("Dogs bark at night.\n", encoding="utf-8")
+    assert sorted(asked("none", "lexical")) == ["cat.md", "dog.md"]
+    assert sorted(asked("static", "semantic")) == ["cat.md", "dog.md"]

@@ -110,7 +110,8 @@ def index_in(slot: Path) -> Path:
 
 def refused_in(slot: Path) -> dict[str, str]:
     """Return the files of a revision that are not in a copy, with the reason."""
-    found: dict[str, str] = json.loads((slot / _REFUSED).read_bytes())
+    file = slot / _REFUSED
+    found: dict[str, str] = json.loads(file.read_bytes()) if file.exists() else {}
     return found
 
 
@@ -139,7 +140,8 @@ def _make(place: Layout, write_to: Callable[[Path], dict[str, str]], slot: Path)
             else:
                 break
         refused = write_to(temporary / _PROJECT)
-        (temporary / _REFUSED).write_text(json.dumps(refused), encoding="utf-8")
+        if refused:
+            (temporary / _REFUSED).write_text(json.dumps(refused), encoding="utf-8")
         temporary.rename(slot)
     except OSError as error:
         if not slot.exists():

@@ -40,12 +40,13 @@ def bank_at(
     required: bool = False,
     otherwise: Settings | None = None,
     left_out: Collection[str] = (),
+    by_meaning: bool = True,
 ) -> Iterator[Bank]:
     """Open a bank as of a revision: a commit, tag, branch or `HEAD~3`, or "staged".
 
     It can be read like any bank, and not be changed. The bank itself is left alone: no access is
     counted, and no file of it is touched. Notes of sessions in the private state are not in it, nor
-    those whose paths are `left_out`.
+    those whose paths are `left_out`. Without `by_meaning`, no text is embedded.
     If the revision's own settings can't be read, its settings are `otherwise`, or else those of
     today, and their `problems` say why. Raises BadInput if there is no such revision, or, if notes
     are `required`, if it has none.
@@ -71,6 +72,8 @@ def bank_at(
         layout = CopyLayout(slot, place, names, commit)
         layout.root.mkdir(parents=True, exist_ok=True)
         settings = _settings(bank, layout.root, otherwise)  # they name their file now
+        if not by_meaning:
+            settings = settings._replace(memory=settings.memory._replace(embedder="none"))
         roots = _roots(layout, copies.refused_in(slot), revision, settings)
         conditions = Conditions(progress=bank.progress)
         with Bank(layout, settings, conditions=conditions, roots=roots) as copy:

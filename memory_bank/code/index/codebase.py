@@ -165,13 +165,12 @@ class Codebase:
             self._history = self.history()
             start = time.monotonic()
             end = start + seconds
-            for number, lane in enumerate(lanes):
+            opened = self._with_documents(lanes)
+            for number, lane in enumerate(opened):
                 # what one lane leaves, the next ones may use
-                share = max(0.0, end - time.monotonic()) / (len(lanes) - number)
+                share = max(0.0, end - time.monotonic()) / (len(opened) - number)
                 try:
-                    report = self._lane(lane).read(
-                        partial(_caught_up, seconds=share, progress=progress)
-                    )
+                    report = lane.read(partial(_caught_up, seconds=share, progress=progress))
                 except Busy:
                     total.problem = (
                         total.problem or "another process is indexing: changes may be missing"
@@ -180,23 +179,26 @@ class Codebase:
                 total.add(report)
             if total.waiting and 0 < seconds < _WHOLE_SECONDS:
                 with suppress(Busy):  # another process computes them
-                    self._embed_all(lanes, total, progress)
+                    self._embed_all(opened, total, progress)
             next_ = "a sync computes them" if embeds else "they are being computed"
             if total.waiting and not total.problem:
                 total.problem = f"{total.waiting} passages have no vectors yet: {next_}"
             total.seconds = time.monotonic() - start
             return total
 
-    def _embed_all(
-        self, lanes: Sequence[Lane], total: SyncReport, progress: Progress | None
-    ) -> None:
+    def _with_documents(self, lanes: Sequence[Lane]) -> list[CodeLane]:
+        """Return the lanes that have something to find: others get no index."""
+        return [one for one in map(self._lane, lanes) if not one.empty()]
+
+    @staticmethod
+    def _embed_all(lanes: Sequence[CodeLane], total: SyncReport, progress: Progress | None) -> None:
         """Compute all waiting vectors, if at the speed of the last second that takes not long."""
         every, rate = total.waiting, math.inf
         while total.waiting and total.waiting <= rate * _WHOLE_SECONDS:
             start = time.monotonic()
             embedded = waiting = 0
             for lane in lanes:
-                report = self._lane(lane).read(partial(_embedded, seconds=EMBED_SECONDS))
+                report = lane.read(partial(_embedded, seconds=EMBED_SECONDS))
                 embedded += report.embedded
                 waiting += report.waiting
             rate = embedded / (time.monotonic() - start)
@@ -218,7 +220,7 @@ class Codebase:
         """
         end = time.monotonic() + seconds
         with self.lock:
-            lanes = [self._lane(name) for name in LANES]
+            lanes = self._with_documents(LANES)
         total = SyncReport()
         for number, lane in enumerate(lanes):
             share = max(0.0, end - time.monotonic()) / (len(lanes) - number)
@@ -259,6 +261,8 @@ class Codebase:
         )
         with self.lock:
             opened = self._lane(lane)
+            if opened.empty():
+                return CodeResult((), asked.mode)
         # outside of the lock, so that lanes can be searched in parallel
         found = opened.read(lambda view: lane_search.search(view, asked))
         with self.lock:

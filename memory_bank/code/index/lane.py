@@ -46,6 +46,10 @@ class CodeLane(ReopenedIndex[LaneView]):
         self._accesses = accesses
         self._view: LaneView | None = None
 
+    def empty(self) -> bool:
+        """Tell whether there is no index, and nothing to make one of."""
+        return not self._place.manifest.exists() and not self.source.scan().signatures
+
     def close(self) -> None:
         """Close all files; they are opened again when needed."""
         self._drop()

@@ -119,6 +119,7 @@ class Backfill:
         """
         if not touched:
             return
+        self._forget_others()
         from concurrent.futures import ThreadPoolExecutor  # start-up: a query fills nothing
 
         with ExitStack() as on_failure:
@@ -132,6 +133,15 @@ class Backfill:
             for retriever, commit in commits:
                 self._repair_if_damaged(retriever, commit.result)
             on_failure.pop_all()
+
+    def _forget_others(self) -> None:
+        """Record that retrievers which are turned off or can't be loaded are filled no longer."""
+        filled = [filled_key(one.name) for one in self._active()]
+        self._manifest.execute(
+            f"DELETE FROM meta WHERE key GLOB '{filled_key('*')}'"
+            f" AND key NOT IN ({','.join('?' * len(filled))})",
+            filled,
+        )
 
     def check(self, progress: Progress) -> None:
         """Refill the retrievers whose entries differ from the manifest's."""

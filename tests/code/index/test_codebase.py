@@ -72,6 +72,22 @@ def test_symbols_tests_and_documents_are_found(code: Codebase, mode: str) -> Non
     assert found(code, "docs", "create a database", mode=mode)[0] == "docs/setup.md#Setup>Database"
 
 
+def test_what_a_project_has_nothing_of_gets_no_index(tmp_path: Path, git: Git) -> None:
+    (tmp_path / "a.py").write_text("def place_order() -> None:\n    pass\n", encoding="utf-8")
+    git(tmp_path, "init", "-q", "-b", "main")
+    git(tmp_path, "add", "-A")
+    git(tmp_path, "commit", "-q", "-m", "Start")
+    with open_codebase(tmp_path) as code:
+        code.catch_up()
+        assert found(code, "symbols", "place an order") == ["place_order"]
+        assert found(code, "tests", "place an order") == []
+        code.embed(1)
+        assert [one.parent.name for one in code.folder.glob("*/manifest.db")] == ["symbols"]
+        (tmp_path / "README.md").write_text("# Shop\n\nHow to place an order.\n", encoding="utf-8")
+        code.catch_up()
+        assert found(code, "docs", "place an order") == ["README.md#Shop"]
+
+
 def test_a_hit_says_where_it_is_and_why(code: Codebase) -> None:
     (hit, *_) = code.search("symbols", "send an amount over the wire", 5).hits
     assert (hit.path, hit.headings, hit.lane) == (

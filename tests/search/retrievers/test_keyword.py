@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 import pytest
 
+from memory_bank.base.errors import IndexDamaged
 from memory_bank.search.retrievers.base import IndexedPassage, Question, Scope
 from memory_bank.search.retrievers.keyword.keyword_index import KeywordIndex
 
@@ -108,3 +109,34 @@ def filled(
     index.commit()
     yield index
     index.close()
+
+
+def test_an_empty_index_has_one_file_and_sees_what_another_process_puts(tmp_path: Path) -> None:
+    folder = tmp_path / "words"
+    one, other = (
+        KeywordIndex(folder, "owner", name="words", unit="passages", explanation="") for _ in "ab"
+    )
+    one.clear()
+    assert not one.find(Question("heron"), 10, Scope())
+    assert one.holds({})
+    one.put([], [3])
+    one.commit()
+    assert [file.name for file in folder.iterdir()] == ["sealed.json"]
+    other.put([IndexedPassage(1, 1, "A", (), "heron", 1)], [])
+    other.commit()
+    assert list(one.find(Question("heron"), 10, Scope()).rows) == [1]
+    assert not (folder / ".tantivy-writer.lock").exists()
+    (folder / "meta.json").unlink()
+    with pytest.raises(IndexDamaged):
+        one.find(Question("heron"), 10, Scope())
+    with pytest.raises(IndexDamaged):
+        KeywordIndex(folder, "stranger", name="words", unit="passages", explanation="").check()
+
+
+def test_few_passages_stay_in_one_segment(tmp_path: Path) -> None:
+    with filled(tmp_path, "a heron") as index:
+        put = [IndexedPassage(2, 2, "B", (), "a stork", 2)]
+        assert index.to_compact() == {1}
+        index.put([*put, IndexedPassage(1, 1, "A", (), "a heron", 2)], [2, 1])
+        index.commit()
+        assert len(list((tmp_path / "filled").glob("*.term"))) == 1

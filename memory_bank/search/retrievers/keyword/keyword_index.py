@@ -11,6 +11,7 @@ again; putting those of a few small segments again makes one segment of them. ta
 once in hundreds of saves.
 
 Each unit has its own folder, since word statistics (document frequency, mean length) must not mix.
+tantivy makes no file before the first passage.
 """
 
 from __future__ import annotations
@@ -44,13 +45,17 @@ _TAIL_BYTES = 8
 
 Signature = tuple[int, int, int, int]
 
+_NO_SEGMENTS: Signature = (0, 0, 0, 0)
+"""In place of the signature of their list, as long as nothing was put."""
+
 
 class ChecksumVerifier:
     """Signatures of files whose checksums were verified, stored beside them for other processes."""
 
-    def __init__(self, folder: Path) -> None:
-        """Verify the files of the index in a folder."""
+    def __init__(self, folder: Path, owner: str) -> None:
+        """Verify the files of the index in a folder, which says whose it is."""
         self._folder = str(folder)
+        self._owner = owner
         self._verified: dict[str, Signature] | None = None
         self._meta: Signature | None = None
         self._files: list[str] = []
@@ -58,10 +63,11 @@ class ChecksumVerifier:
 
     def check(self) -> Signature:
         """Raise IndexDamaged unless all files are intact; return the signature of their list."""
+        self.owned()
         while True:
             meta = self.meta()
             if meta != self._meta:
-                self._files, self._meta = self._listed(), meta
+                self._files, self._meta = ([] if meta == _NO_SEGMENTS else self._listed()), meta
             try:
                 for name in self._files:
                     self._check(name)
@@ -72,11 +78,19 @@ class ChecksumVerifier:
             return meta
 
     def meta(self) -> Signature:
-        """Return the signature of the list of segments; raise IndexDamaged when there is none."""
+        """Return the signature of the list of segments; raise IndexDamaged when it is lost."""
         try:
             return _signature(f"{self._folder}/{_META}")
         except OSError as error:
+            if self.empty():
+                return _NO_SEGMENTS
             raise self._damaged(f"its {_META} is missing") from error
+
+    def empty(self) -> bool:
+        """Tell whether tantivy has made no file yet."""
+        with suppress(OSError):
+            return os.listdir(self._folder) == [_FILE]  # noqa: PTH208  (in each answer)
+        return False
 
     def sizes(self) -> list[int]:
         """Return the number of documents in each segment, as of the last check."""
@@ -95,19 +109,29 @@ class ChecksumVerifier:
             return self._meta
         return None
 
+    def start(self) -> None:
+        """Write down whose an empty index is."""
+        self._verified = {}
+        self._save()
+
     def forget(self) -> None:
         """Drop what was verified or read."""
         self._verified, self._meta, self._files = None, None, []
 
-    def _check(self, name: str) -> None:
+    def owned(self) -> dict[str, Signature]:
+        """Return what was verified; raise IndexDamaged if the folder is another owner's."""
         if self._verified is None:
             self._verified = self._load()
+        return self._verified
+
+    def _check(self, name: str) -> None:
+        verified = self.owned()
         file = f"{self._folder}/{name}"
         signature = _signature(file)
-        if self._verified.get(name) != signature:
+        if verified.get(name) != signature:
             if not _intact(file):
                 raise self._damaged(f"{name} has a wrong checksum")
-            self._verified[name] = signature
+            verified[name] = signature
 
     def _listed(self) -> list[str]:
         """Return the names of the files of the segments in use."""
@@ -125,15 +149,19 @@ class ChecksumVerifier:
         return sorted(name for name in names if name.partition(".")[0] in used)
 
     def _load(self) -> dict[str, Signature]:
+        """Return what was verified; raise IndexDamaged if the folder is another owner's."""
         try:
             found = json.loads(Path(self._folder, _FILE).read_bytes())
-            return {str(name): (*map(int, signature),) for name, signature in found.items()}  # type: ignore[misc]
-        except (OSError, ValueError, TypeError, AttributeError):
-            return {}  # all checksums are verified again
+            if found["owner"] == self._owner:
+                return {str(name): (*map(int, one),) for name, one in found["verified"].items()}  # type: ignore[misc]
+        except (OSError, ValueError, TypeError, AttributeError, KeyError):
+            pass
+        raise IndexDamaged(f"{self._folder} is missing or belongs to another bank", "it is rebuilt")
 
     def _save(self) -> None:
         new = Path(self._folder, f"{TEMPORARY_PREFIX}{os.urandom(6).hex()}")
-        new.write_text(json.dumps(self._verified), encoding="utf-8")
+        data = {"owner": self._owner, "verified": self._verified}
+        new.write_text(json.dumps(data), encoding="utf-8")
         new.replace(Path(self._folder, _FILE))
 
     def _damaged(self, what: str) -> IndexDamaged:
@@ -176,11 +204,13 @@ _MIN_SEGMENTS = 3
 """Minimum number of segments that are rewritten as one."""
 
 
-def large_merge_is_due(sizes: Sequence[int]) -> bool:
-    """Tell whether tantivy is about to merge many documents.
+def compaction_is_due(sizes: Sequence[int]) -> bool:
+    """Tell whether tantivy is about to merge many documents, or all are few enough for one segment.
 
     `sizes` are the numbers of documents in each segment.
     """
+    if sum(sizes) <= _SMALL_SIZES[0]:
+        return True
     layer = [size for size in sizes if size <= _LAYER_SIZE]
     return len(layer) >= _MERGE_SEGMENTS - 1 and sum(layer) >= _LARGE_MERGE
 
@@ -193,7 +223,7 @@ def in_small_segments(searcher: tantivy.Searcher, sizes: Sequence[int]) -> list[
     """
     for most in _SMALL_SIZES:
         small = {segment for segment, size in enumerate(sizes) if size <= most}
-        if len(small) >= _MIN_SEGMENTS:
+        if len(small) >= min(_MIN_SEGMENTS, len(sizes)):
             last = _EXTRA_ROWS + 2 * sum(sizes[segment] for segment in small)
             hits = searcher.search(
                 Query.all_query(), last, count=False, order_by_field="row", order=Order.Desc
@@ -206,9 +236,10 @@ MODES = ("lexical", "hybrid")
 
 _HEAP = 50_000_000
 
-_OWNER = "owner"
+_LOCK = ".tantivy-writer.lock"
+"""tantivy leaves it behind; only who holds the lock of the whole index writes."""
 
-_VERSION = "8"
+_VERSION = "9"
 
 
 def _schema() -> tantivy.Schema:
@@ -240,20 +271,20 @@ class KeywordIndex:
         self.unit = unit
         self.explanation = explanation
         self._folder = folder
-        self._owner = f"{owner} {self.version}"
         self._schema = _schema()
         self._index: tantivy.Index | None = None
+        self._in_memory = False
         self._writer: tantivy.IndexWriter | None = None
-        self._checksums = ChecksumVerifier(folder)
+        self._checksums = ChecksumVerifier(folder, f"{owner} {self.version}")
         self._loaded: Signature | None = None
         """Signature of the segment list that the reader has loaded."""
 
     def to_compact(self) -> Collection[int]:
-        """Return the documents of small segments, if tantivy is about to merge many."""
+        """Return the documents of small segments, if they are to become one."""
         with _guarded(self._folder):
             searcher = self._searcher()
             sizes = self._checksums.sizes()
-            if not large_merge_is_due(sizes):
+            if not compaction_is_due(sizes):
                 return ()
             found = searcher.fast_field_values("document", in_small_segments(searcher, sizes))
         return {int(document) for document in found if document is not None}
@@ -265,9 +296,12 @@ class KeywordIndex:
         """
         with _guarded(self._folder):
             if self._writer is None:
-                index = self._opened()
                 self._checksums.check()  # damaged segments must not be merged into new ones
-                self._writer = index.writer(_HEAP, 1)
+                if self._checksums.empty():
+                    if not entries:
+                        return
+                    tantivy.Index(self._schema, path=str(self._folder))
+                self._writer = self._opened().writer(_HEAP, 1)
             for number in replaced:  # deleting by a term never matches an unsigned field
                 term = Query.term_query(self._schema, "document", number)
                 self._writer.delete_documents_by_query(term)
@@ -285,6 +319,8 @@ class KeywordIndex:
             finally:
                 self._writer = None
                 forget()
+            with suppress(OSError):
+                (self._folder / _LOCK).unlink()
             self._opened().reload()
             self._loaded = self._checksums.record()
 
@@ -341,9 +377,7 @@ class KeywordIndex:
         try:
             shutil.rmtree(self._folder, ignore_errors=True)
             self._folder.mkdir(parents=True, exist_ok=True)
-            with _guarded(self._folder):
-                tantivy.Index(self._schema, path=str(self._folder))
-            (self._folder / _OWNER).write_text(self._owner, encoding="utf-8")
+            self._checksums.start()
         except OSError as error:
             raise StorageFailed(f"{self._folder} can't be written: {error.strerror}") from error
 
@@ -358,24 +392,22 @@ class KeywordIndex:
         index = self._opened()
         while self._checksums.meta() != self._loaded:  # repeat if another process commits meanwhile
             self._loaded = self._checksums.check()
+            index = self._opened()
             index.reload()
         return index.searcher()
 
     def _opened(self) -> tantivy.Index:
-        if self._index is None:
-            if self._read_owner() != self._owner:
-                raise IndexDamaged(
-                    f"{self._folder} is missing or belongs to another bank", "it is rebuilt"
-                )
-            self._index = tantivy.Index.open(str(self._folder))
+        """Return the index; an empty one is in memory."""
+        if self._index is None or (self._in_memory and not self._checksums.empty()):
+            self._checksums.owned()
+            self._in_memory = self._checksums.empty()
+            self._index = (
+                tantivy.Index(self._schema)
+                if self._in_memory
+                else tantivy.Index.open(str(self._folder))
+            )
             self._index.config_reader("manual")
         return self._index
-
-    def _read_owner(self) -> str:
-        try:
-            return (self._folder / _OWNER).read_text(encoding="utf-8")
-        except OSError:
-            return ""
 
     def _documents(self, entries: Sequence[IndexedPassage]) -> Iterator[Document]:
         if self.unit == "passages":
