@@ -12,7 +12,7 @@ import memory_bank
 from memory_bank.bank.bank import open_bank
 from memory_bank.base import settings
 from memory_bank.frontends.cli.root import root
-from memory_bank.frontends.mcp import token_cost
+from memory_bank.frontends.mcp import toolbox
 from memory_bank.frontends.mcp.toolbox import Toolbox
 from memory_bank.memory.retrieval.recall import recall
 
@@ -234,8 +234,8 @@ def test_the_architecture_names_files_that_exist() -> None:
 
 def measured() -> tuple[int, set[str], dict[str, tuple[str, str]]]:
     """Return the number of the default tools, their tokens in total, and those of each."""
-    plain = token_cost.cost(Toolbox())
-    totals = {plain.model_tokens, plain.tokens, token_cost.LIMIT}
+    plain = toolbox.cost(Toolbox())
+    totals = {plain.model_tokens, plain.tokens, toolbox.LIMIT}
     each = {one.name: (f"{one.model_tokens:,}", f"{one.tokens:,}") for one in plain.tools}
     each["all"] = (f"{plain.model_tokens:,}", f"{plain.tokens:,}")
     return len(plain.tools), {f"{one:,}" for one in totals}, each

@@ -27,7 +27,7 @@ from typing import NamedTuple
 
 from memory_bank.base.errors import Busy
 from memory_bank.code.commits import CodeHistory, CountedCommit, CountedCommits
-from memory_bank.code.index import file_kinds
+from memory_bank.code.index import work_tree
 from memory_bank.code.index.work_tree import TreeScan
 from memory_bank.code.similarity import Similarity, WordTable
 
@@ -119,7 +119,7 @@ class Coupling:
         found, number = [], len(self.history.of(file))
         for one in self.of(file):
             importer = file in self._imported.get(one.file, ())
-            if file_kinds.kind(one.file) in _OF_EVERYTHING:
+            if work_tree.kind(one.file) in _OF_EVERYTHING:
                 continue
             commits = f"changed in {one.support} of its {number} commits"
             parts = "imports it" * importer, commits * (one.support >= TOGETHER)

@@ -83,11 +83,11 @@ def _label(given: str) -> str:
 
 
 def _merged(asked: DriverArguments) -> int:
-    from memory_bank.notes.merging import merged_note
+    from memory_bank.notes.merging import conflicts
     from memory_bank.review import merge_driver  # its imports may fail too
 
-    labels = merged_note.Labels(
-        asked.ours or "ours", asked.theirs or "theirs", asked.size or merged_note.MARKER_SIZE
+    labels = conflicts.Labels(
+        asked.ours or "ours", asked.theirs or "theirs", asked.size or conflicts.MARKER_SIZE
     )
     done = merge_driver.merge_files(merge_driver.Files(*map(Path, asked.files)), labels)
     if done.remark:
@@ -101,10 +101,10 @@ def _fallen_back(asked: DriverArguments, error: BaseException) -> int:
     reason = known.message if known else type(error).__name__
     _say(f"memory-bank: {_name(asked)}: not merged as a note: {reason}")
     try:
-        from memory_bank.notes.merging import merged_note
+        from memory_bank.notes.merging import conflicts
         from memory_bank.review import merge_driver
 
-        labels = merged_note.Labels(asked.ours or "ours", asked.theirs or "theirs")
+        labels = conflicts.Labels(asked.ours or "ours", asked.theirs or "theirs")
         merge_driver.by_git(merge_driver.Files(*map(Path, asked.files)), labels, reason)
     except (KeyboardInterrupt, Exception) as again:  # noqa: BLE001  (the outermost frame)
         _say(f"memory-bank: {_name(asked)}: ours is left as it was: {type(again).__name__}")

@@ -6,8 +6,8 @@ from __future__ import annotations
 # ruff: noqa: E501
 
 COMMANDS: dict[str, tuple[str, str, str]] = {
-    "agents": ("agents.bundle_command", "Agents", "Let a team's agents use the memory after a clone"),
-    "agents bundle": ("agents.bundle_command", "", "Write what lets a team's agents use the memory after a clone"),
+    "agents": ("agents.bundle", "Agents", "Let a team's agents use the memory after a clone"),
+    "agents bundle": ("agents.bundle", "", "Write what lets a team's agents use the memory after a clone"),
     "append": ("memory.edit", "Write", "Add text at the end of a note"),
     "archive": ("memory.edit", "Organise", "Exclude notes from results without deleting them"),
     "ask": ("memory.retrieval.ask", "Code", "Search notes, docs, code and tests with one question"),

@@ -12,7 +12,7 @@ from memory_bank.base.errors import StorageFailed
 from memory_bank.git import process
 from memory_bank.memory import rules_block
 from memory_bank.notes.merging import note_merge
-from memory_bank.notes.merging.merged_note import Labels
+from memory_bank.notes.merging.conflicts import Labels
 from memory_bank.notes.merging.note_merge import CannotMerge
 
 

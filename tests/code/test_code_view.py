@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from memory_bank.base.errors import BadInput, FileNotFound
-from memory_bank.code import file_view
-from memory_bank.code.file_view import code_view
 from memory_bank.code.index.codebase import Codebase, open_codebase
+from memory_bank.frontends.web.pages import code as page
+from memory_bank.frontends.web.pages.code import code_view
 
 KEY = "AKIA" + "QZ7WLMR4T2VXKD3B"
 
@@ -79,7 +79,7 @@ def test_secrets_are_hidden_and_lines_stay(project: Path, code: Codebase) -> Non
 def test_very_many_lines_are_counted(
     project: Path, code: Codebase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(file_view, "MOST_LINES", 3)
+    monkeypatch.setattr(page, "MOST_LINES", 3)
     (project / "many.txt").write_text("a\n" * 5)
     found = code_view(code, "many.txt")
     assert (found.lines, found.left_out) == (("a", "a", "a"), 2)

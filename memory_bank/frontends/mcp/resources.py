@@ -16,9 +16,9 @@ from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadInput, Hint, MemoryBankError, NoteNotFound
 from memory_bank.base.rendering import document
 from memory_bank.base.text import Quotes, one_line
+from memory_bank.frontends.mcp.arguments import structured
 from memory_bank.frontends.mcp.hints import worded
 from memory_bank.frontends.mcp.notifications import NOTE, RECENT, SESSIONS, TAGS, uri_of
-from memory_bank.frontends.mcp.structure import structured
 from memory_bank.frontends.mcp.tool import failed
 from memory_bank.frontends.mcp.toolbox import Toolbox
 from memory_bank.frontends.serving.shared_bank import SharedBank

@@ -19,7 +19,7 @@ from memory_bank.base.setting_sections import BANK, MODES, Search
 from memory_bank.code import symbols
 from memory_bank.code.coupled import Coupled, Coupling
 from memory_bank.code.coupling import snippet
-from memory_bank.code.index import file_kinds
+from memory_bank.code.index import work_tree
 from memory_bank.code.index.codebase import Codebase
 from memory_bank.code.index.lane_search import CodeHit, CodeResult, Lane
 from memory_bank.code.parse.parsed_file import Symbol
@@ -424,7 +424,7 @@ def _result(codebase: Codebase, hit: CodeHit, query: str) -> Result | None:
     """Return a hit of the code as a result; None for the text of a file around its tests."""
     score = hit.score
     if hit.lane != COMMITS:  # these give way to notes only
-        score *= score_calibration.share(hit.lane, query) * file_kinds.factor(hit.path, query)
+        score *= score_calibration.share(hit.lane, query) * work_tree.factor(hit.path, query)
     if hit.lane == TESTS:
         if hit.test is None:
             return None

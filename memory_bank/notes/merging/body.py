@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from memory_bank.notes.compare.text_diff import share, words_of
 from memory_bank.notes.merging import line_merge, lines
+from memory_bank.notes.merging.conflicts import ConflictingChange, Part, conflict, count
 from memory_bank.notes.merging.lines import (
     code,
     heading,
@@ -18,7 +19,6 @@ from memory_bank.notes.merging.lines import (
     may_part,
     says_something,
 )
-from memory_bank.notes.merging.merged_note import ConflictingChange, Part, conflict, count
 
 Lines = Sequence[str]
 

@@ -1,14 +1,150 @@
-"""Merge conflicts that somebody left in a note: the lines that git marks them with."""
+"""Conflicts: what a merge leaves, with the form of a file, and those that stand in a note."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator
-from typing import NamedTuple
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import NamedTuple, TypeVar
 
 from memory_bank.base.errors import Hint, UnreadableNote
-from memory_bank.notes.characters import BREAK
+from memory_bank.notes.characters import BOM, BREAK
+
+Value = TypeVar("Value")
+
+_BREAK = re.compile(r"\r\n|\n|\r")
+
+
+class NoText(Exception):
+    """The bytes are not UTF-8, or binary."""
+
+
+class Form(NamedTuple):
+    """How a file is written; None for what an empty file doesn't tell."""
+
+    mark: bytes = b""
+    newline: str | None = None
+    r"""The line end of all lines; empty if they differ: then lines are what `\n` ends."""
+    ended: bool | None = None
+    """Whether the last line has a line end."""
+
+
+class Text(NamedTuple):
+    """A file's text, to be split into lines at its line ends, and its form."""
+
+    text: str
+    form: Form
+
+
+def read(data: bytes) -> Text:
+    """Return a file's text without its mark; raise NoText."""
+    mark = BOM if data.startswith(BOM) else b""
+    try:
+        text = data[len(mark) :].decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise NoText(f"not UTF-8 (byte {error.start})") from error
+    if "\0" in text:
+        raise NoText("binary: it has NUL bytes")
+    ends = set(_BREAK.findall(text))
+    newline = (ends.pop() if len(ends) == 1 else "") if ends else None
+    ended = text.endswith(newline or "\n") if text else None
+    return Text(text, Form(mark, newline, ended))
+
+
+def lines(text: str, newline: str) -> list[str]:
+    """Return the lines without line ends; the last one may lack it."""
+    if not text:
+        return []
+    newline = newline or "\n"
+    return text.removesuffix(newline).split(newline)
+
+
+def merged(base: Form, ours: Form, theirs: Form) -> Form:
+    """Return the form with the changes of both sides; ours where they differ."""
+    return Form(
+        theirs.mark if ours.mark == base.mark else ours.mark,
+        _chosen(base.newline, ours.newline, theirs.newline),
+        _chosen(base.ended, ours.ended, theirs.ended),
+    )
+
+
+def _chosen(base: Value | None, ours: Value | None, theirs: Value | None) -> Value | None:
+    if ours is None or (ours == base and theirs is not None):
+        return theirs
+    return ours
+
+
+MARKER_SIZE = 7
+"""Length of git's marker lines, unless the attribute `conflict-marker-size` says otherwise."""
+
+
+class ConflictingChange(NamedTuple):
+    """Two changes of the same place, by their lines without line ends."""
+
+    ours: tuple[str, ...]
+    theirs: tuple[str, ...]
+    base: tuple[str, ...] = ()
+
+    def swapped(self) -> ConflictingChange:
+        """Return the conflict with ours and theirs exchanged."""
+        return ConflictingChange(self.theirs, self.ours, self.base)
+
+
+Part = str | ConflictingChange
+"""A merged line, or a conflict."""
+
+
+class Labels(NamedTuple):
+    """What the markers of a conflict say."""
+
+    ours: str = "ours"
+    theirs: str = "theirs"
+    size: int = MARKER_SIZE
+    base: str = ""
+    """If it is not empty, conflicts show the lines of the base, as git's style `zdiff3` does."""
+
+
+def conflict(
+    ours: Sequence[str], theirs: Sequence[str], base: Sequence[str] = ()
+) -> Iterator[Part]:
+    """Yield a conflict; lines that both start or end with are outside of it."""
+    start = _equal(ours, theirs)
+    end = _equal(ours[start:][::-1], theirs[start:][::-1])
+    yield from ours[:start]
+    mine, its = ours[start : len(ours) - end], theirs[start : len(theirs) - end]
+    yield ConflictingChange(tuple(mine), tuple(its), tuple(base))
+    yield from ours[len(ours) - end :]
+
+
+def _equal(one: Sequence[str], other: Sequence[str]) -> int:
+    """Return the number of first lines that are equal."""
+    pairs = zip(one, other, strict=False)
+    return next(
+        (number for number, (mine, its) in enumerate(pairs) if mine != its),
+        min(len(one), len(other)),
+    )
+
+
+def count(parts: Iterable[Part]) -> int:
+    """Return the number of conflicts."""
+    return sum(isinstance(part, ConflictingChange) for part in parts)
+
+
+def rendered(parts: Iterable[Part], labels: Labels, end: str = "") -> Iterator[str]:
+    r"""Yield the lines, conflicts as git marks them; `end` is `\r` where lines end with it."""
+    for part in parts:
+        if isinstance(part, str):
+            yield part
+            continue
+        yield f"{'<' * labels.size} {labels.ours}{end}"
+        yield from part.ours
+        if labels.base:
+            yield f"{'|' * labels.size} {labels.base}{end}"
+            yield from part.base
+        yield f"{'=' * labels.size}{end}"
+        yield from part.theirs
+        yield f"{'>' * labels.size} {labels.theirs}{end}"
+
 
 UNRESOLVED = "unresolved merge conflict"
 

@@ -12,7 +12,7 @@ from memory_bank.base.dates import to_datetime
 from memory_bank.base.errors import BadInput
 from memory_bank.notes import yaml
 from memory_bank.notes.blocks import BlockError, line_end, line_start
-from memory_bank.notes.merging.merged_note import ConflictingChange, Part
+from memory_bank.notes.merging.conflicts import ConflictingChange, Part
 from memory_bank.notes.yaml import YamlNode
 
 _COMMENT = re.compile(r"(?:^|[ \t])(#[^\r\n]*)", re.MULTILINE)

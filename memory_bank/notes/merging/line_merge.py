@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
+from memory_bank.notes.merging.conflicts import Part, conflict
 from memory_bank.notes.merging.lines import (
     Hunk,
     blocks,
@@ -16,7 +17,6 @@ from memory_bank.notes.merging.lines import (
     may_part,
     says_something,
 )
-from memory_bank.notes.merging.merged_note import Part, conflict
 
 _MOST_BLOCKS = 2_000
 """More inserted blocks than that are not compared with each other."""

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from memory_bank.notes.compare.text_diff import runs
-from memory_bank.notes.merging.merged_note import ConflictingChange, Part
+from memory_bank.notes.merging.conflicts import ConflictingChange, Part
 
 
 class Hunk(NamedTuple):

@@ -9,10 +9,10 @@ from memory_bank.notes import front_matter
 from memory_bank.notes.blocks import BlockError
 from memory_bank.notes.front_matter import Split
 from memory_bank.notes.identity import normalise
-from memory_bank.notes.merging import body, conflicts, line_merge, lines, merged_note
+from memory_bank.notes.merging import body, conflicts, line_merge, lines
 from memory_bank.notes.merging import key_merge as front_matter_merge
 from memory_bank.notes.merging import key_merge as key_values
-from memory_bank.notes.merging.merged_note import ConflictingChange, Form, Labels, Part
+from memory_bank.notes.merging.conflicts import ConflictingChange, Form, Labels, Part
 
 _MOST_BYTES = 4_000_000
 """Larger files are left to git."""
@@ -51,18 +51,18 @@ def merge(base: bytes, ours: bytes, theirs: bytes, labels: Labels = Labels()) ->
     if max(map(len, (base, ours, theirs))) > _MOST_BYTES:
         raise CannotMerge("the file is too large")
     try:
-        texts = [merged_note.read(data) for data in (base, ours, theirs)]
-    except merged_note.NoText as error:
+        texts = [conflicts.read(data) for data in (base, ours, theirs)]
+    except conflicts.NoText as error:
         raise CannotMerge(str(error)) from error
     if any(conflicts.find(one.text) for one in texts):
         raise CannotMerge("it has an unresolved conflict")
     forms = [one.form for one in texts]
-    form = merged_note.merged(*forms)
+    form = conflicts.merged(*forms)
     newline = form.newline
     if any(one.newline == "" for one in forms):
         newline, form = "", form._replace(newline="")
     ends = ["" if newline == "" else one.form.newline or "" for one in texts]
-    lines = [merged_note.lines(one.text, end) for one, end in zip(texts, ends, strict=True)]
+    lines = [conflicts.lines(one.text, end) for one, end in zip(texts, ends, strict=True)]
     read = ["".join(f"{line}\n" for line in some) for some in lines]
     three = _ThreeNotes(*map(front_matter.split, read))
     try:
@@ -96,7 +96,7 @@ def _merged(three: _ThreeNotes, form: Form, labels: Labels, *, is_new: bool) -> 
         whole = ConflictingChange(ours, theirs)
         return MergedNote(_written([whole], form, labels), 1, are_two_notes=True)
     found = [*_head(three, are_two_notes=two_ids), *_body(three, are_two_notes=two_ids)]
-    return MergedNote(_written(found, form, labels), merged_note.count(found))
+    return MergedNote(_written(found, form, labels), conflicts.count(found))
 
 
 def _check(side: Split) -> None:
@@ -126,7 +126,7 @@ def _head(three: _ThreeNotes, *, are_two_notes: bool) -> list[Part]:
     base, ours, theirs = (side.block for side in three)
     if formats == {"toml"}:
         block = line_merge.merge(_lines(base), _lines(ours), _lines(theirs))
-        if not merged_note.count(block):
+        if not conflicts.count(block):
             text = "".join(f"{part}\n" for part in block)
             _check(Split("+++\n", text, "+++\n", "", "toml"))
     else:
@@ -157,7 +157,7 @@ def _written(found: Sequence[Part], form: Form, labels: Labels) -> bytes:
     mixed = form.newline == "" and any(
         isinstance(part, str) and part.endswith("\r") for part in found
     )
-    lines = list(merged_note.rendered(found, labels, "\r" if mixed else ""))
+    lines = list(conflicts.rendered(found, labels, "\r" if mixed else ""))
     text = newline.join(lines)
     ends = form.ended is not False or (bool(found) and isinstance(found[-1], ConflictingChange))
     return form.mark + f"{text}{newline if lines and ends else ''}".encode()

@@ -1,4 +1,4 @@
-"""Files that are no notes, notes that can't be read, and notes without text or with much."""
+"""Files that are no notes, notes that can't be read, without text, with much, or with secrets."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from memory_bank.notes import names
 from memory_bank.notes.merging.conflicts import UNRESOLVED
 from memory_bank.notes.note import FileFault
 from memory_bank.notes.parsing import NoteText
-from memory_bank.review.rules.base import AGENTS, RuleContext, bank_rule, note_rule, problem
+from memory_bank.notes.secrets import secrets
+from memory_bank.review.rules.base import AGENTS, RuleContext, at, bank_rule, note_rule, problem
 from memory_bank.search.manifest import document_rows
 
 _STARTS = ("front matter can't be parsed", "front matter opens on line 1")
@@ -124,3 +125,15 @@ def rules_block(bank: RuleContext) -> Iterator[Finding]:
     if block is not None and block.state not in {"current", "missing"}:
         said = block.problem or _SAID[block.state]
         yield problem(AGENTS, block.line, said, "memory-bank rules --write")
+
+
+_FIX = "revoke it and remove it; if it is none, allow its hash in the settings"
+
+
+@note_rule("error", "a note contains a key, token or password", private=True)
+def secret(note: NoteText, settings: Settings) -> Iterator[Finding]:
+    """Yield the places of secrets, with kind and hash; the hash is for `secrets.allow`."""
+    for secret in secrets.find(note.text, settings.secrets.allow):
+        mark = secrets.fingerprint(secret.value)
+        message = f"{secret.kind} (hash {mark})"
+        yield at(note, secret.start, secret.end, message, _FIX)._replace(hash=mark)

@@ -18,7 +18,7 @@ from memory_bank.search.embedders.base import Kind, Vectors, digest
 from memory_bank.search.models.weight_files import KnownModel, recall, remember
 
 if TYPE_CHECKING:
-    from memory_bank.search.models import onnx_session, tokenizer
+    from memory_bank.search.models import encoder, tokenizer
 
 
 SUMMARY = "your own model.onnx and tokenizer.json (setting onnx.path; needs the extra `onnx`)"
@@ -125,12 +125,12 @@ class Onnx:
         return tokenizer.Splitter.read(self._folder / _TOKENIZER, self._options.max_tokens, _HINT)
 
     @cached_property
-    def _session(self) -> onnx_session.ModelSession:
-        from memory_bank.search.models import onnx_session
+    def _session(self) -> encoder.ModelSession:
+        from memory_bank.search.models import encoder
 
         hint = f"{_HINT}; a model that reads fewer tokens wants a lower onnx.max_tokens"
         by_cls = self._options.pooling == "cls"
-        return onnx_session.ModelSession(self._folder / _MODEL, hint, by_cls=by_cls)
+        return encoder.ModelSession(self._folder / _MODEL, hint, by_cls=by_cls)
 
 
 def fingerprint(settings: Settings) -> str:

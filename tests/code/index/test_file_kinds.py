@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memory_bank.code.index.file_kinds import factor
+from memory_bank.code.index.work_tree import factor
 
 
 @pytest.mark.parametrize(

@@ -121,5 +121,5 @@ def test_front_ends_write_json_in_one_place() -> None:
     # the answer of an editor's command, and the lists of tools that we wrote
     assert callers == {
         "frontends/lsp/editor/completion.py",
-        "frontends/mcp/token_cost.py",
+        "frontends/mcp/toolbox.py",
     }

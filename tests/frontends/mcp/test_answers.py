@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 
 from memory_bank.bank.embedder_choice import count_tokens
-from memory_bank.frontends.mcp.structure import NOTICE
+from memory_bank.frontends.mcp.arguments import NOTICE
 from tests.frontends.mcp.calls import CALLS
 
 Make = Callable[..., Any]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank.frontends.mcp import token_cost
+from memory_bank.frontends.mcp import toolbox
 from memory_bank.frontends.mcp.toolbox import Toolbox
 from tests import forked
 
@@ -210,8 +210,8 @@ def test_recall_has_the_words_that_programs_search_tools_by_and_is_always_loaded
 
 
 def test_the_usual_tools_cost_little_of_an_agents_context() -> None:
-    found = token_cost.cost(Toolbox())
-    assert found.model_tokens <= token_cost.LIMIT
+    found = toolbox.cost(Toolbox())
+    assert found.model_tokens <= toolbox.LIMIT
     assert {tool.name for tool in found.tools} == BANK | STORE | SESSIONS | CODE
 
 

@@ -17,15 +17,15 @@ import pytest
 from memory_bank.bank.bank import open_bank
 from memory_bank.frontends.serving.serving_background import Background
 from memory_bank.frontends.serving.shared_bank import SharedBank
-from memory_bank.frontends.web import live
-from memory_bank.frontends.web.live import BrowserStream, Live
+from memory_bank.frontends.web.pages import events
+from memory_bank.frontends.web.pages.events import BrowserStream, Live
 from memory_bank.memory.maintenance import ChangedPaths
 from memory_bank.sessions.sessions import store_observation
 from tests.session_builder import observation, session, write
 
 from .conftest import Dashboard, Look, Serve
 
-MANY = live.MOST_NAMED + 50
+MANY = events.MOST_NAMED + 50
 
 
 class Stream:
@@ -151,8 +151,8 @@ def test_a_dead_connection_is_noticed_and_the_number_is_bounded(
     hub: tuple[Live, Background], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told, _ = hub
-    monkeypatch.setattr(live, "_HEARTBEAT", 0.01)
-    monkeypatch.setattr(live, "MOST_READERS", 2)
+    monkeypatch.setattr(events, "_HEARTBEAT", 0.01)
+    monkeypatch.setattr(events, "MOST_READERS", 2)
 
     async def work() -> None:
         readers = [told.messages(asyncio.Event()) for _ in range(2)]
@@ -173,10 +173,10 @@ def test_a_slow_reader_keeps_little() -> None:
 
     reader = asyncio.run(work())
     for number in range(MANY):
-        reader.put([live.BankChange(live.NOTES, f"n{number}.md", "added")])
+        reader.put([events.BankChange(events.NOTES, f"n{number}.md", "added")])
     found, cut = reader.take()
-    assert len(found) < live.MOST_NAMED
-    assert cut == {live.NOTES}
+    assert len(found) < events.MOST_NAMED
+    assert cut == {events.NOTES}
 
 
 def test_a_page_shows_what_changed_without_a_reload(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memory_bank.notes.merging.merged_note import Labels
+from memory_bank.notes.merging.conflicts import Labels
 from memory_bank.notes.merging.note_merge import CannotMerge, merge
 
 HEAD = "---\nid: a\ntags: [a, b]\ncreated_at: 2026-11-21T10:00:00Z\n---\n"

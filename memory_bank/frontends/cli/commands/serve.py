@@ -14,7 +14,7 @@ from memory_bank.base.screen import Call
 if TYPE_CHECKING:
     from memory_bank.frontends.http.endpoint import Endpoint
     from memory_bank.frontends.mcp.server import MemoryServer
-    from memory_bank.frontends.mcp.token_cost import Cost
+    from memory_bank.frontends.mcp.toolbox import Cost
 
 
 def _split(given: str | None) -> tuple[str, ...]:
@@ -87,7 +87,7 @@ def _mcp(
         raise call.usage_error("--token-file and --allow-host need --http")
     toolbox = Toolbox(toolsets or DEFAULT, read_only=read_only, structured=structured)
     if describe:
-        from memory_bank.frontends.mcp.token_cost import cost
+        from memory_bank.frontends.mcp.toolbox import cost
 
         call.answer(cost(toolbox), lambda found: _show(call, found))
         return 0

@@ -3,13 +3,73 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from memory_bank.code import file_view
+from memory_bank.base.errors import BadInput, FileNotFound, Hint, did_you_mean, similar_names
+from memory_bank.code.code_names import below
+from memory_bank.code.index.codebase import Codebase
 from memory_bank.frontends.web.site import Site
+from memory_bank.notes.secrets import secrets
+
+MOST_LINES = 20_000
+"""Lines of a file that are shown."""
+
+HIDDEN = "•••"
+"""Stands for what looks like a secret."""
+
+
+class CodeView(NamedTuple):
+    """A file, or why it is not shown."""
+
+    path: str
+    """Below the work tree."""
+    lines: tuple[str, ...]
+    refused: str = ""
+    """Why it is not shown."""
+    left_out: int = 0
+    """Lines after the last one that is shown."""
+    hidden: int = 0
+    """Number of texts that look like secrets, which are not shown."""
+
+
+def code_view(code: Codebase, path: str) -> CodeView:
+    """Return a file of the work tree: one that git tracks, or would track.
+
+    Raises BadInput if code is turned off or the path leads out of the work tree, FileNotFound for
+    any other file.
+    """
+    settings = code.settings
+    if not settings.code.enabled:
+        where = settings.origins.get("code.enabled", "the settings")
+        raise BadInput("code is turned off here", "set enabled = true ({where})", where=where)
+    path = below(code.root, path)
+    scan = code.tree.scan()
+    if path in scan.refused:
+        return CodeView(path, (), refused=scan.refused[path])
+    read = code.tree.read(path) if path in scan.files else None
+    if read is None:
+        near = similar_names(path, scan.files)
+        raise FileNotFound(f"there is no file {path}{did_you_mean(near)}", Hint.LIST_NOTES)
+    if read.reason:
+        return CodeView(path, (), refused=read.reason)
+    text, hidden = _without_secrets(read.data.decode("utf-8", "replace"), settings.secrets.allow)
+    lines = text.replace("\r\n", "\n").removesuffix("\n").split("\n")
+    left_out = max(0, len(lines) - MOST_LINES)
+    return CodeView(path, tuple(lines[:MOST_LINES]), left_out=left_out, hidden=hidden)
+
+
+def _without_secrets(text: str, allowed: tuple[str, ...]) -> tuple[str, int]:
+    """Return a text without what looks like a secret, with the same number of lines."""
+    found = secrets.find(text, allowed)
+    for one in reversed(found):
+        inside = text[one.start : one.end]
+        text = text[: one.start] + HIDDEN + "\n" * inside.count("\n") + text[one.end :]
+    return text, len(found)
+
 
 TITLE = "Code"
 
@@ -23,7 +83,7 @@ def routes(site: Site) -> Sequence[Route]:
 
     async def code(request: Request) -> Response:
         path = request.path_params["path"]
-        found = await site.ask_code(file_view.code_view, path)
+        found = await site.ask_code(code_view, path)
         return await site.page(request, "code.html", {"found": found}, title=found.path)
 
     return [Route(f"{PATH}/{{path:path}}", code)]
