@@ -188,16 +188,10 @@ def _spans(spans: Sequence[TextSpan]) -> Iterator[Piece]:
         text = " ".join(span.text.split())
         before = " " if span.text[:1].isspace() and number else ""
         after = " " if span.text[-1:].isspace() and number < last else ""
-        if span.kind == "delete":
-            yield before
-            yield f"[-{text}-]", "bad"
-            yield after
-        elif span.kind == "insert":
-            yield before
-            yield f"{{+{text}+}}", "good"
-            yield after
-        else:
-            yield f"{before}{_shortened(text, first=not number, last=number == last)}{after}"
+        if span.kind == "equal":
+            text = _shortened(text, first=not number, last=number == last)
+        style = {"delete": "bad", "insert": "good"}.get(span.kind, "")
+        yield from (before, (span._replace(text=text).marked, style), after)
 
 
 def _shortened(text: str, *, first: bool, last: bool) -> str:

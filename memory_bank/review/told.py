@@ -8,10 +8,8 @@ from memory_bank.base.rendering import count
 from memory_bank.base.text import Quotes, one_line
 from memory_bank.memory.told import lines_of
 from memory_bank.notes.compare.note_change import (
-    ClaimChange,
     NoteChange,
     SectionChange,
-    TextSpan,
 )
 from memory_bank.review.records import BankHealth
 from memory_bank.review.report import Review
@@ -100,15 +98,5 @@ def _note(change: NoteChange) -> Iterator[str]:
 
 def _claims(section: SectionChange, most: int) -> Iterator[str]:
     for claim in section.claims[: max(most, 0)]:
-        text = one_line(" ".join(_diff(claim).split()))
+        text = one_line(" ".join("".join(span.marked for span in claim.spans).split()))
         yield f"  {claim.line}: {text if len(text) <= _LONGEST else f'{text[:_LONGEST]}…'}"
-
-
-def _diff(claim: ClaimChange) -> str:
-    return "".join(map(_marked, claim.spans))
-
-
-def _marked(span: TextSpan) -> str:
-    if span.kind == "equal":
-        return span.text
-    return f"[-{span.text}-]" if span.kind == "delete" else f"{{+{span.text}+}}"

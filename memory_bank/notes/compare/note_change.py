@@ -18,6 +18,13 @@ class TextSpan(NamedTuple):
     text: str
     """Of an equal span, the text after the change: white space may differ before it."""
 
+    @property
+    def marked(self) -> str:
+        """Its text with the marks of `git diff --word-diff`."""
+        if self.kind == "equal":
+            return self.text
+        return f"[-{self.text}-]" if self.kind == "delete" else f"{{+{self.text}+}}"
+
 
 class ClaimChange(NamedTuple):
     """A sentence, list item, table row or line of code that changed."""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from memory_bank.notes.compare.note_change import ClaimChange
+from memory_bank.notes.compare.note_change import ClaimChange, TextSpan
 
 _BREAK = re.compile(r"(?<! {2})(?<!\\)(?:\r\n|\r|\n)[ \t]*(?=[^\s>])")
 """A soft line break, which Markdown shows as a space."""
@@ -22,19 +22,12 @@ _CONTEXT = 120
 """Characters of unchanged text that are shown on each side of a change."""
 
 
-class DiffSpan(NamedTuple):
-    """A part of a diff: what it is, as of a `TextSpan`, and its text."""
-
-    kind: str
-    text: str
-
-
-def spans_of(claim: ClaimChange) -> list[DiffSpan]:
+def spans_of(claim: ClaimChange) -> list[TextSpan]:
     """Return the spans of a claim with whole words, and with spaces for soft line breaks."""
-    return whole_words([DiffSpan(kind, _BREAK.sub(" ", text)) for kind, text in claim.spans])
+    return whole_words([TextSpan(kind, _BREAK.sub(" ", text)) for kind, text in claim.spans])
 
 
-def whole_words(spans: Sequence[DiffSpan]) -> list[DiffSpan]:
+def whole_words(spans: Sequence[TextSpan]) -> list[TextSpan]:
     """Return the spans, each change extended to white space, so that no word is divided.
 
     A word of more than 40 characters is divided. White space between two changes is part of them.
@@ -73,14 +66,18 @@ class _Part(NamedTuple):
         """Return the part with a text at the end of its change."""
         return self._replace(deleted=self.deleted + text, inserted=self.inserted + text)
 
-    def spans(self) -> Iterator[DiffSpan]:
+    def spans(self) -> Iterator[TextSpan]:
         """Yield the spans that have a text."""
-        for kind, text in zip(("equal", "delete", "insert"), self, strict=True):
-            if text:
-                yield DiffSpan(kind, text)
+        equal, deleted, inserted = self
+        found = (
+            TextSpan("equal", equal),
+            TextSpan("delete", deleted),
+            TextSpan("insert", inserted),
+        )
+        return (one for one in found if one.text)
 
 
-def _parts(spans: Sequence[DiffSpan]) -> list[_Part]:
+def _parts(spans: Sequence[TextSpan]) -> list[_Part]:
     """Return the spans as parts; the change of the last one is empty."""
     made = [_Part("", "", "")]
     for kind, text in spans:
@@ -102,7 +99,7 @@ def _ends_in_space(part: _Part) -> bool:
     return part.deleted[-1:].isspace() or part.inserted[-1:].isspace()
 
 
-def context(spans: Sequence[DiffSpan], place: int) -> str:
+def context(spans: Sequence[TextSpan], place: int) -> str:
     """Return the part of an unchanged span that is near a change."""
     text = spans[place].text
     first, last = place == 0, place == len(spans) - 1

@@ -12,7 +12,7 @@ from markdown_it.token import Token
 from memory_bank.base.rendering import unhidden
 from memory_bank.notes.compare.note_change import KeyChange, LinkChange, TextSpan
 from memory_bank.review.formats.markdown import LIMIT, MARKER, markdown
-from memory_bank.review.formats.word_diff import DiffSpan, whole_words
+from memory_bank.review.formats.word_diff import whole_words
 from memory_bank.review.report import (
     RankFall,
     Review,
@@ -302,7 +302,7 @@ def test_a_changed_word_is_shown_whole() -> None:
     )
 )
 def test_whole_words_keep_both_texts(spans: list[tuple[str, str]]) -> None:
-    given_spans = [DiffSpan(*one) for one in spans]
+    given_spans = [TextSpan(*one) for one in spans]
     for left_out in ("insert", "delete"):
         before, after = (
             "".join(one.text for one in some if one.kind != left_out)
