@@ -6,7 +6,7 @@ import json
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 from memory_bank.bank import program_files
 from memory_bank.bank.bank import Bank
@@ -19,6 +19,7 @@ from memory_bank.notes import names, parsing
 from memory_bank.notes.characters import BOM
 from memory_bank.notes.identity import etag
 from memory_bank.notes.merging import conflicts, note_merge
+from memory_bank.notes.merging.merged_note import ThreeWay
 from memory_bank.notes.merging.note_merge import CannotMerge, MergedNote
 from memory_bank.review import shown
 from memory_bank.review.records import GitSetting, GitSetup, Resolved
@@ -32,12 +33,8 @@ _BASE, _OURS, _THEIRS = "1", "2", "3"
 MERGED, TWO_NOTES, LEFT = "merged", "two_notes", "left"
 
 
-class _Versions(NamedTuple):
-    """The three versions of a note; None where a side does not have it."""
-
-    base: bytes | None
-    ours: bytes | None
-    theirs: bytes | None
+_Versions = ThreeWay[bytes | None]
+"""The three versions of a note; None where a side does not have it."""
 
 
 @operation(

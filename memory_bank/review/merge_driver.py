@@ -12,19 +12,12 @@ from memory_bank.base.errors import StorageFailed
 from memory_bank.git import process
 from memory_bank.memory import rules_block
 from memory_bank.notes.merging import note_merge
-from memory_bank.notes.merging.conflicts import Labels
+from memory_bank.notes.merging.conflicts import Labels, ThreeWay
 from memory_bank.notes.merging.note_merge import CannotMerge
 
-
-class Files(NamedTuple):
-    """The files that git makes for a merge driver."""
-
-    base: Path
-    """`%O`; empty if both sides made the file."""
-    ours: Path
-    """`%A`, which gets the result."""
-    theirs: Path
-    """`%B`."""
+Files = ThreeWay[Path]
+"""The files that git makes for a merge driver: `%O`, empty if both sides made the file, `%A`, which
+gets the result, and `%B`."""
 
 
 class Done(NamedTuple):

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from memory_bank.notes.compare.text_diff import share, words_of
 from memory_bank.notes.merging import line_merge, lines
-from memory_bank.notes.merging.conflicts import ConflictingChange, Part, conflict, count
+from memory_bank.notes.merging.conflicts import ConflictingChange, Part, ThreeWay, conflict, count
 from memory_bank.notes.merging.lines import (
     code,
     heading,
@@ -163,7 +163,7 @@ def _as_git(base: Sequence[str], ours: Sequence[str], theirs: Sequence[str]) -> 
 
 
 def _sectioned(base: Sequence[str], ours: Sequence[str], theirs: Sequence[str]) -> list[Part]:
-    three = _ThreeBodies(*(_sections(lines) for lines in (base, ours, theirs)))
+    three = ThreeWay(*(_sections(lines) for lines in (base, ours, theirs)))
     shared = _shared(three)
     if not shared or max(map(len, three)) > _MOST_SECTIONS:
         return line_merge.merge(base, ours, theirs)
@@ -176,12 +176,8 @@ def _sectioned(base: Sequence[str], ours: Sequence[str], theirs: Sequence[str]) 
     return list(_joined(chunks))
 
 
-class _ThreeBodies(NamedTuple):
-    """The sections of the three bodies."""
-
-    base: list[_Section]
-    ours: list[_Section]
-    theirs: list[_Section]
+_Bodies = ThreeWay[list[_Section]]
+"""The sections of the three bodies."""
 
 
 def _sections(lines: Sequence[str]) -> list[_Section]:
@@ -201,7 +197,7 @@ def _sections(lines: Sequence[str]) -> list[_Section]:
     return found
 
 
-def _shared(three: _ThreeBodies) -> set[Key]:
+def _shared(three: _Bodies) -> set[Key]:
     """Return the keys that all have, except of headings that not all repeat as often."""
     often = [Counter(section.key[:-1] for section in sections) for sections in three]
     keys = [{section.key for section in sections} for sections in three]
@@ -210,7 +206,7 @@ def _shared(three: _ThreeBodies) -> set[Key]:
     }
 
 
-def _in_one_order(three: _ThreeBodies, shared: set[Key]) -> _ThreeBodies | None:
+def _in_one_order(three: _Bodies, shared: set[Key]) -> _Bodies | None:
     """Return the sections in the order of the side that moved some; None if both moved some."""
     orders = [[one.key for one in sections if one.key in shared] for sections in three]
     base, ours, theirs = orders
@@ -218,11 +214,11 @@ def _in_one_order(three: _ThreeBodies, shared: set[Key]) -> _ThreeBodies | None:
         return three
     if base == theirs:
         place = {key: number for number, key in enumerate(ours)}
-        return _ThreeBodies(_moved(three.base, place), three.ours, _moved(three.theirs, place))
+        return ThreeWay(_moved(three.base, place), three.ours, _moved(three.theirs, place))
     place = {key: number for number, key in enumerate(theirs)}
     if base == ours:
-        return _ThreeBodies(_moved(three.base, place), _moved(three.ours, place), three.theirs)
-    return _ThreeBodies(_moved(three.base, place), *three[1:]) if ours == theirs else None
+        return ThreeWay(_moved(three.base, place), _moved(three.ours, place), three.theirs)
+    return ThreeWay(_moved(three.base, place), *three[1:]) if ours == theirs else None
 
 
 def _moved(sections: Sequence[_Section], place: Mapping[Key, int]) -> list[_Section]:
@@ -236,7 +232,7 @@ def _moved(sections: Sequence[_Section], place: Mapping[Key, int]) -> list[_Sect
     return [section for group in groups for section in group]
 
 
-def _by_section(three: _ThreeBodies, shared: set[Key]) -> Iterator[list[Part]]:
+def _by_section(three: _Bodies, shared: set[Key]) -> Iterator[list[Part]]:
     gaps = [_between(sections, shared) for sections in three]
     for (base, head), (ours, our_head), (theirs, their_head) in zip(*gaps, strict=True):
         yield list(_merged_gap(base, ours, theirs))

@@ -5,14 +5,23 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import NamedTuple, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from memory_bank.base.errors import Hint, UnreadableNote
 from memory_bank.notes.characters import BOM, BREAK
 
 Value = TypeVar("Value")
+Version = TypeVar("Version")
 
 _BREAK = re.compile(r"\r\n|\n|\r")
+
+
+class ThreeWay(NamedTuple, Generic[Version]):
+    """The three versions that are merged, or the same part of each."""
+
+    base: Version
+    ours: Version
+    theirs: Version
 
 
 class NoText(Exception):

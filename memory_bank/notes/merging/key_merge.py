@@ -12,7 +12,7 @@ from memory_bank.base.dates import to_datetime
 from memory_bank.base.errors import BadInput
 from memory_bank.notes import yaml
 from memory_bank.notes.blocks import BlockError, line_end, line_start
-from memory_bank.notes.merging.conflicts import ConflictingChange, Part
+from memory_bank.notes.merging.conflicts import ConflictingChange, Part, ThreeWay
 from memory_bank.notes.yaml import YamlNode
 
 _COMMENT = re.compile(r"(?:^|[ \t])(#[^\r\n]*)", re.MULTILINE)
@@ -88,27 +88,19 @@ _ORIGIN = frozenset({"id", *_CREATED, "source_type", "source_agent", "session_id
 """Keys that say where a note comes from: of one that both sides made, the older ones stay."""
 
 
-class Values(NamedTuple):
-    """The values of one key; None where the key is missing."""
-
-    base: object
-    ours: object
-    theirs: object
-
-
 def plain(key: str) -> str:
     """Return a key as schema.py compares keys."""
     return key.strip().lower().replace("-", "_").replace(" ", "_")
 
 
-def is_list(key: str, values: Values) -> bool:
+def is_list(key: str, values: ThreeWay[object]) -> bool:
     """Tell whether a key has a list of tags, names or references on each side that has it."""
     return plain(key) in _LISTS and all(
         value is None or isinstance(value, list) for value in values
     )
 
 
-def united(key: str, values: Values) -> list[object]:
+def united(key: str, values: ThreeWay[object]) -> list[object]:
     """Return a list with what either side added and without what either side removed."""
     base, ours, theirs = (
         {_same(key, item): item for item in value} if isinstance(value, list) else {}
@@ -125,7 +117,7 @@ def _same(key: str, item: object) -> str:
     return repr(item)
 
 
-def takes_theirs(key: str, values: Values, *, ours_is_older: bool | None) -> bool | None:
+def takes_theirs(key: str, values: ThreeWay[object], *, ours_is_older: bool | None) -> bool | None:
     """Tell whether theirs is right for a key that both sides changed; None: it is a conflict.
 
     A date of creation is the earlier one, a date of update the later one. Of two commits at which a
@@ -161,14 +153,6 @@ def _age(keys: Sequence[tuple[str, object]]) -> tuple[bool, float, str]:
 _MISSING = KeyLines("", "", None)
 
 
-class _ThreeValues(NamedTuple):
-    """A key's lines in the three blocks, empty where it is missing."""
-
-    base: KeyLines
-    ours: KeyLines
-    theirs: KeyLines
-
-
 def merge(base: str, ours: str, theirs: str, *, are_two_notes: bool = False) -> list[Part]:
     r"""Return the lines of a block with the changes of both sides; lines end with `\n`.
 
@@ -184,7 +168,7 @@ def merge(base: str, ours: str, theirs: str, *, are_two_notes: bool = False) -> 
     parts: list[Part] = []
     wanted: dict[str, object] = {}
     for key in _order(*three):
-        of_key = _ThreeValues(*(block.of.get(key, _MISSING) for block in three))
+        of_key = ThreeWay(*(block.of.get(key, _MISSING) for block in three))
         found = _merged(key, of_key, ours_is_older=is_older)
         parts += found
         value = _value(found, key)
@@ -236,7 +220,7 @@ def _moved(base: Keys, order: Sequence[str]) -> bool:
     return shared != [key for key in base.of if key in shared]
 
 
-def _merged(key: str, three: _ThreeValues, *, ours_is_older: bool | None) -> list[Part]:
+def _merged(key: str, three: ThreeWay[KeyLines], *, ours_is_older: bool | None) -> list[Part]:
     """Return a key's lines with those above it."""
     base, ours, theirs = three
     if base is _MISSING or (ours is not _MISSING and theirs is not _MISSING):
@@ -248,7 +232,7 @@ def _merged(key: str, three: _ThreeValues, *, ours_is_older: bool | None) -> lis
     return [*_lines(kept.above), *_changed(key, three, ours_is_older=ours_is_older)]
 
 
-def _changed(key: str, three: _ThreeValues, *, ours_is_older: bool | None) -> list[Part]:
+def _changed(key: str, three: ThreeWay[KeyLines], *, ours_is_older: bool | None) -> list[Part]:
     """Return the lines of a key that one side or both changed."""
     base, ours, theirs = (one.text for one in three)
     if theirs in (ours, base):
@@ -262,10 +246,10 @@ def _changed(key: str, three: _ThreeValues, *, ours_is_older: bool | None) -> li
     return _lines(text)
 
 
-def _chosen(key: str, three: _ThreeValues, *, ours_is_older: bool | None) -> str | None:
+def _chosen(key: str, three: ThreeWay[KeyLines], *, ours_is_older: bool | None) -> str | None:
     """Return the lines of a key that both sides changed; None for a conflict."""
     base, ours, theirs = three
-    values = Values(base.value, ours.value, theirs.value)
+    values = ThreeWay[object](base.value, ours.value, theirs.value)
     if ours is not _MISSING and theirs is not _MISSING:
         same = [repr(value) for value in values]
         if same[1] == same[2] or (base is not _MISSING and same[0] == same[2]):
@@ -282,7 +266,7 @@ def _chosen(key: str, three: _ThreeValues, *, ours_is_older: bool | None) -> str
     return None if takes is None else three[1 + takes].text
 
 
-def _with_items(key: str, three: _ThreeValues, items: list[object]) -> str | None:
+def _with_items(key: str, three: ThreeWay[KeyLines], items: list[object]) -> str | None:
     """Return the lines of a list with these items, in the style of ours if that has the key."""
     _, ours, theirs = three
     for one in (ours, theirs):
@@ -296,7 +280,7 @@ def _with_items(key: str, three: _ThreeValues, items: list[object]) -> str | Non
         return None
 
 
-def _keeps_comments(text: str, three: _ThreeValues) -> bool:
+def _keeps_comments(text: str, three: ThreeWay[KeyLines]) -> bool:
     base, ours, theirs = (comments(one.text) for one in three)
     return (ours | theirs) - base <= comments(text)
 

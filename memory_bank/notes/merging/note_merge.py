@@ -12,7 +12,7 @@ from memory_bank.notes.identity import normalise
 from memory_bank.notes.merging import body, conflicts, line_merge, lines
 from memory_bank.notes.merging import key_merge as front_matter_merge
 from memory_bank.notes.merging import key_merge as key_values
-from memory_bank.notes.merging.conflicts import ConflictingChange, Form, Labels, Part
+from memory_bank.notes.merging.conflicts import ConflictingChange, Form, Labels, Part, ThreeWay
 
 _MOST_BYTES = 4_000_000
 """Larger files are left to git."""
@@ -29,14 +29,6 @@ class MergedNote(NamedTuple):
     conflicts: int
     are_two_notes: bool = False
     """Whether both sides made a note of this name, with different texts: all is one conflict."""
-
-
-class _ThreeNotes(NamedTuple):
-    """The three texts, split into front matter and body."""
-
-    base: Split
-    ours: Split
-    theirs: Split
 
 
 def merge(base: bytes, ours: bytes, theirs: bytes, labels: Labels = Labels()) -> MergedNote:  # noqa: B008
@@ -64,7 +56,7 @@ def merge(base: bytes, ours: bytes, theirs: bytes, labels: Labels = Labels()) ->
     ends = ["" if newline == "" else one.form.newline or "" for one in texts]
     lines = [conflicts.lines(one.text, end) for one, end in zip(texts, ends, strict=True)]
     read = ["".join(f"{line}\n" for line in some) for some in lines]
-    three = _ThreeNotes(*map(front_matter.split, read))
+    three = ThreeWay(*map(front_matter.split, read))
     try:
         return _merged(three, form, labels, is_new=not base)
     except BlockError as error:
@@ -87,7 +79,7 @@ def keeps_all(base: bytes, ours: bytes, theirs: bytes, merged: bytes) -> bool:
     return lines.is_balanced(old, mine, its, new) and not body.joins_versions(old, mine, its, new)
 
 
-def _merged(three: _ThreeNotes, form: Form, labels: Labels, *, is_new: bool) -> MergedNote:
+def _merged(three: ThreeWay[Split], form: Form, labels: Labels, *, is_new: bool) -> MergedNote:
     for side in three:
         _check(side)
     two_ids = is_new and not _same_id(three)
@@ -110,13 +102,13 @@ def _values(side: Split) -> dict[str, object]:
     return front_matter.metadata(side)[0]
 
 
-def _same_id(three: _ThreeNotes) -> bool:
+def _same_id(three: ThreeWay[Split]) -> bool:
     """Tell whether both sides have the same note, by its id."""
     ours, theirs = (_values(side).get("id") for side in three[1:])
     return ours is not None and ours == theirs
 
 
-def _head(three: _ThreeNotes, *, are_two_notes: bool) -> list[Part]:
+def _head(three: ThreeWay[Split], *, are_two_notes: bool) -> list[Part]:
     """Return the lines of the front matter."""
     formats = {side.format for side in three} - {"none"}
     if len(formats) > 1:
@@ -139,7 +131,7 @@ def _head(three: _ThreeNotes, *, are_two_notes: bool) -> list[Part]:
     return [*_lines(chosen.opening), *block, *_lines(chosen.closing)]
 
 
-def _body(three: _ThreeNotes, *, are_two_notes: bool) -> list[Part]:
+def _body(three: ThreeWay[Split], *, are_two_notes: bool) -> list[Part]:
     if are_two_notes:
         keys = [[*_values(side).items()] if side.format != "none" else [] for side in three[1:]]
         older = three.ours if key_values.older(keys[0], keys[1]) else three.theirs
