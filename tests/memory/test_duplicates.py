@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 from memory_bank.bank.bank import Bank, open_bank
+from memory_bank.memory.create import remember_many
 from memory_bank.memory.links import links_of
 from memory_bank.memory.move_and_merge import rename
+from memory_bank.memory.records import Item, Remembered
 from memory_bank.memory.remember import remember, session_note
 from memory_bank.memory.show import show
 from memory_bank.sessions.listing import list_sessions
@@ -82,6 +84,15 @@ def test_a_folder_that_git_ignores_is_on_the_far_side(bank: Bank, project: Path,
     kept = remember(bank, X)
     assert (kept.action, kept.same_as) == ("created", mine.path)
     assert remember(bank, X, name="private/other").path == mine.path
+
+
+def test_an_imported_note_of_the_same_second_has_an_id_of_its_own(bank: Bank) -> None:
+    noted = session_note(bank, X)
+    made = datetime.fromisoformat(noted.created_at)
+    (kept,) = remember_many(bank, [Item(X, created_at=made)])
+    assert isinstance(kept, Remembered)
+    assert (kept.action, kept.same_as) == ("created", noted.path)
+    assert kept.note_id != noted.note_id
 
 
 def test_an_odd_name_is_no_pattern(bank: Bank, project: Path, git: Git) -> None:
