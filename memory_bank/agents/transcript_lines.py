@@ -67,11 +67,6 @@ def items(line: Line, name: str) -> list[Line]:
     return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
 
 
-def number(value: object) -> int:
-    """Return a whole number that counts something; 0 for anything else."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
-
-
 def texts(content: object) -> str:
     """Return the text of a message's content: a string, or its parts that are text."""
     if isinstance(content, str):

@@ -226,7 +226,7 @@ class CommitsAt:
                 if place <= since:
                     continue
                 change = one
-                if not found and change.path != name and not _is_below(change.path, folder):
+                if not found and change.path != name and not is_below(change.path, folder):
                     change = change._replace(status="D", path=name, after="")
                 if change.path != name or (change.status == "D" and found):
                     return tuple(found)  # an older file that had this name
@@ -258,13 +258,13 @@ class CommitsAt:
                 if change.commit.written >= since and (merges or not change.merged):
                     found[place, change.path] = change
         for (_, path), change in sorted(found.items(), key=lambda one: one[0]):
-            inside = any(_is_below(path, one) for one in paths)
+            inside = any(is_below(path, one) for one in paths)
             if inside and (renames or change.status != "R"):
                 yield change
                 continue
             if inside:
                 yield change._replace(status="A", old=path, before="")
-            if any(_is_below(change.old, one) for one in paths):
+            if any(is_below(change.old, one) for one in paths):
                 yield change._replace(status="D", path=change.old, after="")
 
     def of(self, commit: str) -> tuple[Change, ...]:
@@ -462,5 +462,6 @@ def _path(path: bytes) -> str:
     return path.decode("utf-8", "surrogateescape")
 
 
-def _is_below(path: str, folder: str) -> bool:
+def is_below(path: str, folder: str) -> bool:
+    """Tell whether a path is a folder, or in it; any is in the folder without a name."""
     return not folder or path == folder or path.startswith(f"{folder}/")

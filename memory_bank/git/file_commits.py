@@ -13,7 +13,7 @@ from pathlib import Path
 from memory_bank.base.documents import Committed
 from memory_bank.base.errors import Busy, StorageFailed
 from memory_bank.git import authorship, process, repository
-from memory_bank.git.commits import Change, CommitsAt
+from memory_bank.git.commits import Change, CommitsAt, is_below
 from memory_bank.git.history import History
 from memory_bank.git.log import LAST_SECOND
 from memory_bank.git.process import LIMIT
@@ -330,7 +330,7 @@ class FileCommits:
             if one.status in "RD" and old in found:
                 found[old] = (*found[old][:2], "")
             path = one.path[len(self._prefix) :]
-            ours = any(_is_below(one.path, folder) for folder in wanted)
+            ours = any(is_below(one.path, folder) for folder in wanted)
             when = float(one.commit.written)
             if one.status == "D" or not ours or not 0 < when < LAST_SECOND:
                 continue
@@ -348,7 +348,3 @@ class FileCommits:
     def _below(self, path: str) -> str:
         inside = path[len(self._prefix) :] if path.startswith(self._prefix) else f"/{path}"
         return inside.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-
-
-def _is_below(path: str, folder: str) -> bool:
-    return not folder or path == folder or path.startswith(f"{folder}/")

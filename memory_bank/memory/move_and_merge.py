@@ -295,19 +295,11 @@ def _relinked(
                 found.setdefault(row.source_key, []).append(row)
         return found
 
-    def taken(short: str) -> bool:
-        found = bank.read(lambda view: open_index.candidates(view.manifest, short))
-        return bool(set(found) - set(moves))
-
-    def place(path: str) -> str:
-        new = path in moves.values()
-        return bank.roots.prefix + path if new else bank.roots.place(path)
-
     changes: list[JournalEntry] = []
     broken: list[LinkShown] = []
     for source, rows in bank.read(touching).items():
         leads = {place_of(row): row.dest_key for row in rows}
-        new_target = retarget(source, leads, moves, taken, place, gone=gone)
+        new_target = retarget(bank, source, leads, moves, gone=gone)
         if bank.roots.is_included(source):
             broken += [shown(row) for row in rows if new_target(row) is not None]
             continue
@@ -322,20 +314,26 @@ def _relinked(
 
 
 def retarget(
+    bank: Bank,
     source: str,
     leads: Mapping[tuple[int, str], str],
     moves: Mapping[str, str],
-    taken: Callable[[str], bool],
-    place: Callable[[str], str],
     *,
     gone: bool,
 ) -> Callable[[NoteLink | LinkRow], str | None]:
     """Return a function that gives the new target of each link of a note; None if it stays.
 
-    `leads` maps links by `place_of` to the paths of notes. `taken` tells whether other
-    notes have a short name. `place` returns the path of a note's file below the project.
+    `leads` maps links by `place_of` to the paths of notes.
     """
     home = moves.get(source, source)
+
+    def taken(short: str) -> bool:
+        found = bank.read(lambda view: open_index.candidates(view.manifest, short))
+        return bool(set(found) - set(moves))
+
+    def place(path: str) -> str:
+        new = path in moves.values()
+        return bank.roots.prefix + path if new else bank.roots.place(path)
 
     def new_target(link: NoteLink | LinkRow) -> str | None:
         goal = leads.get(place_of(link))

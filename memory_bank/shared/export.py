@@ -14,7 +14,6 @@ from memory_bank.bank.open_index import View
 from memory_bank.base.documents import Document
 from memory_bank.base.errors import EmbedderUnavailable, Hint
 from memory_bank.notes.characters import decode
-from memory_bank.notes.roots import SESSIONS
 from memory_bank.notes.secrets import secrets
 from memory_bank.notes.source import READER
 from memory_bank.search.manifest import document_rows, entries, link_rows, writer
@@ -95,7 +94,7 @@ class _Collector:
 
     def all(self, known: Mapping[str, str], progress: Progress | None) -> Collected:
         rows = document_rows.all_documents(self._view.manifest)
-        shared = [row for row in rows if not _of_session(row)]
+        shared = [row for row in rows if not entries.of_session(row)]
         notes: dict[str, PublishedNote] = {}
         refused: list[UnpublishedNote] = []
         passages: list[PublishedPassage] = []
@@ -106,7 +105,8 @@ class _Collector:
                 progress("reading notes", done, len(shared))
             note = self._note(row)
             if known.get(row.key) != note.hash:
-                reason = self._secret(row)
+                text = decode(self._bank.store.read_bytes(row.key)).text
+                reason = secrets.why_private(row.key, text, self._bank.settings.secrets.allow)
                 if reason:
                     refused.append(UnpublishedNote(row.key, note.file, reason))
                     continue
@@ -145,18 +145,6 @@ class _Collector:
         told = (FORMAT, READER, TEXT_VERSION, row.hash, *note)
         return note._replace(hash=_hash(told))
 
-    def _secret(self, row: DocumentRow) -> str:
-        """Return which secret a note has; empty if it has none."""
-        data = self._bank.store.read_bytes(row.key)
-        allowed = self._bank.settings.secrets.allow
-        text = decode(data).text
-        for one in secrets.find(text, allowed):
-            mark = secrets.fingerprint(one.value)
-            return f"has a secret: {one.kind}, line {secrets.line(text, one.start)} ({mark})"
-        if secrets.find(row.key, allowed):
-            return "has a secret in its name"
-        return ""
-
     def _passages(
         self, row: DocumentRow, note: PublishedNote, vectors: VectorIndex | None
     ) -> Iterator[PublishedPassage]:
@@ -190,10 +178,6 @@ class _Collector:
 
 def _vectors(view: View) -> VectorIndex | None:
     return cast("VectorIndex | None", view.index.retrievers.get("vectors"))
-
-
-def _of_session(row: DocumentRow) -> bool:
-    return row.key.startswith(SESSIONS) or bool(entries.session_id_of(row))
 
 
 def _links_of(view: View) -> dict[str, list[tuple[str, str]]]:

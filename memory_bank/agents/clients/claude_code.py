@@ -232,9 +232,9 @@ class _ClaudeSession:
         message = fields(line, "message")
         usage = fields(message, "usage")
         if usage:  # a message has a line for each of its parts, each with the usage so far
-            given = transcript_lines.number(usage.get("input_tokens"))
-            given += transcript_lines.number(usage.get("cache_creation_input_tokens"))
-            spent = transcript_lines.number(usage.get("output_tokens"))
+            given = payload.number(usage.get("input_tokens"))
+            given += payload.number(usage.get("cache_creation_input_tokens"))
+            spent = payload.number(usage.get("output_tokens"))
             self._usage[text(message, "id") or str(len(self._usage))] = (
                 given,
                 spent,

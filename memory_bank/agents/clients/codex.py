@@ -23,7 +23,16 @@ from memory_bank.agents.clients.base import (
     TranscriptPrompt,
     transcript_message,
 )
-from memory_bank.agents.payload import Payload, digest, fields, identifier, project, seconds, text
+from memory_bank.agents.payload import (
+    Payload,
+    digest,
+    fields,
+    identifier,
+    number,
+    project,
+    seconds,
+    text,
+)
 from memory_bank.agents.transcript_lines import Line
 
 if TYPE_CHECKING:
@@ -179,9 +188,9 @@ def tokens(transcript: str) -> tuple[int, int]:
     for record in payload.records(transcript):
         info = payload.fields(payload.fields(record, "payload"), "info")
         usage = payload.fields(info, "total_token_usage") or usage
-    given = payload.number(usage.get("input_tokens"))
-    cached = payload.number(usage.get("cached_input_tokens"))
-    return max(0, given - cached), payload.number(usage.get("output_tokens"))
+    given = number(usage.get("input_tokens"))
+    cached = number(usage.get("cached_input_tokens"))
+    return max(0, given - cached), number(usage.get("output_tokens"))
 
 
 _ID = re.compile(r"([0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12})$")
@@ -342,10 +351,10 @@ class _CodexSession:
         elif kind == "token_count":
             total = fields(fields(payload, "info"), "total_token_usage")
             if total:
-                spared = transcript_lines.number(total.get("cached_input_tokens"))
-                given = transcript_lines.number(total.get("input_tokens")) - spared
+                spared = number(total.get("cached_input_tokens"))
+                given = number(total.get("input_tokens")) - spared
                 self.made.input_tokens = max(self.made.input_tokens, given)
-                spent = transcript_lines.number(total.get("output_tokens"))
+                spent = number(total.get("output_tokens"))
                 self.made.output_tokens = max(self.made.output_tokens, spent)
 
     def _completed(self, item: Line, payload: Line, when: float) -> None:

@@ -26,6 +26,7 @@ from memory_bank.agents.payload import (
     end_of,
     fields,
     identifier,
+    number,
     parsed,
     project,
     seconds,
@@ -135,8 +136,8 @@ def read_transcript(file: Path) -> Transcript:
             made.commit = text(context, "headCommit")
         elif line.get("type") == "session.usage_record":
             usage = fields(data, "usage")
-            made.input_tokens += transcript_lines.number(usage.get("inputTokens"))
-            made.output_tokens += transcript_lines.number(usage.get("outputTokens"))
+            made.input_tokens += number(usage.get("inputTokens"))
+            made.output_tokens += number(usage.get("outputTokens"))
         elif line.get("type") == "tool.execution_start":
             begun[identifier(data, "toolCallId")] = data
         else:

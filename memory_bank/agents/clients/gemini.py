@@ -197,11 +197,9 @@ def _message(message: Line, made: Transcript) -> None:
             made.steps.append(TranscriptPrompt(text, when))
         return
     tokens = fields(message, "tokens")
-    given = transcript_lines.number(tokens.get("input")) - transcript_lines.number(
-        tokens.get("cached")
-    )
+    given = payload.number(tokens.get("input")) - payload.number(tokens.get("cached"))
     made.input_tokens += max(0, given)
-    made.output_tokens += transcript_lines.number(tokens.get("output"))
+    made.output_tokens += payload.number(tokens.get("output"))
     said = transcript_lines.texts(message.get("content")).strip()
     made.steps += [transcript_message(said, when)] if said else []
     for call in transcript_lines.items(message, "toolCalls"):

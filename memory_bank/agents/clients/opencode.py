@@ -145,8 +145,8 @@ def read_transcript(file: Path) -> Transcript:
         when = seconds(fields(info, "time").get("created"))
         made.saw(when)
         tokens = fields(info, "tokens")
-        made.input_tokens += transcript_lines.number(tokens.get("input"))
-        made.output_tokens += transcript_lines.number(tokens.get("output"))
+        made.input_tokens += payload.number(tokens.get("input"))
+        made.output_tokens += payload.number(tokens.get("output"))
         if not parent and info.get("role") == "user":
             given = {"parts": line.get("parts"), "message": info}
             asked = _prompt(HookEvent("prompt", "", NAME, ""), given)

@@ -110,6 +110,14 @@ def find(text: str, allowed: Collection[str] = ()) -> list[Secret]:
     return found
 
 
+def why_private(name: str, text: str, allowed: Collection[str]) -> str:
+    """Return which secret a note has in its text or name, for its owner; empty if it has none."""
+    for one in find(text, allowed):
+        mark = fingerprint(one.value)
+        return f"has a secret: {one.kind}, line {line(text, one.start)} ({mark})"
+    return "has a secret in its name" if find(name, allowed) else ""
+
+
 def _places(text: str) -> Iterator[SecretPlace]:
     lower = text.replace("İ", "I").lower()  # the one letter that becomes longer
     yield from _formats(text)

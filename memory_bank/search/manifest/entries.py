@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from memory_bank.base.documents import Section
 from memory_bank.notes.names import key as link_key
+from memory_bank.notes.roots import SESSIONS as SESSIONS_FOLDER
 from memory_bank.search.manifest import document_graph
 from memory_bank.search.manifest.document_rows import DocumentRow
 from memory_bank.search.manifest.link_rows import name_number
@@ -252,6 +253,11 @@ def session_id_of(document: DocumentRow) -> str:
     extra = document.data.get("extra") or {}
     named = extra.get(PROJECT) is not None and document.data.get("type") == SESSIONS
     return str(extra.get(SESSION_ID) or "") if named else ""
+
+
+def of_session(document: DocumentRow) -> bool:
+    """Tell whether a note is of a session, by its folder or by its front matter."""
+    return document.key.startswith(SESSIONS_FOLDER) or bool(session_id_of(document))
 
 
 def listed(

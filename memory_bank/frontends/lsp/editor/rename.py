@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 from urllib.parse import quote
 
-from memory_bank.bank import open_index
 from memory_bank.bank.bank import Bank, note_path
 from memory_bank.base.errors import BadInput, UnreadableNote
 from memory_bank.frontends.lsp.editor.destinations import (
@@ -142,13 +141,6 @@ def moved(texts: Texts, moves: Mapping[str, str]) -> Iterator[OffsetEdit]:
     """Yield the changes of links to moved notes, and of the notes' own relative links."""
     bank = texts.bank
 
-    def taken(short: str) -> bool:
-        found = bank.read(lambda view: open_index.candidates(view.manifest, short))
-        return bool(set(found) - set(moves))
-
-    def place(path: str) -> str:
-        return bank.roots.prefix + path if path in moves.values() else bank.roots.place(path)
-
     linking = {source for path in moves for source in sources(texts, LinkTarget(path))}
     for source in sorted({*linking, *moves}):
         note = None if bank.roots.is_included(source) else texts.note(source)
@@ -158,7 +150,7 @@ def moved(texts: Texts, moves: Mapping[str, str]) -> Iterator[OffsetEdit]:
             place_of(written.link): goal.path
             for written, goal in written_goals(texts, source, note)
         }
-        new_target = retarget(source, leads, moves, taken, place, gone=False)
+        new_target = retarget(bank, source, leads, moves, gone=False)
         changed = edits(note.text, new_target, note.body_start)
         if changed and not note.writable:
             raise UnreadableNote(f"{source}: {note.faults[0].reason}", "save it as UTF-8 first")

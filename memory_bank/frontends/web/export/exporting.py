@@ -15,7 +15,6 @@ from memory_bank.memory.overview import RecentChanges
 from memory_bank.notes import front_matter
 from memory_bank.notes.characters import decode
 from memory_bank.notes.names import name_of
-from memory_bank.notes.roots import SESSIONS
 from memory_bank.notes.secrets import secrets
 from memory_bank.search.manifest import document_graph, document_rows, entries
 from memory_bank.search.manifest.document_rows import DocumentRow
@@ -68,8 +67,12 @@ def exported(bank: Bank, rev: str = "HEAD") -> Iterator[Export]:
     revision = revision_of(bank, rev)
     with checked_out(bank, revision.commit) as copy:
         rows = copy.answer(lambda view: document_rows.all_documents(view.manifest))
-        sessions = [row for row in rows if _of_session(row)]
-        refused = [one for row in rows if not _of_session(row) and (one := _secret(copy, row))]
+        sessions = [row for row in rows if entries.of_session(row)]
+        refused = [
+            NotExported(row.key, reason)
+            for row in rows
+            if not entries.of_session(row) and (reason := _secret(copy, row))
+        ]
         for key in (*(row.key for row in sessions), *(one.what for one in refused)):
             copy.roots.file(key).unlink()
         left = len(rows) - len(sessions) - len(refused)
@@ -123,18 +126,6 @@ def _words(bank: Bank, row: DocumentRow, headings: Sequence[str], *, replaced: b
     )
 
 
-def _of_session(row: DocumentRow) -> bool:
-    return row.key.startswith(SESSIONS) or bool(entries.session_id_of(row))
-
-
-def _secret(bank: Bank, row: DocumentRow) -> NotExported | None:
-    """Return why a note is left out; None if it has no secret."""
-    allowed = bank.settings.secrets.allow
+def _secret(bank: Bank, row: DocumentRow) -> str:
     text = decode(bank.store.read_bytes(row.key)).text
-    for one in secrets.find(text, allowed):
-        mark = secrets.fingerprint(one.value)
-        place = f"line {secrets.line(text, one.start)}"
-        return NotExported(row.key, f"has a secret: {one.kind}, {place} ({mark})")
-    if secrets.find(row.key, allowed):
-        return NotExported(row.key, "has a secret in its name")
-    return None
+    return secrets.why_private(row.key, text, bank.settings.secrets.allow)
