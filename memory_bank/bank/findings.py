@@ -53,9 +53,20 @@ class Finding(NamedTuple):
     @staticmethod
     def in_json() -> tuple[str, ...]:
         """Return the fields that answers have, in their order."""
+        return Finding._fields[:-2]
+
+
+class ReviewFinding(Finding):
+    """A finding of a rule, or of the review itself, at HEAD; a review edits nothing."""
+
+    __slots__ = ()
+
+    @staticmethod
+    def in_json() -> tuple[str, ...]:
+        """Return the fields that answers have, in their order."""
         return (
             "rule", "severity", "path", "file", "line", "message", "fix", "new", "column",
-            "end_line", "end_column", "words", "hash", "edits", "merge_into",
+            "end_line", "end_column", "words",
         )  # fmt: skip
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Annotated, Any
 
@@ -21,7 +20,7 @@ from memory_bank.memory import shown, told
 from memory_bank.memory.change import with_keys, write
 from memory_bank.memory.create import RefusedItem, remember_many
 from memory_bank.memory.import_notes import FROM
-from memory_bank.memory.records import Confirmation, Item, Promoted
+from memory_bank.memory.records import Confirmation, Confirmed, Item, Promoted
 from memory_bank.memory.remember import DEFAULT_TYPE, remember
 from memory_bank.memory.why import COMMIT_ID, promote_commit
 from memory_bank.notes import front_matter
@@ -130,7 +129,7 @@ def confirm(
         said = [done.warning, *_not_confirmed(bank, path, head)]
         warning = "; ".join(one for one in said if one) or None
         written = tuple(dict.fromkeys(new.values()))
-        found.append(replace(done, targets=written, warning=warning, may_amend=None))
+        found.append(Confirmed(path, done.etag, done.changed, warning, targets=written))
     bank.count_opened(paths)
     return Confirmation(head, tuple(found))
 

@@ -20,13 +20,6 @@ from memory_bank.code.records import (
 from memory_bank.notes.note import Entity, FileFault
 
 
-class Confirmation(NamedTuple):
-    """The notes that were confirmed, and the commit whose code they describe."""
-
-    commit: str
-    notes: tuple[WrittenNote, ...]
-
-
 @dataclass(frozen=True, slots=True)
 class Promoted:
     """The note that was made of an observation, a summary or a commit."""
@@ -48,12 +41,30 @@ class WrittenNote:
     etag: str
     changed: bool
     """Whether its file was changed."""
-    targets: tuple[str, ...] | None = None
-    """Of a confirmed note: the targets of citations written anew, since their code moved."""
     warning: str | None = None
     """A warning about the note's place, for example that git would track a session's note."""
     may_amend: str | None = None
     """Path of an older note on the same subject that it may amend since the change."""
+
+
+@dataclass(frozen=True, slots=True)
+class Confirmed(WrittenNote):
+    """A note that was confirmed."""
+
+    targets: tuple[str, ...] = ()
+    """The targets of citations that were written anew, since their code moved."""
+
+    @staticmethod
+    def in_json() -> tuple[str, ...]:
+        """Return the fields that answers have, in their order."""
+        return "path", "etag", "changed", "targets", "warning"
+
+
+class Confirmation(NamedTuple):
+    """The notes that were confirmed, and the commit whose code they describe."""
+
+    commit: str
+    notes: tuple[Confirmed, ...]
 
 
 @dataclass(frozen=True, slots=True)

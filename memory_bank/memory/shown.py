@@ -369,7 +369,7 @@ def confirmed(call: Call, done: Confirmation) -> None:
         call.console.line(
             f"{verb} ", (call.place(note.path), "place"), f" as of {done.commit[:12]}"
         )
-        for target in note.targets or ():
+        for target in note.targets:
             call.console.line("  moved code: wrote ", target)
         call.warn(note.warning)
 

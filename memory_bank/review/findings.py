@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.findings import SEVERITIES, Finding, Severity
+from memory_bank.bank.findings import SEVERITIES, Finding, ReviewFinding, Severity
 from memory_bank.base.filenames import QUERIES, SETTINGS
 from memory_bank.code.code_at import NOW
 from memory_bank.code.code_at import STAGED as STAGED_CODE
@@ -54,7 +54,7 @@ _Key = tuple[str, str, str, str | None]
 """Path at HEAD, rule, message and words of a finding."""
 
 
-def of_rules(found: LinkComparison) -> Iterator[Finding]:
+def of_rules(found: LinkComparison) -> Iterator[ReviewFinding]:
     """Yield the findings of lint rules in changed notes at HEAD, and new ones in other files.
 
     One is new unless the note had an equal one at BASE, at any line.
@@ -68,7 +68,7 @@ def of_rules(found: LinkComparison) -> Iterator[Finding]:
         was[key] -= 1
         if (new := was[key] < 0) or one.path not in _OTHERS:
             placed = one._replace(file=found.file_of(one.path), new=new)
-            yield placed._replace(hash=None, edits=None, merge_into=None)
+            yield ReviewFinding._make(placed)
 
 
 def _at_base(found: LinkComparison, now: Sequence[Finding]) -> Counter[_Key]:
@@ -85,7 +85,7 @@ def _at_base(found: LinkComparison, now: Sequence[Finding]) -> Counter[_Key]:
     )
 
 
-def of_review(review: Review) -> Iterator[Finding]:
+def of_review(review: Review) -> Iterator[ReviewFinding]:
     """Yield what the other lists of a review say, as findings; all of them are new."""
     yield from _places(review)
     yield from _not_compared(review)
@@ -93,37 +93,37 @@ def of_review(review: Review) -> Iterator[Finding]:
 
 def _own(
     rule: str, path: str, file: str, line: int, message: str, fix: str | None = None
-) -> Finding:
+) -> ReviewFinding:
     """Return what the review itself found, in a file."""
-    return Finding(rule, _OWN[rule][0], path, line, message, fix, file=file, new=True)
+    return ReviewFinding(rule, _OWN[rule][0], path, line, message, fix, file=file, new=True)
 
 
 _EXPLAINED = frozenset({"moved-link", "mistyped-link"})
 
 
-def explained(findings: Iterable[Finding]) -> set[tuple[str, int, str]]:
+def explained(findings: Iterable[ReviewFinding]) -> set[tuple[str, int, str]]:
     """Return path, line and target of the links of which a rule says what they mean."""
     return {(one.path, one.line, one.words or "") for one in findings if one.rule in _EXPLAINED}
 
 
 def without_same(
-    similar: Iterable[SimilarNote], findings: Iterable[Finding]
+    similar: Iterable[SimilarNote], findings: Iterable[ReviewFinding]
 ) -> tuple[SimilarNote, ...]:
     """Return similar notes without those of which a rule says that they have the same content."""
     same = {one.path for one in findings if one.rule == "same-content"}
     return tuple(one for one in similar if one.likeness < 1 or one.path not in same)
 
 
-def ordered(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+def ordered(findings: Iterable[ReviewFinding]) -> tuple[ReviewFinding, ...]:
     """Return findings, new ones first, the most severe first."""
     return tuple(sorted(findings, key=_order))
 
 
-def limited(findings: Sequence[Finding]) -> tuple[Finding, ...]:
+def limited(findings: Sequence[ReviewFinding]) -> tuple[ReviewFinding, ...]:
     """Return the first findings of each rule, in order, and one that counts the others."""
     numbers: Counter[str] = Counter()
-    kept: list[Finding] = []
-    left: dict[str, Finding] = {}
+    kept: list[ReviewFinding] = []
+    left: dict[str, ReviewFinding] = {}
     for one in findings:
         numbers[one.rule] += 1
         if numbers[one.rule] <= MOST_OF_RULE:
@@ -141,7 +141,7 @@ def _order(one: Finding) -> tuple[bool, int, str, str, int, int, str]:
     return not one.new, SEVERITIES.index(one.severity), one.rule, *place, one.message
 
 
-def rules_of(findings: Iterable[Finding]) -> tuple[RuleWithFindings, ...]:
+def rules_of(findings: Iterable[ReviewFinding]) -> tuple[RuleWithFindings, ...]:
     """Return the rules that have findings, by name."""
     names = {one.rule: one.severity for one in findings}
     known = rules()
@@ -151,7 +151,7 @@ def rules_of(findings: Iterable[Finding]) -> tuple[RuleWithFindings, ...]:
     )
 
 
-def _not_compared(review: Review) -> Iterator[Finding]:
+def _not_compared(review: Review) -> Iterator[ReviewFinding]:
     for change in review.changes:
         if change.compared or change.kind == "removed":
             continue
@@ -163,7 +163,7 @@ def _not_compared(review: Review) -> Iterator[Finding]:
             yield _own("not-checked", change.path, change.file, 1, what, fix)
 
 
-def _places(review: Review) -> Iterator[Finding]:
+def _places(review: Review) -> Iterator[ReviewFinding]:
     for link in review.broken_backlinks:
         what = f"the link to {link.target} is broken: {link.problem}"
         yield _own("broken-backlink", link.path, link.file, link.line, what, link.fix)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from memory_bank.bank.findings import Finding, SameSubject, Severity
+from memory_bank.bank.findings import ReviewFinding, SameSubject, Severity
 from memory_bank.notes.compare.note_change import NoteChange
 
 
@@ -153,7 +153,7 @@ class Review:
     """The bank's folder below the work tree: `.memories/`, or empty."""
     changes: tuple[NoteChange, ...]
     """By path."""
-    findings: tuple[Finding, ...]
+    findings: tuple[ReviewFinding, ...]
     """Of changed notes and of those that link to them: new ones first, the most severe first. Those
     of the review itself repeat the lists below."""
     rules: tuple[RuleWithFindings, ...]

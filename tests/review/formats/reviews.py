@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from hypothesis import strategies as st
 
-from memory_bank.bank.findings import Difference, Finding, SameSubject
+from memory_bank.bank.findings import Difference, ReviewFinding, SameSubject
 from memory_bank.notes.compare.note_change import (
     ClaimChange,
     KeyChange,
@@ -54,9 +54,9 @@ def finding(
     fix: str | None = None,
     new: bool = True,
     **places: object,
-) -> Finding:
+) -> ReviewFinding:
     path = file.removeprefix(".memories/")
-    return Finding(rule, severity, path, line, message, fix, file=file, new=new, **places)  # type: ignore[arg-type]
+    return ReviewFinding(rule, severity, path, line, message, fix, file=file, new=new, **places)  # type: ignore[arg-type]
 
 
 findings = st.builds(
@@ -91,7 +91,7 @@ def claim(*spans: tuple[str, str], kind: str = "changed") -> ClaimChange:
     return ClaimChange(kind, 6, tuple(TextSpan(*one) for one in spans))  # type: ignore[arg-type]
 
 
-def review(*found: Finding, changes: Sequence[NoteChange] = (), **fields: object) -> Review:
+def review(*found: ReviewFinding, changes: Sequence[NoteChange] = (), **fields: object) -> Review:
     rules = sorted({(one.rule, one.severity) for one in found})
     names = dict(rules)
     given: dict[str, object] = {
