@@ -19,7 +19,7 @@ from memory_bank.notes import names, parsing
 from memory_bank.notes.characters import BOM
 from memory_bank.notes.identity import etag
 from memory_bank.notes.merging import conflicts, note_merge
-from memory_bank.notes.merging.merged_note import ThreeWay
+from memory_bank.notes.merging.conflicts import ThreeWay
 from memory_bank.notes.merging.note_merge import CannotMerge, MergedNote
 from memory_bank.review import shown
 from memory_bank.review.records import GitSetting, GitSetup, Resolved
