@@ -1,9 +1,8 @@
 """Find notes that may amend an older note on the same subject.
 
-A note may amend the one that is nearest to it, by the rarity of the words that both have, if it is
-clearly nearer than the next, older by dates that are known, and the note begins with words of
-change, or is as near as a second version and has another value. `docs/benchmarks.md` has how often
-that is right.
+A note may amend the one that is nearest to it, by the rarity of the words that both have, if that
+is older by dates that are known, and clearly nearer than the next: less clearly if the note begins
+with words of change. `docs/benchmarks.md` has how often that is right.
 """
 
 from __future__ import annotations
@@ -33,8 +32,8 @@ class _Bound(NamedTuple):
     apart: float
 
 
-AMENDING, CHANGING, VALUE = _Bound(0.2, 1.4), _Bound(0.25, 1.6), _Bound(0.4, 2.0)
-"""For a note that says that it amends, one with words of change, and one with another value."""
+AMENDING, CHANGING, OTHER = _Bound(0.2, 1.4), _Bound(0.25, 1.6), _Bound(0.3, 2.5)
+"""For a note that says that it amends, one with words of change, and one without."""
 
 _AMENDING = re.compile(
     r"\b(?:amend(?:s|ed|ing|ments?)?|supersed(?:es?|ed|ing)|replaces|revis(?:es?|ed|ion)"
@@ -57,13 +56,8 @@ _PAST = re.compile(
 )
 """Words of a question about what held before."""
 
-_NUMBER = re.compile(r"(?<![\w.])\d+(?:[.,]\d+)*")
-
 _HEAD = 60
 """Words at the start of a note that tell whether it changes something."""
-
-_SHORT = 1500
-"""Characters of the longest note in which another value tells that."""
 
 _READ = 20_000
 """Characters of a note that are compared."""
@@ -94,30 +88,16 @@ class DatedNote:
         """Its first words."""
         return " ".join(_TITLE.sub("", self.text[: _HEAD * 20]).split()[:_HEAD])
 
-    @property
-    def changes(self) -> bool:
-        """Whether it may amend another note at all."""
-        return self.created > 0 and (
-            bool(_AMENDING.search(self.head) or _CHANGING.search(self.head))
-            or (len(self.text) < _SHORT and bool(_NUMBER.search(self.text)))
-        )
-
     def amends(self, old: DatedNote, likeness: float, next_best: float) -> bool:
         """Tell whether it may amend the note that is nearest to it."""
         if not 0 < old.created < self.created:
             return False
-        bounds = []
+        bounds = [OTHER]
         if _AMENDING.search(self.head):
             bounds.append(AMENDING)
         if _CHANGING.search(self.head):
             bounds.append(CHANGING)
-        if len(self.text) < _SHORT and self._values - old._values:
-            bounds.append(VALUE)
         return any(likeness >= one.least and likeness >= one.apart * next_best for one in bounds)
-
-    @cached_property
-    def _values(self) -> frozenset[str]:
-        return frozenset(_NUMBER.findall(self.text))
 
 
 def asks_about_past(question: str) -> bool:
@@ -130,7 +110,7 @@ def amended(view: View, notes: Sequence[DatedNote]) -> dict[int, int]:
 
     Pairs that a link connects are answered, and left out.
     """
-    newer = [at for at, note in enumerate(notes) if note.changes]
+    newer = [at for at, note in enumerate(notes) if note.created]
     if not newer or len(notes) < 2:  # noqa: PLR2004  (a pair)
         return {}
     compared = _Likeness(view, notes)
@@ -168,7 +148,7 @@ def older_of(roots: Roots, view: View, row: DocumentRow) -> str | None:
         return None
     (note,) = dated(roots, view, [row])
     index = view.index.retrievers.get("notes")
-    if not note.changes or index is None:
+    if not note.created or index is None:
         return None
     rarity = _rarity(view, [note])
     asked = sorted(note.words, key=lambda word: (-rarity[word], word))[:_ASKED]

@@ -2,8 +2,7 @@
 
 A sentence counts by its share of the question's words, each by its rarity in the text; by its
 place, at the end of a talk, at the start of another text or in a section of what was decided; and
-by words of a rule, or of a reason if the question asks why. The weights were chosen on one half of
-the development data: `docs/benchmarks.md` has what is reached.
+by words of a rule. `docs/benchmarks.md` has what is reached.
 """
 
 from __future__ import annotations
@@ -25,9 +24,9 @@ SNIPPET = 240
 LONGEST = 60_000
 """Characters of a text that is worth reading for an excerpt; of a longer one, a section is."""
 
-PLACE, LEAD, RULE, REASON = 0.5, 0.3, 0.25, 0.3
+PLACE, LEAD, RULE = 0.5, 0.3, 0.25
 """Weights of a sentence's place, in a section of what holds and in the first paragraph, and of its
-words of a rule and of a reason; all words of the question have 1."""
+words of a rule; all words of the question have 1."""
 
 _BEFORE_LAST = 0.6
 """Share of the last paragraph's weight that the one before it has."""
@@ -63,8 +62,9 @@ _SPEAKER = re.compile(r"\**+\w[\w .'-]{0,30}+\**+:\**+[ \t]")
 _NOT_SAID = re.compile(
     # a field with links or a short value; a status, a date; a comment
     r"[ \t>*+-]*+(?:\w[\w -]{0,40}+\**+::\**+[ \t]*+(?:(?:!?\[\[[^\[\]]*+\]\][ \t,]*+)++|\S{0,80}+)"
-    r"|(?:status|date|created|updated|(?:created|updated)_at|last updated|deciders?|tags?)"
-    r"\**+:\**+[ \t].{0,80})|[ \t]*+<!--.*-->[ \t]*+",
+    r"|(?:(?:(?:RFC|ADR|start|last)[ \t]+)?(?:status|date|created|updated|(?:created|updated)_at"
+    r"|deciders?|tags?)|RFC[ \t]+(?:type|PR|driver|approver))\**+:\**+[ \t].{0,80})"
+    r"|[ \t]*+<!--.*-->[ \t]*+",
     re.IGNORECASE,
 )
 """Lines that answer nothing."""
@@ -85,14 +85,6 @@ _RULE = re.compile(
     r"\b(?:must|never|always|from now on|going forward|agreed|decided|decision|rules?|policy"
     r"|we (?:will|chose|use)|shall|no longer|instead of|only (?:if|when)|recap|supersed\w+|amended"
     r"|do not|don't|not allowed|required?)\b",
-    re.IGNORECASE,
-)
-
-_WHY = re.compile(r"\b(?:why|reasons?)\b", re.IGNORECASE)
-
-_REASON = re.compile(
-    r"\b(?:because|since|so|otherwise|therefore|thus|hence|reasons?|due to|would|can(?:no|')t|too"
-    r"|prevents?|avoids?|instead of|rather than)\b",
     re.IGNORECASE,
 )
 
@@ -212,7 +204,7 @@ def _chosen(
     total = sum(rarity.values()) or 1.0
     found = [{word: rarity[word] / total for word in bag if word in rarity} for bag in bags]
     costs = [measure(one.text) + 1 for one in sentences]
-    standing = _standing(sentences, found, why=_WHY.search(question) is not None)
+    standing = _standing(sentences, found)
     seen = set[str]()
     said = set[str]()
 
@@ -238,10 +230,8 @@ def _chosen(
     return chosen + _beside(sentences, chosen, costs, most)
 
 
-def _standing(
-    sentences: Sequence[_Sentence], found: Sequence[Collection[str]], *, why: bool
-) -> list[float]:
-    """Return what each sentence is worth by its place and by words of a rule or a reason.
+def _standing(sentences: Sequence[_Sentence], found: Sequence[Collection[str]]) -> list[float]:
+    """Return what each sentence is worth by its place and by words of a rule.
 
     `found` are the words of the question in each: the first paragraph may have another subject.
     """
@@ -255,7 +245,6 @@ def _standing(
         (PLACE if one.ruling else last.get(one.paragraph, 0.0))
         + (LEAD if one.paragraph == lead and has else 0.0)
         + RULE * min(1.0, len(_RULE.findall(one.text)) / _RULES)
-        + (REASON if why and _REASON.search(one.text) else 0.0)
         for one, has in zip(sentences, found, strict=True)
     ]
 

@@ -84,7 +84,7 @@ def some_notes(
     chance.shuffle(answers)
     chosen = dict.fromkeys(chance.choice(one) for one in answers[: max(1, size // 2)])
     others = [path for path in paths if path not in chosen]
-    return [*chosen, *chance.sample(others, size - len(chosen))]
+    return [*chosen, *chance.sample(others, min(size - len(chosen), len(others)))]
 
 
 def ask(
