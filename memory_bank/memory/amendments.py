@@ -67,6 +67,9 @@ _ASKED, _COMPARED = 40, 8
 
 _TITLE = re.compile(r"^#{1,6}[ \t]+", re.MULTILINE)
 
+_LINK = re.compile(r"\[\[[^\[\]]*\]\]")
+"""Two notes that link to a third one have its name in common, and perhaps no subject."""
+
 
 class DatedNote:
     """A note, its words and its date."""
@@ -77,8 +80,8 @@ class DatedNote:
 
     @cached_property
     def words(self) -> frozenset[str]:
-        """The stems of its words, without stop words."""
-        text = analyzer.cleaned(self.text)
+        """The stems of its words, without stop words and names of linked notes."""
+        text = analyzer.cleaned(_LINK.sub(" ", self.text))
         parts = analyzer.identifier_parts(text)
         found = (*analyzer.stems(text), *analyzer.stems(parts), *analyzer.grams(text).split())
         return frozenset(found) - analyzer.STOP_WORDS
