@@ -36,15 +36,23 @@ _MOST_NOTES, _MOST_RULES = 5, 5
 
 _OF_WORK = frozenset(
     """
-    a add again all also an and any are as at be branch build but can carry change changes check
-    clean cleanup commit continue could create do does done else everything file files fine finish
-    first fix fixes for from full get go good great green hello hey hi i i'd i'll in is it it's its
-    just keep let let's lgtm lint look looks main make may me merge more my need new next nice no
-    not now of off ok okay on once one open or our out over pass passes perfect please pr proceed
-    pull push ready rebase redo repeat rerun retry revert review run same save see should show so
-    some start status still stop suite sure tell test tests thank thanks that that's the them then
-    there these they things this to too try undo up update us wait was we well what what's will
-    with work works would write yeah yep yes yet you your
+    a add again agreed ahead all already alright also amazing an and any anything are as at
+    awesome back be because before best better bit branch bravo bring bug bugs build but can
+    carry change changes check cheers clean cleanup commit continue cool correct could create d
+    delete do does done drop else end everything exactly excellent explain fail failed failing
+    fails file files fine finish finished first fix fixed fixes for forgot forward from full get
+    go going good great green happened hello help hey hi hold how i idea improve in instead is
+    issue it its job just keep keeps last later latest leave left let lgtm like lint ll look
+    looks lot main make makes may me mean merge mistake more much my nah need never new next
+    nice no nope not nothing now of off ok okay old on once one open or others our out over part
+    pass passes perfect please point possible pr previous problem proceed pull push put question
+    quick quickly read ready really rebase red redo repeat request rerun rest retry revert
+    review right roll run s same save second see ship short shorter should show similar simple
+    simpler skip so some something sorry start status step steps still stop suite super sure
+    take task tasks tell test tests thank thanks that the them then there these they thing
+    things think this thx time to too try ty understand undo up update us use used wait want was
+    way we well what whatever why will with wonderful work working works would write wrong yeah
+    yep yes yet you your
     """.split()  # noqa: SIM905  (quoted words are no easier to read)
 )
 """Words of prompts about the work itself, such as `go on` or `commit and push`."""
@@ -198,5 +206,9 @@ def _quoted(note: RecalledNote, quotes: Quoting, text: str = "") -> str:
 
 def names_subject(prompt: str) -> bool:
     """Tell whether a prompt has a word that a note can be about, not only words of work."""
-    words = re.findall(r"[^\W_]+(?:['\u2019][^\W_]+)?", prompt[:_MOST_PROMPT].lower())
-    return any(word not in _OF_WORK for word in words)
+    words = set(re.findall(r"[^\W_]+", prompt[:_MOST_PROMPT].lower())) - _OF_WORK
+    if not words:
+        return False
+    from memory_bank.search.retrievers.keyword.analyzer import STOP_WORDS
+
+    return not words <= STOP_WORDS
