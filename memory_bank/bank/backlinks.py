@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -15,7 +15,7 @@ from memory_bank.base.filenames import is_utf8
 from memory_bank.base.text import around
 from memory_bank.notes import names
 from memory_bank.search import snippets
-from memory_bank.search.manifest import filters, link_rows
+from memory_bank.search.manifest import document_rows, filters, link_rows
 from memory_bank.search.manifest.link_rows import LinkRow
 
 GHOST = "ghost:"
@@ -62,6 +62,21 @@ def node_of(bank: Bank, name: str) -> str:
     if names.may_be_file(file, bank.layout):
         return GHOST + file
     raise unknown
+
+
+def linked_titles(bank: Bank, paths: Collection[str]) -> dict[str, dict[str, str]]:
+    """Return, for each note, the titles of the notes to which it links, by the targets it names."""
+
+    def ask(view: View) -> dict[str, dict[str, str]]:
+        rows = {path: open_index.note_at(view.manifest, path) for path in paths}
+        links = {path: link_rows.outgoing(view.manifest, row.number) if row else []
+                 for path, row in rows.items()}  # fmt: skip
+        goals = {one.dest for some in links.values() for one in some if one.dest is not None}
+        notes = document_rows.documents(view.manifest, goals)
+        return {path: {one.target: notes[one.dest].title for one in some if one.dest in notes}
+                for path, some in links.items()}  # fmt: skip
+
+    return bank.read(ask)
 
 
 def _is_other_file(bank: Bank, file: str, note: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -143,6 +144,14 @@ class CoupledFile:
     """temporal, static, semantic or multi."""
     snippet: str
     """All this in one sentence."""
+
+
+_FOR_PROGRAMS = re.compile(r" \((?:\w+ coupling|no joint commits), type: \w+\)$")
+
+
+def plain_words(sentence: str) -> str:
+    """Return the sentence about a coupled file as people read it."""
+    return _FOR_PROGRAMS.sub("", sentence).replace("Co-changes with", "Changes with", 1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,10 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from heapq import heapify, heappop, heappush
+from types import MappingProxyType
 from typing import NamedTuple
 
 from memory_bank.base.text import estimate
@@ -45,6 +46,16 @@ _TALK = 3
 
 _LINK = re.compile(r"!?\[\[(?:[^\[\]|]*\|([^\[\]]+)|([^\[\]|]+))\]\]|!?\[([^\[\]]*)\]\([^()\s]*\)")
 """A link on one line; what stands between backticks is not told apart."""
+
+PLACE_IN_TARGET = re.compile(r"[#^].*")
+"""The heading or block of a link's target."""
+
+_MARKS = re.compile(r"(?:^\s*|(?<=[….!?:] ))(?:[#>*+-]+\s+)+|[`*]{1,3}|\]\]|\[\[", re.MULTILINE)
+
+_ADDRESS = re.compile(r"(?:^|(?<=… ))(?:\[[^\]]*\]: ?)?<?https?://\S+(?= …|$)")
+"""A sentence of a snippet that is an address only, such as a definition of a link."""
+
+_GAPS = re.compile(r"…(?: +…)+")
 
 _HEADING = re.compile(r"[ ]{0,3}(#{1,6})[ \t]+(.*)")
 
@@ -105,9 +116,24 @@ class _Sentence(NamedTuple):
     """Whether it is in a section of what was decided."""
 
 
-def without_links(text: str) -> str:
-    """Return a text of Markdown with the words of its links in place of the links."""
-    return _LINK.sub(lambda found: found[1] or found[2] or found[3] or "", text)
+def without_links(text: str, titles: Mapping[str, str] = MappingProxyType({})) -> str:
+    """Return a text of Markdown with the words of its links in place of the links.
+
+    Of `[[target]]`, these are the title of the note, if `titles` has it by the target.
+    """
+
+    def words(found: re.Match[str]) -> str:
+        target = found[2] or ""
+        title = titles.get(PLACE_IN_TARGET.sub("", target), "")
+        return found[1] or title or target or found[3] or ""
+
+    return _LINK.sub(words, text)
+
+
+def plain(text: str, titles: Mapping[str, str] = MappingProxyType({})) -> str:
+    """Return Markdown, or a snippet of it, as one line without marks: links as `without_links`."""
+    shown = " ".join(_MARKS.sub("", without_links(text, titles)).split())
+    return _GAPS.sub("…", _ADDRESS.sub("", shown)).strip()
 
 
 def snippet(text: str, question: str, size: int = SNIPPET) -> Excerpt:

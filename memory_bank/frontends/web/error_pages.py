@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from http import HTTPStatus
 
+from markupsafe import Markup
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
@@ -12,6 +13,7 @@ from memory_bank.base import errors
 from memory_bank.base.errors import MemoryBankError
 from memory_bank.frontends.web import access
 from memory_bank.frontends.web.site import HINTS, Site
+from memory_bank.frontends.web.templating import note_url
 
 STATUS: dict[type[Exception], int] = {
     errors.BadInput: 400,
@@ -40,12 +42,29 @@ _NEXT = {
     405: "go back, and use the links and buttons of the page",
 }
 
+_SIGN = "\0"
+"""Stands around names in a hint until they are links; no name has it."""
+
 _FAULT = "The server made a mistake, which is logged where it was started"
 
 
 def status_of(error: MemoryBankError) -> int:
     """Return the HTTP status of an error."""
     return next((STATUS[kind] for kind in type(error).__mro__ if kind in STATUS), 500)
+
+
+def _between(names: str) -> str:
+    return f"{_SIGN}{names}{_SIGN}"
+
+
+def _with_links(hint: str) -> Markup:
+    """Return a hint in which the names of notes, between signs, lead to their pages."""
+    said = Markup()
+    for number, part in enumerate(hint.split(_SIGN)):
+        link = Markup('<a class="link" href="{}">{}</a>')
+        links = [link.format(note_url(name), name) for name in part.split(", ")]
+        said += Markup(", ").join(links) if number % 2 else part
+    return said
 
 
 class ErrorPages:
@@ -71,8 +90,9 @@ class ErrorPages:
         """Return the page of an error of the bank."""
         assert isinstance(error, MemoryBankError)  # noqa: S101
         hide = self._site.hide
-        what, hint = hide(error.message), hide(error.hint_in(HINTS))
-        return await self.refusal(request, status_of(error), what, hint)
+        what, hint = hide(error.message), hide(error.hint_in(HINTS, _between))
+        shown = _with_links(hint) if isinstance(error, errors.NoteNotFound) else hint
+        return await self.refusal(request, status_of(error), what, shown.replace(_SIGN, ""))
 
     async def http(self, request: Request, error: Exception) -> Response:
         """Return the page of an address or a method that does not exist."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import partial
+from types import MappingProxyType
 from typing import Any, Protocol
 from urllib.parse import quote
 
@@ -13,14 +14,16 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from memory_bank.base.rendering import count, visible
-from memory_bank.search.snippets import without_links
-
-_MARKS = re.compile(r"^\s*(?:[#>*+-]+\s+)+|[`*]{1,3}|\]\]|\[\[", re.MULTILINE)
+from memory_bank.search.snippets import PLACE_IN_TARGET, plain
 
 _FIELD = re.compile(r"(?:^|\s)[-*]?\s*[A-Za-z][\w-]*::\s*\[[^\]]*\]")
 """A relation in the words around a link, such as `extends:: [target]`."""
 
-_TARGET = re.compile(r"\[[^\]]*\]\W{0,2}$|\[[^\]]*\]")
+_TARGET = re.compile(r"\[[^\]]*\]")
+
+_ENDS = frozenset('.!?…:)]”"')
+
+_SENTENCES = re.compile(r".{40,}[.!?](?= [A-Z])")
 
 _SHORTEST = 12
 """Characters of a text around a link that says something."""
@@ -121,15 +124,23 @@ def url_of(path: str) -> str:
     return path if short_name.rpartition("/")[2] in _PAGES else short_name
 
 
-def plain(text: str) -> str:
-    """Return a line of Markdown without its marks, with the words of its links."""
-    return " ".join(_MARKS.sub("", without_links(text)).split())
+def around(context: str, titles: Mapping[str, str] = MappingProxyType({})) -> str:
+    """Return the sentences around a link, in which notes have their titles; empty if it is alone.
 
+    `context` may begin and end within a sentence; its links are in brackets.
+    """
+    said = _FIELD.sub(" ", context)
+    if len(plain(_TARGET.sub("", said))) <= _SHORTEST:
+        return ""
 
-def around(context: str) -> str:
-    """Return the words around a link, without the link: `… and a lock, see …`."""
-    text = plain(_TARGET.sub("…", _FIELD.sub(" ", context)))
-    return text if len(text) > _SHORTEST else ""
+    def words(found: re.Match[str]) -> str:
+        target = found[0][1:-1]
+        return titles.get(PLACE_IN_TARGET.sub("", target), target)
+
+    text = plain(_TARGET.sub(words, said))
+    whole = _SENTENCES.match(text) if text[-1] not in _ENDS else None
+    text = whole[0] if whole else text if text[-1] in _ENDS else f"{text} …"
+    return f"… {text}" if text[0].islower() else text
 
 
 def sentence(text: str) -> str:

@@ -7,11 +7,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
+from memory_bank.bank.backlinks import linked_titles
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.hits import Origin, RecalledNote
+from memory_bank.base.rendering import same_words
 from memory_bank.base.setting_sections import BANK, BOTH, SHARED
 from memory_bank.code.index.codebase import Codebase
 from memory_bank.code.index.lane_search import CodeHit
+from memory_bank.code.records import plain_words
 from memory_bank.memory.retrieval import ask
 from memory_bank.memory.retrieval.ask_results import (
     COMMITS,
@@ -358,7 +361,11 @@ def ask_hits(
     )
     words = parse(query, known).question.text
     allowed = bank.settings.secrets.allow if bank else ()
-    hits = [_hit(one, answer, words, allowed) for one in answer.answer.results]
+    titles = linked_titles(bank, _own(answer)) if bank else {}
+    hits = [
+        _hit(one, answer, words, allowed, titles.get(one.id or "", {}))
+        for one in answer.answer.results
+    ]
     said = (remark, *answer.notices, answer.answer.problem or "")
     return FoundHits(
         query,
@@ -437,12 +444,24 @@ def _kinds(
     return (), f"only {who} can meet {named}: choose another kind, or remove the condition"
 
 
-def _hit(result: Result, answer: ask.Explained, words: str, allowed: Sequence[str]) -> AskHit:
+def _own(answer: ask.Explained) -> list[str]:
+    """Return the paths of the notes of an answer that are of the bank itself."""
+    return [note.path for note in answer.notes.values() if note.origin is None]
+
+
+def _hit(
+    result: Result,
+    answer: ask.Explained,
+    words: str,
+    allowed: Sequence[str],
+    titles: Mapping[str, str],
+) -> AskHit:
     kind = _KIND_OF[result.kind]
     if isinstance(result, NoteResult):
         note = answer.notes[result.id]
-        title, text = note.title or note.path, snippets.without_links(note.snippet)
-        marks = marked(title, words), marked(text, words)
+        text = snippets.plain(note.snippet, titles)
+        said = "" if same_words(note.title, text) else text
+        marks = marked(note.title or note.path, words), marked(said, words)
         return AskHit(kind, result, *marks, note.heading, note.weak, why(note.reasons), note)
     found = answer.code.get((result.kind, result.id or ""))
     snippet = result.snippet if found is None else _without_secrets(result.snippet, allowed)
@@ -450,7 +469,7 @@ def _hit(result: Result, answer: ask.Explained, words: str, allowed: Sequence[st
         kind,
         result,
         marked(result.title or file_of(result), words),
-        marked(snippets.without_links(snippet) if kind == DOCS else snippet, words),
+        marked(snippets.plain(snippet) if kind == DOCS else plain_words(snippet), words),
         _heading(result, found),
         weak=result.relevance_score < ranking.STRONG and (found is None or found.weak),
         why=why(found.hit.reasons if found else ()),

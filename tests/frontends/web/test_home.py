@@ -66,3 +66,23 @@ def test_the_first_visit_takes_few_bytes(unchanged: Dashboard) -> None:
             with client.stream("GET", url) as answer:
                 total += sum(len(part) for part in answer.iter_raw())
         assert total < 60_000
+
+
+def test_a_link_in_a_snippet_shows_the_title_or_the_words(
+    project: Path, git: Callable[..., str], dashboard: httpx2.Client
+) -> None:
+    text = "# Scores\n\nScores are [[facts/bm25]], not [[decisions/whoosh|the old ones]]. Ask [[Nobody]].\n"
+    (project / ".memories/facts/scores.md").write_text(text)
+    git(project, "add", "-A")
+    git(project, "commit", "-qm", "Say what scores are")
+    said = "Scores are BM25, not the old ones. Ask Nobody."
+    for path in ("/", "/search?q=scores", "/graph?note=facts/scores.md"):
+        page = re.sub(r"</?mark>", "", dashboard.get(path).text)
+        assert said in page, path
+    assert "Scores are BM25, not the old ones." in dashboard.get("/notes/facts/bm25").text
+
+
+def test_names_that_are_nearly_right_are_links(dashboard: httpx2.Client) -> None:
+    page = dashboard.get("/notes/facts/bm26")
+    assert page.status_code == 404
+    assert 'Did you mean <a class="link" href="/notes/facts/bm25">facts/bm25</a>' in page.text

@@ -52,7 +52,18 @@ def test_a_page_for_later_readers_has_whole_dates() -> None:
 def test_the_words_around_a_link_stand_without_it() -> None:
     assert templating.around("A rename is atomic. extends:: [facts/lock]") == "A rename is atomic."
     assert templating.around("extends:: [facts/lock]") == ""
+    said = "The lock is held, as [facts/lock#Why] says. In"
+    assert templating.around(said) == "The lock is held, as facts/lock#Why says."
+    titles = {"facts/lock": "A lock on the folder"}
+    assert templating.around(said, titles) == "The lock is held, as A lock on the folder says."
+    assert (
+        templating.around("whoever waits reads [the note] and")
+        == "… whoever waits reads the note and …"
+    )
     assert templating.plain("see `a`, [[facts/b|the other]] and **c**") == "see a, the other and c"
+    assert templating.plain("Two: … - one. - [[facts/b]]. … [x]: https://a.b/c … …") == (
+        "Two: … one. facts/b. …"
+    )
 
 
 def test_no_template_marks_a_text_as_safe() -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 from memory_bank.bank.backlinks import GHOST, node_of
@@ -147,11 +147,14 @@ def _built(rows: GraphRows, place: Layout) -> NoteGraph:
     others: dict[str, int] = {}
     edges: dict[Edge, None] = {}
 
-    def other(key: str, node: Node) -> int:
+    def other(key: str, node: Callable[[], Node]) -> int:
         if key not in others:
             others[key] = len(nodes)
-            nodes.append(node)
+            nodes.append(node())
         return others[key]
+
+    def ghost(name: str) -> Node:
+        return Node(GHOST + name, name, _kind(name, place))
 
     for link in rows.links:
         if link.dest in numbers:
@@ -159,14 +162,13 @@ def _built(rows: GraphRows, place: Layout) -> NoteGraph:
         elif link.dest:
             continue  # it could not be read
         else:
-            node = Node(GHOST + link.ghost, link.ghost, _kind(link.ghost, place))
-            target = other(GHOST + link.ghost.casefold(), node)
+            target = other(GHOST + link.ghost.casefold(), partial(ghost, link.ghost))
         kind = EMBED if link.kind == "embed" else FILE_REF if link.kind == _REFERENCE else LINK
         edges[Edge(numbers[link.source], target, kind, link.type)] = None
     for at, one in enumerate(rows.documents):
         for tag in one.tags:
             key = TAG + tag.casefold()
-            target = other(key, Node(key, f"#{tag}", TAG_KIND))
+            target = other(key, partial(Node, key, f"#{tag}", TAG_KIND))
             edges[Edge(at, target, TAG_EDGE, "")] = None
     near: list[list[Edge]] = [[] for _ in nodes]
     for edge in edges:
@@ -191,7 +193,12 @@ def _centre(bank: Bank, graph: NoteGraph, wanted: WantedGraph) -> int | None:
     if wanted.note:
         return _named(bank, graph, wanted.note)
     notes = [at for at, one in enumerate(graph.nodes) if one.kind == NOTE and not one.hidden]
-    return max(notes, key=lambda at: (graph.degrees[at], -at), default=None)
+
+    def drawn(at: int) -> bool:
+        ends = (edge.target if edge.source == at else edge.source for edge in graph.near[at])
+        return any(graph.nodes[end].kind in wanted.kinds for end in ends)
+
+    return max(notes, key=lambda at: (drawn(at), graph.degrees[at], -at), default=None)
 
 
 def _named(bank: Bank, graph: NoteGraph, name: str) -> int:

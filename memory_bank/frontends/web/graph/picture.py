@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from typing import NamedTuple
 
+from memory_bank.bank.backlinks import linked_titles
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import Hint, NoteNotFound
 from memory_bank.frontends.web.graph import layout, note_graph
@@ -112,7 +113,8 @@ def details(bank: Bank, name: str) -> NodeDetails:
         start = next(
             filter(None, map(str.strip, _PARAGRAPHS.split(note.text[note.body_start :]))), ""
         )
-        text = snippets.snippet(snippets.without_links(start), "").text
+        titles = linked_titles(bank, [node.id])[node.id]
+        text = snippets.snippet(snippets.without_links(start, titles), "").text
     left_out = max(len(near) - _NEIGHBOURS, 0)
     return NodeDetails(node, graph.degrees[place], text, tuple(near[:_NEIGHBOURS]), left_out)
 

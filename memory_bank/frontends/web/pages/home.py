@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -10,12 +11,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from memory_bank.bank.backlinks import linked_titles
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.note_files import SESSION
 from memory_bank.base.errors import MemoryBankError
 from memory_bank.frontends.web.export import exporting
 from memory_bank.frontends.web.site import Site
-from memory_bank.frontends.web.templating import day_name, plain
+from memory_bank.frontends.web.templating import day_name
 from memory_bank.memory import overview
 from memory_bank.memory.overview import ChangedLately
 from memory_bank.search import snippets
@@ -71,7 +73,7 @@ def _values(bank: Bank, site: Site) -> dict[str, Any]:
         "lately": lately,
         "days": days,
         "shown": shown,
-        "texts": {one.path: _sentence(bank, one) for one in some},
+        "texts": _sentences(bank, [one.path for one in some]),
         "tags": dict(list(found.tags.items())[:_TOPICS]),
         "types": {name: number for name, number in found.types.items() if name and name != SESSION},
         "problem": found.problem,
@@ -106,11 +108,13 @@ def _groups(found: Iterator[ChangedLately]) -> Iterator[tuple[ChangedLately, ...
         yield tuple(some)
 
 
-def _sentence(bank: Bank, one: ChangedLately) -> str:
-    """Return how a note begins; empty if it can't be read."""
-    try:
-        note = bank.store.read(one.path)
-    except MemoryBankError:
-        return ""
-    start = note.text[note.body_start :][:4000]
-    return plain(snippets.snippet(snippets.without_links(start), "", _SENTENCE).text)
+def _sentences(bank: Bank, paths: Sequence[str]) -> dict[str, str]:
+    """Return how notes begin; empty if one can't be read."""
+    titles = linked_titles(bank, paths)
+    found = dict.fromkeys(paths, "")
+    for path in paths:
+        with suppress(MemoryBankError):
+            note = bank.store.read(path)
+            start = snippets.without_links(note.text[note.body_start :][:4000], titles[path])
+            found[path] = snippets.plain(snippets.snippet(start, "", _SENTENCE).text)
+    return found

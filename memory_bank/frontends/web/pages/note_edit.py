@@ -23,7 +23,7 @@ from memory_bank.frontends.web.error_pages import status_of
 from memory_bank.frontends.web.graph.note_graph import whole_graph
 from memory_bank.frontends.web.note_fields import NoteFields, fields_of, items, rewritten
 from memory_bank.frontends.web.site import HINTS, Site
-from memory_bank.frontends.web.templating import plain, url_of
+from memory_bank.frontends.web.templating import url_of
 from memory_bank.memory import change, confirm, create, note_view, show
 from memory_bank.memory.change import ChangedSince
 from memory_bank.memory.records import Remembered
@@ -166,7 +166,7 @@ def _known(bank: Bank, text: str, besides: str) -> list[KnownNote]:
         KnownNote(
             one.path,
             "".join(piece.text for piece in one.title),
-            snippet(plain("".join(piece.text for piece in one.snippet)), "", _SNIPPET).text,
+            snippet("".join(piece.text for piece in one.snippet), "", _SNIPPET).text,
         )
         for one in found.hits
         if one.path != besides and one.origin is None

@@ -11,6 +11,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
+from memory_bank.bank.backlinks import linked_titles
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.note_files import SESSION
 from memory_bank.bank.open_index import NoteRow
@@ -58,6 +59,9 @@ _IN_TOPIC = 8
 _MOST_PAGES = 1_000_000
 
 _MOST_NOTES = 1_000_000
+
+_MOST_QUOTED = 200
+"""Notes that link to a note whose words are shown."""
 
 
 def routes(site: Site) -> Sequence[Route]:
@@ -212,6 +216,7 @@ def _note(bank: Bank, name: str, *, full: bool = False) -> dict[str, Any]:
         "place_of": place_of,
         "namers_of": namers_of,
         "relations": _RELATIONS,
+        "titles": linked_titles(bank, [one.path for one in view.backlinks[:_MOST_QUOTED]]),
         "url": url,
     }
 

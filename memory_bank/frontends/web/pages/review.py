@@ -22,13 +22,13 @@ from memory_bank.base.rendering import count
 from memory_bank.frontends.serving.serving_background import Background
 from memory_bank.frontends.serving.shared_bank import SharedBank
 from memory_bank.frontends.web.site import HINTS, Site
-from memory_bank.frontends.web.templating import plain
 from memory_bank.notes.compare.note_change import NoteChange
 from memory_bank.review import review, revision_range
 from memory_bank.review.formats.markdown import OWN_LISTS
 from memory_bank.review.formats.word_diff import spans_of
 from memory_bank.review.report import Review, Side, StaleCitation
 from memory_bank.search.manifest.document_rows import all_documents
+from memory_bank.search.snippets import plain
 
 _AT_ONCE = 2
 """Reviews that run at the same time; others wait."""
@@ -250,7 +250,7 @@ def _verdict(found: Review) -> str:
 def _said(found: Review, kinds: Mapping[str, Sequence[NoteChange]]) -> str:
     words = {"added": "new", "changed": "changed", "renamed": "renamed", "removed": "removed"}
     parts = [f"{len(some):,} {words[kind]}" for kind, some in kinds.items() if some]
-    said = [f"Of the notes, {', '.join(parts)}." if parts else "No note says anything new."]
+    said = [f"Notes: {', '.join(parts)}." if parts else "No note says anything new."]
     if not found.broken_backlinks and not found.orphans_made and found.changes:
         said.append("No link breaks, and no note loses its last link.")
     if found.stale:
@@ -263,9 +263,13 @@ def _first(change: NoteChange) -> str:
     for section in change.sections:
         for claim in section.claims:
             text = "".join(one.text for one in spans_of(claim) if one.kind != "delete")
-            if len(line := plain(text)) > _TITLE and not line.startswith(change.title):
+            line = plain(text)
+            if len(line) > _TITLE and not line.startswith((change.title, *_NO_SENTENCE)):
                 return line[:_LINE]
     return change.remark or ""
 
 
 _TITLE, _LINE = 12, 160
+
+_NO_SENTENCE = ("Date:", "Status:", "[")
+"""How lines of decision records begin that say nothing of the decision."""

@@ -6,6 +6,7 @@ import { EdgeLineProgram, EdgeRectangleProgram, Graph, Sigma } from "./vendor/si
 
 const MANY = 3000; // links that are not drawn while the picture moves
 const LONGEST = 40; // characters of a name in the picture
+const EDGE = 10; // pixels between a label and the edge of the picture
 const FONT = "system-ui, sans-serif";
 
 // The colours of the theme: custom properties are read where an element uses them.
@@ -151,7 +152,7 @@ export class Picture {
     }
   }
 
-  // Where a node's label may stand: right of it, or left; only in the picture, if there is a place.
+  // Where a node's label may stand: right of it, or left, else above it; never at the picture's edge.
   sidesOf(context, node, special = false) {
     context.font = `${special ? 600 : 400} 13px ${FONT}`;
     const text = node.label.length > LONGEST ? `${node.label.slice(0, LONGEST - 1)}…` : node.label;
@@ -160,8 +161,9 @@ export class Picture {
     const away = node.size + 3;
     const box = (left) => ({ text, left, right: left + wide, top: node.y - 7, bottom: node.y + 9 });
     const sides = [box(node.x + away), box(node.x - away - wide)];
-    const inside = sides.filter((one) => one.left >= 2 && one.right <= most);
-    return inside.length ? inside : [box(Math.max(2, Math.min(node.x + away, most - wide)))];
+    const inside = sides.filter((one) => one.left >= EDGE && one.right <= most - EDGE);
+    const above = box(Math.max(EDGE, Math.min(node.x - wide / 2, most - wide - EDGE)));
+    return inside.length ? inside : [{ ...above, top: node.y - away - 16, bottom: node.y - away }];
   }
 
   write(context, box, special = false) {
