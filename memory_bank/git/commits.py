@@ -257,8 +257,9 @@ class CommitsAt:
             for place, change in self._changes(sql, values):
                 if change.commit.written >= since and (merges or not change.merged):
                     found[place, change.path] = change
+        folders = tuple(f"{path}/" for path in paths if path)
         for (_, path), change in sorted(found.items(), key=lambda one: one[0]):
-            inside = any(is_below(path, one) for one in paths)
+            inside = path.startswith(folders) or any(is_below(path, one) for one in paths)
             if inside and (renames or change.status != "R"):
                 yield change
                 continue

@@ -57,6 +57,8 @@ class FileCommits:
         self._folder = folder
         self._open = history
         self._history: History | None = None
+        self._prefix = ""
+        """The folder's path below the work tree with a slash; read for each change."""
         self._paths = tuple(paths)
         self._branch = branch
         self._rev = commit
@@ -257,10 +259,6 @@ class FileCommits:
             self._history.close()
 
     @property
-    def _prefix(self) -> str:
-        return repository.below_tree(self.tree, self._folder) if self.tree else ""
-
-    @property
     def _wanted(self) -> list[str]:
         return [
             (self._prefix + path if path != "." else self._prefix).rstrip("/")
@@ -277,6 +275,7 @@ class FileCommits:
             if self._history is not None:
                 self._history.close()
             self._history = None if tree is None else self._open(tree)
+            self._prefix = repository.below_tree(tree, self._folder) if tree else ""
             self._at, self._files, self._loaded = None, {}, False
 
     def _load(self) -> None:
@@ -343,8 +342,12 @@ class FileCommits:
 
     def _inside(self, change: Change) -> Change:
         """Return a change with paths below the folder."""
-        return change._replace(old=self._below(change.old), path=self._below(change.path))
+        path = self._below(change.path)
+        old = path if change.old == change.path else self._below(change.old)
+        return Change(change.commit, change.status, old, path, change.before, change.after)
 
     def _below(self, path: str) -> str:
         inside = path[len(self._prefix) :] if path.startswith(self._prefix) else f"/{path}"
+        if inside.isascii():
+            return inside
         return inside.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
