@@ -245,6 +245,14 @@ def is_partial(tree: Path) -> bool:
     return "promisor" in config or "partialclone" in config
 
 
+def uncommitted(tree: Path, folder: Path) -> int:
+    """Return the number of Markdown files below a folder that differ from HEAD, or are new."""
+    where = ("--", folder.relative_to(tree).as_posix())
+    changed = _run(tree, "diff-index", *_PLAIN, "-z", "--name-only", "HEAD", *where) or ""
+    new = _run(tree, "ls-files", "-z", "--others", "--exclude-standard", *where) or ""
+    return sum(name.endswith(".md") for name in {*changed.split("\0"), *new.split("\0")})
+
+
 def staged_renames(tree: Path) -> dict[str, str]:
     """Map the former paths of files that were renamed in the git index to their new ones."""
     how = "--find-renames=100%" if is_partial(tree) else "--find-renames"

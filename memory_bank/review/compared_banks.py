@@ -19,6 +19,7 @@ from memory_bank.bank.revisions.revision_files import bank_files
 from memory_bank.bank.revisions.revisions import bank_at, notes_at, revision_of, tree_of
 from memory_bank.base.errors import BadInput
 from memory_bank.base.filenames import QUERIES, SETTINGS
+from memory_bank.base.rendering import count
 from memory_bank.base.settings import Settings
 from memory_bank.git import objects, repository
 from memory_bank.memory.alike import similar_notes
@@ -185,7 +186,7 @@ def compared(
     """Return the review of two banks, the states of `bank` at two revisions without some notes."""
     said = [one.catch_up() for one in (before, after)]
     said += [*before.take_notices(), *after.take_notices()]
-    found = _comparison(bank, before, after, left)
+    found = _comparison(bank, before, after, base, left)
     of_rules = tuple(review_findings.of_rules(found))
     similar = tuple(_similar(found))
     changes = tuple(found.changes.values())
@@ -243,14 +244,17 @@ def has_queries(bank: Bank, head: Side) -> bool:
     return f"{place.prefix}{QUERIES}" in bank_files(tree_of(bank), place, revision).blobs
 
 
-def _comparison(bank: Bank, before: Bank, after: Bank, left: UnreadNotes) -> LinkComparison:
+def _comparison(
+    bank: Bank, before: Bank, after: Bank, base: Side, left: UnreadNotes
+) -> LinkComparison:
     old, new = BankState(before), BankState(after)
     if after is bank:
         added = set(new.versions) - set(old.versions)
         new = BankState(after, not_shared(bank, added))
+    included = _included_now(bank, old, new, base)
     differ = {
         path
-        for path in {*old.versions, *new.versions}
+        for path in {*old.versions, *new.versions} - included
         if old.versions.get(path) != new.versions.get(path)
     }
     was, now = (
@@ -277,6 +281,25 @@ def _comparison(bank: Bank, before: Bank, after: Bank, left: UnreadNotes) -> Lin
         present={one.path: one for one in changes if one.kind != "removed"},
         whole=not left.paths,
         renames={one.old_path: one.path for one in changes if one.old_path},
+        included=included,
+    )
+
+
+def _included_now(bank: Bank, old: BankState, new: BankState, base: Side) -> frozenset[str]:
+    """Return the notes that are files of BASE, unchanged, and were not included there."""
+    was, now = (state.bank.settings.memory.include for state in (old, new))
+    tree = repository.worktree(bank.layout.root)
+    if tree is None or base.commit is None or not set(now) - set(was):
+        return frozenset()
+    there = objects.files_at(tree, base.commit, sizes=False)
+    files = {
+        path: there.get(_below_tree(bank, path))
+        for path in set(new.versions) - set(old.versions)
+        if new.bank.roots.is_included(path)
+    }
+    texts = dict(objects.blobs(tree, {one.id for one in files.values() if one}, MAX_BYTES))
+    return frozenset(
+        path for path, one in files.items() if one and texts.get(one.id) == new.data(path)
     )
 
 
@@ -387,6 +410,10 @@ def _changed_since(bank: Bank, base: Side, changed: Collection[str]) -> Iterator
 def _notices(bank: Bank, found: LinkComparison, left: UnreadNotes) -> Iterator[str]:
     """Yield what was left out, and what decides about findings."""
     old, new = found.before.bank.settings, found.after.bank.settings
+    if found.included:
+        where = ", ".join(one for one in new.memory.include if one not in old.memory.include)
+        files = count(len(found.included), "unchanged file")
+        yield f"the settings include {where} now: {files} became notes, not listed here"
     changed = [name for name in _OF_FINDINGS if getattr(old, name) != getattr(new, name)]
     if changed:
         sections = ", ".join(f"[{name}]" for name in changed)

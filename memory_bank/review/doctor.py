@@ -93,7 +93,11 @@ def _health(view: View, bank: Bank, report: SyncReport) -> BankHealth:
     notes, _, _, passages = document_rows.totals(view.manifest)
     settings = bank.settings
     context = RuleContext(bank.layout, settings, bank.store, view.manifest)
-    found = findings(context)
+    found = [
+        one
+        for one in findings(context)
+        if one.severity != "info" or bank.roots.writable(one.path)  # else nobody may mend it here
+    ]
 
     listed_ids = {one.path for one in found if one.rule == "same-id"}
     listed_links = {(one.path, one.line, one.message) for one in found if one.rule in _LINKS}

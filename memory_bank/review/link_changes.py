@@ -32,6 +32,8 @@ class LinkComparison(NamedTuple):
     """Whether all notes at HEAD were read; any other may have a name, or a link to a note."""
     renames: Mapping[str, str]
     """Former paths of renamed notes, mapped to the new ones."""
+    included: frozenset[str] = frozenset()
+    """Files that were at BASE as they are, and are notes since settings include them."""
 
 
 def ghosts_made(

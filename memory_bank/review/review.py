@@ -15,10 +15,11 @@ from memory_bank.base import paths
 from memory_bank.base import settings as config
 from memory_bank.base.errors import BadSetting
 from memory_bank.base.operation import FailOn, Param, Tool, operation
-from memory_bank.base.rendering import document
+from memory_bank.base.rendering import count, document
 from memory_bank.base.screen import FINDINGS, FOUND, Call
 from memory_bank.base.settings import load
 from memory_bank.base.version import __version__
+from memory_bank.git import repository
 from memory_bank.review import lint, shown, told
 from memory_bank.review.compared_banks import bank_of, compared, has_queries, left_out
 from memory_bank.review.formats import markdown, sarif
@@ -100,11 +101,18 @@ def _in_formats(
     of_base = partial(opened, revisions=revisions, staged=staged, worktree=worktree)
     with call.open(of_base) as bank:
         found = review(bank, revisions, staged=staged, worktree=worktree)
+        tree = None if revisions or staged or worktree else repository.worktree(bank.layout.root)
+        others = repository.uncommitted(tree, bank.layout.root) if tree else 0
     for shown_as, file in zip(formats, outputs, strict=False):
         text = _rendered(found, shown_as)
         output_files.write(Path(file), text.encode("utf-8", "replace"))
     if not outputs:
         _show(call, found, formats[0], every=every)
+        if others and formats[0] == "terminal":
+            is_are = "is" if others == 1 else "are"
+            call.remark(
+                f"{count(others, 'note')} {is_are} not committed: memory-bank review --worktree"
+            )
     failed = lint.fails(found.worst(), fail_on or "error")
     return FINDINGS if failed else FOUND
 

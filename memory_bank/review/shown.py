@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Annotated
 
 from memory_bank.bank.findings import SEVERITIES, Finding
@@ -257,8 +258,9 @@ def _health(call: Call, health: BankHealth) -> None:
         *(one.path for one in health.secrets),
         *(one.path for one in health.findings),
     ]
-    if health.waiting or at_fault:
-        what = "sync" if health.waiting else f"edit {shlex.quote(call.place(at_fault[0]))}"
+    own = [path for path in at_fault if (Path(health.bank) / path).is_file()]
+    if health.waiting or own:
+        what = "sync" if health.waiting else f"edit {shlex.quote(call.place(own[0]))}"
         console.line("next: ", (f"memory-bank {what}", "bold"))
 
 
