@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from memory_bank.base.errors import BadInput
+from memory_bank.base.rendering import count
 from memory_bank.base.screen import Call, place
 
 if TYPE_CHECKING:
     from memory_bank.agents.hook_install import HookChange
     from memory_bank.agents.install import ConfigChange
 
+
+_MOST_LINES = 16
+"""Lines of a difference that are shown before a question; of more, their number."""
+
+_WORDS = {"+": "added", "-": "removed"}
 
 _HEADERS = 2
 """Header lines of a unified diff."""
@@ -38,7 +45,7 @@ def made(
                 "add --yes to change it, or show {look}",
                 look=look,
             )
-        show(call, change)
+        show(call, change, look)
         if not call.agreed(f"Change {place(change.file)}?"):
             call.remark("nothing was changed")
             return False
@@ -46,16 +53,26 @@ def made(
     return True
 
 
-def show(call: Call, change: ConfigChange | HookChange) -> None:
-    """Print the lines that change: to stderr on a terminal, which is asked next."""
+def show(call: Call, change: ConfigChange | HookChange, look: str = "") -> None:
+    """Print the lines that change: to stderr on a terminal, which is asked next.
+
+    With `look`, how to see them, only the number of many.
+    """
     from difflib import unified_diff  # start-up: the list of commands shows no change
 
     before, after = (text.splitlines() for text in (change.before or "", change.after or ""))
     console = call.stderr if call.interactive else call.console
     console.line((place(change.file), "place"))
-    for line in list(unified_diff(before, after, n=0, lineterm=""))[_HEADERS:]:
-        style = {"+": "good", "-": "bad"}.get(line[:1], "dim")
-        console.line((line, style))
+    lines = list(unified_diff(before, after, n=0, lineterm=""))[_HEADERS:]
+    signs = Counter(line[:1] for line in lines)
+    if look and len(lines) > _MOST_LINES:
+        said = ", ".join(f"{count(signs[sign], 'line')} {word}" for sign, word in _WORDS.items()
+                         if signs[sign])  # fmt: skip
+        console.line(f"  {said}; you see {look}")
+    else:
+        for line in lines:
+            style = {"+": "good", "-": "bad"}.get(line[:1], "dim")
+            console.line((line, style))
     console.flush()
 
 

@@ -134,12 +134,13 @@ def _block(call: Call, *, write: bool, remove: bool, discard_edits: bool) -> int
         }
         call.document(shown)
     else:
-        _show(call, found, done=write or remove)
+        _show(call, found, write=write, remove=remove)
         call.notices(found.remarks)
     return FOUND if write or remove or found.current else FINDINGS
 
 
-def _show(call: Call, found: RuleFiles, *, done: bool) -> None:
+def _show(call: Call, found: RuleFiles, *, write: bool, remove: bool) -> None:
+    done = write or remove
     if done:
         for one in found.edits:
             verb = "removed " if one.after is None else "wrote "
@@ -149,7 +150,8 @@ def _show(call: Call, found: RuleFiles, *, done: bool) -> None:
     else:
         _compared(call, found)
     if found.current or (done and not found.edits):
-        call.console.line("all of it is as it should be")
+        same = "AGENTS.md has the rules that hold" if found.rules else "no rule holds"
+        call.console.line("nothing to remove" if remove else f"nothing to write: {same}")
     if found.left_out:
         names = ", ".join(map(named, found.left_out))
         call.remark(f"no room in the block for {names}: raise rules.block_bytes, or archive some")

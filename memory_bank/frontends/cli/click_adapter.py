@@ -40,7 +40,7 @@ def invoke(args: list[str]) -> int:
         raise KeyboardInterrupt from error
     except click.UsageError as error:
         path = error.ctx.command_path if error.ctx else PROGRAM
-        message = error.format_message()
+        message = " ".join(error.format_message().split())  # click lists choices in lines
         message = message[:1].lower() + message[1:].rstrip(".")
         dashed = isinstance(error, click.NoSuchOption) and any(map(_is_dashed_text, args))
         hint = "write `--` before a text that starts with '-'" if dashed else f"see `{path} -h`"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from inspect import cleandoc
-from textwrap import fill
+from textwrap import fill, indent
 from typing import Any
 
 import click
@@ -145,7 +145,9 @@ def no_such(what: str, name: str, known: Sequence[str]) -> str:
 
 
 def _filled(text: str, width: int) -> str:
-    """Wrap a paragraph, but never inside the name of an option."""
+    """Wrap a paragraph, but never inside the name of an option; a marked block stays as it is."""
+    if text.startswith("\b\n"):
+        return indent(text[2:], " " * _INDENT)
     return fill(" ".join(text.split()), width, break_on_hyphens=False)
 
 

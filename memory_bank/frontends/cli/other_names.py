@@ -54,7 +54,8 @@ def suggested(program: str, args: Sequence[str], commands: Sequence[str]) -> str
     """
     word = args[0].casefold()
     if word not in _NAMES:
-        near = () if similar_names(word, commands, least=_SIMILAR) else _NAMES
+        typed = similar_names(word, commands, least=_SIMILAR)
+        near = [] if typed else [name for name in _NAMES if name[0] == word[:1]]
         word = next(iter(similar_names(word, near, least=_SIMILAR)), "")
     if not word:
         return ""

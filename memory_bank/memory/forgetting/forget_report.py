@@ -266,12 +266,13 @@ def _show(call: Call, found: Forgotten) -> None:
     _show_places(call, found)
     call.console.line("beyond reach:")
     for one in found.beyond:
-        call.console.line("  ", (one.place, "place"), f": {one.reason}")
+        call.console.hanging(4, [(one.place, "place"), f": {one.reason}"])
 
 
 def _show_places(call: Call, found: Forgotten) -> None:
-    for one in found.places:
+    would = "" if found.done else "would be "
+    for one in found.places if found.count or found.done else ():
         is_path = one.kind in ("note", "trash") and not one.place.startswith("/")
         shown = call.place(one.place) if is_path else one.place
         number = "" if one.kind == "index" else f" {one.count}"
-        call.console.line(f"  {one.action}{number}: ", (shown, "place"), f" ({one.kind})")
+        call.console.line(f"  {would}{one.action}{number}: ", (shown, "place"), f" ({one.kind})")

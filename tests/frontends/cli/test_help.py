@@ -103,6 +103,9 @@ def test_without_a_bank_and_a_command_the_help_goes_to_stderr(
         (["recall", "x", "--limt", "3"], "'--limit'?"),
         (["append", "x", "- an item"], "write `--` before a text that starts with '-'"),
         (["config", "embeder"], "did you mean 'memory.embedder'?"),
+        (["delte", "x"], "type: memory-bank rm x"),
+        (["hooks", "install"], "'--client'. Choose from: claude-code, codex, "),
+        (["notes", "--limit", "0"], "'--limit': 0 is below 1"),
     ],
 )
 def test_a_misspelt_word_gets_a_suggestion(mb: Run, args: list[str], words: str) -> None:
@@ -117,3 +120,7 @@ def test_colours_can_be_forced_in_a_pipe(mb: Run, monkeypatch: pytest.MonkeyPatc
     assert "\x1b[1m" in mb("-h").out
     monkeypatch.setenv("NO_COLOR", "1")
     assert "\x1b" not in mb("-h").out
+
+
+def test_an_example_in_a_reason_keeps_its_lines(mb: Run) -> None:
+    assert '\n  [[queries]]\n  text = "why tantivy?"\n' in mb("eval", "--help").out

@@ -164,3 +164,9 @@ def test_the_installed_command_answers(mb: Run, project: Path) -> None:
         queue = EventQueue(bank.layout.state(bank.id))
         assert [prompt.prompt_text for prompt in queue.prompts("s")] == ["go on"]
         queue.close()
+
+
+def test_a_question_says_how_much_changes_and_how_to_see_it(terminal: Run, home: Path) -> None:
+    asked = terminal("hooks", "install", "--client", "codex", env={"HOME": str(home)}, keys="n\r")
+    assert "lines added; you see the change with --dry-run" in asked.out
+    assert "PostToolUse" not in asked.out
