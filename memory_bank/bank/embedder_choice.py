@@ -106,7 +106,7 @@ def _listed(call: Call, found: Sequence[EmbedderShown]) -> None:
 def _state(one: EmbedderShown) -> str:
     if one.ready:
         return "ready"
-    return f"{one.problem}; {one.hint}" if one.hint else one.problem or ""
+    return "not installed" if one.hint and " embedder install " in one.hint else one.problem or ""
 
 
 def _installed(call: Call, settings: Settings, name: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from itertools import chain
@@ -312,10 +312,23 @@ def candidates(manifest: Manifest, name: str) -> list[str]:
     return link_rows.keys_of(manifest, key(name))
 
 
+def short_names(manifest: Manifest, paths: Iterable[str]) -> list[str]:
+    """Return names of notes: the last part of each path, unless other notes have it, too."""
+    found = []
+    for path in paths:
+        name = name_of(path)
+        last = name.rpartition("/")[2]
+        found.append(last if candidates(manifest, last) == [path] else name)
+    return found
+
+
 def _nearly_named(manifest: Manifest, name: str) -> list[str]:
     """Return the decision records with a number, else the notes named so and by an id's start."""
-    number = record_asked(name, bare=True)
+    folder, _, last = name.rpartition("/")
+    number = record_asked(last, bare=True)
     found = link_rows.keys_of(manifest, number) if number else []
+    if folder:
+        found = [one for one in found if f"/{key(one)}".rpartition("/")[0].endswith(f"/{folder}")]
     if found or not name:
         return found
     for _, path in document_rows.all_keys(manifest):

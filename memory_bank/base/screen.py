@@ -75,8 +75,10 @@ class Screen(Protocol):
     def document(self, value: object, *, indent: int | None = 2) -> None:
         """Print one JSON document."""
 
-    def table(self, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-        """Print rows in columns; on a narrow terminal, what follows the first cell below it."""
+    def table(
+        self, headings: Sequence[str], rows: Sequence[Sequence[str]], gives_way: str = ""
+    ) -> None:
+        """Print rows in columns; on a narrow terminal, those of the column `gives_way` are cut."""
 
     def hanging(self, indent: int, pieces: Sequence[Piece]) -> None:
         """Print a line, its first part less indented; on a terminal it is wrapped below that."""

@@ -19,6 +19,7 @@ from memory_bank.code.records import (
     GuardShown,
     SymbolList,
     SymbolShown,
+    plain_words,
 )
 from memory_bank.notes.sections import sentence_below
 
@@ -51,7 +52,7 @@ def _symbols(call: Call, root: Path, found: SymbolList) -> None:
         (place(root / one.path, one.line), one.kind, one.name, one.snippet) for one in found.symbols
     ]
     if rows:
-        call.console.table(("place", "kind", "name", "about"), rows)
+        call.console.table(("place", "kind", "name", "about"), rows, "about")
 
 
 def explained(call: Call, found: ExplainedSymbol, code: Codebase) -> None:
@@ -101,21 +102,16 @@ def affected(call: Call, found: BlastRadius, code: Codebase) -> int:
 def _affected(call: Call, root: Path, found: BlastRadius) -> None:
     view, console = CodeAnswerView(call, root), call.console
     if view.heading(f"symbols of {found.file}", found.symbols):
-        rows = [
-            (
-                f"  {view.place(found.file, one.symbol.line)}",
-                one.symbol.kind,
-                one.symbol.name,
-                ", ".join(
-                    [
-                        *(view.place(each.path, each.line) for each in one.called_by if each.path),
-                        *([f"{one.unclear_callers} unclear"] if one.unclear_callers else ()),
-                    ]
-                ),
-            )
-            for one in found.symbols
-        ]
-        console.table(("place", "kind", "name", "called from"), rows)
+        for one in found.symbols:
+            where = view.place(found.file, one.symbol.line)
+            console.line(_INDENT, (where, "place"), f"  {one.symbol.kind}  {one.symbol.name}")
+            for each in one.called_by:
+                if each.path:
+                    console.line(
+                        f"{_INDENT * 2}called in ", (view.place(each.path, each.line), "place")
+                    )
+            if one.unclear_callers:
+                console.line((f"{_INDENT * 2}{unclear(one.unclear_callers)}", "dim"))
     view.depended(found.coupled)
     view.tests(found.tests)
     for one in found.symbols:
@@ -142,14 +138,16 @@ def coupled(call: Call, found: CouplingAnswer) -> int:
     commits = count(found.commits, "commit")
     if found.files:
         call.console.line((f"{named(found.file)}, {commits}", "bold"))
-        headings = ("file", "confidence", "commits", "last", "risk", "type", "score")
+        headings = ("file", "why", "last", "risk")
         rows = [
             (
-                named(one.file), f"{one.confidence:.0%}", str(one.support), one.last_changed[:10],
-                one.risk, one.coupling_type, f"{one.fused_score:.2f}",
+                named(one.file),
+                f"in {one.support} of {commits}" if one.support else plain_words(one.snippet),
+                one.last_changed[:10],
+                one.risk,
             )
             for one in found.files
-        ]  # fmt: skip
+        ]
         call.console.table(headings, rows)
     else:
         call.remark(f"no file is coupled with {found.file} ({commits})")
@@ -202,7 +200,7 @@ class CodeAnswerView:
             rows = [
                 (_INDENT + self.place(one.test_file, one.line), one.title, one.how) for one in tests
             ]
-            self._console.table(("place", "test", "guards because it"), rows)
+            self._console.table(("place", "test", "because"), rows, "test")
 
     def coupled(self, files: Sequence[CoupledFile]) -> None:
         """Print files that change with a file."""
@@ -210,11 +208,11 @@ class CodeAnswerView:
             rows = [
                 (
                     _INDENT + self.place(one.file), f"{one.confidence:.0%}",
-                    count(one.support, "commit"), one.risk, one.coupling_type,
+                    count(one.support, "commit"), one.risk,
                 )
                 for one in files
             ]  # fmt: skip
-            self._console.table(("file", "confidence", "commits", "risk", "type"), rows)
+            self._console.table(("file", "share", "commits", "risk"), rows)
 
     def depended(self, files: Sequence[CoupledFile]) -> None:
         """Print files that may change with a file, and why."""

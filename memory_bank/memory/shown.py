@@ -39,6 +39,9 @@ _GAP = "  "
 
 _TYPE = 11
 
+_USUAL = frozenset(["active", "accepted"])
+"""Statuses that are not said, since most notes have one of them."""
+
 
 _TAGS = 12
 _TO_THE_SECOND = 14
@@ -52,7 +55,7 @@ _WORDS = {"test_guard": "test", "coupled_file": "coupled file"}
 
 def listing(call: Call, found: Listing, bank: Bank) -> int:
     """Show a line for each note."""
-    call.answer(found, lambda found: _listing(call, found))
+    call.answer(found, lambda found: _listing(call, found, bank))
     call.warn(bank.problem)
     call.notices(found.notices)
     if not found.notes and not call.json:
@@ -60,17 +63,17 @@ def listing(call: Call, found: Listing, bank: Bank) -> int:
     return FOUND if found.notes else NOTHING
 
 
-def _listing(call: Call, listing: Listing) -> None:
+def _listing(call: Call, listing: Listing, bank: Bank) -> None:
     """Print one line per note: for a person by its name, into a pipe by its place."""
     console = call.console
     if console.terminal:
-        _names(call, listing)
+        _names(call, listing, bank)
         return
     places = [call.place(note.path, 1) for note in listing.notes]
     wide = max(map(cells, places), default=0)
     for where, note in zip(places, listing.notes, strict=True):
         changed = max(note.created_at, note.updated_at)[:10]
-        status = "" if note.status == "active" else f" ({note.status})"
+        status = "" if note.status in _USUAL else f" ({note.status})"
         tags = " ".join(f"#{tag}" for tag in note.tags)
         console.line(
             (where, "place"), " " * (wide - cells(where)), _GAP, (changed, "dim"), _GAP,
@@ -79,18 +82,20 @@ def _listing(call: Call, listing: Listing) -> None:
         )  # fmt: skip
 
 
-def _names(call: Call, listing: Listing) -> None:
-    """Print date, name and title of each note on one line, of which the title gives way first."""
-    from memory_bank.notes.names import name_of
+def _names(call: Call, listing: Listing, bank: Bank) -> None:
+    """Print date, name and title of each note on one line, of which only the title gives way.
+
+    The name is the last part of the path, where no other note has it.
+    """
+    from memory_bank.bank.open_index import short_names
 
     console = call.console
-    names = [named(name_of(note.path)) for note in listing.notes]
+    paths = [note.path for note in listing.notes]
+    names = [named(one) for one in bank.read(lambda view: short_names(view.manifest, paths))]
     wide = min(max(map(cells, names), default=0), console.columns * 2 // 5)
     for name, note in zip(names, listing.notes, strict=True):
         changed = f"{max(note.created_at, note.updated_at)[:10]}{_GAP}"
-        if cells(changed) + cells(name) > console.columns:
-            changed = ""
-        status = "" if note.status == "active" else f" ({note.status})"
+        status = "" if note.status in _USUAL else f" ({note.status})"
         pad = " " * (wide - cells(name))
         left = console.columns - cells(f"{changed}{name}{pad}{status}") - len(_GAP)
         title = cut(visible(note.title), left) if left > 0 else ""
@@ -459,6 +464,7 @@ def answers(call: Call, found: Answer, codebase: Codebase | None) -> int:
 
 
 def _answers(call: Call, answer: Answer, root: Path | None) -> None:
+    from memory_bank.code.records import plain_words
     from memory_bank.memory.retrieval.ask_results import NoteResult, file_of
 
     console = call.console
@@ -474,7 +480,7 @@ def _answers(call: Call, answer: Answer, root: Path | None) -> None:
         if one.title and one.title != file_of(one):
             console.line(_INDENT, (one.title, "bold"))
         if not same_words(one.title or "", one.snippet):
-            console.block(" ".join(one.snippet.split()), _INDENT)
+            console.block(" ".join(plain_words(one.snippet).split()), _INDENT)
 
 
 def _answer_place(call: Call, one: Result, root: Path | None) -> str:

@@ -172,8 +172,8 @@ def _index(call: Call, rows: Sequence[IndexRow], *, marked: str = "") -> None:
         where = f"{_GAP}{row.project}" if len(projects) > 1 else ""
         used = len(mark) + max(width, wide) + len(about) + len(when) + len(read) + 4 * len(_GAP)
         title, left = row.title, console.columns - used
-        if console.terminal and left >= _SHORTEST:
-            title = cut(title, left)
+        if console.terminal:
+            title = cut(title, max(left, _SHORTEST))
             where = where if cells(title) + cells(where) <= left else ""
         console.line(
             mark, (row.id, "place"), " " * max(wide - width, 0), _GAP, about, _GAP, (when, "dim"),

@@ -12,7 +12,7 @@ from memory_bank.notes.names import name_of
 from memory_bank.trust.records import START, LineOrigin, NoteBlame, NoteLog
 from memory_bank.trust.stale_report import Citation, StaleReport
 
-_COLUMNS = ("trust", "commit", "date", "author", "agent", "request")
+_COLUMNS = ("commit", "date", "trust", "author", "agent", "request")
 
 
 _COMMIT = 10
@@ -50,11 +50,19 @@ def _log(call: Call, found: NoteLog) -> None:
         call.console.line(f"changes{by} that are not committed")
     rows = []
     for one in found.commits:
-        where = ", ".join(name or START for name in one.sections or ())
         change = f"renamed from {one.old_path}" if one.old_path else one.change
-        rows.append((*_cells(one.source), change, where, one.source.subject))
+        if change == "changed" and call.console.terminal:
+            change = ""
+        where = (
+            ()
+            if call.console.terminal
+            else (", ".join(name or START for name in one.sections or ()),)
+        )
+        rows.append((*_cells(one.source), change, one.source.subject, *where))
     if rows:
-        call.console.table((*_COLUMNS, "change", "sections", "subject"), rows)
+        call.console.table(
+            (*_COLUMNS, "change", "subject", "sections")[: len(rows[0])], rows, "subject"
+        )
 
 
 def blame(call: Call, found: NoteBlame) -> None:
@@ -70,17 +78,17 @@ def _blame(call: Call, found: NoteBlame) -> None:
         rows = [
             (*_cells(one.source), f"{one.line}", one.heading or START) for one in found.sections
         ]
-        call.console.table((*_COLUMNS, "line", "section"), rows)
+        call.console.table((*_COLUMNS, "line", "section"), rows, "section")
     else:
         rows = [(*_cells(one.source), f"{one.line}", one.text) for one in found.lines]
-        call.console.table((*_COLUMNS, "line", "text"), rows)
+        call.console.table((*_COLUMNS, "line", "text"), rows, "text")
 
 
 def _cells(source: LineOrigin) -> tuple[str, ...]:
     """Return the cells of the columns."""
     request = f"#{source.pull_request}" if source.pull_request else ""
     return (
-        source.trust, source.commit[:_COMMIT], source.date[:_COMMIT], source.author or "-",
+        source.commit[:_COMMIT], source.date[:_COMMIT], source.trust, source.author or "-",
         source.agent or "-", request or "-",
     )  # fmt: skip
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from memory_bank.base.errors import StorageFailed
 from memory_bank.base.rendering import document, one_line, visible
-from memory_bank.base.screen import Piece, cells
+from memory_bank.base.screen import Piece, cells, cut
 
 if TYPE_CHECKING:
     from rich.console import Console as RichConsole
@@ -41,6 +41,25 @@ _GAP = 2
 
 _UNBROKEN = 24
 """Columns of a cell that is never wrapped, such as a date with a time."""
+
+_LEAST = 12
+"""Columns that a cell which gives way has at least."""
+
+_PLAIN = frozenset(
+    [
+        "kind",
+        "name",
+        "about",
+        "test",
+        "because",
+        "why",
+        "found by",
+        "what it is",
+        "state",
+        "subject",
+    ]
+)
+"""Headings of cells that say themselves what they are, below the first cell of a row."""
 
 _STACKED = 4
 """Columns before what is printed below the first cell of a row."""
@@ -108,12 +127,20 @@ class Console:
         ascii_only = not encoding.lower().startswith("utf")
         self.write(document(value, indent=indent, ascii_only=ascii_only) + "\n")
 
-    def table(self, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    def table(
+        self, headings: Sequence[str], rows: Sequence[Sequence[str]], gives_way: str = ""
+    ) -> None:
         """Print rows in columns; in a narrow terminal, what follows the first cell below it.
 
-        Only running text is wrapped, between words: no path, date or number is ever broken.
+        Where rows are too long, what is the same in all is said once below, and cells of the column
+        `gives_way` are cut; else only running text is wrapped, between words: no path is broken.
         """
         shown = [[one_line(cell) for cell in row] for row in rows]
+        same = ""
+        if self.terminal and rows and _wide([headings, *shown]) > self.columns:
+            headings, shown, same = _without_same(headings, shown)
+        if self.terminal and gives_way in headings:
+            shown = _cut_to(headings, shown, headings.index(gives_way), self.columns)
         if shown and all(row[0].startswith(" ") for row in shown):
             indent = min(len(row[0]) - len(row[0].lstrip()) for row in shown)
             headings = (" " * indent + headings[0], *headings[1:])
@@ -126,14 +153,16 @@ class Console:
         else:
             for first, *others in shown:
                 self.line((first, "place"))
-                parts = [f"{head} {cell}" for head, cell in zip(headings[1:], others, strict=True)
-                         if cell]  # fmt: skip
+                named = zip(headings[1:], others, strict=True)
+                parts = [one if head in _PLAIN else f"{head} {one}" for head, one in named if one]
                 words: list[str] = []
                 for number, part in enumerate(parts):
                     ended = f"{part} ·" if number < len(parts) - 1 else part
                     words += [ended] if cells(ended) <= _UNBROKEN else ended.split()
                 for line in _wrapped(words, self.columns - _STACKED) if words else ():
                     self.line(" " * _STACKED, line)
+        if same:
+            self.labelled("in all: ", "dim", same)
 
     def _aligned(
         self, rows: Sequence[Sequence[str]], widths: Sequence[int], first: str = "", rest: str = ""
@@ -231,6 +260,50 @@ class Console:
         shown = one_line(text)
         code = _STYLES.get(style, "")
         return f"\x1b[{code}m{shown}\x1b[0m" if code and shown and self.coloured else shown
+
+
+def _wide(rows: Sequence[Sequence[str]]) -> int:
+    """Return the columns of the longest line of rows that are not wrapped."""
+    widths = [max(map(cells, column)) for column in zip(*rows, strict=True)]
+    return sum(widths) + _GAP * (len(widths) - 1)
+
+
+def _without_same(
+    headings: Sequence[str], rows: Sequence[Sequence[str]]
+) -> tuple[Sequence[str], list[list[str]], str]:
+    """Take out the columns, but the first, whose cells are all the same; return what these say.
+
+    Of a single row, only empty cells are taken out.
+    """
+    columns = list(zip(*rows, strict=True))
+    same = [
+        at > 0 and len(set(column)) == 1 and (len(rows) > 1 or column[0] in {"", "-"})
+        for at, column in enumerate(columns)
+    ]
+    said = [f"{headings[at]} {columns[at][0]}" for at, one in enumerate(same)
+            if one and columns[at][0] not in {"", "-"}]  # fmt: skip
+    left = [at for at, one in enumerate(same) if not one]
+    kept = [[row[at] for at in left] for row in rows]
+    return [headings[at] for at in left], kept, " · ".join(said)
+
+
+def _cut_to(
+    headings: Sequence[str], rows: list[list[str]], at: int, columns: int
+) -> list[list[str]]:
+    """Cut the cells of a column so that rows fit; leave them where little would remain."""
+    over = _wide([headings, *rows]) - columns
+    left = max(cells(row[at]) for row in rows) - over if rows else 0
+    if over <= 0 or left < _LEAST:
+        return rows
+    return [[_shortened(cell, left) if one == at else cell for one, cell in enumerate(row)]
+            for row in rows]  # fmt: skip
+
+
+def _shortened(text: str, columns: int) -> str:
+    """Cut a text; of a path of headings or tests, the last parts stay."""
+    while cells(text) > columns and len(rest := text.removeprefix("… > ").partition(" > ")[2]):
+        text = f"… > {rest}"
+    return cut(text, columns)
 
 
 def _fitting(rows: Sequence[Sequence[str]], columns: int) -> list[int] | None:

@@ -13,7 +13,7 @@ from memory_bank.bank.note_files import SESSION
 from memory_bank.base.dates import iso
 from memory_bank.base.operation import Param, operation
 from memory_bank.base.rendering import count, named
-from memory_bank.base.screen import FOUND, NOTHING, Call
+from memory_bank.base.screen import FOUND, NOTHING, Call, Piece, cells
 from memory_bank.base.text import estimate
 from memory_bank.memory.retrieval.ask_results import CommitResult
 from memory_bank.search import snippets
@@ -90,7 +90,13 @@ def _links(call: Call, bank: Bank, name: str, *, ghosts: bool) -> int:
 def _show(call: Call, link: LinkShown) -> None:
     console = call.console
     where = (call.place(link.source, link.line), "place")
-    console.line("  ", where, "  ", (link.type, "tag"), f" → {link.target}")
+    does: tuple[Piece, ...] = ((link.type, "tag"), f" → {link.target}")
+    wide = sum(map(cells, ("  ", where[0], "  ", link.type, " → ", link.target)))
+    if console.terminal and wide > console.columns:
+        console.line("  ", where)
+        console.line("    ", *does)
+    else:
+        console.line("  ", where, "  ", *does)
     if link.problem:
         console.line("      ", (link.problem, "bad"))
     console.block(link.context, "      ", "dim")

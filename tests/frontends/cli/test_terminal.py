@@ -183,3 +183,14 @@ def test_help_in_a_terminal_has_bold_headings(terminal: Run) -> None:
     assert "\x1b[1mUsage:\x1b[0m" in shown
     assert "\x1b" not in terminal("-h", env={"NO_COLOR": "1"}).out
     assert "\x1b" not in terminal("-h", env={"TERM": "dumb"}).out
+
+
+def test_the_last_part_of_a_path_is_a_name_where_no_other_note_has_it(
+    terminal: Run, mb: Run
+) -> None:
+    for name in ("decisions/one/same", "facts/two/same", "plans/a/rather-long-name-" + "x" * 60):
+        mb("remember", f"# {name} is here", "--name", name)
+    lines = plain_text(terminal("notes").out).splitlines()
+    names = {line.split()[1] for line in lines if line[:1].isdigit()}
+    assert {"decisions/one/same", "facts/two/same", "tantivy"} < names
+    assert "rather-long-name-" + "x" * 60 in names
