@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memory_bank.base.errors import SecretFound
-from memory_bank.code.parse.fingerprints import fingerprint as digest
+from memory_bank.code.index.database import digest
 from memory_bank.code.parse.parsed_file import SYMBOL, TEST
 from memory_bank.notes.secrets import secrets
 from tests.benchmarks import planted

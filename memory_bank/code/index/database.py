@@ -294,8 +294,12 @@ def _ids(prefix: str, rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[str, in
             for order, (_, _, path, number, had, file) in enumerate(some):
                 parts = [*named, *([path] if len(files) > 1 else [])]
                 parts += [f"#{order + 1}"] if order else []
-                text = "\0".join(parts).encode("utf-8", "replace")
-                yield prefix + blake3(text).hexdigest()[:12], number, had, file
+                yield prefix + digest(parts), number, had, file
+
+
+def digest(parts: Iterable[str]) -> str:
+    """Return the digits of an id."""
+    return blake3("\0".join(parts).encode("utf-8", "replace")).hexdigest()[:12]
 
 
 def _sum_up(base: Connection, files: Sequence[int]) -> None:
