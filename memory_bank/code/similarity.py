@@ -13,14 +13,13 @@ import time
 import zlib
 from collections import Counter
 from collections.abc import Mapping
-from pathlib import Path
 from sqlite3 import Connection
 
 from memory_bank.base import sqlite
 from memory_bank.base.errors import IndexDamaged
 from memory_bank.base.filenames import StatSignature, trusted
-from memory_bank.base.paths import private_folder
-from memory_bank.code.index.work_tree import TreeScan, WorkTree
+from memory_bank.code.index.symbol_table import SymbolTable
+from memory_bank.code.index.work_tree import TreeScan
 
 MOST_WORDS = 100
 """Number of words of a file that are compared: more measured worse."""
@@ -82,20 +81,13 @@ _SECONDS = 10.0
 
 _BATCH = 200
 
-_TABLES = """
-CREATE TABLE files (path TEXT PRIMARY KEY, signature TEXT NOT NULL, words BLOB NOT NULL)
-"""
 
-_VERSION = 2
+class WordTable:
+    """The words of the files of one work tree, beside its symbols."""
 
-
-class WordTable(sqlite.OpenedCache):
-    """The words of the files of one work tree, in a database that can be deleted at any time."""
-
-    def __init__(self, tree: WorkTree, file: Path) -> None:
-        """Keep the words of `tree` in the database `file`."""
-        super().__init__(file, _TABLES, _VERSION)
-        self._tree = tree
+    def __init__(self, table: SymbolTable) -> None:
+        """Keep the words of the files in the database of the symbols."""
+        self._table = table
         self._likeness: Similarity | None = None
         self._scan: TreeScan | None = None
         """The scan whose files were all read last."""
@@ -118,24 +110,24 @@ class WordTable(sqlite.OpenedCache):
         try:
             return self._refreshed(scan, wanted)
         except IndexDamaged:
-            self.close()
-            sqlite.remove(self.file)
+            self._table.discard()
             return self._refreshed(scan, wanted)
 
     def close(self) -> None:
-        """Close the database."""
+        """Let go of what was read."""
         self._likeness = None
-        super().close()
 
     def _refreshed(self, scan: TreeScan, wanted: Mapping[str, StatSignature]) -> Similarity:
-        with sqlite.guarded(self.file):
-            base = self.opened()
-            known = dict(base.execute("SELECT path, signature FROM files"))
+        with self._table.guarded():
+            base = self._table.opened()
+            known = dict(base.execute("SELECT path, signature FROM words"))
+            if not known:
+                sqlite.discard(self._table.file.with_name("words.db"))  # of a former version
             changed = [path for path, one in wanted.items() if known.get(path) != _text(one)]
             gone = [(path,) for path in known if path not in wanted]
             if gone:
                 with sqlite.transaction(base):
-                    base.executemany("DELETE FROM files WHERE path = ?", gone)
+                    base.executemany("DELETE FROM words WHERE path = ?", gone)
             left = self._read(base, changed)
             self.notes = _notes(len(self.files), len(wanted), left)
             if changed or gone or self._likeness is None:
@@ -149,14 +141,14 @@ class WordTable(sqlite.OpenedCache):
         for start in range(0, len(paths), _BATCH):
             rows = [self._row(path) for path in paths[start : start + _BATCH]]
             with sqlite.transaction(base):
-                base.executemany("INSERT OR REPLACE INTO files VALUES (?, ?, ?)", rows)
+                base.executemany("INSERT OR REPLACE INTO words VALUES (?, ?, ?)", rows)
             if time.monotonic() > end:
                 return max(0, len(paths) - start - _BATCH)
         return 0
 
     def _row(self, path: str) -> tuple[str, str, bytes]:
         """Return the row of a file; one that can't be read, or is no text, has no words."""
-        found = self._tree.read(path)
+        found = self._table.tree.read(path)
         if found is None or found.signature is None:
             return path, "", zlib.compress(b"{}")
         text = "" if found.reason else found.data[:MOST_CHARACTERS].decode("utf-8", "replace")
@@ -165,20 +157,16 @@ class WordTable(sqlite.OpenedCache):
         signature = _text(found.signature) if trusted(found.signature) else ""
         return path, signature, zlib.compress(json.dumps(words, ensure_ascii=False).encode())
 
-    def _connect(self) -> Connection:
-        private_folder(self.file.parent)
-        return super()._connect()
-
 
 def _words(base: Connection) -> dict[str, Mapping[str, int]]:
     """Return the words of all files; raise IndexDamaged."""
     found: dict[str, Mapping[str, int]] = {}
-    for path, data in base.execute("SELECT path, words FROM files ORDER BY path"):
+    for path, data in base.execute("SELECT path, words FROM words ORDER BY path"):
         try:
             words = json.loads(zlib.decompress(data))
             found[path] = {str(word): int(number) for word, number in words.items()}
         except (AttributeError, TypeError, ValueError, zlib.error) as error:
-            raise IndexDamaged("a row of words.db is damaged", "it is rebuilt") from error
+            raise IndexDamaged("the words of a file are damaged", "it is rebuilt") from error
     return found
 
 

@@ -7,7 +7,10 @@ from pathlib import Path
 import pytest
 
 from memory_bank.code import similarity
+from memory_bank.code.index.database import ParseCache
+from memory_bank.code.index.symbol_table import SymbolTable
 from memory_bank.code.index.work_tree import WorkTree
+from memory_bank.code.parse import parsing
 from memory_bank.code.similarity import Similarity, WordTable
 from tests.code.conftest import write
 from tests.git.history_builder import run
@@ -37,10 +40,18 @@ def work_tree(tree: Path) -> WorkTree:
 
 
 @pytest.fixture
-def words(work_tree: WorkTree, tmp_path: Path) -> Iterator[WordTable]:
-    table = WordTable(work_tree, tmp_path / "cache/words.db")
+def table(work_tree: WorkTree, tmp_path: Path) -> Iterator[SymbolTable]:
+    cache = ParseCache(tmp_path / "cache/parses.db", parsing.version())
+    table = SymbolTable(work_tree, tmp_path / "cache", cache)
+    table.refresh()
     yield table
     table.close()
+    cache.close()
+
+
+@pytest.fixture
+def words(table: SymbolTable) -> WordTable:
+    return WordTable(table)
 
 
 @pytest.fixture
@@ -115,19 +126,20 @@ def test_bounds_are_said(
 
 @pytest.mark.parametrize("damage", [b"", b"nonsense" * 1000])
 def test_a_damaged_database_is_made_again(
-    tree: Path, words: WordTable, damage: bytes, refreshed: Callable[[], Similarity]
+    table: SymbolTable, words: WordTable, damage: bytes, refreshed: Callable[[], Similarity]
 ) -> None:
     before = refreshed()("card.py")
     words.close()
-    words.file.write_bytes(damage)
+    table.close()
+    table.file.write_bytes(damage)
     assert refreshed()("card.py") == before
 
 
 def test_a_damaged_row_is_made_again(
-    tree: Path, words: WordTable, refreshed: Callable[[], Similarity]
+    table: SymbolTable, words: WordTable, refreshed: Callable[[], Similarity]
 ) -> None:
     before = refreshed()("card.py")
-    words.opened().execute("UPDATE files SET words = '[1]'")
+    table.opened().execute("UPDATE words SET words = '[1]'")
     words.close()
     assert refreshed()("card.py") == before
 

@@ -65,14 +65,12 @@ class Codebase:
         settings: Settings,
         *,
         place: Layout | None = None,
-        accesses: Callable[[Collection[str]], Mapping[str, Access]] | None = None,
         embeds: Callable[[], bool] = lambda: True,
     ) -> None:
         """Open the code of a work tree; nothing is read yet.
 
-        `place` is the layout of its bank, whose notes are no documents of the code. `accesses`
-        returns the accesses of symbols by their ids; without it, they are read from the bank's log.
-        `embeds` tells whether `catch_up` embeds new passages; not needed while another thread does.
+        `place` is the layout of its bank, whose notes are no documents of the code. `embeds` tells
+        whether `catch_up` embeds new passages; not needed while another thread does.
         """
         self.root = root
         self.settings = settings
@@ -91,10 +89,9 @@ class Codebase:
         """As of the last `catch_up`."""
         self._coupled_files = CoupledFiles(
             self._commits,
-            WordTable(self.tree, self.folder / "words.db"),
+            WordTable(self.table),
             max_files=code.max_commit_files,
         )
-        self._given = accesses
         self._embeds = embeds
         self._lanes: dict[Lane, CodeLane] = {}
         self._relations: tuple[int, Relations] | None = None
@@ -339,8 +336,6 @@ class Codebase:
 
     def accesses(self, names: Collection[str]) -> Mapping[str, Access]:
         """Return the accesses of some symbols, by id; none without a bank."""
-        if self._given is not None:
-            return self._given(names)
         found = self.access.of(names) if self.access is not None else {}
         # a symbol is returned by its name: that tells as much as to open it
         return {

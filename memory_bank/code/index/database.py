@@ -72,10 +72,11 @@ CREATE TABLE test_calls (
     name TEXT NOT NULL, test INTEGER NOT NULL REFERENCES tests ON DELETE CASCADE,
     PRIMARY KEY (name, test)
 ) WITHOUT ROWID;
-CREATE INDEX test_calls_test ON test_calls (test)
+CREATE INDEX test_calls_test ON test_calls (test);
+CREATE TABLE words (path TEXT PRIMARY KEY, signature TEXT NOT NULL, words BLOB NOT NULL)
 """
 
-_CODE_VERSION = 3
+_CODE_VERSION = 4
 
 _GENERATION = "generation"
 
