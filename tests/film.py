@@ -20,7 +20,7 @@ from rich.text import Text
 
 ROOT = Path(__file__).parents[1]
 COMMANDS = (
-    'mb recall "why is the lock on a folder?" --limit 2',
+    'mb recall "why is the lock on a folder?" --limit 1',
     'mb remember "flock is released when a process dies" --type fact --tags locks',
     "git status --short",
 )
