@@ -12,10 +12,8 @@ from pathlib import Path
 import pytest
 
 from memory_bank.bank.bank import Bank
-from memory_bank.base.errors import BadSetting, NoteExists, NoteNotFound, NoteReadOnly
-from memory_bank.base.settings import user_file
+from memory_bank.base.errors import BadSetting, NoteNotFound, NoteReadOnly
 from memory_bank.memory.change import set_status
-from memory_bank.memory.create import create
 from memory_bank.memory.edit import append, edit, update
 from memory_bank.memory.import_notes import import_notes
 from memory_bank.memory.links import links_of
@@ -24,12 +22,11 @@ from memory_bank.memory.move_and_merge import merge, rename
 from memory_bank.memory.remember import remember
 from memory_bank.memory.retrieval.recall import recall
 from memory_bank.memory.show import known_names, list_notes, show
-from memory_bank.memory.trash import delete, restore
+from memory_bank.memory.trash import delete
 from memory_bank.review.doctor import doctor
 
 Git = Callable[..., str]
 Opening = Callable[..., Bank]
-
 FILES = {
     "docs/adr/0001-postgres.md": "# Postgres\n\nJobs wait in a table. See [two](0002-redis.md) and "
     "[bm25](../../.memories/facts/bm25.md).\n",
@@ -75,41 +72,6 @@ def paths(bank: Bank) -> set[str]:
 
 def reasons(bank: Bank) -> dict[str, str]:
     return {one.path: one.reason for one in doctor(bank).unindexed}
-
-
-def test_they_are_found_shown_linked_and_counted_by_their_path_in_the_project(
-    bank: Bank, repository: Path, git: Git
-) -> None:
-    assert set(FILES) < paths(bank)
-    assert found(bank, "osprey tests") == ["CLAUDE.md"]
-    for name in ("CLAUDE", "docs/adr/0001-postgres.md", str(repository / "docs/adr/0002-redis.md")):
-        assert show(bank, name).included
-    one = show(bank, "0001-postgres")
-    assert (one.writable, one.included, one.access_count) == (False, True, 0)
-    recall(bank, "jobs wait", mode="lexical")
-    assert show(bank, "0001-postgres").access_count == 1
-    outgoing = [link.target for link in links_of(bank, "0001-postgres").outgoing]
-    assert outgoing == ["docs/adr/0002-redis.md", "facts/bm25.md"]
-    incoming = [link.source for link in links_of(bank, "docs/adr/0001-postgres").incoming]
-    assert incoming == ["CLAUDE.md"]
-    moment = git(repository, "log", "-1", "--format=%at", "--", "CLAUDE.md").strip()
-    created = show(bank, "CLAUDE").created_at
-    assert created == time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(int(moment)))
-    assert doctor(bank).healthy
-    assert compare(bank).differences == ()
-    assert git(repository, "status", "--porcelain") == ""
-
-
-def test_a_note_links_to_them_by_path_and_by_name(bank: Bank, repository: Path) -> None:
-    (repository / ".memories/facts/queue.md").write_text(
-        "[a](../../docs/adr/0001-postgres.md) [[docs/adr/0002-redis]] [[CLAUDE]]\n"
-        "[b](../../docs/adr/missing.md)\n"
-    )
-    targets = [link.target for link in links_of(bank, "facts/queue").outgoing]
-    assert targets == [
-        "docs/adr/0001-postgres.md", "docs/adr/0002-redis.md", "CLAUDE.md",
-        "ghost:docs/adr/missing.md",
-    ]  # fmt: skip
 
 
 def test_changes_are_found_at_once(bank: Bank, repository: Path) -> None:
@@ -158,60 +120,6 @@ def test_no_tool_changes_them(bank: Bank, repository: Path, git: Git, change: st
     assert git(repository, "status", "--porcelain") == ""
 
 
-def test_their_names_are_taken(bank: Bank, repository: Path) -> None:
-    with pytest.raises(NoteExists, match="included by the setting") as caught:
-        create(bank, "CLAUDE", "another")
-    assert caught.value.hint == "choose another name"
-    with pytest.raises(NoteExists):
-        rename(bank, "facts/bm25", "docs/adr/0001-postgres")
-    delete(bank, "facts/bm25")
-    with pytest.raises(NoteExists):
-        restore(bank, "facts/bm25", "CLAUDE")
-    assert create(bank, "docs/adr/0009", "x").path == "docs/adr/0009.md"
-    assert (repository / ".memories/docs/adr/0009.md").is_file()
-
-
-def test_a_move_lists_the_links_that_it_breaks(bank: Bank, repository: Path) -> None:
-    write(repository, {"docs/adr/0003.md": "\n[[bm25]] [[4f1c9be07a52]]\n"})
-    write(repository, {".memories/a.md": "[[docs/adr/0003]] [b](facts/bm25.md)\n"})
-    before = {name: (repository / name).read_bytes() for name in (*FILES, "docs/adr/0003.md")}
-    done = rename(bank, "facts/bm25", "ranking/bm25-scores")
-    assert set(done.relinked) == {"decisions/tantivy.md", "a.md"}
-    broken = {(link.source, link.line) for link in done.broken_links or ()}
-    assert broken == {("docs/adr/0003.md", 2), ("docs/adr/0001-postgres.md", 3)}
-    moved = rename(bank, "a", "plans/a")
-    assert (moved.broken_links, moved.path) == (None, "plans/a.md")
-    text = (repository / ".memories/plans/a.md").read_text()
-    assert text == "[[docs/adr/0003]] [b](../ranking/bm25-scores.md)\n"
-    assert before == {name: (repository / name).read_bytes() for name in before}
-    merged = merge(bank, ["decisions/tantivy"], "decisions/new", "Merged.")
-    assert {link.source for link in merged.broken_links or ()} >= {"docs/adr/0002-redis.md"}
-
-
-def test_doctor_suggests_the_new_name_of_a_file_that_git_moved(
-    bank: Bank, repository: Path, git: Git
-) -> None:
-    write(
-        repository, {".memories/a.md": "[[docs/adr/0002-redis]]\n[x](../docs/adr/0002-redis.md)\n"}
-    )
-    git(repository, "add", "-A")
-    git(repository, "commit", "-q", "-m", "Link")
-    git(repository, "mv", "docs/adr/0002-redis.md", "docs/adr/0002-valkey.md")
-    git(repository, "commit", "-q", "-m", "Rename")
-    fixes = {(one.path, one.line): one.fix for one in doctor(bank).findings}
-    assert fixes == {
-        ("a.md", 1): "docs/adr/0002-valkey", ("a.md", 2): "../docs/adr/0002-valkey.md",
-        ("docs/adr/0001-postgres.md", 3): "0002-valkey.md",
-    }  # fmt: skip
-
-
-def test_a_moved_note_keeps_its_relative_links_to_them(bank: Bank, repository: Path) -> None:
-    write(repository, {".memories/a.md": "[x](../docs/adr/0001-postgres.md) [y](../src/no.py)\n"})
-    rename(bank, "a", "deep/er/b")
-    text = (repository / ".memories/deep/er/b.md").read_text()
-    assert text == "[x](../../../docs/adr/0001-postgres.md) [y](../../../src/no.py)\n"
-
-
 def test_they_are_no_duplicates(bank: Bank, repository: Path) -> None:
     text = (repository / "CLAUDE.md").read_text()
     done = remember(bank, text, name="guide")
@@ -223,31 +131,6 @@ def test_they_are_no_duplicates(bank: Bank, repository: Path) -> None:
     assert remember(bank, f"{long} Thrice.", name="longer").similar_to == "long.md"
     imported = import_notes(bank, "markdown", repository / "docs/adr", into="adr")
     assert imported.counts == {"created": 3}
-
-
-def test_the_user_may_let_their_text_be_changed(
-    repository: Path, opening: Opening, git: Git
-) -> None:
-    user = user_file(os.environ)
-    user.parent.mkdir(parents=True)
-    user.write_text(f'[memory]\nwritable_includes = ["{repository}/docs"]\n')
-    bank = opening(repository)
-    assert edit(bank, "0002-redis", "merlin", old="kestrel").changed
-    assert found(bank, "merlin") == ["docs/adr/0002-redis.md"]
-    assert show(bank, "0002-redis").writable
-    with pytest.raises(NoteReadOnly, match="does not move or remove it"):
-        delete(bank, "0002-redis")
-    with pytest.raises(NoteReadOnly):
-        append(bank, "CLAUDE", "more")
-    assert git(repository, "status", "--porcelain") == " M docs/adr/0002-redis.md\n"
-    setting(repository, "docs/adr")
-    with (repository / ".memories/config.toml").open("a") as file:
-        file.write(f'writable_includes = ["{repository}"]\n')
-    user.unlink()
-    ours = opening(repository)
-    assert "writable_includes may not be set by a project" in ours.take_notices()[0]
-    with pytest.raises(NoteReadOnly):
-        edit(ours, "0002-redis", "kestrel", old="merlin")
 
 
 @pytest.mark.parametrize(
@@ -383,24 +266,6 @@ def test_each_file_is_one_note(repository: Path, opening: Opening, include: list
     assert sum("postgres" in name for name in listed) == 1
     assert reasons(bank) == {}
     assert compare(bank).differences == ()
-
-
-def test_odd_files_are_listed_as_in_the_bank(repository: Path, opening: Opening) -> None:
-    (repository / "docs/adr/latin.md").write_bytes("caf\xe9 kestrel\n".encode("latin-1"))
-    (repository / "docs/adr/binary.md").write_bytes(b"a\0b")
-    (repository / "docs/adr/huge.md").write_bytes(b"x" * 2000)
-    (repository / os.fsdecode(b"docs/adr/\xff.md")).write_bytes(b"x")
-    bank = opening(repository, memory__max_note_bytes=1000)
-    assert "docs/adr/latin.md" in found(bank, "kestrel")
-    listed = reasons(bank)
-    assert set(listed) == {"docs/adr/binary.md", "docs/adr/huge.md", "docs/adr/?.md"}
-    with pytest.raises(NoteReadOnly):
-        append(bank, "docs/adr/latin", "x")
-
-
-def test_a_secret_in_them_is_listed(bank: Bank, repository: Path) -> None:
-    write(repository, {"CLAUDE.md": "The key is AKIA" + "Z7QK4M2XWPL9RTVB" + "\n"})
-    assert [one.path for one in doctor(bank).secrets] == ["CLAUDE.md"]
 
 
 def test_a_setting_of_the_user_names_files_that_some_projects_have(
