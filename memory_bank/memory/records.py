@@ -184,6 +184,8 @@ class Listing:
     notes: tuple[NoteRow, ...]
     notices: tuple[str, ...] = ()
     """What may be mistyped in the filters."""
+    more: bool | None = None
+    """True if the limit left notes out."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,6 +74,7 @@ def list_notes(
     Return the most recently created or updated notes; filters as in `recall`.
     """
     wanted = conditions(tags=tags, types=type, since=since, before=before)
+    most = max(limit, 1)
     bank.catch_up()
 
     with bank.lock:
@@ -81,11 +82,12 @@ def list_notes(
 
     def newest(view: View) -> tuple[list[NoteRow], tuple[str, ...]]:
         within = filters.scope(view.manifest, wanted, hidden=include_archived, written=written)
-        found = open_index.newest(view.manifest, within, max(limit, 1), written)
+        found = open_index.newest(view.manifest, within, most + 1, written)
         return found, remarks(view.manifest, (), wanted)
 
     found, notices = bank.read(newest)
-    return Listing(len(found), tuple(found), notices)
+    shown = tuple(found[:most])
+    return Listing(len(shown), shown, notices, more=len(found) > most or None)
 
 
 def show(bank: Bank, name: str, *, count_access: bool = True) -> ShownNote:

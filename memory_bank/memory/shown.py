@@ -60,6 +60,8 @@ def listing(call: Call, found: Listing, bank: Bank) -> int:
     call.notices(found.notices)
     if not found.notes and not call.json:
         call.remark("no notes")
+    if found.more and not call.json:
+        call.remark(f"there are more than {found.result_count}: use --limit")
     return FOUND if found.notes else NOTHING
 
 
