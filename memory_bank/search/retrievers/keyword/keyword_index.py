@@ -392,6 +392,8 @@ class KeywordIndex:
         index = self._opened()
         while self._checksums.meta() != self._loaded:  # repeat if another process commits meanwhile
             self._loaded = self._checksums.check()
+            if self._loaded == _NO_SEGMENTS:
+                self._index = None  # another process emptied it: its files are gone
             index = self._opened()
             index.reload()
         return index.searcher()
