@@ -353,7 +353,10 @@ class History(sqlite.OpenedCache):
                     return False  # the next call goes on
                 continue  # a commit may have too many files to compare
             return self._knows(base, head)
-        base.execute("INSERT OR REPLACE INTO meta VALUES ('refused', ?)", (head,))
+        if not repository.problem(
+            self.tree
+        ):  # else the user may mend that, as `safe.directory` does
+            base.execute("INSERT OR REPLACE INTO meta VALUES ('refused', ?)", (head,))
         return False
 
     def _knows(self, base: Connection, head: str) -> bool:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.bank.embedder_choice import count_tokens
-from memory_bank.base.errors import BadInput
+from memory_bank.base.errors import BadInput, MemoryBankError
 from memory_bank.base.text import Quotes
 from memory_bank.code.index.codebase import open_codebase
+from memory_bank.git import process
 from memory_bank.memory import told
 from memory_bank.memory.remember import remember
+from memory_bank.memory.retrieval.ask import ask
 from memory_bank.memory.retrieval.recall import recall, recall_at
 from memory_bank.memory.show import show
 from memory_bank.memory.why import promote_commit, why
@@ -49,6 +52,25 @@ def test_the_commits_and_notes_behind_a_file_are_listed(bank: Bank) -> None:
     assert [one.date for one in found.behind] == sorted(
         (one.date for one in found.behind), reverse=True
     )
+
+
+def test_nothing_is_quoted_of_commits_that_git_refuses_to_read(
+    bank: Bank, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = "The acquirer answers slowly on Mondays, which is why all of our shops wait longer then."
+    (bank.layout.project / "pay.py").write_text("WAIT = 60\nTRIES = 3\n")
+    run(bank.layout.project, "commit", "-q", "-a", "-m", f"Wait for the acquirer\n\n{told}")
+    variables = {**process._ALLOWED, "GIT_TEST_ASSUME_DIFFERENT_OWNER": "1"}
+    question = "why do shops wait for the acquirer"
+    with monkeypatch.context() as patch:
+        patch.setattr(process, "_ALLOWED", variables)  # as in a folder of another user
+        found = recall(bank, question, include=["commits"], count_access=False)
+        assert "git can't read" in str(found.problem)
+        assert "Mondays" not in repr((found, why(bank, "pay.py")))
+        with open_codebase(bank.layout.project) as code, suppress(MemoryBankError):
+            assert "Mondays" not in repr(ask(bank, code, question, count_access=False))
+    found = recall(bank, question, include=["commits"], count_access=False)
+    assert "Mondays" in repr(found.commits)
 
 
 def test_behind_a_line_are_the_commits_that_changed_it(bank: Bank) -> None:
