@@ -26,8 +26,6 @@ WAYS = ("lexical", "semantic", "hybrid", "rrf")
 COLUMNS = {
     "R@1": "recall@1",
     "R@5": "recall@5",
-    "R@10": "recall@10",
-    "hit@5": "hit@5",
     "NDCG@10": "ndcg@10",
     "MRR": "mrr",
 }
@@ -53,9 +51,7 @@ class Score:
 
     def take(self, found: Sequence[str], seconds: float, question: Question) -> None:
         """Measure one answer."""
-        values = measures.measure(found, question.relevant)
-        values["hit@5"] = float(not question.relevant.keys().isdisjoint(found[:5]))
-        self.answers.append(values)
+        self.answers.append(measures.measure(found, question.relevant))
         self.seconds.append(seconds)
 
     @property
