@@ -43,7 +43,7 @@ def symbols(call: Call, found: SymbolList, code: Codebase, limit: int) -> int:
     elif found.found_by == "search":
         call.remark("no name has these words: found by words and meaning")
     if found.more:
-        call.remark(f"there are more than {limit}: use --limit, or more words")
+        call.remark(f"there are more than {max(limit, 1)}: use --limit, or more words")
     return FOUND if found.symbols else NOTHING
 
 
@@ -126,7 +126,7 @@ def tests(call: Call, found: GuardingTests, code: Codebase, limit: int) -> int:
     if not call.json and not found.tests:
         call.remark(f"no test is known to guard {found.name}")
     if found.more and not call.json:
-        call.remark(f"there are more than {limit}: use --limit")
+        call.remark(f"there are more than {max(limit, 1)}: use --limit")
     return FOUND if found.tests else NOTHING
 
 

@@ -119,8 +119,6 @@ def _made(one: Option) -> click.Parameter:
         settings["default"] = one.default
     if one.read or one.words:
         settings["callback"] = _reading(one)
-    if one.name == "limit" and one.least is None:
-        settings["callback"] = _some
     if one.complete:
         settings["shell_complete"] = _completing(one.complete)
     if one.argument:
@@ -134,13 +132,6 @@ def _made(one: Option) -> click.Parameter:
 
 def _negated(_: click.Context, __: click.Parameter, given: bool) -> bool:  # noqa: FBT001  (click's)
     return not given
-
-
-def _some(ctx: click.Context, param: click.Parameter, given: int | None) -> int | None:
-    """Refuse a limit below 1; functions take it for 1."""
-    if given is not None and given < 1:
-        raise click.BadParameter(f"{given} is below 1", ctx, param)
-    return given
 
 
 def _type(one: Option) -> click.ParamType[Any] | type:

@@ -105,7 +105,6 @@ def test_without_a_bank_and_a_command_the_help_goes_to_stderr(
         (["config", "embeder"], "did you mean 'memory.embedder'?"),
         (["delte", "x"], "type: memory-bank rm x"),
         (["hooks", "install"], "'--client'. Choose from: claude-code, codex, "),
-        (["notes", "--limit", "0"], "'--limit': 0 is below 1"),
     ],
 )
 def test_a_misspelt_word_gets_a_suggestion(mb: Run, args: list[str], words: str) -> None:

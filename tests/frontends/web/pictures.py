@@ -213,7 +213,7 @@ def take(folder: Path, names: list[str]) -> None:
                 if name == "palette":
                     page.keyboard.press("Control+k")
                     page.keyboard.type("amount")
-                page.wait_for_timeout(2500 if name in {"graph", "review"} else 700)
+                page.wait_for_timeout(4000)  # parts that come later, on a busy machine, too
                 file = folder / f"{name}-{look}.png"
                 page.screenshot(path=file)
                 _shrink(file)
