@@ -6,6 +6,7 @@ import asyncio
 from collections import Counter, OrderedDict
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
@@ -23,6 +24,7 @@ from memory_bank.frontends.serving.serving_background import Background
 from memory_bank.frontends.serving.shared_bank import SharedBank
 from memory_bank.frontends.web.site import HINTS, Site
 from memory_bank.notes.compare.note_change import NoteChange
+from memory_bank.notes.names import name_of
 from memory_bank.review import review, revision_range
 from memory_bank.review.formats.markdown import OWN_LISTS
 from memory_bank.review.formats.word_diff import spans_of
@@ -203,7 +205,7 @@ def _report(bank: Bank, found: Review) -> dict[str, Any]:
         "removed": kinds["removed"],
         "gone": {one.path for one in kinds["removed"]},
         "titles": titles,
-        "first": _first,
+        "first": partial(_first, titles={name_of(path): name for path, name in titles.items()}),
         "words": spans_of,
         "most": _MOST,
     }
@@ -258,12 +260,12 @@ def _said(found: Review, kinds: Mapping[str, Sequence[NoteChange]]) -> str:
     return " ".join(said)
 
 
-def _first(change: NoteChange) -> str:
+def _first(change: NoteChange, titles: Mapping[str, str]) -> str:
     """Return the first sentence that a change has, for its folded row."""
     for section in change.sections:
         for claim in section.claims:
             text = "".join(one.text for one in spans_of(claim) if one.kind != "delete")
-            line = plain(text)
+            line = plain(text, titles)
             if len(line) > _TITLE and not line.startswith((change.title, *_NO_SENTENCE)):
                 return line[:_LINE]
     return change.remark or ""
