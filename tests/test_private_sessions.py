@@ -11,18 +11,16 @@ import pytest
 
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.base import paths
-from memory_bank.base.errors import BadName, Busy, NoteExists, StorageFailed
+from memory_bank.base.errors import BadName, Busy, StorageFailed
 from memory_bank.base.locks import locked
 from memory_bank.base.paths import GITIGNORE
-from memory_bank.memory.change import set_status
-from memory_bank.memory.create import create
-from memory_bank.memory.edit import append, edit, update
-from memory_bank.memory.maintenance import ChangedPaths, compare, follow
-from memory_bank.memory.move_and_merge import merge, rename
+from memory_bank.memory.edit import append
+from memory_bank.memory.maintenance import ChangedPaths, follow
+from memory_bank.memory.move_and_merge import rename
 from memory_bank.memory.remember import remember, session_note
 from memory_bank.memory.retrieval.recall import recall
 from memory_bank.memory.show import list_notes, show
-from memory_bank.memory.trash import delete, empty_trash, restore, trash
+from memory_bank.memory.trash import delete, trash
 from memory_bank.notes.storage import store
 from memory_bank.notes.storage.store import Store
 from memory_bank.review.doctor import doctor
@@ -71,56 +69,12 @@ def test_a_note_of_a_session_is_outside_of_the_project(bank: Bank, project: Path
         assert show(bank, name).path == noted.path
 
 
-def test_every_command_reaches_it(bank: Bank) -> None:
-    path = session_note(bank, X).path
-    file = bank.roots.file(path)
-    append(bank, path, "It says so in the log.")
-    edit(bank, path, "128 KB", old="64 KB")
-    assert "128 KB.\n\nIt says" in file.read_text()
-    assert found(bank, "128 KB") == [path]
-    set_status(bank, path, "archived")
-    assert found(bank) == []
-    set_status(bank, path, "active")
-    update(bank, path, X)
-    assert rename(bank, path, "sessions/queue").path == "sessions/queue.md"
-    assert bank.roots.file("sessions/queue").with_suffix(".md").is_file()
-    assert not file.exists()
-    create(bank, "sessions/other", "Another one")
-    merge(bank, ["sessions/queue", "sessions/other"], "sessions/both", "Both of them")
-    assert [one.path for one in trash(bank)] == ["sessions/queue.md", "sessions/other.md"]
-    assert {one.name for one in notes_of(bank).iterdir()} == {"sessions", ".trash"}
-    assert not bank.layout.trash.exists()
-    deleted = delete(bank, "sessions/both")
-    assert [one.path for one in trash(bank, "sessions/both")] == ["sessions/both.md"]
-    assert trash(bank, "sessions/both")[0].first_line == "Both of them"
-    assert restore(bank, "sessions/both", version=deleted.version) == "sessions/both.md"
-    assert len(empty_trash(bank)) == 2
-    assert trash(bank) == []
-    assert compare(bank).differences == ()
-    assert doctor(bank).healthy
-
-
-def test_two_work_trees_have_the_same_notes(
-    bank: Bank, tree: Path, project: Path, git: Git, opening: Opening
-) -> None:
-    other = opening(tree)
-    assert found(other) == []
-    path = session_note(bank, X).path
-    assert found(other) == [path]
-    assert session_note(other, X).action == "updated_existing"
-    append(other, path, "And it retries forever.")
-    assert found(bank, "retries forever") == [path]
-    other.close()
-    git(project, "clean", "-q", "-dffx")
-    git(project, "worktree", "remove", "--force", str(tree))
-    assert found(opening(project)) == [path]
-
-
 def test_a_write_waits_for_that_of_another_work_tree(
     bank: Bank, tree: Path, opening: Opening, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = session_note(bank, X).path
     other = opening(tree)
+    assert session_note(other, X).action == "updated_existing"
     monkeypatch.setattr(store, "locked", lambda folder, **how: locked(folder, **how | {"wait": 0}))
     with bank.store.writing(path):
         for change in (
@@ -177,58 +131,6 @@ def test_a_bank_that_keeps_them_goes_on(project: Path, opening: Opening, why: st
     assert rename(bank, path, "sessions/queue").path == "sessions/queue.md"
     assert rename(bank, "facts/bm25", "sessions/bm25").path == "sessions/bm25.md"
     assert not (bank.layout.state(bank.id) / "notes").exists()
-
-
-def test_both_places_are_read(bank: Bank, project: Path, opening: Opening) -> None:
-    first = session_note(bank, X).path
-    (project / ".memories/sessions").mkdir()
-    (project / ".memories/sessions/theirs.md").write_text("Their queue drops jobs, too\n")
-    assert set(found(bank)) == {first, "sessions/theirs.md"}
-    new = session_note(bank, "A second one").path
-    assert bank.roots.is_private(new), "who has private ones goes on with these"
-    (project / ".memories" / first).write_text("The same path\n")
-    assert show(bank, first).content == "The same path\n"
-    assert "has the same path" in doctor(bank).unindexed[0].reason
-    with pytest.raises(NoteExists):
-        create(bank, "sessions/theirs", "Mine")
-    with pytest.raises(NoteExists):
-        create(bank, new.replace("sessions", "Sessions"), "Mine")
-
-
-def test_a_note_moves_neither_in_nor_out(bank: Bank) -> None:
-    path = session_note(bank, X).path
-    create(bank, "facts/queue", "A fact")
-    delete(bank, "facts/bm25")
-    for move in (
-        lambda: rename(bank, path, "facts/moved"),
-        lambda: merge(bank, [path], "facts/moved", "Merged"),
-        lambda: merge(bank, ["facts/queue", path], "facts/queue", "Merged"),
-    ):
-        with pytest.raises(BadName) as error:
-            move()
-        assert "promote" in error.value.hint
-    for move in (
-        lambda: rename(bank, "facts/queue", "sessions/moved"),
-        lambda: restore(bank, "facts/bm25", "sessions/moved"),
-    ):
-        with pytest.raises(BadName, match="private state"):
-            move()
-    delete(bank, path)
-    with pytest.raises(BadName):
-        restore(bank, path, "facts/moved")
-    assert restore(bank, path) == path
-
-
-def test_links_lead_in_and_out(bank: Bank) -> None:
-    noted = session_note(bank, f"{X} See [[facts/bm25]] and [it](../facts/bm25.md).")
-    create(bank, "facts/queue", f"See [[{noted.path}]]")
-    renamed = rename(bank, "facts/bm25", "facts/ranking")
-    assert noted.path in renamed.relinked
-    text = show(bank, noted.path).content
-    assert "[[facts/ranking]]" in text
-    assert "(../facts/ranking.md)" in text
-    assert rename(bank, noted.path, "sessions/queue").relinked == ("facts/queue.md",)
-    assert "[[sessions/queue" in show(bank, "facts/queue").content
 
 
 def test_a_move_whose_links_cannot_follow_is_made_and_says_so(
