@@ -464,7 +464,7 @@ def private_folder(path: Path) -> Path:
     try:
         path.mkdir(parents=True, exist_ok=True)
         ignore = path / ".gitignore"
-        if not ignore.is_symlink() and not ignore.exists() and not _ignored(path.parent):
+        if not ignore.is_symlink() and not ignore.exists() and not _ignored(path):
             ignore.write_text(_IGNORE_ALL, encoding="utf-8")
     except OSError as error:
         raise StorageFailed(
@@ -474,14 +474,14 @@ def private_folder(path: Path) -> Path:
 
 
 def _ignored(folder: Path) -> bool:
-    """Tell whether a folder has such a `.gitignore`; no link is followed."""
-    rules = folder / ".gitignore"
-    try:
-        found = rules.lstat()
-        plain = S_ISREG(found.st_mode) and found.st_size == len(_IGNORE_ALL)
-        return plain and rules.read_bytes() == _IGNORE_ALL.encode()
-    except OSError:
-        return False
+    """Tell whether one of the two folders above has such a file; no link is followed."""
+    for rules in (one / ".gitignore" for one in folder.parents[:2]):
+        with suppress(OSError):
+            found = rules.lstat()
+            plain = S_ISREG(found.st_mode) and found.st_size == len(_IGNORE_ALL)
+            if plain and rules.read_bytes() == _IGNORE_ALL.encode():
+                return True
+    return False
 
 
 def without_links(folder: Path) -> Path:
