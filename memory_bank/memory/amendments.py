@@ -56,6 +56,9 @@ _PAST = re.compile(
 )
 """Words of a question about what held before."""
 
+_SHARED = 2
+"""Fewest words that both have: in a bank of few notes, one in common makes notes look alike."""
+
 _HEAD = 60
 """Words at the start of a note that tell whether it changes something."""
 
@@ -93,7 +96,7 @@ class DatedNote:
 
     def amends(self, old: DatedNote, likeness: float, next_best: float) -> bool:
         """Tell whether it may amend the note that is nearest to it."""
-        if not 0 < old.created < self.created:
+        if not 0 < old.created < self.created or len(self.words & old.words) < _SHARED:
             return False
         bounds = [OTHER]
         if _AMENDING.search(self.head):
