@@ -22,6 +22,7 @@ from memory_bank.memory.show import show
 from memory_bank.search.retrievers import vectors
 from memory_bank.search.retrievers.vectors import vector_index
 from tests.git.history_builder import Made, make, run
+from tests.search.views import view_of
 
 Opening = Callable[..., Bank]
 
@@ -187,7 +188,7 @@ def test_a_question_waits_longer_where_there_is_nothing_to_answer_from(
     monkeypatch.setattr("memory_bank.search.index.index._WAIT", 0.1)
     (folder / "a.md").write_text("kestrel")
     bank = opening(folder)
-    bank._index.opened()  # made, and nothing in it yet
+    view_of(bank)  # made, and nothing in it yet
     with ThreadPoolExecutor(1) as other:
         with locked(private_folder(folder / ".index")):
             answer = other.submit(found, bank, "kestrel")

@@ -26,6 +26,7 @@ from memory_bank.memory.show import show
 from memory_bank.memory.trash import delete, restore, trash
 from memory_bank.notes.storage import journal
 from memory_bank.search.manifest import link_rows
+from tests.search.views import view_of
 
 Put = Callable[[dict[str, str]], None]
 
@@ -59,7 +60,7 @@ def leads(bank: Bank) -> dict[str, list[str]]:
     """Map each note to the notes and ghosts that it links to."""
     bank.catch_up()
     found: dict[str, list[str]] = {}
-    for row in link_rows.all_links(bank._index.opened().manifest):
+    for row in link_rows.all_links(view_of(bank).manifest):
         found.setdefault(row.source_key, []).append(row.dest_key or f"ghost:{row.ghost}")
     return found
 
