@@ -33,7 +33,7 @@ class _Bound(NamedTuple):
 
 
 AMENDING, CHANGING, OTHER = _Bound(0.2, 1.4), _Bound(0.25, 1.6), _Bound(0.3, 2.5)
-"""For a note that says that it amends, one with words of change, and one without."""
+"""For a note that says that it amends, one with words of change, and a short one without."""
 
 _AMENDING = re.compile(
     r"\b(?:amend(?:s|ed|ing|ments?)?|supersed(?:es?|ed|ing)|replaces|revis(?:es?|ed|ion)"
@@ -61,6 +61,9 @@ _SHARED = 2
 
 _HEAD = 60
 """Words at the start of a note that tell whether it changes something."""
+
+_SHORT = 1500
+"""Characters of the longest note that may amend another one without saying so."""
 
 _READ = 20_000
 """Characters of a note that are compared."""
@@ -94,16 +97,23 @@ class DatedNote:
         """Its first words."""
         return " ".join(_TITLE.sub("", self.text[: _HEAD * 20]).split()[:_HEAD])
 
+    @cached_property
+    def bounds(self) -> Sequence[_Bound]:
+        """What it takes to amend another note; nothing does for a long one without such words."""
+        found = (
+            (AMENDING, _AMENDING.search(self.head)),
+            (CHANGING, _CHANGING.search(self.head)),
+            (OTHER, len(self.text) < _SHORT),
+        )
+        return [bound for bound, holds in found if holds and self.created > 0]
+
     def amends(self, old: DatedNote, likeness: float, next_best: float) -> bool:
         """Tell whether it may amend the note that is nearest to it."""
         if not 0 < old.created < self.created or len(self.words & old.words) < _SHARED:
             return False
-        bounds = [OTHER]
-        if _AMENDING.search(self.head):
-            bounds.append(AMENDING)
-        if _CHANGING.search(self.head):
-            bounds.append(CHANGING)
-        return any(likeness >= one.least and likeness >= one.apart * next_best for one in bounds)
+        return any(
+            likeness >= one.least and likeness >= one.apart * next_best for one in self.bounds
+        )
 
 
 def asks_about_past(question: str) -> bool:
@@ -116,7 +126,7 @@ def amended(view: View, notes: Sequence[DatedNote]) -> dict[int, int]:
 
     Pairs that a link connects are answered, and left out.
     """
-    newer = [at for at, note in enumerate(notes) if note.created]
+    newer = [at for at, note in enumerate(notes) if note.bounds]
     if not newer or len(notes) < 2:  # noqa: PLR2004  (a pair)
         return {}
     compared = _Likeness(view, notes)
@@ -154,7 +164,7 @@ def older_of(roots: Roots, view: View, row: DocumentRow) -> str | None:
         return None
     (note,) = dated(roots, view, [row])
     index = view.index.retrievers.get("notes")
-    if not note.created or index is None:
+    if not note.bounds or index is None:
         return None
     rarity = _rarity(view, [note])
     asked = sorted(note.words, key=lambda word: (-rarity[word], word))[:_ASKED]
