@@ -36,7 +36,7 @@ def published(
 def test_the_nearest_rows_come_first_with_their_cosines(
     request: pytest.FixtureRequest, tmp_path: Path, published: VectorGeneration
 ) -> None:
-    """A graph (HNSW) is approximate: it may miss one of fifty."""
+    """A graph (HNSW), made by several threads, is approximate: it may miss two of fifty."""
     matrix = VectorSnapshot(tmp_path, published)
     missed = 0
     for number in range(0, ROWS, 30):
@@ -47,7 +47,7 @@ def test_the_nearest_rows_come_first_with_their_cosines(
         rows = [KEYS.tolist().index(key) for key in keys.tolist()]
         np.testing.assert_allclose(scores, cosines[rows], atol=0.01)
         assert scores.tolist() == sorted(scores.tolist(), reverse=True)
-    assert missed <= (1 if request.node.callspec.params["published"] == "graph" else 0)
+    assert missed <= (2 if request.node.callspec.params["published"] == "graph" else 0)
 
 
 def test_chosen_rows_are_those_that_were_published(
