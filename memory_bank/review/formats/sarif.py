@@ -46,7 +46,7 @@ def sarif(review: Review, version: str) -> str:
             }
         },
         "automationDetails": {"id": "memory-bank/review/"},
-        "columnKind": "utf16CodeUnits",
+        "columnKind": "unicodeCodePoints",
         "originalUriBaseIds": {_ROOT: {"description": {"text": "The root of the repository."}}},
         "invocations": [_invocation(review)],
         "results": [

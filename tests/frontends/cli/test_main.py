@@ -5,7 +5,6 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import click
@@ -165,7 +164,9 @@ def test_a_signal_ends_a_command(project: Path, number: int, code: int) -> None:
         text=True,
     )
     signal.signal(signal.SIGINT, before)
-    time.sleep(1.0)  # it waits for its stdin by then
+    assert process.stdin is not None
+    process.stdin.write("x" * 100_000)  # more than a pipe holds: it has begun to read then
+    process.stdin.flush()
     process.send_signal(number)
     out, err = process.communicate(timeout=30)
     assert process.returncode == code

@@ -49,7 +49,7 @@ def test_columns_are_utf_16_code_units_and_absent_for_a_whole_line() -> None:
         "endColumn": 9,
     }
     assert region(line=3, column=5, end_line=4, end_column=2)["endLine"] == 4
-    assert run_of(review())["columnKind"] == "utf16CodeUnits"
+    assert run_of(review())["columnKind"] == "unicodeCodePoints"
 
 
 @pytest.mark.parametrize(
