@@ -57,7 +57,6 @@ class Param(NamedTuple):
     excludes: bool = False
     """Whether `-word` in a query excludes a word."""
     shown_default: str = ""
-    hidden: bool = False
     about: str = ""
     """What it is, for agents; each word costs tokens in every session."""
     only: Any = None
@@ -163,15 +162,11 @@ class Operation(NamedTuple):
     def parameters(self) -> list[Parameter]:
         """The parameters of its command, those of its view after those of the verb.
 
-        One that is neither an argument nor has a help is for agents only, unless it is hidden.
+        One that is neither an argument nor has a help is for agents only.
         """
         functions = filter(None, (self.run, self.through, self.show))
         found = {one.name: one for function in functions for one in parameters(function)}
-        return [
-            one
-            for one in found.values()
-            if one.param.argument or one.param.help or one.param.hidden
-        ]
+        return [one for one in found.values() if one.param.argument or one.param.help]
 
 
 class Topic(NamedTuple):

@@ -98,7 +98,7 @@ def _options(words: Sequence[str]) -> str:
     for name in sorted(commands, key=lambda name: (words.index(name.partition(" ")[0]), name)):
         one = operation.declared[name]
         for each in one.parameters:
-            if not (each.param.argument or each.param.hidden or each.param.help in _OF_ALL):
+            if not (each.param.argument or each.param.help in _OF_ALL):
                 options.setdefault((_flags(each), each.param.help), []).append(name)
     blocks: dict[str, list[str]] = {"": []} if len(commands) == 1 else {"all": []}
     for (flags, what), names in options.items():

@@ -175,7 +175,6 @@ def _of_modes(
         str | None, Param("lexical, semantic, hybrid", metavar="MODE", choices=MODES)
     ] = None,
     compare: Annotated[str, Param("Two modes side by side", metavar="MODE,MODE", read=_pair)] = "",
-    split: Annotated[str | None, Param(hidden=True)] = None,
     steady: bool = False,
     progress: Progress | None = None,
     **options: Any,  # noqa: ANN401  (those of the verb)
@@ -183,7 +182,7 @@ def _of_modes(
     """Measure one mode or two."""
     if mode and compare:
         raise call.usage_error("choose one: --mode or --compare")
-    if split or (queries and Path(queries).is_dir()):
+    if queries and Path(queries).is_dir():
         raise call.usage_error(_MOVED)
     modes = tuple(compare) or ((mode,) if mode else ())
     with call.open() as bank:

@@ -125,9 +125,7 @@ def _made(one: Option) -> click.Parameter:
         return click.Argument([one.name], nargs=-1 if one.many or one.words else 1, **settings)
     flags = one.flags.split(", ") if one.flags else [f"--{one.name.replace('_', '-')}"]
     what = f"{one.help}  [default: {one.shown_default}]" if one.shown_default else one.help
-    return click.Option(
-        [*flags, one.name], help=what, hidden=one.hidden, multiple=one.many, **settings
-    )
+    return click.Option([*flags, one.name], help=what, multiple=one.many, **settings)
 
 
 def _negated(_: click.Context, __: click.Parameter, given: bool) -> bool:  # noqa: FBT001  (click's)
