@@ -95,7 +95,7 @@ class Quotes:
 
 def clean(text: str) -> str:
     """Return a text with line ends as newlines and invisible characters escaped."""
-    return cast("str", unhidden(text.replace("\r\n", "\n")))
+    return cast("str", unhidden(text.replace("\r\n", "\n").replace("\r", r"\x0d")))
 
 
 def one_line(text: str) -> str:

@@ -54,7 +54,7 @@ def test_nothing_hidden_is_left(text: str) -> None:
 def test_what_is_hidden_is_written_out() -> None:
     assert clean("a\u200bb\u202ec\x1b[1m") == r"a\u200bb\u202ec\x1b[1m"
     assert clean("\U000e0041") == r"\U000e0041"
-    assert clean("one\r\ntwo\rthree\ttab") == "one\ntwo\\x0dthree\ttab"
+    assert clean("one\r\ntwo\rthree\ttab\r\r\n") == "one\ntwo\\x0dthree\ttab\\x0d\n"
     assert clean("naïve 日本語 🙂 ❤\ufe0f") == "naïve 日本語 🙂 ❤\ufe0f"
     assert clean("❤\ufe0f\ufe0f") == "❤\ufe0f\\ufe0f"
 
