@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
+from stat import S_ISDIR
 
 from memory_bank.base.paths import user_folder
 from memory_bank.git import process
@@ -23,6 +24,15 @@ ORDINARY = (*_PLAIN, "--no-mailmap", "--no-show-signature")
 
 _EVERY = ("--cached", "--others", "--exclude-standard")
 """Options of `ls-files` for all files that are tracked, or would be by `git add --all`."""
+
+_STATS = re.compile(
+    r"([^\0]+)\0  ctime: .*\n  mtime: (\d+):(\d+)\n  dev: .*\n  uid: .*\n"
+    r"  size: (\d+)\tflags: ([0-9a-f]+)\n"
+)
+"""A file in the list of `ls-files --debug`: its name, time and size when git read it last."""
+
+_SKIPPED = 0x40000000
+"""The flag of a file that a sparse checkout leaves out."""
 
 _MAX_ARGUMENTS = 100
 """Maximum number of paths or commits in one command, whose length systems limit."""
@@ -245,12 +255,34 @@ def is_partial(tree: Path) -> bool:
     return "promisor" in config or "partialclone" in config
 
 
-def uncommitted(tree: Path, folder: Path) -> int:
-    """Return the number of Markdown files below a folder that differ from HEAD, or are new."""
-    where = ("--", folder.relative_to(tree).as_posix())
-    changed = _run(tree, "diff-index", *_PLAIN, "-z", "--name-only", "HEAD", *where) or ""
-    new = _run(tree, "ls-files", "-z", "--others", "--exclude-standard", *where) or ""
-    return sum(name.endswith(".md") for name in {*changed.split("\0"), *new.split("\0")})
+def uncommitted(folder: Path) -> frozenset[str]:
+    """Return the tracked files below a folder that differ from HEAD, by their size and time.
+
+    `git diff-index HEAD` would read some of them, through filters that the repository names.
+    """
+    staged = _run(folder, "diff-index", "--cached", *_PLAIN, "-z", "--name-only", "--relative",
+                  "HEAD", "--") or ""  # fmt: skip
+    found = {*staged.split("\0")} - {""}
+    for name, seconds, rest, size, flags in _STATS.findall(
+        _run(folder, "ls-files", "-z", "--debug") or ""
+    ):
+        try:
+            now = (folder / name).lstat()
+        except OSError:
+            if not int(flags, 16) & _SKIPPED:
+                found.add(name)
+            continue
+        time = now.st_mtime_ns if int(rest) else now.st_mtime_ns // 10**9 * 10**9
+        same = (int(seconds) * 10**9 + int(rest), int(size)) == (time, now.st_size % 2**32)
+        if not same and not S_ISDIR(now.st_mode):  # a folder is that of a submodule
+            found.add(name)
+    return frozenset(found)
+
+
+def untracked(folder: Path) -> frozenset[str]:
+    """Return the files below a folder that are neither tracked nor ignored."""
+    listed = _run(folder, "ls-files", "-z", "--others", "--exclude-standard") or ""
+    return frozenset(listed.split("\0")) - {""}
 
 
 def staged_renames(tree: Path) -> dict[str, str]:

@@ -101,17 +101,20 @@ def _in_formats(
     of_base = partial(opened, revisions=revisions, staged=staged, worktree=worktree)
     with call.open(of_base) as bank:
         found = review(bank, revisions, staged=staged, worktree=worktree)
-        tree = None if revisions or staged or worktree else repository.worktree(bank.layout.root)
-        others = repository.uncommitted(tree, bank.layout.root) if tree else 0
+        root = bank.layout.root
+        others: set[str] = set()
+        if not (revisions or staged or worktree):
+            others = {*repository.uncommitted(root), *repository.untracked(root)}
+        notes = sum(name.endswith(".md") for name in others)
     for shown_as, file in zip(formats, outputs, strict=False):
         text = _rendered(found, shown_as)
         output_files.write(Path(file), text.encode("utf-8", "replace"))
     if not outputs:
         _show(call, found, formats[0], every=every)
-        if others and formats[0] == "terminal":
-            is_are = "is" if others == 1 else "are"
+        if notes and formats[0] == "terminal":
+            is_are = "is" if notes == 1 else "are"
             call.remark(
-                f"{count(others, 'note')} {is_are} not committed: memory-bank review --worktree"
+                f"{count(notes, 'note')} {is_are} not committed: memory-bank review --worktree"
             )
     failed = lint.fails(found.worst(), fail_on or "error")
     return FINDINGS if failed else FOUND

@@ -10,6 +10,7 @@ from memory_bank.bank import open_index
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.open_index import View
 from memory_bank.base.text import estimate
+from memory_bank.git import repository
 from memory_bank.notes.decision_records import ENDED
 from memory_bank.search.manifest import document_graph, filters
 from memory_bank.sessions import context
@@ -18,7 +19,7 @@ from memory_bank.sessions.compression.sentences import covered
 from memory_bank.sessions.compression.wording import DECIDED
 from memory_bank.sessions.notes import note_reading
 from memory_bank.sessions.records import GitState, Observation, Session
-from memory_bank.sessions.state import git_state, project_of, uncommitted
+from memory_bank.sessions.state import git_state, project_of
 from memory_bank.sessions.summaries import open_steps
 
 MOST_TOKENS = 500
@@ -102,7 +103,7 @@ def _parts(
     branch = (git_state(bank.layout.project) or _NO_STATE).branch
     recent.sort(key=lambda one: one.created_at, reverse=True)
     recent.sort(key=lambda one: not (one.git and one.git.branch == branch))
-    changed = uncommitted(bank.layout.project) if recent else frozenset()
+    changed = repository.uncommitted(bank.layout.project) if recent else frozenset()
     recent.sort(key=lambda one: changed.isdisjoint((*one.files_modified, *one.files_read)))
     decided = [*rules, *_decided(recent, others)]
     learned = [

@@ -188,12 +188,6 @@ def _stamp(tree: Path) -> tuple[object, ...]:
     return tuple(stamps)
 
 
-def uncommitted(project: Path) -> frozenset[str]:
-    """Return the tracked files with changes that are not committed, below a project."""
-    found = process.run(project, "diff-index", "--name-only", "--relative", "-z", "HEAD", "--")
-    return frozenset((found or "").split("\0")) - {""}
-
-
 def as_left(project: Path, sessions: Sequence[Session]) -> list[Session]:
     """Return sessions in which changes that are gone again read as taken back.
 
@@ -214,7 +208,9 @@ def as_left(project: Path, sessions: Sequence[Session]) -> list[Session]:
     if not files:
         return list(sessions)
     words = ("--literal-pathspecs", "ls-files", "-z", "--", *sorted(files)[:_MOST_FILES])
-    clean = frozenset((process.run(project, *words) or "").split("\0")) - uncommitted(project)
+    clean = frozenset((process.run(project, *words) or "").split("\0")) - repository.uncommitted(
+        project
+    )
     return [
         replace(
             session,

@@ -434,3 +434,28 @@ def test_files_are_those_that_are_tracked_or_would_be(project: Path, git: Git) -
     assert left is not None
     assert set(found) - set(left) == {"src/index.py", "new file.py"}
     assert repository.files(project, ["--output=x", "-z", "!"]) is not None
+
+
+def test_files_that_differ_from_head_are_found_without_a_filter(
+    tmp_path: Path, git: Callable[..., str]
+) -> None:
+    root = tmp_path / "project"
+    for name in ("same.md", "sub/changed.md", "sub/staged.md", "gone.md", "odd\nname.md"):
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text("one\n")
+    git(root, "init", "-q")
+    git(root, "add", "-A")
+    git(root, "commit", "-qm", "Begin")
+    program = hostile.trap(tmp_path)
+    (root / ".gitattributes").write_text("* filter=trap\n")
+    git(root, "config", "filter.trap.clean", str(program))
+    assert repository.uncommitted(root) == frozenset()
+    (root / "sub/changed.md").write_text("two\n")
+    (root / "gone.md").unlink()
+    (root / "new.md").write_text("three\n")
+    git(root, "-c", "filter.trap.clean=cat", "rm", "-q", "--cached", "sub/staged.md")
+    (tmp_path / "sprung").unlink(missing_ok=True)
+    assert repository.uncommitted(root) == {"gone.md", "sub/changed.md", "sub/staged.md"}
+    assert repository.uncommitted(root / "sub") == {"changed.md", "staged.md"}
+    assert repository.untracked(root) == {".gitattributes", "new.md", "sub/staged.md"}
+    assert not (tmp_path / "sprung").exists()
