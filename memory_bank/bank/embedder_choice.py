@@ -106,7 +106,10 @@ def _listed(call: Call, found: Sequence[EmbedderShown]) -> None:
 def _state(one: EmbedderShown) -> str:
     if one.ready:
         return "ready"
-    return "not installed" if one.hint and " embedder install " in one.hint else one.problem or ""
+    if one.hint and " embedder install " in one.hint:
+        return "not installed"
+    # what is missing besides a setting, such as an extra of the package, is told by the hint
+    return one.hint if one.hint and " install " in one.hint else one.problem or ""
 
 
 def _installed(call: Call, settings: Settings, name: str) -> str:

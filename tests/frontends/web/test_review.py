@@ -50,7 +50,7 @@ def test_the_report_loads_by_itself(changed: Path, serve: Serve, look: Look) -> 
     page = look(f"{serve().url}/review")
     page.get_by_role("heading", name="Changed 2 notes").wait_for()
     text = " ".join(page.locator("main").inner_text().split())
-    assert "Of the notes, 1 new, 1 changed, 1 renamed." in text
+    assert "Notes: 1 new, 1 changed, 1 renamed." in text
     size = page.locator("details.change", has_text="Size").first
     assert size.locator("del").first.inner_text() == "small."
     assert size.locator("ins", has_text="large.").count() == 1
