@@ -137,7 +137,8 @@ def test_threads_that_really_can_not_start_are_a_plain_error(
     project: Path, run_python: Run
 ) -> None:
     done = run_python(LIMITED, project, 4_000_000, check=False)
-    assert done.returncode == 3, done.stdout + done.stderr
-    assert "error: this machine" in done.stderr
+    # the index of notes may be open already and answer; what is not searched is said then
+    expected = {0: "not searched: this machine", 3: "error: this machine"}
+    assert expected[done.returncode] in done.stderr, done.stdout + done.stderr
     assert "unexpected" not in done.stderr
     assert "damaged" not in done.stderr
