@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from lsprotocol import types
+from pygls.exceptions import JsonRpcException
 from pygls.lsp.client import LanguageClient
 from pygls.uris import from_fs_path
 
@@ -92,7 +93,11 @@ class Editor:
 
     def ask(self, question: Callable[[Any], Coroutine[Any, Any, Result] | Any], params: Any) -> Any:
         async def asked() -> Any:
-            return await question(params)
+            try:
+                return await question(params)
+            except JsonRpcException as error:
+                error.add_note(str(error.data))  # where the server failed
+                raise
 
         return self._run(asked())
 
