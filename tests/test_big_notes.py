@@ -28,7 +28,7 @@ def indexed(bank: Path, text: str) -> tuple[float, list[str]]:
         found = recall(opened, "still water", mode="lexical")
         took = time.process_time() - began
         assert [note.path for note in found.notes] == ["big.md"]
-        return took, [fault.reason for fault in doctor(opened).faults]
+        return took, [one.message for one in doctor(opened).findings if one.rule == "fault"]
 
 
 @pytest.mark.parametrize("name", LINES)
@@ -44,12 +44,12 @@ def test_a_note_of_400_000_links_is_listed_with_the_reason_why_it_is_skipped(
     with open_bank(folder) as bank:
         found = recall(bank, "still water", mode="lexical")
         took = time.process_time() - began
-        (skipped,) = doctor(bank).unindexed
+        skipped = doctor(bank).findings[0]
     assert [note.path for note in found.notes] == ["small.md"]
     assert took < 10
-    assert skipped.path == "big.md"
-    assert reason in skipped.reason
-    assert skipped.reason.endswith("in more than 4,000,000 bytes")
+    assert (skipped.rule, skipped.path) == ("unindexed", "big.md")
+    assert reason in skipped.message
+    assert skipped.message.endswith("in more than 4,000,000 bytes")
 
 
 @pytest.mark.torture
@@ -74,9 +74,9 @@ def test_hostile_front_matter_keeps_no_other_note_from_being_found(folder: Path)
     (folder / "good.md").write_text("# Good\n\nstill water\n")
     with open_bank(folder) as bank:
         found = recall(bank, "water", mode="lexical")
-        (fault,) = doctor(bank).faults
+        fault = doctor(bank).findings[0]
     assert {note.path for note in found.notes} == {"bad.md", "good.md"}
-    assert (fault.path, fault.reason) == (
+    assert (fault.path, fault.message) == (
         "bad.md",
         "front matter can't be parsed: longer than 100,000 characters",
     )

@@ -71,7 +71,7 @@ def paths(bank: Bank) -> set[str]:
 
 
 def reasons(bank: Bank) -> dict[str, str]:
-    return {one.path: one.reason for one in doctor(bank).unindexed}
+    return {one.path: one.message for one in doctor(bank).findings if one.rule == "unindexed"}
 
 
 def test_changes_are_found_at_once(bank: Bank, repository: Path) -> None:

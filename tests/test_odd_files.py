@@ -38,7 +38,7 @@ def test_all_are_indexed_or_listed_and_stay(odd: Path) -> None:
     with open_bank(odd, settings={"memory.embedder": "hashing"}) as bank:
         health = doctor(bank)
         indexed = {path for _, path in document_rows.all_keys(view_of(bank).manifest)}
-        reasons = {file.path: file.reason for file in health.unindexed}
+        reasons = {one.path: one.message for one in health.findings if one.rule == "unindexed"}
         for path in before:
             assert path in indexed or reasons.get(path), path
         assert set(reasons.values()).isdisjoint({""})

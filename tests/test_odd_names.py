@@ -43,7 +43,7 @@ def test_files_with_odd_names_are_read_and_listed(odd: Path, opening: Opening) -
     assert {note.path for note in recall(bank, "kestrel", 20).notes} == set(ODD)
     assert {note.path for note in list_notes(bank, 20).notes} == set(ODD)
     health = doctor(bank)
-    assert {file.path for file in health.odd_names} == set(ODD)
+    assert {one.path for one in health.findings if one.rule == "odd-name"} == set(ODD)
     assert health.healthy, "nothing has to be repaired"
     for name in ODD:
         assert bank.find(name) == name

@@ -185,7 +185,7 @@ def test_a_symbolic_link_leads_nowhere(
         (notes / "sessions").mkdir(parents=True)
         (notes / "sessions/theirs.md").symlink_to(outside / "sessions/theirs.md")
     assert found(bank) == []
-    assert any("symbolic link" in one.reason for one in doctor(bank).unindexed)
+    assert any("symbolic link" in one.message for one in doctor(bank).findings)
     if what != "note":
         with pytest.raises((StorageFailed, BadName)):
             session_note(bank, X)

@@ -19,6 +19,17 @@ class Edit(NamedTuple):
     new: str
 
 
+class OtherNote(NamedTuple):
+    """Another note that a finding is about."""
+
+    path: str
+    file: str
+    """Its path below the work tree."""
+    line: int = 1
+    text: str | None = None
+    """Its sentence; None for the whole note."""
+
+
 class Finding(NamedTuple):
     """A problem that a rule found, with its place."""
 
@@ -46,14 +57,22 @@ class Finding(NamedTuple):
     merge_into: str | None = None
     """The path of an older note with the same content; a merge into it fixes it."""
     file: str | None = None
-    """In a review, as the next one: the file's path below the work tree, with forward slashes."""
+    """In a review, as the next ones: the file's path below the work tree, with forward slashes."""
     new: bool | None = None
     """Whether it was not at BASE; only new findings decide the exit code."""
+    other: OtherNote | None = None
+    """The other note that it is about."""
+
+    @property
+    def text(self) -> str:
+        """The message, with the sentence of the other note."""
+        said = self.other and self.other.text
+        return f"{self.message}: “{said}”" if said else self.message
 
     @staticmethod
     def in_json() -> tuple[str, ...]:
         """Return the fields that answers have, in their order."""
-        return Finding._fields[:-2]
+        return Finding._fields[:-3]
 
 
 class ReviewFinding(Finding):
@@ -66,7 +85,7 @@ class ReviewFinding(Finding):
         """Return the fields that answers have, in their order."""
         return (
             "rule", "severity", "path", "file", "line", "message", "fix", "new", "column",
-            "end_line", "end_column", "words",
+            "end_line", "end_column", "words", "other",
         )  # fmt: skip
 
 

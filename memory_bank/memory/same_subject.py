@@ -412,11 +412,16 @@ def how(remark: SameSubject) -> str:
     )
 
 
+def summary(remark: SameSubject, place: str) -> str:
+    """Return what may be wrong, and with which line of the other note's file."""
+    verb, why = remark.kind.removesuffix("s"), how(remark)
+    return f"may {verb} {place}:{remark.other_line}{f' ({why})' if why else ''}"
+
+
 def side_by_side(remark: SameSubject, place: str) -> tuple[str, str, str]:
     """Return lines that say what may be wrong, the new sentence and the older one."""
-    verb, why = remark.kind.removesuffix("s"), how(remark)
     return (
-        f"may {verb} {place}:{remark.other_line}{f' ({why})' if why else ''}",
+        summary(remark, place),
         f"  new:   {remark.text}",
         f"  there: {remark.other}",
     )

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
-from dataclasses import replace
 from functools import cache
 from itertools import islice
 from types import MappingProxyType
 from typing import NamedTuple
 
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.findings import SameSubject
+from memory_bank.bank.findings import ReviewFinding, SameSubject
 from memory_bank.bank.open_index import View
 from memory_bank.bank.revisions.revision_files import bank_files
 from memory_bank.bank.revisions.revisions import bank_at, notes_at, revision_of, tree_of
@@ -27,6 +26,7 @@ from memory_bank.memory.same_subject import (
     Sentence,
     on_same_subject,
     sentences,
+    summary,
     unless_said_before,
 )
 from memory_bank.notes import front_matter
@@ -41,25 +41,9 @@ from memory_bank.notes.compare.text_diff import Words
 from memory_bank.notes.names import name_of
 from memory_bank.review import findings as review_findings
 from memory_bank.review import golden_queries, link_changes
-from memory_bank.review.findings import (
-    MOST_OF_RULE,
-    explained,
-    limited,
-    of_review,
-    ordered,
-    rules_of,
-    stale_citations,
-    without_same,
-)
+from memory_bank.review.findings import limited, ordered, rules_of
 from memory_bank.review.link_changes import LinkComparison
-from memory_bank.review.report import (
-    RankFall,
-    Review,
-    SaidElsewhere,
-    Side,
-    SimilarNote,
-    TokenChange,
-)
+from memory_bank.review.report import Review, Side, TokenChange
 from memory_bank.review.revision_range import WORKTREE, BankState, not_shared
 
 MOST_BYTES = 2_000_000
@@ -165,7 +149,7 @@ def _cost(data: bytes) -> _Cost:
     return _Cost(len(data), 1 + len(_HEADING.findall(data)), links)
 
 
-SCHEMA_VERSION = "1.0"
+SCHEMA_VERSION = "2.0"
 
 _OF_FINDINGS = ("lint", "schema", "secrets")
 """Sections of the settings that decide what is found."""
@@ -187,25 +171,16 @@ def compared(
     said = [one.catch_up() for one in (before, after)]
     said += [*before.take_notices(), *after.take_notices()]
     found = _comparison(bank, before, after, base, left)
-    of_rules = tuple(review_findings.of_rules(found))
-    similar = tuple(_similar(found))
+    findings = limited(ordered(_findings(bank, found, base, head)))
     changes = tuple(found.changes.values())
-    made = Review(
+    return Review(
         schema_version=SCHEMA_VERSION,
         base=base,
         head=head,
         prefix=_below_tree(bank, bank.layout.prefix),
         changes=changes,
-        findings=(),
-        rules=(),
-        ghosts_made=tuple(link_changes.ghosts_made(found, explained(of_rules))),
-        broken_backlinks=tuple(link_changes.broken_backlinks(found)),
-        orphans_made=tuple(link_changes.orphans_made(found)),
-        similar=without_same(similar, of_rules),
-        said_elsewhere=tuple(_said_elsewhere(found, similar)),
-        neighbours=tuple(link_changes.neighbours(found, similar)),
-        stale=tuple(stale_citations(bank, found, base, head)),
-        queries=tuple(_falls(found)),
+        findings=findings,
+        rules=rules_of(findings),
         tokens=TokenChange(
             sum(one.tokens_before for one in changes), sum(one.tokens_after for one in changes)
         ),
@@ -215,14 +190,28 @@ def compared(
             *_changed_since(bank, base, {one.old_path or one.path for one in changes}),
         ),
     )
-    every = ordered((*of_rules, *of_review(made)))
-    findings = limited(every)
-    return replace(
-        made,
-        findings=findings,
-        rules=rules_of(findings),
-        ghosts_made=made.ghosts_made[:MOST_OF_RULE],  # a finding counts the others
-    )
+
+
+def _findings(bank: Bank, found: LinkComparison, base: Side, head: Side) -> Iterator[ReviewFinding]:
+    """Yield the findings of rules in changed notes, and those of the review itself."""
+    of_rules = tuple(review_findings.of_rules(found))
+    yield from of_rules
+    yield from link_changes.ghosts_made(found, review_findings.explained(of_rules))
+    yield from link_changes.broken_backlinks(found)
+    yield from link_changes.orphans_made(found)
+    similar = tuple(_similar(found))
+    same = {one.path for one in of_rules if one.rule == "same-content"}
+    for path, other, likeness in similar:
+        if likeness < 1 or path not in same:  # else a rule says it
+            near = found.about(other)
+            what = f"similar to {near.file}: {likeness:.0%} of the words in common"
+            yield found.finding("similar-note", path, what, other=near)
+    pairs = [(path, other) for path, other, _ in similar]
+    yield from _said_elsewhere(found, pairs)
+    yield from link_changes.neighbours(found, pairs)
+    yield from review_findings.stale_citations(bank, found, base, head)
+    yield from _falls(found)
+    yield from review_findings.unchecked(found)
 
 
 def bank_of(
@@ -324,8 +313,11 @@ def _has_file(bank: Bank, path: str) -> bool:
     return bool(inside) and any(map(bank.layout.project_has, places))
 
 
-def _similar(found: LinkComparison) -> Iterator[SimilarNote]:
-    """Yield the notes at BASE that are similar to added notes, and to those whose text changed."""
+def _similar(found: LinkComparison) -> Iterator[tuple[str, str, float]]:
+    """Yield the added notes, and those whose text changed, with similar notes at BASE.
+
+    The number is the share of words in common, from 0.8 to 1; 1 is the same words.
+    """
     known: dict[str, Words] = {}
     wanted = [path for path, one in found.present.items() if one.sections]
     for path in wanted[:MAX_COMPARED]:
@@ -342,19 +334,18 @@ def _similar(found: LinkComparison) -> Iterator[SimilarNote]:
             if other not in own and found.renames.get(other, other) in found.after.rows
         }
         for other in sorted(near, key=lambda key: (-near[key], key))[:MAX_SIMILAR]:
-            likeness = round(near[other], 3)
-            yield SimilarNote(path, found.file_of(path), other, likeness, found.file_of(other))
+            yield path, other, near[other]
 
 
 def _said_elsewhere(
-    found: LinkComparison, similar: Collection[SimilarNote]
-) -> Iterator[SaidElsewhere]:
+    found: LinkComparison, similar: Iterable[tuple[str, str]]
+) -> Iterator[ReviewFinding]:
     """Yield the new sentences that may repeat or contradict other notes at HEAD.
 
     Of a pair of notes that are similar as a whole nothing more is said, and of two changed notes
     only once.
     """
-    told = {frozenset((one.path, one.other)) for one in similar}
+    told = set(map(frozenset, similar))
     for path in [path for path, one in found.present.items() if one.sections][:MAX_COMPARED]:
         old = found.changes[path].old_path or path
         was, now = _sentences(found.before.data(old)), _sentences(found.after.data(path))
@@ -363,7 +354,10 @@ def _said_elsewhere(
         for one in unless_said_before(remarks, before):
             if (pair := frozenset((path, one.path))) not in told:
                 told.add(pair)
-                yield SaidElsewhere(path, found.file_of(path), one, found.file_of(one.path))
+                other = found.about(one.path, one.other_line, one.other)
+                what = summary(one, other.file)
+                rule = f"may-{one.kind.removesuffix('s')}"
+                yield found.finding(rule, path, what, line=one.line, words=one.text, other=other)
 
 
 def _remarks(found: LinkComparison, path: str, some: Sequence[Sentence]) -> tuple[SameSubject, ...]:
@@ -384,11 +378,16 @@ def _sentences(data: bytes) -> list[Sentence]:
     return sentences(body, 1 + text[: len(text) - len(body)].count("\n"))
 
 
-def _falls(found: LinkComparison) -> Iterator[RankFall]:
-    """Yield the notes that golden queries find later; those of another path are left out."""
-    for one in golden_queries.compare(found.before.bank, found.after.bank):
-        if one.note not in found.renames:
-            yield RankFall(*one, found.file_of(one.note))
+def _falls(found: LinkComparison) -> Iterator[ReviewFinding]:
+    """Yield the notes that golden queries find later, or no longer.
+
+    Not those of another path, nor removed ones: a rule says that a query names a missing note.
+    """
+    for query, path, before, after in golden_queries.compare(found.before.bank, found.after.bank):
+        if path not in found.renames and path in found.after.rows:
+            now = f"at {after}" if after else "no longer found"
+            what = f"the golden query {query!r} found it at {before}, now {now}"
+            yield found.finding("rank-fall", path, what, words=query)
 
 
 def _changed_since(bank: Bank, base: Side, changed: Collection[str]) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memory_bank.bank import backlinks, hook_log
+from memory_bank.bank import hook_log
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.findings import Finding
 from memory_bank.bank.open_index import View
@@ -16,26 +16,11 @@ from memory_bank.code.index.codebase import Codebase
 from memory_bank.code.index.work_tree import work_tree_of
 from memory_bank.git import repository
 from memory_bank.review import shown, told
-from memory_bank.review.records import (
-    BankHealth,
-    CodeHealth,
-    FaultShown,
-    SameIds,
-    SecretLocation,
-    Unindexed,
-)
-from memory_bank.review.rules import links, twins
-from memory_bank.review.rules.base import RuleContext, findings
+from memory_bank.review.records import BankHealth, CodeHealth
+from memory_bank.review.rules.base import RuleContext, findings, order
 from memory_bank.search.index.document_changes import Progress, SyncReport
 from memory_bank.search.manifest import document_rows
 from memory_bank.sessions.forgotten import former_state
-
-_LINKS = frozenset({"broken-link", "ambiguous-link"})
-
-_FAULTS = frozenset({"fault", "bad-front-matter"})
-
-_LISTED = _LINKS | _FAULTS | {"unindexed", "odd-name", "same-id", "secret"}
-"""Rules whose findings have a separate list, with more fields, in `Health`."""
 
 
 def _checked(
@@ -62,7 +47,7 @@ def _checked(
         ("memory-bank doctor", "list problems"),
         ("memory-bank doctor --check", "for CI: exit code 1 if there is an error"),
         ("memory-bank doctor --check --fail-on warning", "or a warning"),
-        ("memory-bank doctor --json | jq .unindexed", "for a program"),
+        ("memory-bank doctor --json | jq .findings", "for a program"),
     ),
     group="Look after",
     through=_checked,
@@ -98,35 +83,12 @@ def _health(view: View, bank: Bank, report: SyncReport) -> BankHealth:
         for one in findings(context)
         if one.severity != "info" or bank.roots.writable(one.path)  # else nobody may mend it here
     ]
-
-    listed_ids = {one.path for one in found if one.rule == "same-id"}
-    listed_links = {(one.path, one.line, one.message) for one in found if one.rule in _LINKS}
-
-    def listed(rule: str) -> tuple[Unindexed, ...]:
-        return tuple(Unindexed(one.path, one.message) for one in found if one.rule == rule)
-
+    code, unknown = _code(view, bank)
     return BankHealth(
         bank=str(bank.layout.root),
         notes=notes,
         passages=passages,
-        unindexed=listed("unindexed"),
-        faults=tuple(
-            FaultShown(one.path, one.line, one.message) for one in found if one.rule in _FAULTS
-        ),
-        broken_links=tuple(
-            backlinks.shown(row, problem)
-            for row, problem in context.once(links.broken)
-            if (row.source_key, row.line, problem) in listed_links
-        ),
-        odd_names=listed("odd-name"),
-        same_ids=tuple(
-            SameIds(note_id, paths)
-            for note_id, paths in context.once(twins.claimed)
-            if listed_ids.intersection(paths)
-        ),
-        secrets=tuple(_secret(one) for one in found if one.rule == "secret"),
-        findings=tuple(one for one in found if one.rule not in _LISTED),
-        worst=found[0].severity if found else None,
+        findings=tuple(sorted((*found, *unknown), key=order)),
         repaired=tuple(report.repaired),
         waiting=report.waiting,
         problem=report.problem or None,
@@ -140,14 +102,9 @@ def _health(view: View, bank: Bank, report: SyncReport) -> BankHealth:
         former_sessions=former_state(bank) or None,
         embedder=settings.memory.embedder,
         max_note_bytes=settings.memory.max_note_bytes,
-        code=_code(view, bank),
+        code=code,
         no_code=_no_code(bank),
     )
-
-
-def _secret(one: Finding) -> SecretLocation:
-    found = one.hash or ""
-    return SecretLocation(one.path, one.line, one.message.removesuffix(f" (hash {found})"), found)
 
 
 def _no_code(bank: Bank) -> str | None:
@@ -158,24 +115,27 @@ def _no_code(bank: Bank) -> str | None:
     return None
 
 
-def _code(view: View, bank: Bank) -> CodeHealth | None:
-    """Return the state of the code if it has been indexed, after reading what changed."""
+def _code(view: View, bank: Bank) -> tuple[CodeHealth | None, tuple[Finding, ...]]:
+    """Return the state of the code, and unknown symbols in notes, after reading what changed.
+
+    Nothing if the code has not been indexed.
+    """
     tree = repository.worktree(bank.layout.project)
     if tree is None or not bank.settings.code.enabled:
-        return None
+        return None, ()
     with Codebase(tree, bank.settings, place=bank.layout) as code:
         if not code.table.file.exists():
-            return None
+            return None, ()
         problem = code.refresh()
         refused = code.refused()
         files, symbols, tests = code.table.totals()
-        return CodeHealth(
+        health = CodeHealth(
             files=files,
             symbols=symbols,
             tests=tests,
-            unindexed=tuple(Unindexed(path, reason) for path, reason in refused.items()),
-            faults=tuple(Unindexed(*row) for row in code.table.problems().items()),
-            unknown_symbols=tuple(unknown_symbols(view, code.table)),
+            unindexed=refused,
+            faults=code.table.problems(),
             problem=problem or None,
             history=code.history_notes(),
         )
+        return health, tuple(unknown_symbols(view, code.table))

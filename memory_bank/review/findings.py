@@ -3,49 +3,27 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.findings import SEVERITIES, Finding, ReviewFinding, Severity
+from memory_bank.bank.findings import SEVERITIES, Finding, ReviewFinding
 from memory_bank.base.filenames import QUERIES, SETTINGS
 from memory_bank.code.code_at import NOW
 from memory_bank.code.code_at import STAGED as STAGED_CODE
 from memory_bank.git import objects, repository
-from memory_bank.memory.same_subject import how
 from memory_bank.review.link_changes import LinkComparison
 from memory_bank.review.lint import lint
-from memory_bank.review.report import (
-    Review,
-    RuleWithFindings,
-    Side,
-    SimilarNote,
-    StaleCitation,
-)
+from memory_bank.review.report import OWN, RuleWithFindings, Side
 from memory_bank.review.revision_range import STAGED
 from memory_bank.review.rules.base import AGENTS, rules
 from memory_bank.review.rules.links import MOVED_CODE
 from memory_bank.trust.stale import Ends, citations_of
 
-_OWN: Mapping[str, tuple[Severity, str]] = {
-    "broken-backlink": ("warning", "this change breaks a link of an unchanged note"),
-    "ghost-made": ("info", "a new link leads to nothing"),
-    "not-compared": ("warning", "a note is too large to compare, or can't be read"),
-    "not-checked": (
-        "error",
-        "a change is beyond the limits of a review: no rule has seen the note",
-    ),
-    "orphan-made": ("info", "no note links to a note any longer"),
-    "may-contradict": ("warning", "a new sentence may contradict one of another note"),
-    "may-repeat": ("info", "a new sentence may repeat one of another note"),
-    "similar-note": ("warning", "a note is similar to another one"),
-    "superseded-neighbour": ("info", "a linked or similar note is superseded or archived"),
-    "stale-citation": ("warning", "a note cites code that this change touches"),
-    "rank-fall": ("warning", "a golden query finds a note later than before"),
-}
-"""Rules of the review itself: severity and summary."""
-
 _OTHERS = frozenset({QUERIES, SETTINGS, AGENTS})
 """Files with findings, though they are no notes."""
+
+_MOST_COMMITS = 3
+"""Commits that are named of a changed citation."""
 
 MOST_OF_RULE = 5_000
 """Findings of a rule that a review lists: a hostile pull request could have a million."""
@@ -85,33 +63,12 @@ def _at_base(found: LinkComparison, now: Sequence[Finding]) -> Counter[_Key]:
     )
 
 
-def of_review(review: Review) -> Iterator[ReviewFinding]:
-    """Yield what the other lists of a review say, as findings; all of them are new."""
-    yield from _places(review)
-    yield from _not_compared(review)
-
-
-def _own(
-    rule: str, path: str, file: str, line: int, message: str, fix: str | None = None
-) -> ReviewFinding:
-    """Return what the review itself found, in a file."""
-    return ReviewFinding(rule, _OWN[rule][0], path, line, message, fix, file=file, new=True)
-
-
 _EXPLAINED = frozenset({"moved-link", "mistyped-link"})
 
 
 def explained(findings: Iterable[ReviewFinding]) -> set[tuple[str, int, str]]:
     """Return path, line and target of the links of which a rule says what they mean."""
     return {(one.path, one.line, one.words or "") for one in findings if one.rule in _EXPLAINED}
-
-
-def without_same(
-    similar: Iterable[SimilarNote], findings: Iterable[ReviewFinding]
-) -> tuple[SimilarNote, ...]:
-    """Return similar notes without those of which a rule says that they have the same content."""
-    same = {one.path for one in findings if one.rule == "same-content"}
-    return tuple(one for one in similar if one.likeness < 1 or one.path not in same)
 
 
 def ordered(findings: Iterable[ReviewFinding]) -> tuple[ReviewFinding, ...]:
@@ -146,61 +103,25 @@ def rules_of(findings: Iterable[ReviewFinding]) -> tuple[RuleWithFindings, ...]:
     names = {one.rule: one.severity for one in findings}
     known = rules()
     return tuple(
-        RuleWithFindings(name, names[name], _OWN[name][1] if name in _OWN else known[name].summary)
-        for name in sorted(names)
+        OWN.get(name) or RuleWithFindings(name, severity, known[name].summary)
+        for name, severity in sorted(names.items())
     )
 
 
-def _not_compared(review: Review) -> Iterator[ReviewFinding]:
-    for change in review.changes:
-        if change.compared or change.kind == "removed":
-            continue
-        if change.checked:
-            what, fix = f"its change is not shown: {change.remark}", "read it in git"
-            yield _own("not-compared", change.path, change.file, 1, what, fix)
-        else:
+def unchecked(found: LinkComparison) -> Iterator[ReviewFinding]:
+    """Yield the changed notes that were not compared, or that no rule has seen."""
+    for path, change in found.present.items():
+        if not change.checked:
             what, fix = f"it was not reviewed: {change.remark}", "make smaller changes of it"
-            yield _own("not-checked", change.path, change.file, 1, what, fix)
-
-
-def _places(review: Review) -> Iterator[ReviewFinding]:
-    for link in review.broken_backlinks:
-        what = f"the link to {link.target} is broken: {link.problem}"
-        yield _own("broken-backlink", link.path, link.file, link.line, what, link.fix)
-    for ghost in review.ghosts_made:
-        what = f"links to {ghost.target}, which does not exist"
-        yield _own("ghost-made", ghost.path, ghost.file, ghost.line, what)
-    for orphan in review.orphans_made:
-        what = f"no note links to it any longer, as {', '.join(orphan.lost)} did"
-        yield _own("orphan-made", orphan.path, orphan.file, 1, what)
-    for one in review.similar:
-        what = f"similar to {one.other}: {one.likeness:.0%} of the words in common"
-        yield _own("similar-note", one.path, one.file, 1, what)
-    for said in review.said_elsewhere:
-        one_of = said.remark
-        rule = f"may-{one_of.kind.removesuffix('s')}"
-        why = f" ({how(one_of)})" if one_of.differs else ""
-        what = f"may {rule[4:]} {said.other_file}:{one_of.other_line}{why}: “{one_of.other}”"
-        yield _own(rule, said.path, said.file, one_of.line, what)
-    for near in review.neighbours:
-        state = f"superseded by {', '.join(near.by)}" if near.by else "archived"
-        what = f"{'links' if near.how == 'linked' else 'is similar'} to {near.other}: {state}"
-        yield _own("superseded-neighbour", near.path, near.file, near.line, what)
-    for cited in review.stale:
-        what = f"cites {cited.target}, which is {cited.state}: confirm, edit or archive the note"
-        yield _own("stale-citation", cited.path, cited.file, cited.line, what, cited.fix)
-    removed = {change.path for change in review.changes if change.kind == "removed"}
-    for fall in review.queries:
-        if fall.path in removed:
-            continue  # a rule says that the query names a missing note
-        now = "no longer found" if fall.rank_after is None else f"at {fall.rank_after}"
-        what = f"the golden query {fall.query!r} found it at {fall.rank_before}, now {now}"
-        yield _own("rank-fall", fall.path, fall.file, 1, what)
+            yield found.finding("not-checked", path, what, fix=fix)
+        elif not change.compared:
+            what = f"its change is not shown: {change.remark}"
+            yield found.finding("not-compared", path, what, fix="read it in git")
 
 
 def stale_citations(
     bank: Bank, found: LinkComparison, base: Side, head: Side
-) -> Iterator[StaleCitation]:
+) -> Iterator[ReviewFinding]:
     """Yield the citations of code that differs or moved at HEAD, and whose section is as it was.
 
     None if the bank is in another repository than its project, or at a base that is no commit.
@@ -212,12 +133,9 @@ def stale_citations(
     end = head.commit or (STAGED_CODE if head.name == STAGED else NOW)
     for one in citations_of(bank, Ends(base.commit, last, end), found.after.bank):
         if one.stale or one.moved:
-            yield StaleCitation(
-                path=one.path,
-                file=found.file_of(one.path),
-                line=one.line,
-                target=one.target,
-                state=one.state,
-                commits=tuple(commit.id for commit in one.commits),
-                fix=one.fix,
+            commits = ", ".join(commit.id[:12] for commit in one.commits[:_MOST_COMMITS])
+            by = f" by {commits}" if commits else ""
+            what = f"cites {one.target}, which is {one.state}{by}: confirm, edit or archive it"
+            yield found.finding(
+                "stale-citation", one.path, what, line=one.line, fix=one.fix, words=one.target
             )

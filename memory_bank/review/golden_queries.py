@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from itertools import accumulate, takewhile
 from pathlib import Path
 from stat import S_ISLNK, S_ISREG
-from typing import NamedTuple
 
 from memory_bank.bank import open_index
 from memory_bank.bank.bank import Bank
@@ -194,18 +193,6 @@ MOST_CHARACTERS = 30_000
 _HOW = 'write it, with [[queries]] tables of `text = "…"` and `find = ["note"]`, or name a file'
 
 
-class RankChange(NamedTuple):
-    """A note that a golden query finds later than before, or no longer."""
-
-    query: str
-    note: str
-    """Its path."""
-    rank_before: int
-    """1-based."""
-    rank_after: int | None
-    """None if it is not among the first results."""
-
-
 def golden_queries(bank: Bank) -> list[Qrels]:
     """Return the queries of a bank; raise BadInput if it has none, or its file can't be read."""
     name = _shown(bank.layout.origin.root / QUERIES)
@@ -215,18 +202,19 @@ def golden_queries(bank: Bank) -> list[Qrels]:
     return measures.parse(text, name)
 
 
-def compare(before: Bank, after: Bank) -> tuple[RankChange, ...]:
-    """Run the queries of the bank `after` on both, and return the notes whose rank fell.
+def compare(before: Bank, after: Bank) -> Iterator[tuple[str, str, int, int | None]]:
+    """Run the queries of the bank `after` on both, and yield the notes whose rank fell.
 
-    The banks are those of two revisions. Boosts by age and use are off, so that the result is the
-    same on all machines. Without a file of queries that can be read, nothing is returned: a lint
-    rule reports it. Of more than 200 queries, or 30,000 characters of
-    them, the others are not run.
+    Each with the query, its path, its rank before, from 1, and that after, None if it is not among
+    the first results. The banks are those of two revisions. Boosts by age and use are off, so that
+    the result is the same on all machines. A file of queries that can't be read gives nothing: a
+    lint rule reports it. Of more than 200 queries, or 30,000 characters of them, the others are not
+    run.
     """
     try:
         every = golden_queries(after)[:MOST_COMPARED]
     except MemoryBankError:
-        return ()
+        return
     ends = accumulate(len(one.text) for one in every)
     wanted = [one for one, end in zip(every, ends, strict=True) if end <= MOST_CHARACTERS]
     with ExitStack() as opened:
@@ -235,11 +223,9 @@ def compare(before: Bank, after: Bank) -> tuple[RankChange, ...]:
             for one in (before, after)
         ]
         was, now = (_ranks(one, wanted) for one in banks)
-    return tuple(
-        RankChange(query, path, rank, now.get((query, path)))
-        for (query, path), rank in was.items()
-        if (now.get((query, path)) or DEPTH + 1) > rank
-    )
+    for (query, path), rank in was.items():
+        if (now.get((query, path)) or DEPTH + 1) > rank:
+            yield query, path, rank, now.get((query, path))
 
 
 def unboosted(settings: Settings) -> Settings:

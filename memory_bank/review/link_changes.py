@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
+from memory_bank.bank.findings import OtherNote, ReviewFinding
 from memory_bank.notes.compare.note_change import NoteChange
 from memory_bank.notes.names import name_of
-from memory_bank.review.report import BrokenBacklink, NewGhost, Orphan, SimilarNote, WeakNeighbour
+from memory_bank.review.report import OWN
 from memory_bank.review.revision_range import BankState, is_ghost
 from memory_bank.search.manifest.link_rows import LinkDestination, LinkRow
 
@@ -35,10 +36,30 @@ class LinkComparison(NamedTuple):
     included: frozenset[str] = frozenset()
     """Files that were at BASE as they are, and are notes since settings include them."""
 
+    def finding(
+        self,
+        rule: str,
+        path: str,
+        message: str,
+        *,
+        line: int = 1,
+        fix: str | None = None,
+        words: str | None = None,
+        other: OtherNote | None = None,
+    ) -> ReviewFinding:
+        """Return what the review itself found in a file; it is new."""
+        severity, file = OWN[rule].severity, self.file_of(path)
+        found = ReviewFinding(rule, severity, path, line, message, fix, words=words, file=file)
+        return found._replace(new=True, other=other)
+
+    def about(self, path: str, line: int = 1, text: str | None = None) -> OtherNote:
+        """Return another note that a finding is about."""
+        return OtherNote(path, self.file_of(path), line, text)
+
 
 def ghosts_made(
     found: LinkComparison, explained: Collection[tuple[str, int, str]]
-) -> Iterator[NewGhost]:
+) -> Iterator[ReviewFinding]:
     """Yield the links of changed notes to what is no note, no file, and was no ghost at BASE.
 
     `explained` are path, line and target of links that have a finding which says what they mean.
@@ -54,10 +75,11 @@ def ghosts_made(
             is_file = any(map(found.has_file, (row.ghost, posixpath.normpath(beside))))
             if not known and not is_file:
                 seen.add(row.ghost)
-                yield NewGhost(row.ghost, path, found.file_of(path), row.line)
+                what = f"links to {row.ghost}, which does not exist"
+                yield found.finding("ghost-made", path, what, line=row.line, words=row.target)
 
 
-def broken_backlinks(found: LinkComparison) -> Iterator[BrokenBacklink]:
+def broken_backlinks(found: LinkComparison) -> Iterator[ReviewFinding]:
     """Yield the links of unchanged notes that were whole at BASE and are broken at HEAD."""
     touched = {*found.changes, *found.renames}
     known = found.before.goals
@@ -84,52 +106,54 @@ def broken_backlinks(found: LinkComparison) -> Iterator[BrokenBacklink]:
         goal = found.renames.get(old.dest_key, "")
         if lost and goal:
             lost = f"{old.dest_key} was moved to {goal}"
-        yield BrokenBacklink(
-            path=new.source_key,
-            file=found.file_of(new.source_key),
+        target = _written(old)
+        yield found.finding(
+            "broken-backlink",
+            new.source_key,
+            f"the link to {target} is broken: {problem or lost}",
             line=new.line,
-            target=_written(old),
-            note=old.dest_key,
-            problem=problem or lost,
+            words=target,
             fix=_fix(found, old, goal),
+            other=found.about(old.dest_key),
         )
 
 
-def orphans_made(found: LinkComparison) -> Iterator[Orphan]:
+def orphans_made(found: LinkComparison) -> Iterator[ReviewFinding]:
     """Yield the notes that others linked to at BASE, and none at HEAD."""
     for old, sources in sorted(found.before.linked_from.items()) if found.whole else ():
         path = found.renames.get(old, old)
         if path in found.after.rows and not found.after.linked_from.get(path):
-            yield Orphan(path, found.file_of(path), tuple(sorted(sources)))
+            lost = ", ".join(sorted(sources))
+            yield found.finding(
+                "orphan-made", path, f"no note links to it any longer, as {lost} did"
+            )
 
 
-def neighbours(found: LinkComparison, similar: Collection[SimilarNote]) -> Iterator[WeakNeighbour]:
-    """Yield the superseded and archived notes that changed notes link to or are similar to."""
+def neighbours(
+    found: LinkComparison, similar: Iterable[tuple[str, str]]
+) -> Iterator[ReviewFinding]:
+    """Yield the superseded and archived notes that changed notes link to or are similar to.
+
+    `similar` are the paths of pairs of similar notes.
+    """
     near: dict[tuple[str, str], tuple[int, bool]] = {}
     links = found.after.links(found.present)
     for path in found.present:
         for row in links.get(path, ()):
             if row.dest_key not in {"", path} and row.type != "supersedes":
                 near.setdefault((path, row.dest_key), (row.line, True))
-    for one in similar:
-        near.setdefault((one.path, found.renames.get(one.other, one.other)), (1, False))
+    for path, other in similar:
+        near.setdefault((path, found.renames.get(other, other)), (1, False))
     successors = found.after.superseded({other for _, other in near})
     for (path, other), (line, linked) in sorted(near.items()):
         note = found.after.rows.get(other)
         by = successors.get(other, "")
         if note is None or by == path or not (by or note.hidden):
             continue
-        yield WeakNeighbour(
-            path=path,
-            file=found.file_of(path),
-            other=other,
-            state="superseded" if by else "archived",
-            by=(by,) if by else (),
-            how="linked" if linked else "similar",
-            line=line,
-            other_file=found.file_of(other),
-            by_files=(found.file_of(by),) if by else (),
-        )
+        state = f"superseded by {found.file_of(by)}" if by else "archived"
+        near_to = found.about(other)
+        what = f"{'links' if linked else 'is similar'} to {near_to.file}: {state}"
+        yield found.finding("superseded-neighbour", path, what, line=line, other=near_to)
 
 
 def _may_break(

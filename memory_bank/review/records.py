@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from memory_bank.bank.backlinks import LinkShown
 from memory_bank.bank.findings import Finding, Severity
 from memory_bank.search.hit_records import Reason
 
@@ -76,54 +75,16 @@ class Evaluation:
 
 
 @dataclass(frozen=True, slots=True)
-class Unindexed:
-    """A file that is not in the index, and why."""
-
-    path: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class FaultShown:
-    """A fault in an indexed file."""
-
-    path: str
-    line: int
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class SameIds:
-    """Notes with the same id."""
-
-    note_id: str
-    paths: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class SecretLocation:
-    """The place of a secret, without its value."""
-
-    path: str
-    line: int
-    kind: str
-    hash: str
-    """The hash to put into `secrets.allow`."""
-
-
-@dataclass(frozen=True, slots=True)
 class CodeHealth:
     """The state of what is derived from the project's code."""
 
     files: int
     symbols: int
     tests: int
-    unindexed: tuple[Unindexed, ...]
-    """Files of code that are not indexed, and why."""
-    faults: tuple[Unindexed, ...]
-    """Files of code that were parsed only in part, and why."""
-    unknown_symbols: tuple[Finding, ...]
-    """References of notes to symbols that the code doesn't have, or has several of; allowed."""
+    unindexed: Mapping[str, str]
+    """Why files of code are not indexed, by path."""
+    faults: Mapping[str, str]
+    """Why files of code were parsed only in part, by path."""
     problem: str | None
     history: tuple[str, ...]
     """What is left out of the git history, and why: shallow and partial clones, bounds."""
@@ -138,18 +99,8 @@ class BankHealth:
     bank: str
     notes: int
     passages: int
-    unindexed: tuple[Unindexed, ...]
-    faults: tuple[FaultShown, ...]
-    broken_links: tuple[LinkShown, ...]
-    odd_names: tuple[Unindexed, ...]
-    """Indexed notes whose names no new note may have, and why."""
-    same_ids: tuple[SameIds, ...]
-    secrets: tuple[SecretLocation, ...]
-    """Keys, tokens and passwords in notes."""
     findings: tuple[Finding, ...]
-    """Findings of the rules without a separate list, the most severe first."""
-    worst: Severity | None
-    """The highest severity of a finding; None without findings."""
+    """The most severe first."""
     repaired: tuple[str, ...]
     """Interrupted or damaged parts that this check has repaired."""
     waiting: int
@@ -175,14 +126,17 @@ class BankHealth:
     """Why no code can be read: there is no repository, or it has no work tree."""
 
     @property
+    def worst(self) -> Severity | None:
+        """The highest severity of a finding; None without findings."""
+        return self.findings[0].severity if self.findings else None
+
+    @property
     def clear(self) -> bool:
         """Whether nothing is listed: no finding of any severity, and no remark."""
         told = (self.left_alone, self.polling, self.git, self.hooks, self.former_sessions)
         code = self.code
-        of_code = code and (
-            code.unindexed or code.faults or code.unknown_symbols or code.problem or code.history
-        )
-        return self.healthy and self.worst is None and not any(told) and not of_code
+        of_code = code and (code.unindexed or code.faults or code.problem or code.history)
+        return self.healthy and not self.findings and not any(told) and not of_code
 
     def __post_init__(self) -> None:
         """Set `healthy`."""

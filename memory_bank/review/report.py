@@ -1,11 +1,14 @@
-"""The immutable records of a review."""
+"""The immutable records of a review, and the rules of its own."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
-from memory_bank.bank.findings import ReviewFinding, SameSubject, Severity
+from memory_bank.bank.findings import ReviewFinding, Severity
+from memory_bank.base.rendering import count
 from memory_bank.notes.compare.note_change import NoteChange
 
 
@@ -26,113 +29,48 @@ class RuleWithFindings(NamedTuple):
     summary: str
 
 
-@dataclass(frozen=True, slots=True)
-class InNote:
-    """What a change does to a note: its path in the bank, and its file's below the work tree."""
+OWN: Mapping[str, RuleWithFindings] = {
+    one.name: one
+    for one in (
+        RuleWithFindings(
+            "broken-backlink", "warning", "this change breaks a link of an unchanged note"
+        ),
+        RuleWithFindings("ghost-made", "info", "a new link leads to nothing"),
+        RuleWithFindings(
+            "may-contradict", "warning", "a new sentence may contradict one of another note"
+        ),
+        RuleWithFindings("may-repeat", "info", "a new sentence may repeat one of another note"),
+        RuleWithFindings(
+            "not-checked",
+            "error",
+            "a change is beyond the limits of a review: no rule has seen the note",
+        ),
+        RuleWithFindings(
+            "not-compared", "warning", "a note is too large to compare, or can't be read"
+        ),
+        RuleWithFindings("orphan-made", "info", "no note links to a note any longer"),
+        RuleWithFindings("rank-fall", "warning", "a golden query finds a note later than before"),
+        RuleWithFindings("similar-note", "warning", "a note is similar to another one"),
+        RuleWithFindings("stale-citation", "warning", "a note cites code that this change touches"),
+        RuleWithFindings(
+            "superseded-neighbour", "info", "a linked or similar note is superseded or archived"
+        ),
+    )
+}
+"""The rules of the review itself, by name."""
 
-    path: str
-    file: str
+_BREAKS = frozenset({"broken-backlink", "not-checked", "rank-fall"})
+"""Rules by which something breaks that was whole, besides all errors."""
 
-
-@dataclass(frozen=True, slots=True)
-class InLine(InNote):
-    """What it does to a line of one."""
-
-    line: int
-
-
-class NewGhost(NamedTuple):
-    """A link's target that is no note at HEAD, and was not linked at BASE."""
-
-    target: str
-    """The ghost's name, without `ghost:`."""
-    path: str
-    file: str
-    line: int
-
-
-@dataclass(frozen=True, slots=True)
-class BrokenBacklink(InLine):
-    """A link of an unchanged note that this change breaks."""
-
-    target: str
-    """As written, with `#heading` or `^block`."""
-    note: str
-    """The note that it led to."""
-    problem: str
-    """What is wrong with it now."""
-    fix: str | None
-    """The target to write instead, if known."""
-
-
-@dataclass(frozen=True, slots=True)
-class Orphan(InNote):
-    """A note that had links from others at BASE and has none at HEAD."""
-
-    lost: tuple[str, ...]
-    """The notes that linked to it."""
-
-
-@dataclass(frozen=True, slots=True)
-class SimilarNote(InNote):
-    """A note at BASE whose text is nearly that of an added or changed note."""
-
-    other: str
-    """The similar note at BASE."""
-    likeness: float
-    """Share of words in common, from 0.8 to 1; 1 is the same words."""
-    other_file: str
-
-
-@dataclass(frozen=True, slots=True)
-class SaidElsewhere(InNote):
-    """A new sentence that may repeat or contradict one of another note."""
-
-    remark: SameSubject
-    """Both sentences, with their lines in the files, and what differs."""
-    other_file: str
-
-
-@dataclass(frozen=True, slots=True)
-class WeakNeighbour(InNote):
-    """A linked or similar note that is superseded or archived."""
-
-    other: str
-    """Its neighbour."""
-    state: Literal["superseded", "archived"]
-    by: tuple[str, ...]
-    """The notes that supersede the neighbour."""
-    how: Literal["linked", "similar"]
-    line: int
-    """The line of the link; 1 for a similar note."""
-    other_file: str
-    by_files: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class StaleCitation(InLine):
-    """A note's citation of code that this change touches: confirm, edit or archive the note."""
-
-    target: str
-    """The cited file or symbol."""
-    state: str
-    """`changed`, `moved`, `renamed` or `gone`."""
-    commits: tuple[str, ...]
-    """The commits that did it, the newest first."""
-    fix: str | None
-    """The target to write instead, if it was moved or renamed."""
-
-
-class RankFall(NamedTuple):
-    """A note that a golden query finds later than before, or no longer."""
-
-    query: str
-    path: str
-    rank_before: int
-    """1-based."""
-    rank_after: int | None
-    """None if it is no longer found."""
-    file: str
+HEADINGS: Mapping[str, str] = {
+    "stale-citation": "Notes that cite changed code",
+    "may-contradict": "Said elsewhere",
+    "may-repeat": "Said elsewhere",
+    "similar-note": "Similar notes",
+    "superseded-neighbour": "Superseded or archived neighbours",
+    "rank-fall": "Golden queries that find a note later",
+}
+"""Headings of the rules whose findings ask to look at a note, though it may be right."""
 
 
 class TokenChange(NamedTuple):
@@ -154,24 +92,50 @@ class Review:
     changes: tuple[NoteChange, ...]
     """By path."""
     findings: tuple[ReviewFinding, ...]
-    """Of changed notes and of those that link to them: new ones first, the most severe first. Those
-    of the review itself repeat the lists below."""
+    """Of changed notes and of those that link to them: new ones first, the most severe first."""
     rules: tuple[RuleWithFindings, ...]
     """The rules that have findings, by name."""
-    ghosts_made: tuple[NewGhost, ...]
-    broken_backlinks: tuple[BrokenBacklink, ...]
-    orphans_made: tuple[Orphan, ...]
-    similar: tuple[SimilarNote, ...]
-    said_elsewhere: tuple[SaidElsewhere, ...]
-    neighbours: tuple[WeakNeighbour, ...]
-    stale: tuple[StaleCitation, ...]
-    queries: tuple[RankFall, ...]
     tokens: TokenChange
     notices: tuple[str, ...]
     """What was left out, and why."""
 
+    @property
+    def new(self) -> tuple[ReviewFinding, ...]:
+        """The new findings."""
+        return tuple(one for one in self.findings if one.new)
+
+    @property
     def worst(self) -> Severity | None:
-        """Return the severity of the most severe new finding; None if there is none."""
-        new = {finding.severity for finding in self.findings if finding.new}
-        order: tuple[Severity, ...] = ("error", "warning", "info")
-        return next((severity for severity in order if severity in new), None)
+        """The severity of the most severe new finding; None if there is none."""
+        return self.new[0].severity if self.new else None
+
+    @property
+    def changed(self) -> str:
+        """How many notes changed, by kind."""
+        kinds = Counter(change.kind for change in self.changes)
+        parts = ", ".join(f"{number} {kind}" for kind, number in sorted(kinds.items()))
+        return f"{count(len(self.changes), 'note')} changed{f': {parts}' if parts else ''}"
+
+    @property
+    def verdict(self) -> str:
+        """How many things break, and how many notes are to be checked."""
+        if not self.changes and not self.findings:
+            return "Nothing changed"
+        broken = {same(one) for one in self.new if one.severity == "error" or one.rule in _BREAKS}
+        check = {one.path for one in self.new if one.severity != "info" or one.rule in HEADINGS}
+        said = count(len(broken), "problem") if broken else "Nothing breaks"
+        return f"{said}, {count(len(check), 'note')} to check" if check else said
+
+    @property
+    def to_check(self) -> dict[str, list[ReviewFinding]]:
+        """The findings of rules with a heading, by that."""
+        found = {
+            heading: [one for one in self.findings if HEADINGS.get(one.rule) == heading]
+            for heading in HEADINGS.values()
+        }
+        return {heading: some for heading, some in found.items() if some}
+
+
+def same(finding: ReviewFinding) -> tuple[str, str, str, str | None]:
+    """Return what findings have in common that differ in their lines only."""
+    return finding.path, finding.rule, finding.text, finding.fix

@@ -116,7 +116,7 @@ def _in_formats(
             call.remark(
                 f"{count(notes, 'note')} {is_are} not committed: memory-bank review --worktree"
             )
-    failed = lint.fails(found.worst(), fail_on or "error")
+    failed = lint.fails(found.worst, fail_on or "error")
     return FINDINGS if failed else FOUND
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import Annotated
 
@@ -13,6 +14,7 @@ from memory_bank.base.operation import FailOn, Param
 from memory_bank.base.rendering import count
 from memory_bank.base.screen import FAILED, FINDINGS, FOUND, NOTHING, Call, Piece, place
 from memory_bank.notes.compare.note_change import (
+    START,
     ClaimChange,
     KeyChange,
     LinkChange,
@@ -21,9 +23,9 @@ from memory_bank.notes.compare.note_change import (
     TextSpan,
 )
 from memory_bank.review import lint
+from memory_bank.review.formats.word_diff import context, spans_of
 from memory_bank.review.records import BankHealth, CodeHealth, GitSetup, Resolved
 from memory_bank.review.report import Review
-from memory_bank.trust.records import START
 
 _FINDINGS = 100
 """Number of new findings that are shown unless all are."""
@@ -52,7 +54,7 @@ Line = Sequence[Piece]
 def show(call: Call, review: Review, *, every: bool) -> None:
     """Print a review; `every` finding, and claim of each note, or the first ones."""
     call.console.hanging(0, _summary(review))
-    new = [finding for finding in review.findings if finding.new]
+    new = review.new
     shown = new if every else new[:_FINDINGS]
     for finding in shown:
         call.console.hanging(2, _finding(finding))
@@ -78,23 +80,20 @@ def show(call: Call, review: Review, *, every: bool) -> None:
 
 
 def _summary(review: Review) -> Line:
-    kinds = Counter(change.kind for change in review.changes)
-    parts = ", ".join(f"{number} {kind}" for kind, number in sorted(kinds.items()))
     tokens = f"{review.tokens.before:,} → {review.tokens.after:,} tokens"
-    new = Counter(finding.severity for finding in review.findings if finding.new)
+    new = Counter(finding.severity for finding in review.new)
     found = [
         count(new[severity], "remark" if severity == "info" else severity)
         for severity in SEVERITIES
         if new[severity]
     ]
-    said = ", ".join(found) or "no new findings"
     base, head = (one.commit[:10] if one.commit else one.name for one in (review.base, review.head))
-    worst = review.worst()
+    notes, colon, kinds = review.changed.partition(":")
     return [
-        (f"{count(len(review.changes), 'note')} changed", "bold"),
-        f"{f': {parts}' if parts else ''}; ",
+        (notes, "bold"),
+        f"{colon}{kinds}; ",
         *([f"{tokens}; "] if review.changes else []),
-        (said, _STYLES[worst] if worst else "good"),
+        (", ".join(found) or "no new findings", _STYLES[review.worst] if review.worst else "good"),
         (f" ({base}..{head})", "dim"),
     ]
 
@@ -106,7 +105,7 @@ def _finding(finding: Finding) -> Line:
         (f"{finding.severity}", _STYLES[finding.severity]),
         " ",
         (f"{finding.file}{line}", "place"),
-        f" {finding.message}",
+        f" {finding.text}",
         (fix, "good"),
         (f" [{finding.rule}]", "dim"),
     ]
@@ -162,13 +161,12 @@ def _key(key: KeyChange) -> Line:
 
 
 def _section(section: SectionChange, *, whole: bool) -> Line:
-    path = " › ".join(section.headings) or START
     was = f" (was {' › '.join(section.old_headings) or START})" if section.old_headings else ""
     kind = "" if whole or section.kind == "changed" else f"{section.kind} "
     shortened = f" {section.shortened}" if section.shortened else ""
     return [
         (kind, _KINDS.get(section.kind, ("", "warn"))[1]),
-        (f"# {path}", "bold"),
+        (f"# {section.title}", "bold"),
         was,
         (f"  line {section.line}", "dim"),
         (shortened, "warn"),
@@ -179,28 +177,20 @@ def _claim(claim: ClaimChange) -> Line:
     sign, style = _KINDS[claim.kind]
     if claim.kind != "changed":
         return [(sign, style), (_folded(span.text for span in claim.spans), style)]
-    return [(sign, style), *_spans(claim.spans)]
+    return [(sign, style), *_spans(spans_of(claim))]
 
 
 def _spans(spans: Sequence[TextSpan]) -> Iterator[Piece]:
     """Yield a diff with the marks of `git diff --word-diff`, long unchanged text shortened."""
     last = len(spans) - 1
     for number, span in enumerate(spans):
-        text = " ".join(span.text.split())
+        text = " ".join(context(spans, number, _CONTEXT).split())
+        if not text:
+            continue
         before = " " if span.text[:1].isspace() and number else ""
         after = " " if span.text[-1:].isspace() and number < last else ""
-        if span.kind == "equal":
-            text = _shortened(text, first=not number, last=number == last)
         style = {"delete": "bad", "insert": "good"}.get(span.kind, "")
         yield from (before, (span._replace(text=text).marked, style), after)
-
-
-def _shortened(text: str, *, first: bool, last: bool) -> str:
-    if len(text) <= 3 * _CONTEXT:
-        return text
-    start = "" if first else text[:_CONTEXT].rpartition(" ")[0] or text[:_CONTEXT]
-    end = "" if last else text[-_CONTEXT:].partition(" ")[2] or text[-_CONTEXT:]
-    return f"{start}{' … ' if start and end else '… ' if end else ' …'}{end}"
 
 
 def _folded(texts: Iterable[str]) -> str:
@@ -231,8 +221,7 @@ def health(
 
 
 def _health(call: Call, health: BankHealth) -> None:
-    console, problems = call.console, _problems(call, health)
-    number = sum(map(len, problems.values()))
+    console, number = call.console, len(health.findings)
     verdict: Piece = ("all is well", "good") if health.clear else (count(number, "finding"), "bold")
     console.line(
         verdict if health.clear or number else "",
@@ -241,26 +230,23 @@ def _health(call: Call, health: BankHealth) -> None:
         f" has {count(health.notes, 'note')}, {count(health.passages, 'passage')}",
         f", embedder {health.embedder}",
     )
-    for heading, rows in problems.items():
-        if rows:
-            console.line((f"{heading} ({len(rows)}):", "bad"))
-        for row in rows:
-            console.line("  ", *row)
+    for rule, some in groupby(health.findings, lambda one: one.rule):
+        found = list(some)
+        console.line((f"{rule} ({len(found)}):", "bad"))
+        for one in found:
+            fix = f" (fix: {one.fix})" if one.fix else ""
+            where = (call.place(one.path, one.line if one.line > 1 else None), "place")
+            console.line("  ", where, f"  {one.message}{fix}")
     call.show_repaired(health.repaired)
     _health_state(call, health)
     if health.code:
         _code_health(call, health.code)
     elif health.no_code:
         console.line(("code: ", "bold"), health.no_code)
-    at_fault = [
-        *(one.path for one in health.faults),
-        *(one.source for one in health.broken_links),
-        *(one.path for one in health.secrets),
-        *(one.path for one in health.findings),
-    ]
-    own = [path for path in at_fault if (Path(health.bank) / path).is_file()]
+    readable = (one.path for one in health.findings if one.rule != "unindexed")
+    own = next((path for path in readable if (Path(health.bank) / path).is_file()), "")
     if health.waiting or own:
-        what = "sync" if health.waiting else f"edit {shlex.quote(call.place(own[0]))}"
+        what = "sync" if health.waiting else f"edit {shlex.quote(call.place(own))}"
         console.line("next: ", (f"memory-bank {what}", "bold"))
 
 
@@ -291,49 +277,17 @@ def _code_health(call: Call, code: CodeHealth) -> None:
     counts = (count(code.files, "file"), count(code.symbols, "symbol"), count(code.tests, "test"))
     call.console.line(("code: ", "bold"), ", ".join(counts))
     refused: dict[str, list[str]] = {}
-    for one in code.unindexed:
-        refused.setdefault(one.reason, []).append(one.path)
+    for path, reason in code.unindexed.items():
+        refused.setdefault(reason, []).append(path)
     if code.faults:
-        refused["read only in part"] = [one.path for one in code.faults]
+        refused["read only in part"] = list(code.faults)
     for reason, paths in refused.items():
         more = f" and {len(paths) - _FIRST_FILES} more" if len(paths) > _FIRST_FILES else ""
         call.console.line(f"  {reason} ({len(paths)}): {', '.join(paths[:_FIRST_FILES])}{more}")
-    if code.unknown_symbols:
-        call.console.line(f"  unknown symbols in notes ({len(code.unknown_symbols)}):")
-    for found in code.unknown_symbols:
-        where = (call.place(found.path, found.line), "place")
-        call.console.line("    ", where, f"  {found.severity}: {found.message}")
     if code.problem:
         call.console.line(("code: ", "warn"), code.problem)
     for note in code.history:
         call.console.line(("history: ", "warn"), note)
-
-
-def _problems(call: Call, health: BankHealth) -> dict[str, list[Sequence[Piece]]]:
-    """Return the problems by heading."""
-
-    def at(path: str, line: int | None, message: str) -> Sequence[Piece]:
-        return (call.place(path, line), "place"), f"  {message}"
-
-    lists: dict[str, list[Sequence[Piece]]] = {
-        "not indexed": [at(one.path, None, one.reason) for one in health.unindexed],
-        "read with faults": [at(one.path, one.line, one.reason) for one in health.faults],
-        "broken links": [
-            at(one.source, one.line, one.problem or "") for one in health.broken_links
-        ],
-        "odd names (indexed)": [at(one.path, None, one.reason) for one in health.odd_names],
-        "same id in several notes": [
-            (f"{same.note_id}  ", (", ".join(map(call.place, same.paths)), "place"))
-            for same in health.same_ids
-        ],
-        "secrets in notes": [
-            at(one.path, one.line, f"{one.kind} (hash {one.hash})") for one in health.secrets
-        ],
-    }
-    for one in health.findings:
-        fix = f" (fix: {one.fix})" if one.fix else ""
-        lists.setdefault(one.rule, []).append(at(one.path, one.line, one.message + fix))
-    return lists
 
 
 def git_installed(call: Call, done: GitSetup) -> int:

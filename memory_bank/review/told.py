@@ -13,7 +13,6 @@ from memory_bank.notes.compare.note_change import (
 )
 from memory_bank.review.records import BankHealth
 from memory_bank.review.report import Review
-from memory_bank.trust.records import START
 
 _FINDINGS = 40
 
@@ -30,17 +29,9 @@ _LONGEST = 300
 def health(found: BankHealth, quotes: Quotes) -> str:
     """Show the problems of a bank; text of notes is quoted."""
     lines = [
-        *(
-            f"{one.rule}: {one.path}:{one.line}: {one.message}"
-            + (f" (fix: {one.fix})" if one.fix else "")
-            for one in found.findings
-        ),
-        *(f"not indexed: {one.path}: {one.reason}" for one in found.unindexed),
-        *(f"fault: {one.path}:{one.line}: {one.reason}" for one in found.faults),
-        *(f"broken link: {one.source}:{one.line}: {one.problem}" for one in found.broken_links),
-        *(f"secret: {one.path}:{one.line}: {one.kind}" for one in found.secrets),
-        *(f"same id {one.note_id}: {', '.join(one.paths)}" for one in found.same_ids),
-        *(f"odd name: {one.path}: {one.reason}" for one in found.odd_names),
+        f"{one.rule}: {one.path}:{one.line}: {one.message}"
+        + (f" (fix: {one.fix})" if one.fix else "")
+        for one in found.findings
     ]
     head = f"{count(found.notes, 'note')}, {count(found.passages, 'passage')}."
     if found.waiting:
@@ -59,13 +50,11 @@ def health(found: BankHealth, quotes: Quotes) -> str:
 def review(found: Review, quotes: Quotes) -> str:
     """Show the findings of a review, then the changes of each note."""
     head = (
-        f"{count(len(found.changes), 'note')} changed,"
-        f" {found.tokens.before:,} to {found.tokens.after:,} tokens."
+        f"{found.changed}; {found.tokens.before:,} to {found.tokens.after:,} tokens."
         " Claims: [-removed-] {+added+}."
     )
     lines = [
-        f"{'new' if one.new else 'known'} {one.severity} {one.path}:{one.line}"
-        f" {one_line(one.message)}"
+        f"{'new' if one.new else 'known'} {one.severity} {one.path}:{one.line} {one_line(one.text)}"
         for one in found.findings[:_FINDINGS]
     ]
     if len(found.findings) > _FINDINGS:
@@ -89,7 +78,7 @@ def _note(change: NoteChange) -> Iterator[str]:
     for section in change.sections:
         if left > 0:
             kind = f" ({section.kind})" if section.kind in {"renamed", "moved"} else ""
-            yield f"  # {one_line(' > '.join(section.headings) or START)}{kind}"
+            yield f"  # {one_line(section.title)}{kind}"
         yield from _claims(section, left)
         left -= len(section.claims)
     if left < 0:

@@ -9,9 +9,6 @@ from memory_bank.base.dates import iso_of
 
 _DAY = 86400
 
-START = "(start)"
-"""What views call the section above the first heading."""
-
 
 class LineOrigin(NamedTuple):
     """Where a text or lines of it come from."""

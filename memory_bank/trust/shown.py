@@ -8,8 +8,9 @@ from typing import Annotated
 from memory_bank.base.operation import FailOn, Param
 from memory_bank.base.rendering import count
 from memory_bank.base.screen import FINDINGS, FOUND, NOTHING, Call
+from memory_bank.notes.compare.note_change import START
 from memory_bank.notes.names import name_of
-from memory_bank.trust.records import START, LineOrigin, NoteBlame, NoteLog
+from memory_bank.trust.records import LineOrigin, NoteBlame, NoteLog
 from memory_bank.trust.stale_report import Citation, StaleReport
 
 _COLUMNS = ("commit", "date", "trust", "author", "agent", "request")

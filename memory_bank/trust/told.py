@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from memory_bank.base.rendering import count
 from memory_bank.base.text import Quotes, one_line
-from memory_bank.trust.records import START, LineOrigin, NoteBlame, NoteLog
+from memory_bank.notes.compare.note_change import START
+from memory_bank.trust.records import LineOrigin, NoteBlame, NoteLog
 from memory_bank.trust.stale_report import Citation, StaleReport
 
 _COMMIT = 10

@@ -10,6 +10,7 @@ from memory_bank.bank.bank import Bank
 from memory_bank.notes.merging import conflicts
 from memory_bank.notes.source import NotesSource
 from memory_bank.review.doctor import doctor
+from memory_bank.review.records import BankHealth
 
 Opening = Callable[..., Bank]
 
@@ -35,34 +36,33 @@ def test_each_ailment_is_named(folder: Path, opening: Opening) -> None:
     (folder / "b.md").write_text("---\nid: same\n---\n")
     health = doctor(opening(folder, memory__max_note_bytes=1000))
     assert not health.healthy
-    reasons = {file.path: file.reason for file in health.unindexed}
-    assert set(reasons) == {"binary.md", "big.md", "link.md", "UPPER.MD"}
+    found = of(health)
+    assert found == {
+        "bad-front-matter": ["broken.md"],
+        "broken-link": ["a.md"],
+        "empty-note": ["b.md", "broken.md"],
+        "fault": ["latin.md"],
+        "same-id": ["a.md", "b.md"],
+        "unindexed": ["UPPER.MD", "big.md", "binary.md", "link.md"],
+    }
+    reasons = {one.path: one.message for one in health.findings if one.rule == "unindexed"}
     assert "NUL" in reasons["binary.md"]
     assert "1001 bytes" in reasons["big.md"]
-    assert {fault.path for fault in health.faults} == {"broken.md", "latin.md"}
-    assert [(link.source, link.target) for link in health.broken_links] == [("a.md", "b.md")]
-    assert [(duplicates.note_id, duplicates.paths) for duplicates in health.same_ids] == [
-        ("same", ("a.md", "b.md"))
-    ]
+    assert [one.severity for one in health.findings] == ["error"] * 7 + ["warning"] * 4
 
 
-def test_findings_of_rules_without_a_list_of_their_own_are_named(
-    folder: Path, opening: Opening
-) -> None:
-    (folder / "a.md").write_text("<<<<<<< HEAD\nx\n=======\ny\n>>>>>>> other\n")
-    (folder / "b.md").write_text("---\nid: [\n---\n[[a#Nowhere]]")
-    health = doctor(opening(folder))
-    assert [(one.rule, one.path, one.line) for one in health.findings] == [
-        ("merge-conflict", "a.md", 1)
-    ]
-    assert [fault.path for fault in health.faults] == ["b.md"]
-    assert not health.healthy
+def of(health: BankHealth) -> dict[str, list[str]]:
+    """Return the paths of the findings of each rule."""
+    found: dict[str, list[str]] = {}
+    for one in sorted(health.findings):
+        found.setdefault(one.rule, []).append(one.path)
+    return found
 
 
 def test_what_is_only_worth_knowing_leaves_a_bank_healthy(folder: Path, opening: Opening) -> None:
     (folder / "what?.md").write_text("x")
     health = doctor(opening(folder))
-    assert [file.path for file in health.odd_names] == ["what?.md"]
+    assert of(health) == {"odd-name": ["what?.md"]}
     assert health.healthy
     assert not health.clear
 

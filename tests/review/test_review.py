@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -10,13 +9,11 @@ from pathlib import Path
 import pytest
 
 from memory_bank.bank.bank import open_bank
+from memory_bank.bank.findings import ReviewFinding
 from memory_bank.base.errors import BadInput, NoRepository
 from memory_bank.base.rendering import document
 from memory_bank.notes.compare import note_comparison as note_diff
-from memory_bank.review import compared_banks as review_limits
-from memory_bank.review import compared_banks as reviewing
-from memory_bank.review import findings
-from memory_bank.review.compared_banks import LIMITS
+from memory_bank.review import compared_banks, findings
 from memory_bank.review.report import Review
 from memory_bank.review.review import review
 from memory_bank.review.revision_range import sides
@@ -111,6 +108,10 @@ def reviewed(root: Path, *args: str, **options: bool) -> Review:
         return review(bank, *args, **options)
 
 
+def of(found: Review, *rules: str) -> list[ReviewFinding]:
+    return [one for one in found.findings if one.rule in rules]
+
+
 def test_by_default_it_is_the_branch_since_the_merge_base(found: Review, history: Path) -> None:
     base = run_git(history, "merge-base", "main", "topic").strip()
     assert (found.base.commit, found.head.name) == (base, "HEAD")
@@ -132,10 +133,78 @@ def test_changes_are_by_section(found: Review) -> None:
     assert queue.file == ".memories/facts/queue.md"
 
 
-def test_a_link_to_nothing_that_was_not_there_is_a_ghost_made(found: Review) -> None:
-    assert [(one.target, one.path, one.line) for one in found.ghosts_made] == [
-        ("facts/missing", "facts/copy.md", 5)
-    ]
+@pytest.mark.parametrize(
+    ("rule", "places"),
+    [
+        (
+            "ghost-made",
+            [("facts/copy.md", 5, "links to facts/missing, which does not exist", None)],
+        ),
+        (
+            "broken-backlink",
+            [
+                (
+                    "facts/keeper.md",
+                    3,
+                    "the link to facts/old is broken: facts/old.md was moved to facts/new.md",
+                    "facts/new",
+                ),
+                (
+                    "facts/keeper.md",
+                    3,
+                    "the link to facts/queue#Size is broken: facts/queue.md has no heading 'Size'",
+                    "facts/queue#Bytes on disk",
+                ),
+                ("facts/uses.md", 3, "the link to gone.md is broken: facts/gone.md is gone", None),
+            ],
+        ),
+        (
+            "orphan-made",
+            [
+                (
+                    "facts/lonely.md",
+                    1,
+                    "no note links to it any longer, as facts/index.md did",
+                    None,
+                ),
+                (
+                    "facts/new.md",
+                    1,
+                    "no note links to it any longer, as facts/index.md, facts/keeper.md did",
+                    None,
+                ),
+            ],
+        ),
+        (
+            "similar-note",
+            [
+                (
+                    "facts/copy.md",
+                    1,
+                    "similar to .memories/facts/queue.md: 80% of the words in common",
+                    None,
+                )
+            ],
+        ),
+        (
+            "superseded-neighbour",
+            [
+                (
+                    "facts/copy.md",
+                    5,
+                    "links to .memories/decisions/first.md: superseded by .memories/decisions/second.md",
+                    None,
+                )
+            ],
+        ),
+    ],
+)
+def test_what_a_change_does_to_other_notes_is_a_new_finding(
+    found: Review, rule: str, places: list[tuple[object, ...]]
+) -> None:
+    listed = of(found, rule)
+    assert [(one.path, one.line, one.message, one.fix) for one in listed] == places
+    assert all(one.new for one in listed)
 
 
 def test_a_picture_beside_a_note_is_no_ghost(clone: Path) -> None:
@@ -144,8 +213,8 @@ def test_a_picture_beside_a_note_is_no_ghost(clone: Path) -> None:
     (folder / "queue.png").write_bytes(b"PNG")
     write(clone, {"facts/seen.md": "# Seen\n\n![it](pictures/queue.png) ![no](pictures/x.png)\n"})
     commit(clone, "Picture")
-    made = reviewed(clone, "HEAD~1..HEAD").ghosts_made
-    assert [one.target for one in made] == ["pictures/x.png"]
+    (made,) = of(reviewed(clone, "HEAD~1..HEAD"), "ghost-made")
+    assert made.words == "pictures/x.png"
 
 
 def test_a_new_link_that_is_mistyped_names_the_note(clone: Path) -> None:
@@ -157,53 +226,16 @@ def test_a_new_link_that_is_mistyped_names_the_note(clone: Path) -> None:
     assert found.fix == "facts/queue"
 
 
-def test_backlinks_of_unchanged_notes_break(found: Review) -> None:
-    assert [(one.path, one.target, one.problem, one.fix) for one in found.broken_backlinks] == [
-        (
-            "facts/keeper.md",
-            "facts/queue#Size",
-            "facts/queue.md has no heading 'Size'",
-            "facts/queue#Bytes on disk",
-        ),
-        ("facts/keeper.md", "facts/old", "facts/old.md was moved to facts/new.md", "facts/new"),
-        ("facts/uses.md", "gone.md", "facts/gone.md is gone", None),
-    ]
-
-
-def test_a_note_that_nobody_links_to_any_longer_is_an_orphan(found: Review) -> None:
-    assert [(one.path, one.lost) for one in found.orphans_made] == [
-        ("facts/lonely.md", ("facts/index.md",)),
-        ("facts/new.md", ("facts/index.md", "facts/keeper.md")),
-    ]
-
-
-def test_similar_notes_have_a_likeness(found: Review) -> None:
-    assert [(one.path, one.other) for one in found.similar] == [("facts/copy.md", "facts/queue.md")]
-    assert 0.8 <= found.similar[0].likeness < 1
-
-
-def test_superseded_neighbours_are_named(found: Review) -> None:
-    assert [(one.path, one.other, one.state, one.by) for one in found.neighbours] == [
-        ("facts/copy.md", "decisions/first.md", "superseded", ("decisions/second.md",))
-    ]
-
-
-def test_golden_queries_say_whose_rank_fell(found: Review) -> None:
-    assert [one[:3] for one in found.queries] == [("nobody needs this", "facts/gone.md", 1)]
-
-
 def test_findings_are_new_or_known(found: Review) -> None:
     broken = [one for one in found.findings if one.rule == "broken-link"]
     assert [(one.path, one.new) for one in broken] == [("facts/broken.md", False)]
-    new = {one.rule for one in found.findings if one.new}
-    assert {"broken-backlink", "ghost-made", "orphan-made", "similar-note"} <= new
     assert {rule.name for rule in found.rules} == {one.rule for one in found.findings}
 
 
 def test_a_golden_query_that_loses_its_note_is_a_finding_once(found: Review, clone: Path) -> None:
     (lost,) = (one for one in found.findings if one.rule == "golden-query")
     assert (lost.file, lost.line, lost.new) == (".memories/queries.toml", 3, True)
-    assert found.worst() == "error"
+    assert found.worst == "error"
     write(clone, {"facts/later.md": "# Later\n\nAnother change.\n"})
     commit(clone, "Another")
     later = reviewed(clone, "HEAD~..HEAD").findings
@@ -217,9 +249,8 @@ def test_one_cause_is_one_finding(clone: Path) -> None:
     found = reviewed(clone)
     rules = [(one.rule, one.path) for one in found.findings]
     assert ("moved-link", "facts/index.md") in rules
-    assert [one.target for one in found.ghosts_made if one.path == "facts/index.md"] == [
-        "facts/older"
-    ]
+    made = of(found, "ghost-made")
+    assert [one.words for one in made if one.path == "facts/index.md"] == ["facts/older"]
     assert len([one for one in rules if one[0] in {"same-content", "similar-note"}]) == 2
     assert not [one for one in found.findings if one.rule == "rank-fall"]
 
@@ -240,10 +271,10 @@ def test_files_are_named_below_the_work_tree(clone: Path) -> None:
     assert [one.old_file for one in found.changes if one.old_file] == [
         "part/.memories/facts/new.md", "part/.memories/facts/copy.md"
     ]  # fmt: skip
-    assert [one.other_file for one in found.similar] == ["part/.memories/facts/queue.md"]
-    assert [(one.other_file, one.by_files) for one in found.neighbours] == [
-        ("part/.memories/decisions/first.md", ("part/.memories/decisions/second.md",))
-    ]
+    others = [one.other for one in of(found, "similar-note", "superseded-neighbour")]
+    assert [one.file for one in others if one] == [
+        "part/.memories/facts/queue.md", "part/.memories/decisions/first.md"
+    ]  # fmt: skip
 
 
 def test_tokens_are_those_of_the_changed_notes(found: Review) -> None:
@@ -366,16 +397,10 @@ def test_a_base_without_a_bank_has_no_notes(tmp_path: Path) -> None:
     assert [(one.path, one.kind) for one in found.changes] == [("facts/a.md", "added")]
 
 
-def test_the_json_has_no_floats_of_many_digits(found: Review) -> None:
-    shown = json.loads(document(found))
-    assert all(one["likeness"] == round(one["likeness"], 3) for one in shown["similar"])
-
-
 def test_of_a_hostile_change_the_first_findings_and_the_smallest_notes_are_shown(
     clone: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (findings, reviewing):
-        monkeypatch.setattr(module, "MOST_OF_RULE", 2)
+    monkeypatch.setattr(findings, "MOST_OF_RULE", 2)
     monkeypatch.setattr(note_diff, "MAX_TOTAL", 400)
     links = " ".join(f"[[facts/none-{number}]]" for number in range(7))
     hidden = "\n\n".join(["a\u200bb"] * 3 + ["<<<<<<< ours", "x", "=======", "y", ">>>>>>> theirs"])
@@ -390,7 +415,6 @@ def test_of_a_hostile_change_the_first_findings_and_the_smallest_notes_are_shown
     assert compared == {"facts/links.md": True, "facts/padded.md": False}
     rules = [one.rule for one in made.findings]
     assert max(map(rules.count, rules)) == 3
-    assert len(made.ghosts_made) == 2
     (more,) = [one for one in made.findings if "5 findings of this rule" in one.message]
     assert (more.rule, more.path, more.new) == ("ghost-made", "facts/links.md", True)
     (missed,) = [one for one in made.findings if one.rule == "not-compared"]
@@ -405,7 +429,8 @@ def bounded(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Set limits of a review."""
 
     def bound(**limits: int) -> None:
-        monkeypatch.setattr(review_limits, "LIMITS", {**LIMITS, **limits})
+        limited = {**compared_banks.LIMITS, **limits}
+        monkeypatch.setattr(compared_banks, "LIMITS", limited)
 
     return bound
 
@@ -439,7 +464,7 @@ def test_notes_beyond_the_limits_of_a_review_are_not_read_and_named(
     assert (missed.rule, missed.severity, missed.new) == ("not-checked", "error", True)
     assert f"more than {reason}" in missed.message
     assert "invisible-character" in {one.rule for one in made.findings if one.path != big.path}
-    assert not made.ghosts_made, "the note that was not read may have the title"
+    assert not of(made, "ghost-made"), "the note that was not read may have the title"
     assert any("1 changed notes are beyond the limits" in one for one in made.notices)
 
 
@@ -456,12 +481,11 @@ def test_both_versions_of_a_note_count_and_neither_is_read(
         ("facts/big.md", "changed", False),
         ("facts/small.md", "added", True),
     ]
-    assert not made.orphans_made
-    assert not made.broken_backlinks
+    assert not of(made, "orphan-made", "broken-backlink")
     bounded(bytes=2_000_000)
     made = reviewed(clone, "HEAD~1..HEAD")
     assert all(one.checked for one in made.changes), "copies for later reviews are whole"
-    assert [one.path for one in made.orphans_made] == ["facts/lonely.md"]
+    assert [one.path for one in of(made, "orphan-made")] == ["facts/lonely.md"]
 
 
 def test_removed_notes_beyond_the_limits_break_no_links_that_were_not_read(
@@ -507,20 +531,17 @@ def test_notes_that_cite_changed_code_are_listed(tmp_path: Path) -> None:
     code.write_text(code.read_text().replace("run(3)", "run(4)"))
     for options in ({"worktree": True}, {"staged": True}, {}):
         if options == {"staged": True}:
-            assert reviewed(tmp_path, **options).stale == ()
+            assert not of(reviewed(tmp_path, **options), "stale-citation")
             run_git(tmp_path, "add", "-A")
         elif not options:
             commit(tmp_path, "four")
-        (one,) = reviewed(tmp_path, **options).stale
-        assert (one.path, one.line, one.target, one.state) == (
-            "facts/retry.md", 3, "jobs.py#retry", "changed",
+        (one,) = of(reviewed(tmp_path, **options), "stale-citation")
+        by = "uncommitted" if options else run_git(tmp_path, "rev-parse", "HEAD")[:12]
+        assert one[1:5] == (
+            "warning", "facts/retry.md", 3,
+            f"cites jobs.py#retry, which is changed by {by}: confirm, edit or archive it",
         )  # fmt: skip
-        assert one.commits == (
-            ("uncommitted",) if options else (run_git(tmp_path, "rev-parse", "HEAD").strip(),)
-        )
-    (finding,) = [f for f in reviewed(tmp_path).findings if f.rule == "stale-citation"]
-    assert (finding.severity, finding.path, finding.new) == ("warning", "facts/retry.md", True)
-    assert "confirm, edit or archive" in finding.message
+        assert (one.words, one.new) == ("jobs.py#retry", True)
     write(tmp_path, {"facts/retry.md": "# Retries\n\nFour: [[jobs.py#retry]].\n"})
     commit(tmp_path, "say so")
-    assert reviewed(tmp_path).stale == ()
+    assert not of(reviewed(tmp_path), "stale-citation")

@@ -71,7 +71,7 @@ def test_a_bad_setting_is_a_finding_and_those_of_the_base_hold(
     assert [one.path for one in report.changes if one.kind == "added"] == ["new.md"]
     assert {"ghost-made", "bad-setting"} <= {one.rule for one in report.findings}
     assert "html-comment" not in {one.rule for one in report.findings}, "the base's settings"
-    assert report.worst() == "error"
+    assert report.worst == "error"
     assert any("those of its base hold" in one for one in report.notices)
     assert str(project.parent) not in message
 

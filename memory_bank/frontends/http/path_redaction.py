@@ -25,7 +25,8 @@ _ABSOLUTE = re.compile(
 
 _OURS = ("problem", "polling", "git", "hooks", "bank", "index")
 
-_LISTED = ("unindexed", "faults")
+_READING = frozenset({"bad-front-matter", "fault", "unindexed"})
+"""Rules whose messages say why a file can't be read; those of others quote notes."""
 
 Value = TypeVar("Value")
 
@@ -58,9 +59,11 @@ def without_paths(value: Value, hide: Callable[[str], str]) -> Value:
     for name in _OURS:
         if isinstance(message := getattr(value, name, None), str):
             changes[name] = hide(message)
-    for name in _LISTED:
-        if isinstance(items := getattr(value, name, None), tuple):
-            changes[name] = tuple(_changed(item, reason=hide(item.reason)) for item in items)
+    if isinstance(found := getattr(value, "findings", None), tuple):
+        changes["findings"] = tuple(
+            one._replace(message=hide(one.message)) if one.rule in _READING else one
+            for one in found
+        )
     return _changed(value, **changes) if changes else value
 
 

@@ -11,6 +11,10 @@ SectionKind = Literal["added", "changed", "removed", "renamed", "moved"]
 """Of a section; `moved` has the same heading and text behind other sections."""
 
 
+START = "(start)"
+"""What views call the section above the first heading."""
+
+
 class TextSpan(NamedTuple):
     """A part of a diff by words."""
 
@@ -55,6 +59,11 @@ class SectionChange(NamedTuple):
     """The diff by words of the whole section: equal and inserted text is the section after it."""
     shortened: str | None = None
     """Why the diff is coarse or has no claims: the text is too long."""
+
+    @property
+    def title(self) -> str:
+        """Its headings, or what stands for none."""
+        return " › ".join(self.headings) or START
 
 
 class KeyChange(NamedTuple):

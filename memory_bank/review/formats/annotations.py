@@ -64,7 +64,7 @@ def _line(level: str, finding: Finding) -> str:
     properties["title"] = finding.rule
     shown = ",".join(f"{key}={_visible(value, _PROPERTY)}" for key, value in properties.items())
     fix = f"\nFix: {finding.fix}" if finding.fix else ""
-    message = finding.message + fix
+    message = finding.text + fix
     cut = message if len(message) <= _LONGEST else f"{message[:_LONGEST]}…"
     return f"::{level} {shown}::{_visible(cut, _DATA)}"
 

@@ -7,14 +7,13 @@ make links or images, or end a block.
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 
-from memory_bank.bank.findings import Finding
+from memory_bank.bank.findings import ReviewFinding
 from memory_bank.base.rendering import count
 from memory_bank.base.text import one_line
-from memory_bank.memory.same_subject import plain, side_by_side
+from memory_bank.memory.same_subject import plain
 from memory_bank.notes.compare.note_change import (
     ClaimChange,
     KeyChange,
@@ -24,7 +23,7 @@ from memory_bank.notes.compare.note_change import (
 )
 from memory_bank.notes.sections import first_sentence
 from memory_bank.review.formats.word_diff import context, spans_of
-from memory_bank.review.report import Review
+from memory_bank.review.report import HEADINGS, Review, same
 
 _LONGEST = 300
 """Characters of a text inside a line."""
@@ -67,13 +66,13 @@ _MANY = 13
 
 _SIGNS = {"equal": "{}", "insert": "**{}**", "delete": "~~{}~~"}
 
+_CONTEXT = 120
+"""Characters of unchanged text that are shown on each side of a change."""
+
 _MACHINE = frozenset(
     "created_at id source_agent source_type type updated_at verified_commit".split()  # noqa: SIM905
 )
 """Keys of front matter that programs write."""
-
-_BREAKS = frozenset({"broken-backlink", "not-checked", "rank-fall"})
-"""Rules by which something breaks that was whole, besides all errors."""
 
 _ITEMS = 20
 """Keys of front matter, links and items of lists that are shown."""
@@ -156,7 +155,7 @@ def _cut(rows: list[str], word: str) -> list[str]:
 
 def _section(section: SectionChange) -> Iterator[str]:
     """Yield a line for a section, then one for each claim, with what changed in its place."""
-    heading = " › ".join(section.headings) or "text before the first heading"
+    heading = section.title
     former = ""
     if section.old_headings is not None:
         former = f" (was {code(' › '.join(section.old_headings))})"
@@ -179,7 +178,7 @@ def _claim(claim: ClaimChange) -> str:
         return f"  - ~~{code(before)}~~ **{code(after)}**"
     shown = []
     for place, span in enumerate(spans):
-        text = span.text if span.kind != "equal" else context(spans, place)
+        text = context(spans, place, _CONTEXT)
         if place == 0:
             text = text.lstrip(" \t>-*+")  # the sign of a list item
         if text.strip():
@@ -206,12 +205,6 @@ _NOTICES = 3
 _BLOCK = 20_000
 """Code units of the changes of one note; a longer one is named only."""
 
-OWN_LISTS = frozenset(
-    {"may-contradict", "may-repeat", "rank-fall", "similar-note", "stale-citation"}
-    | {"superseded-neighbour"}
-)
-"""Rules whose findings the review has as lists."""
-
 
 def markdown(review: Review) -> str:
     """Return the comment: a verdict, findings, notes to check, then the changes of each note.
@@ -221,7 +214,8 @@ def markdown(review: Review) -> str:
     """
     if not (review.changes or review.findings or review.notices):
         return f"{MARKER}\n"
-    parts = [MARKER, _title(review), *_lists(review)]
+    title = f"### Memory review\n\n**{review.verdict}** · {review.changed}"
+    parts = [MARKER, title, *_lists(review)]
     used = sum(_size(part) + 2 for part in parts)
     named: list[str] = []
     left_out = 0
@@ -245,131 +239,64 @@ def _place(block: tuple[str, str]) -> int:
     return 0 if text.startswith(_OF_LIST[0]) else 1 if text.startswith(_OF_LIST) else 2
 
 
-def _title(review: Review) -> str:
-    """Return the verdict, and how many notes changed."""
-    kinds = Counter(change.kind for change in review.changes)
-    changes = ", ".join(f"{number} {kind}" for kind, number in sorted(kinds.items()))
-    new = [one for one in review.findings if one.new]
-    broken = {_same(one) for one in new if one.severity == "error" or one.rule in _BREAKS}
-    check = {one.path for one in new if one.severity != "info" or one.rule in OWN_LISTS}
-    verdict = f"{count(len(broken), 'problem')}" if broken else "Nothing breaks"
-    if check:
-        verdict += f", {count(len(check), 'note')} to check"
-    changed = f"{count(len(review.changes), 'note')} changed{f': {changes}' if changes else ''}"
-    return f"### Memory review\n\n**{verdict}** · {changed}"
-
-
 def _lists(review: Review) -> Iterator[str]:
     """Yield a part for each list that is not empty."""
     others = [
         one
         for one in review.findings
-        if one.rule not in OWN_LISTS and (one.new or one.severity != "info")
+        if one.rule not in HEADINGS and (one.new or one.severity != "info")
     ]
-    new, old = (
-        _grouped(review, [one for one in others if one.new is is_new]) for is_new in (True, False)
-    )
-    stale = "Notes that cite changed code: confirm, edit or archive"
-    yield from _list("Findings", new, len(new))
-    yield from _list(stale, _stale(review), len(review.stale))
-    told = len(review.said_elsewhere)
-    yield from _list("Said elsewhere", _said_elsewhere(review), told)
-    yield from _list("Similar notes", _similar(review), len(review.similar))
-    near = len(review.neighbours)
-    yield from _list("Superseded or archived neighbours", _neighbours(review), near)
-    queries = len(review.queries)
-    yield from _list("Golden queries that find a note later", _queries(review), queries)
-    before = "Findings that were there before"
-    yield from _list(before, old, len(old), closed=True)
+    yield from _list("Findings", _grouped(review, [one for one in others if one.new]))
+    for heading, found in review.to_check.items():
+        yield from _list(heading, _grouped(review, found))
+    old = _grouped(review, [one for one in others if not one.new])
+    yield from _list("Findings that were there before", old, closed=True)
 
 
-def _list(heading: str, rows: Iterable[str], number: int, *, closed: bool = False) -> Iterator[str]:
-    """Yield a list of a number of rows under its heading; a reader opens a closed one."""
-    if not number:
+def _list(heading: str, rows: Sequence[str], *, closed: bool = False) -> Iterator[str]:
+    """Yield a list of rows under its heading; a reader opens a closed one."""
+    if not rows:
         return
-    body = "\n".join(_first(rows, number))
+    body = "\n".join(_first(rows))
     if closed:
-        yield f"<details><summary>{heading} ({number:,})</summary>\n\n{body}\n\n</details>"
+        yield f"<details><summary>{heading} ({len(rows):,})</summary>\n\n{body}\n\n</details>"
     else:
         yield f"#### {heading}\n\n{body}"
 
 
-def _first(rows: Iterable[str], number: int) -> Iterator[str]:
-    """Yield the rows of a list that fit, and a last one for the others; those are not made."""
+def _first(rows: Sequence[str]) -> Iterator[str]:
+    """Yield the rows of a list that fit, and a last one for the others."""
     used = 0
     for place, row in enumerate(rows):
         used += _size(row) + 1
         if place == _ROWS or used > _LIST:
-            yield f"- and {number - place:,} more"
+            yield f"- and {len(rows) - place:,} more"
             return
         yield row
 
 
-def _same(finding: Finding) -> tuple[str, str, str, str | None]:
-    return finding.path, finding.rule, finding.message, finding.fix
-
-
-def _grouped(review: Review, found: Sequence[Finding]) -> list[str]:
+def _grouped(review: Review, found: Sequence[ReviewFinding]) -> list[str]:
     """Return a row for each finding; equal ones of a note are one, with all its lines."""
-    lines: dict[tuple[str, str, str, str | None], list[Finding]] = {}
+    names = {one.path: one.title for one in review.changes}
+    lines: dict[tuple[str, str, str, str | None], list[ReviewFinding]] = {}
     for one in found:
-        lines.setdefault(_same(one), []).append(one)
-    return [_finding(some, _names(review)) for some in lines.values()]
+        lines.setdefault(same(one), []).append(one)
+    return [_finding(some, names) for some in lines.values()]
 
 
-def _finding(some: Sequence[Finding], names: Mapping[str, str]) -> str:
+def _finding(some: Sequence[ReviewFinding], names: Mapping[str, str]) -> str:
+    """Return the row of equal findings; `names` are the titles of changed notes."""
     first = some[0]
     fix = f" Fix: {code(first.fix)}" if first.fix else ""
     lines = sorted({one.line for one in some})
     where = f" line{'s' if len(lines) > 1 else ''} {', '.join(map(str, lines[:_ITEMS]))}"
-    name = names.get(first.path) or first.file or first.path
-    return f"- **{first.severity}** {code(name)}{where}: {code(first.message)}{fix}"
-
-
-def _names(review: Review) -> dict[str, str]:
-    """Return the titles of changed notes by their paths; another note is named by its file."""
-    return {one.path: one.title for one in review.changes}
-
-
-def _stale(review: Review) -> Iterator[str]:
-    names = _names(review)
-    for one in review.stale:
-        commits = f" by {', '.join(code(commit[:12]) for commit in one.commits[:3])}"
-        fix = f" Fix: {code(one.fix)}" if one.fix else ""
-        where = f"{code(names.get(one.path) or one.file)} line {one.line}"
-        target = f"{code(one.target)} is {code(one.state)}"
-        yield f"- {where}: {target}{commits if one.commits else ''}.{fix}"
-
-
-def _similar(review: Review) -> Iterator[str]:
-    names = _names(review)
-    for one in review.similar:
-        name = code(names.get(one.path) or one.file)
-        yield f"- {name} and {code(one.other_file)}: {one.likeness:.2f} alike"
-
-
-def _said_elsewhere(review: Review) -> Iterator[str]:
-    names = _names(review)
-    for one in review.said_elsewhere:
-        what, here, there = side_by_side(one.remark, one.other_file)
-        where = f"{code(names.get(one.path) or one.file)} line {one.remark.line}"
-        yield f"- {where} {code(what)}\n  - {code(here.strip())}\n  - {code(there.strip())}"
-
-
-def _neighbours(review: Review) -> Iterator[str]:
-    names = _names(review)
-    for one in review.neighbours:
-        by = f" by {', '.join(map(code, one.by_files[:3]))}" if one.by_files else ""
-        where = f"{code(names.get(one.path) or one.file)} line {one.line}"
-        yield f"- {where}: {one.how} {code(one.other_file)} is {one.state}{by}"
-
-
-def _queries(review: Review) -> Iterator[str]:
-    names = _names(review)
-    for one in review.queries:
-        after = "not found" if one.rank_after is None else f"rank {one.rank_after}"
-        name = code(names.get(one.path) or one.file)
-        yield f"- {code(one.query)} finds {name}: rank {one.rank_before} → {after}"
+    name = code(names.get(first.path) or first.file or first.path)
+    severity = "" if first.rule in HEADINGS else f"**{first.severity}** "
+    row = f"- {severity}{name}{where if lines != [1] else ''}: {code(first.message)}{fix}"
+    if first.other and first.other.text:
+        here, there = code(f"new:   {first.words}"), code(f"there: {first.other.text}")
+        row += f"\n  - {here}\n  - {there}"
+    return row
 
 
 def _rest(review: Review, named: list[str], left_out: int) -> Iterator[str]:

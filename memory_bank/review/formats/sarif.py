@@ -88,7 +88,7 @@ def _result(finding: Finding, fingerprint: str, rule: int) -> Object:
         "ruleId": finding.rule,
         "ruleIndex": rule,
         "level": _LEVELS[finding.severity],
-        "message": _message(finding.message + fix),
+        "message": _message(finding.text + fix),
         "locations": [
             {
                 "physicalLocation": {

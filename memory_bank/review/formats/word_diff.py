@@ -18,9 +18,6 @@ _START = re.compile(rf"{_WORD}(?=\s|\Z)")
 
 _END = re.compile(rf"(?<!\S){_WORD}\Z")
 
-_CONTEXT = 120
-"""Characters of unchanged text that are shown on each side of a change."""
-
 
 def spans_of(claim: ClaimChange) -> list[TextSpan]:
     """Return the spans of a claim with whole words, and with spaces for soft line breaks."""
@@ -99,12 +96,12 @@ def _ends_in_space(part: _Part) -> bool:
     return part.deleted[-1:].isspace() or part.inserted[-1:].isspace()
 
 
-def context(spans: Sequence[TextSpan], place: int) -> str:
-    """Return the part of an unchanged span that is near a change."""
-    text = spans[place].text
+def context(spans: Sequence[TextSpan], place: int, most: int) -> str:
+    """Return the text of a span; of an unchanged one at most so much on each side of a change."""
+    kind, text = spans[place]
     first, last = place == 0, place == len(spans) - 1
-    if len(text) <= _CONTEXT * (1 if first or last else 2):
+    if kind != "equal" or len(text) <= most * (1 if first or last else 2):
         return text
-    start = "" if first else text[:_CONTEXT]
-    end = "" if last else text[-_CONTEXT:]
-    return f"{start}…{end}"
+    start = "" if first else text[:most].rpartition(" ")[0] or text[:most]
+    end = "" if last else text[-most:].partition(" ")[2] or text[-most:]
+    return f"{start}{' … ' if start and end else '… ' if end else ' …'}{end}"

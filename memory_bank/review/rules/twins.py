@@ -92,15 +92,10 @@ _FIX_SAME_ID = "merge them, or give the newer one another id"
 @bank_rule("error", "several notes have the same id")
 def same_id(bank: RuleContext) -> Iterator[Finding]:
     """Yield each note whose id another note has."""
-    for note_id, paths in bank.once(claimed):
+    for note_id, paths in document_rows.same_ids(bank.manifest):
         for path in paths:
             others = ", ".join(other for other in paths if other != path)
             yield problem(path, 1, f"has the id {note_id}, as {others}", _FIX_SAME_ID)
-
-
-def claimed(bank: RuleContext) -> list[tuple[str, tuple[str, ...]]]:
-    """Return the ids that several notes have, with their paths."""
-    return document_rows.same_ids(bank.manifest)
 
 
 _DECISION = "decision"

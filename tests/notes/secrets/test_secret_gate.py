@@ -124,7 +124,7 @@ def test_the_allow_list_of_the_settings_names_the_hash_that_the_error_tells(bank
     (bank.layout.root / "config.toml").write_text(f"[secrets]\n{line}\n")
     with open_bank(bank.layout.root) as again:
         remember(again, SECRET)
-        assert not doctor(again).secrets
+        assert "secret" not in {one.rule for one in doctor(again).findings}
         with pytest.raises(SecretFound):
             remember(again, OTHER)
 
@@ -137,8 +137,9 @@ def test_a_program_may_allow_all(bank: Bank) -> None:
 def test_doctor_lists_secrets_by_kind_and_line_and_never_their_value(bank: Bank) -> None:
     (bank.layout.root / "old.md").write_text(f"# Old\n\nThe token is {SECRET}\n")
     health = doctor(bank)
-    (found,) = health.secrets
-    assert (found.path, found.line, found.kind) == ("old.md", 3, "GitHub token")
-    assert found.hash == secrets.fingerprint(SECRET)
+    (found,) = (one for one in health.findings if one.rule == "secret")
+    mark = secrets.fingerprint(SECRET)
+    assert (found.path, found.line, found.hash) == ("old.md", 3, mark)
+    assert found.message == f"GitHub token (hash {mark})"
     assert not health.healthy
     assert SECRET not in repr(health)

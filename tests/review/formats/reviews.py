@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from hypothesis import strategies as st
 
-from memory_bank.bank.findings import Difference, ReviewFinding, SameSubject
+from memory_bank.bank.findings import OtherNote, ReviewFinding
 from memory_bank.notes.compare.note_change import (
     ClaimChange,
     KeyChange,
@@ -15,17 +15,7 @@ from memory_bank.notes.compare.note_change import (
     SectionChange,
     TextSpan,
 )
-from memory_bank.review.report import (
-    RankFall,
-    Review,
-    RuleWithFindings,
-    SaidElsewhere,
-    Side,
-    SimilarNote,
-    StaleCitation,
-    TokenChange,
-    WeakNeighbour,
-)
+from memory_bank.review.report import HEADINGS, Review, RuleWithFindings, Side, TokenChange
 
 SENTINEL = "ζ"
 """A letter of every untrusted text, and of nothing that the formats say themselves."""
@@ -62,12 +52,14 @@ def finding(
 findings = st.builds(
     finding,
     texts,
-    rule=st.sampled_from(["broken-link", "secret"]),
+    rule=st.sampled_from(["broken-link", "secret", *HEADINGS]),
     severity=st.sampled_from(["error", "warning", "info"]),
     file=texts,
     line=st.integers(1, 5000),
     fix=st.none() | texts,
     new=st.booleans(),
+    words=texts,
+    other=st.none() | st.builds(OtherNote, texts, texts, st.just(3), st.none() | texts),
 )
 
 
@@ -95,12 +87,10 @@ def review(*found: ReviewFinding, changes: Sequence[NoteChange] = (), **fields: 
     rules = sorted({(one.rule, one.severity) for one in found})
     names = dict(rules)
     given: dict[str, object] = {
-        "schema_version": "1", "base": Side("main", "a" * 40), "head": Side("topic", "b" * 40),
+        "schema_version": "2.0", "base": Side("main", "a" * 40), "head": Side("topic", "b" * 40),
         "prefix": ".memories/", "changes": tuple(changes), "findings": found,
         "rules": tuple(RuleWithFindings(name, severity, f"a {name}") for name, severity in names.items()),
-        "ghosts_made": (), "broken_backlinks": (), "orphans_made": (), "similar": (),
-        "said_elsewhere": (), "neighbours": (),
-        "stale": (), "queries": (), "tokens": TokenChange(40, 42), "notices": (),
+        "tokens": TokenChange(40, 42), "notices": (),
     }  # fmt: skip
     return Review(**{**given, **fields})  # type: ignore[arg-type]
 
@@ -125,32 +115,6 @@ def hostile_reviews(draw: st.DrawFn) -> Review:
     return review(
         *draw(st.lists(findings, max_size=4)),
         changes=[change],
-        similar=(SimilarNote(text(), text(), text(), 0.91, text()),),
-        said_elsewhere=(
-            SaidElsewhere(
-                text(),
-                text(),
-                SameSubject(
-                    "contradicts",
-                    3,
-                    text(),
-                    text(),
-                    text(),
-                    4,
-                    text(),
-                    (Difference("number", text(), text()),),
-                    0.5,
-                ),
-                text(),
-            ),
-        ),
-        neighbours=(
-            WeakNeighbour(
-                text(), text(), text(), "superseded", (text(),), "linked", 4, text(), (text(),)
-            ),
-        ),
-        stale=(StaleCitation(text(), text(), 3, text(), "changed", ("c" * 40,), text()),),
-        queries=(RankFall(text(), text(), 1, None, text()),),
         notices=(text(),),
         base=Side(text(), None),
     )

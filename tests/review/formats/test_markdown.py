@@ -9,18 +9,12 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from memory_bank.bank.findings import OtherNote
 from memory_bank.base.rendering import unhidden
 from memory_bank.notes.compare.note_change import KeyChange, LinkChange, TextSpan
 from memory_bank.review.formats.markdown import LIMIT, MARKER, markdown
 from memory_bank.review.formats.word_diff import whole_words
-from memory_bank.review.report import (
-    RankFall,
-    Review,
-    Side,
-    SimilarNote,
-    StaleCitation,
-    WeakNeighbour,
-)
+from memory_bank.review.report import HEADINGS, Review, Side
 from tests.review.formats.reviews import (
     SENTINEL,
     claim,
@@ -157,35 +151,17 @@ def test_front_matter_and_links_are_listed() -> None:
     assert "- link gained: `facts/okapi` (`extends`, line 4, 2 times)" in shown
 
 
-def test_each_list_of_the_review_is_shown() -> None:
-    place = (".memories/a.md", 3)
-    shown = markdown(
-        review(
-            changes=[note("a.md", title="Ann's")],
-            stale=(
-                StaleCitation("a.md", *place, "src/x.py#f", "moved", ("c" * 40,), "src/y.py#f"),
-            ),
-            similar=(SimilarNote("a.md", ".memories/a.md", "b.md", 0.913, ".memories/b.md"),),
-            neighbours=(
-                WeakNeighbour(
-                    "a.md",
-                    ".memories/a.md",
-                    "b.md",
-                    "superseded",
-                    ("d.md",),
-                    "linked",
-                    4,
-                    ".memories/b.md",
-                    (".memories/d.md",),
-                ),
-            ),
-            queries=(RankFall("why bm25", "a.md", 1, None, ".memories/a.md"),),
-        )
-    )
-    assert "- `Ann's` line 3: `src/x.py#f` is `moved` by `cccccccccccc`. Fix: `src/y.py#f`" in shown
-    assert "- `Ann's` and `.memories/b.md`: 0.91 alike" in shown
-    assert "- `Ann's` line 4: linked `.memories/b.md` is superseded by `.memories/d.md`" in shown
-    assert "- `why bm25` finds `Ann's`: rank 1 → not found" in shown
+def test_notes_to_check_are_listed_under_headings() -> None:
+    other = OtherNote("b.md", ".memories/b.md", 7, "It is 2 MB.")
+    found = [finding("see it", rule=rule, file=".memories/a.md", fix="b") for rule in HEADINGS]
+    found[1] = found[1]._replace(words="It is 4 MB.", other=other)
+    shown = markdown(review(*found, changes=[note("a.md", title="Ann's")]))
+    row = "- `Ann's` line 3: `see it` Fix: `b`"
+    for rule, heading in HEADINGS.items():
+        if rule != "may-contradict":
+            assert f"#### {heading}\n\n{row}" in shown
+    assert f"{row}\n  - `new:   It is 4 MB.`\n  - `there: It is 2 MB.`" in shown
+    assert "**Nothing breaks, 1 note to check**" not in shown, "a rank that fell is a problem"
 
 
 @settings(deadline=None, max_examples=25)
@@ -208,11 +184,12 @@ def test_text_of_a_pull_request_is_always_code(shown: Review) -> None:
 @given(hostile_reviews())
 def test_the_structure_does_not_depend_on_the_text(shown: Review) -> None:
     kinds = [token.type for token in MARKDOWN.parse(markdown(shown))]
-    others = sum(1 for one in shown.findings if not one.new and one.severity != "info")
+    others = [one for one in shown.findings if one.rule not in HEADINGS]
+    old = any(not one.new and one.severity != "info" for one in others)
     assert kinds.count("fence") == 0
-    headings = 6 + any(one.new for one in shown.findings)
+    headings = 1 + any(one.new for one in others) + len(shown.to_check)
     assert kinds.count("heading_open") == headings
-    assert kinds.count("html_block") == 3 + 2 * bool(others)
+    assert kinds.count("html_block") == 3 + 2 * old
 
 
 @settings(deadline=None, max_examples=25)
@@ -237,20 +214,13 @@ def test_it_is_shorter_than_github_allows_and_says_what_is_cut(letter: str) -> N
         )
         for number in range(150)
     ]
-    lists = {
-        "stale": (StaleCitation(long, long, 3, long, long, (long,) * 9, long),) * 99,
-        "similar": (SimilarNote(long, long, long, 0.9, long),) * 99,
-        "neighbours": (
-            WeakNeighbour(long, long, long, "archived", (), "linked", 1, long, (long,) * 9),
-        )
-        * 99,
-        "queries": (RankFall(long, long, 1, 2, long),) * 99,
-        "notices": (long,) * 99,
-    }
     found = [
-        finding(long, file=long, fix=long, new=new) for new in (True, False) for _ in range(99)
+        finding(long, file=long, fix=long, new=new, rule=rule)
+        for rule in ("broken-link", *HEADINGS)
+        for new in (True, False)
+        for _ in range(99)
     ]
-    shown = markdown(review(*found, changes=changes, **lists))
+    shown = markdown(review(*found, changes=changes, notices=(long,) * 99))
     assert size(shown) <= LIMIT < 65_536
     assert "The comment is cut: GitHub allows 65,536 characters." in shown
     assert f"`memory-bank review {'a' * 40}..{'b' * 40}`" in shown

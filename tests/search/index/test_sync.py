@@ -306,7 +306,7 @@ from memory_bank.review.doctor import doctor
 def ask(path):
     with open_bank(path, settings={"memory.embedder": "none"}) as bank:
         notes = [note.path for note in recall(bank, "kestrel").notes]
-        return notes, [(file.path, file.reason) for file in doctor(bank).unindexed]
+        return notes, [(one.path, one.message) for one in doctor(bank).findings]
 
 state = os.environ["XDG_STATE_HOME"]
 os.environ["XDG_STATE_HOME"] = sys.argv[2]

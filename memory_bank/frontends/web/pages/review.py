@@ -19,16 +19,14 @@ from starlette.routing import Route
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.findings import Finding
 from memory_bank.base.errors import BadInput
-from memory_bank.base.rendering import count
 from memory_bank.frontends.serving.serving_background import Background
 from memory_bank.frontends.serving.shared_bank import SharedBank
 from memory_bank.frontends.web.site import HINTS, Site
 from memory_bank.notes.compare.note_change import NoteChange
 from memory_bank.notes.names import name_of
 from memory_bank.review import review, revision_range
-from memory_bank.review.formats.markdown import OWN_LISTS
 from memory_bank.review.formats.word_diff import spans_of
-from memory_bank.review.report import Review, Side, StaleCitation
+from memory_bank.review.report import HEADINGS, Review, Side
 from memory_bank.search.manifest.document_rows import all_documents
 from memory_bank.search.snippets import plain
 
@@ -181,25 +179,17 @@ def _range(given: QueryParams) -> Range:
 
 def _report(bank: Bank, found: Review) -> dict[str, Any]:
     """Return what the template shows of a review."""
-    others = [one for one in found.findings if one.rule not in OWN_LISTS]
+    others = [one for one in found.findings if one.rule not in HEADINGS]
     kinds = {kind: [one for one in found.changes if one.kind == kind] for kind in _KINDS}
-    checks = (
-        ("Broken links", len(found.broken_backlinks)),
-        ("Links to nothing", len(found.ghosts_made)),
-        ("Orphans made", len(found.orphans_made)),
-        ("Nearly the same text", len(found.similar)),
-        ("Cite code of this change", len(_stale(found))),
-    )
+    rules = Counter(one.rule for one in found.findings)
     known = {one.key: one.title for one in bank.read(lambda view: all_documents(view.manifest))}
     titles = known | {one.path: one.title for one in found.changes if one.title}
     return {
         "review": found,
-        "verdict": _verdict(found),
-        "said": _said(found, kinds),
-        "checks": checks,
+        "checks": {name: rules[rule] for rule, name in _LINKS.items()}
+        | {heading: len(some) for heading, some in found.to_check.items()},
         "rules": _by_rule(found, [one for one in others if one.new]),
         "old": [one for one in others if not one.new],
-        "stale": _stale(found),
         "edited": [*kinds["changed"], *kinds["renamed"]],
         "added": kinds["added"],
         "removed": kinds["removed"],
@@ -210,6 +200,12 @@ def _report(bank: Bank, found: Review) -> dict[str, Any]:
         "most": _MOST,
     }
 
+
+_LINKS = {
+    "broken-backlink": "Broken links",
+    "ghost-made": "Links to nothing",
+    "orphan-made": "Orphans made",
+}
 
 _KINDS = ("added", "changed", "renamed", "removed")
 
@@ -229,35 +225,6 @@ def _by_rule(found: Review, findings: Sequence[Finding]) -> list[_RuleFindings]:
         _RuleFindings(rules.get(name, name), some[0].severity, tuple(some))
         for name, some in by.items()
     ]
-
-
-def _stale(found: Review) -> list[StaleCitation]:
-    """Return the first stale citation of each note."""
-    return list({one.path: one for one in reversed(found.stale)}.values())[::-1]
-
-
-def _verdict(found: Review) -> str:
-    new = Counter(one.severity for one in found.findings if one.new)
-    check = len(_stale(found))
-    if not found.changes and not found.findings:
-        return "Nothing changed"
-    if new["error"]:
-        return f"{count(new['error'], 'error')} to mend"
-    broken = new["warning"] - sum(one.rule == "stale-citation" for one in found.findings if one.new)
-    if broken > 0:
-        return f"{count(broken, 'warning')} to look at"
-    return f"Nothing breaks, {count(check, 'note')} to check" if check else "Nothing breaks"
-
-
-def _said(found: Review, kinds: Mapping[str, Sequence[NoteChange]]) -> str:
-    words = {"added": "new", "changed": "changed", "renamed": "renamed", "removed": "removed"}
-    parts = [f"{len(some):,} {words[kind]}" for kind, some in kinds.items() if some]
-    said = [f"Notes: {', '.join(parts)}." if parts else "No note says anything new."]
-    if not found.broken_backlinks and not found.orphans_made and found.changes:
-        said.append("No link breaks, and no note loses its last link.")
-    if found.stale:
-        said.append("Notes to check cite code that this change edits.")
-    return " ".join(said)
 
 
 def _first(change: NoteChange, titles: Mapping[str, str]) -> str:
