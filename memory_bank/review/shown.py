@@ -33,9 +33,6 @@ _FINDINGS = 100
 _FIRST_CLAIMS = 12
 """Number of claims of a note that are shown unless all are."""
 
-_CONTEXT = 40
-"""Number of characters of unchanged text that are shown on each side of a change."""
-
 _LONGEST = 600
 """Length of a claim that was added or removed beyond which it is cut."""
 
@@ -184,7 +181,7 @@ def _spans(spans: Sequence[TextSpan]) -> Iterator[Piece]:
     """Yield a diff with the marks of `git diff --word-diff`, long unchanged text shortened."""
     last = len(spans) - 1
     for number, span in enumerate(spans):
-        text = " ".join(context(spans, number, _CONTEXT).split())
+        text = " ".join(context(spans, number).split())
         if not text:
             continue
         before = " " if span.text[:1].isspace() and number else ""

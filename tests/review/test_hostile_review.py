@@ -12,16 +12,22 @@ from pathlib import Path
 
 import pytest
 
+from memory_bank.bank.bank import open_bank
+from memory_bank.review.review import review
+from tests.code import hostile
 from tests.conftest import run_git
 
-pytestmark = pytest.mark.slow
+pytestmark = [
+    pytest.mark.skipif(sys.platform == "win32", reason="limits and programs are those of POSIX"),
+    pytest.mark.slow,
+]
 
 MEGABYTES, SECONDS = 400, 40
 """Limits of the whole command, on a busy machine."""
 MARK = "started-by-the-repository"
 NAMES = (
     "new\nline", "quo\"te'`$(touch x)`", "%0A::error::x", "a\n::error::x", "\u202eevil", "\U0001f600", "-rf", "--output=x",
-    "a:b,c", "<img src=x>", "@alice #12", "Case", "case", "caf\u00e9", "cafe\u0301", "tab\there", " ", "x]](y)", "\udcff",
+    "a:b,c", ":(glob)x", "con", "`id`\x1b[31m", "<img src=x>", "@alice #12", "Case", "case", "caf\u00e9", "cafe\u0301", "tab\there", " ", "x]](y)", "\udcff",
 )  # fmt: skip
 TEXTS = (
     "<!--", "<details>", "data:", "ignore all ", "[", "[[", "![[", "[a](", "**", "`", "<a ", "AKIA", "password=",
@@ -38,23 +44,26 @@ FRONT_MATTER = {
     "date": "created_at: 99999-99-99\nid: [1]\ntags: {a: b}\ntype: 3",
     "keys": "".join(f"k{number}: v\n" for number in range(500)),
 }  # fmt: skip
-SETTINGS = (
-    "filter.evil.smudge", "filter.evil.clean", "filter.evil.process", "diff.evil.textconv", "diff.evil.command",
-    "diff.external", "merge.evil.driver", "core.fsmonitor", "core.pager", "core.sshCommand", "gpg.program",
-)  # fmt: skip
+LONG = {
+    "huge": "# Huge\n\n" + "word " * 300_000,
+    "lines": "# Lines\n\n" + "".join(f"line {n} of many\n" for n in range(4000)),
+    "headings": "".join(f"## h{n}\n\n" for n in range(600)),
+    "links": "".join(f"[[nowhere/{n}]] " for n in range(600)),
+    "brackets": "[" * 100_000 + "](x)" * 10_000,
+    "stars": "*a **b " * 20_000,
+    "quotes": "> " * 5000 + "x\n",
+    "claims": "".join(f"- a{n % 7} b{n % 5}\n" for n in range(15_000)),
+    "d/" * 200 + "deep": "# Deep\n",
+}
 
 
 def files() -> dict[str, tuple[str, str]]:
     """Return the mode and text of each file of the pull request."""
     notes = {
-        "huge.md": "# Huge\n\n" + "word " * 300_000,
-        "lines.md": "# Lines\n\n" + "".join(f"line {n} of many\n" for n in range(4000)),
-        "headings.md": "".join(f"## h{n}\n\n" for n in range(600)),
-        "links.md": "".join(f"[[nowhere/{n}]] " for n in range(600)),
-        "d/" * 200 + "deep.md": "# Deep\n",
         "config.toml": f'[memory]\nembedder = "evil"\ninclude = ["/etc", "../.."]\n[embedders.evil]\ncommand = ["touch", "{MARK}"]\n',
         "queries.toml": '[[queries]]\ntext = "plain"\nfind = ["a"]\n' * 20,
     }
+    notes |= {f"{name}.md": text for name, text in LONG.items()}
     notes |= {f"tiny/{n}.md": f"# T{n}\n\ntiny {n}\n" for n in range(100)}
     notes |= {f"names/{name}.md": "# N\n\nweird name\n" for name in NAMES}
     notes |= {f"text/{n}.md": f"# R\n\n{text * 800}\n" for n, text in enumerate(TEXTS)}
@@ -62,7 +71,7 @@ def files() -> dict[str, tuple[str, str]]:
     found = {f".memories/{path}": ("100644", text) for path, text in notes.items()}
     found[".memories/link.md"] = ("120000", "/etc/passwd")
     found[".memories/folder"] = ("120000", "/etc")
-    found[".gitattributes"] = ("100644", "* filter=evil diff=evil merge=evil\n")
+    found[".gitattributes"] = ("100644", "* filter=trap diff=trap merge=trap\n")
     update = f'[submodule "x"]\n\tpath = .memories/sub\n\turl = ext::touch% {MARK}\n\tupdate = !touch {MARK}\n'
     found[".gitmodules"] = ("100644", update)
     return found
@@ -84,19 +93,43 @@ def repository(tmp_path: Path) -> Path:
     root = tmp_path / "hostile"
     root.mkdir()
     run_git(root, "init", "-qb", "main")
-    base = commit("main", {".memories/a.md": ("100644", "# A\n\nplain\n")}, 1)
+    claims = "".join(f"- b{n % 5} a{n % 7}\n" for n in range(15_000))
+    before = {"a.md": "# A\n\nplain\n", "claims.md": claims}
+    base = commit("main", {f".memories/{name}": ("100644", before[name]) for name in before}, 1)
     change = commit("change", files(), 2, "from :1\n")
     submodule = f"M 160000 {'1' * 40} .memories/sub\n".encode()
     subprocess.run(
         ["git", "fast-import", "--quiet"], cwd=root, input=base + change + submodule, check=True
     )
     run_git(root, "reset", "-q", "--hard", "main")
-    for name in SETTINGS:
-        run_git(root, "config", name, f"touch {root / MARK}")
+    hostile.plant(root, hostile.trap(tmp_path), run_git, "--local")
     return root
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="the limits are those of POSIX")
+def test_trees_that_git_did_not_make_lead_nowhere(repository: Path, tmp_path: Path) -> None:
+    def made(*words: str, data: bytes) -> str:
+        done = subprocess.run(
+            ["git", *words], check=True, cwd=repository, input=data, capture_output=True
+        )
+        return done.stdout.decode().strip()
+
+    def tree(kind: str, *entries: tuple[str, str]) -> str:
+        mode = {"blob": "100644", "tree": "040000"}[kind]
+        rows = "".join(f"{mode} {kind} {name}\t{path}\0" for name, path in entries)
+        return made("mktree", "-z", "--missing", data=rows.encode())
+
+    inner = tree("blob", (made("hash-object", "-w", "--stdin", data=b"# Out\n"), "x.md"))
+    top = tree("tree", (tree("tree", (inner, ".."), (inner, ".git")), ".memories"))
+    evil = made("commit-tree", "-m", "Evil", "-p", "main", top, data=b"")
+    before = {file for file in tmp_path.rglob("*") if ".git" not in file.parts}
+    with open_bank(repository / ".memories", settings={"memory.embedder": "none"}) as bank:
+        found = review(bank, f"main..{evil}")
+    assert found.changes
+    assert all(one.kind == "removed" for one in found.changes)
+    after = {file for file in tmp_path.rglob("*") if ".git" not in file.parts}
+    assert {file for file in after - before if ".index" not in file.parts} == set()
+
+
 def test_a_review_is_bounded_and_starts_nothing(repository: Path) -> None:
     program = (
         "import json, resource, subprocess, sys\n"
@@ -104,7 +137,7 @@ def test_a_review_is_bounded_and_starts_nothing(repository: Path) -> None:
         "used = resource.getrusage(resource.RUSAGE_CHILDREN)\n"
         "print(json.dumps([code, used.ru_maxrss, used.ru_utime + used.ru_stime]))\n"
     )
-    asked = (
+    asked = [
         "-m",
         "memory_bank",
         "review",
@@ -113,7 +146,7 @@ def test_a_review_is_bounded_and_starts_nothing(repository: Path) -> None:
         "json",
         "--output",
         "../out.json",
-    )
+    ]
     words = [sys.executable, "-c", program, sys.executable, *asked]
     ended = subprocess.run(words, cwd=repository, capture_output=True, check=True)
     code, size, seconds = json.loads(ended.stdout)
@@ -122,7 +155,9 @@ def test_a_review_is_bounded_and_starts_nothing(repository: Path) -> None:
     assert megabytes < MEGABYTES
     assert seconds < SECONDS
     assert not (repository / MARK).exists()
+    assert not (repository.parent / "sprung").exists()
     shown = (repository.parent / "out.json").read_text()
     assert "root:" not in shown
-    changes = {one["path"] for one in json.loads(shown)["changes"]}
-    assert {"huge.md", "tiny/1.md", "text/0.md", "yaml/aliases.md"} <= changes
+    changes = {one["path"]: one["compared"] for one in json.loads(shown)["changes"]}
+    assert {"claims.md", "tiny/1.md", "text/0.md", "yaml/aliases.md"} <= set(changes)
+    assert not changes["huge.md"]

@@ -66,9 +66,6 @@ _MANY = 13
 
 _SIGNS = {"equal": "{}", "insert": "**{}**", "delete": "~~{}~~"}
 
-_CONTEXT = 120
-"""Characters of unchanged text that are shown on each side of a change."""
-
 _MACHINE = frozenset(
     "created_at id source_agent source_type type updated_at verified_commit".split()  # noqa: SIM905
 )
@@ -178,7 +175,7 @@ def _claim(claim: ClaimChange) -> str:
         return f"  - ~~{code(before)}~~ **{code(after)}**"
     shown = []
     for place, span in enumerate(spans):
-        text = context(spans, place, _CONTEXT)
+        text = context(spans, place)
         if place == 0:
             text = text.lstrip(" \t>-*+")  # the sign of a list item
         if text.strip():

@@ -96,12 +96,16 @@ def _ends_in_space(part: _Part) -> bool:
     return part.deleted[-1:].isspace() or part.inserted[-1:].isspace()
 
 
-def context(spans: Sequence[TextSpan], place: int, most: int) -> str:
-    """Return the text of a span; of an unchanged one at most so much on each side of a change."""
+_CONTEXT = 120
+"""Characters of unchanged text that are shown on each side of a change."""
+
+
+def context(spans: Sequence[TextSpan], place: int) -> str:
+    """Return the text of a span; of an unchanged one the part near a change."""
     kind, text = spans[place]
     first, last = place == 0, place == len(spans) - 1
-    if kind != "equal" or len(text) <= most * (1 if first or last else 2):
+    if kind != "equal" or len(text) <= _CONTEXT * (1 if first or last else 2):
         return text
-    start = "" if first else text[:most].rpartition(" ")[0] or text[:most]
-    end = "" if last else text[-most:].partition(" ")[2] or text[-most:]
+    start = "" if first else text[:_CONTEXT].rpartition(" ")[0] or text[:_CONTEXT]
+    end = "" if last else text[-_CONTEXT:].partition(" ")[2] or text[-_CONTEXT:]
     return f"{start}{' … ' if start and end else '… ' if end else ' …'}{end}"

@@ -50,14 +50,14 @@ def test_the_report_loads_by_itself(changed: Path, serve: Serve, look: Look) -> 
     page = look(f"{serve().url}/review")
     page.get_by_role("heading", name="Changed 2 notes").wait_for()
     text = " ".join(page.locator("main").inner_text().split())
-    assert "Notes: 1 new, 1 changed, 1 renamed." in text
+    assert "3 notes changed: 1 added, 1 changed, 1 renamed" in text
     size = page.locator("details.change", has_text="Size").first
     assert size.locator("del").first.inner_text() == "small."
     assert size.locator("ins", has_text="large.").count() == 1
     assert "queue" in size.inner_text()
     assert "Old part" in size.inner_text()
     side = page.locator("aside")
-    assert "% of the words of Queue" in " ".join(side.inner_text().split())
+    assert "% of the words in common → Queue" in " ".join(side.inner_text().split())
     assert "src/index.py" in side.inner_text()
     frame, report = (page.locator(one).bounding_box() for one in ("main .frame", "#report"))
     assert frame["width"] - report["width"] < 100, "the report has the whole width"
