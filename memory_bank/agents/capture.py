@@ -68,9 +68,7 @@ _OTHERS = frozenset(
 _SUBJECTS = ("memory", "memories", "memory_stats", "bank")
 """Ends of the names of our other tools."""
 
-_BY_COMMAND = pattern(
-    r"\b(?:memory-bank|mb)\s+(?:remember|append|edit|promote|session\s+summary)\b"
-)
+_BY_COMMAND = pattern(r"\b(?:memory-bank|mb)\s+(?:remember|append|edit|promote|session\s+end)\b")
 
 _FORGET = pattern(r"\b(?:memory[-_]bank|mb)\b[^\n;&|]*?\sforget\b")
 

@@ -25,7 +25,7 @@ from memory_bank.sessions.queue import EventQueue
 
 _HOOKS = "hooks"
 
-_OURS = r"(?:memory[-_]bank|\bmb)(?:\.exe)?[\"']*\s+hook\s+(?:{names})\b"
+_OURS = r"(?:memory[-_]bank|\bmb)(?:\.exe)?[\"']*\s+hook\s+{name}\b"
 
 _MARK = "// Written by memory-bank"
 
@@ -264,10 +264,7 @@ def _without(one: HookClient, text: str, handler: _Handler) -> str:
 
 def _handlers(one: HookClient, text: str) -> list[_Handler]:
     """Return our entries in a text, in order; they are known by their command."""
-    names = "|".join(
-        [one.name, *(old for old, name in clients.OTHER_NAMES.items() if name == one.name)]
-    )
-    ours = re.compile(_OURS.format(names=names))
+    ours = re.compile(_OURS.format(name=one.name))
     found = []
     for event, path, entry in _entries(one, one.editor.value_at(text, (_HOOKS,))):
         words = [entry.get(key) for key in (*one.command_keys, "command")]

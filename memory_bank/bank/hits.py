@@ -98,7 +98,6 @@ class Wanted(NamedTuple):
     archived: bool
     node: str
     """The note or ghost that hits must link to; empty for any."""
-    min_score: float
     times: bool
     """Whether words of time in the query restrict it."""
     kinds: bool = True

@@ -49,7 +49,7 @@ class Hint(StrEnum):
     GIVE_MERGED_TEXT = "give the text that the notes become"
     GIVE_OLD_OR_SECTION = "give either old or section"
     GIVE_HEADING_PATH = "give its path: A > B"
-    GIVE_MORE_CONTEXT = "give more of the text around it, or the number expected"
+    GIVE_MORE_CONTEXT = "give more of the text around it"
     GIVE_NAME = "give the note a name of its own"
     WRITE_ENTITY = 'write KIND:ID, for example person:sarah, or {{"kind": "person", "id": "sarah"}}'
     GIVE_TAG_LETTER = "give it at least one letter or digit"

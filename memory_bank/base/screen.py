@@ -89,9 +89,6 @@ class Screen(Protocol):
     def write(self, text: str) -> None:
         """Write text unchanged; raise StorageFailed if the stream can't be written."""
 
-    def source(self, text: str) -> None:
-        """Write text unchanged, bytes that are not UTF-8 included."""
-
     def flush(self) -> None:
         """Flush the stream; raise StorageFailed if it can't be written."""
 

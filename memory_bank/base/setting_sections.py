@@ -294,9 +294,6 @@ class Code(NamedTuple):
     max_file_bytes: Annotated[
         int, Key("a larger file is listed, not indexed", low=1, high=100_000_000)
     ] = 1_000_000
-    max_commit_files: Annotated[
-        int, Key("a commit of more files does not count for coupling", low=2, high=100_000)
-    ] = 50
 
 
 class Lint(NamedTuple):

@@ -57,7 +57,6 @@ def blast_radius(
     ],
     bank: Bank | None = None,
     *,
-    query: Annotated[str, Param("Notes that answer it come first", metavar="TEXT")] = "",
     limit: Annotated[int, Param("Most of each kind; default: 50", metavar="N")] = 50,
     count_access: bool = True,
     progress: Progress | None = None,
@@ -68,7 +67,7 @@ def blast_radius(
 
     `file` is a path below the work tree, or an absolute one in it; it may have `./` and `\`. A file
     that has no symbols and that nothing names has an empty answer. `limit`, clamped to 1 to 1,000,
-    is the most of each kind; `query` as in `explain_symbol`. Unless `count_access` is false, the
+    is the most of each kind. Unless `count_access` is false, the
     access counts of all its symbols are then increased by one. Raises BadInput for a path out of
     the work tree, FileNotFound.
     """
@@ -76,7 +75,7 @@ def blast_radius(
     with code.lock:
         problem = code.refresh(progress)
         path = file_of(code, file)
-    cited = citing_notes(code, bank, path, query)
+    cited = citing_notes(code, bank, path)
     left = AnswerLimit(limit)
     with code.lock:
         rows = lookup.in_file(code.table, path)

@@ -26,7 +26,6 @@ from memory_bank.code.records import CitingNote
 from memory_bank.notes import names
 from memory_bank.notes.file_patterns import APPLIES_TO, matches, patterns
 from memory_bank.notes.sections import sentence_around, sentence_below
-from memory_bank.search import snippets
 from memory_bank.search.manifest import document_rows, link_rows
 from memory_bank.search.manifest.link_rows import LinkRow, to_code
 
@@ -54,13 +53,12 @@ class _Link(NamedTuple):
 
 
 def citing_notes(
-    code: Codebase, bank: Bank | None, path: str, query: str = "", *, catch_up: bool = True
+    code: Codebase, bank: Bank | None, path: str, *, catch_up: bool = True
 ) -> CitingNotes:
     """Return the notes that cite a file of the work tree and its symbols.
 
     Without a bank there are none. Without `catch_up`, the index of notes is asked as it is.
-    Archived notes are left out. The notes whose links have most
-    words of the query around them come first, then the newest. The lock of the code may not be
+    Archived notes are left out. The newest come first. The lock of the code may not be
     held: another thread may hold that of the bank and wait for it.
     """
     if bank is None:
@@ -80,8 +78,8 @@ def citing_notes(
             if not meant and not link.row.ghost.lower().startswith(SYMBOL):
                 of_file.append(link)
     return CitingNotes(
-        {symbol: _notes(found, query) for symbol, found in by_symbol.items()},
-        _notes(of_file, query),
+        {symbol: _notes(found) for symbol, found in by_symbol.items()},
+        _notes(of_file),
         ask(lambda view: _applying(view, path)),
     )
 
@@ -193,36 +191,24 @@ def _meant(table: CodeDatabase, link: _Link, path: str) -> list[str]:
     return list(dict.fromkeys(one.id for one in found if one.path == path))
 
 
-def _notes(links: Iterable[_Link], query: str) -> tuple[CitingNote, ...]:
+def _notes(links: Iterable[_Link]) -> tuple[CitingNote, ...]:
     """Return the notes of some links."""
     by_note: dict[str, list[_Link]] = {}
     for link in links:
         by_note.setdefault(link.note.path, []).append(link)
-    found = [_note(some, query) for some in by_note.values()]
-    found.sort(key=lambda one: (-one[0], -one[1], one[2].path))
-    return tuple(note for *_, note in found)
+    found = sorted(by_note.values(), key=lambda some: (-some[0].note.created, some[0].note.path))
+    return tuple(map(_note, found))
 
 
-def _note(links: Sequence[_Link], query: str) -> tuple[float, float, CitingNote]:
-    """Return a note by its links, with how well they answer a query and when it was created."""
-    scored = {shown(link.row): _fit(link, query) for link in links}
-    ordered = sorted(scored, key=lambda one: -scored[one])
+def _note(links: Sequence[_Link]) -> CitingNote:
+    """Return a note by its links."""
     note = links[0].note
-    first = next(link for link in links if shown(link.row) == ordered[0])
-    cited = CitingNote(
+    return CitingNote(
         note_id=note.note_id,
         path=note.path,
         title=note.title,
         type=note.type,
         created_at=note.created_at,
-        sentence=first.sentence,
-        links=tuple(ordered),
+        sentence=links[0].sentence,
+        links=tuple(dict.fromkeys(shown(link.row) for link in links)),
     )
-    return max(scored.values()), note.created, cited
-
-
-def _fit(link: _Link, query: str) -> float:
-    """Return how many words of a query are around a link."""
-    if not query:
-        return 0.0
-    return snippets.count_words(query, f"{link.row.before} {link.row.text} {link.row.after}")

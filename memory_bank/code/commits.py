@@ -19,6 +19,9 @@ from memory_bank.git.commits import Commit, CommitsAt, PathPair
 MOST = 20_000
 """Number of commits, the newest, that are used."""
 
+MOST_FILES = 50
+"""Files of a commit beyond which it says nothing of what changes together."""
+
 _SECONDS = 20.0
 """Time after which the rest of the history is left to the next call."""
 
@@ -80,7 +83,7 @@ class CodeHistory:
         self._history = open_history(tree)
         self._last: tuple[tuple[str, int], CountedCommits] | None = None
 
-    def counted(self, max_files: int) -> CountedCommits:
+    def counted(self, max_files: int = MOST_FILES) -> CountedCommits:
         """Return the commits up to HEAD; what is not known yet is read first.
 
         Commits that change more than `max_files` files don't count, except for their renames.

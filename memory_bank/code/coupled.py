@@ -221,11 +221,10 @@ class CouplingState(NamedTuple):
 class CoupledFiles:
     """The coupling of the files of one work tree; computed again when any evidence changed."""
 
-    def __init__(self, commits: CodeHistory, words: WordTable, *, max_files: int) -> None:
-        """Open nothing yet; commits that change more than `max_files` files don't count."""
+    def __init__(self, commits: CodeHistory, words: WordTable) -> None:
+        """Open nothing yet."""
         self._commits = commits
         self._words = words
-        self._max_files = max_files
         self._of: tuple[object, ...] = ()
         """What the state was computed from."""
         self._state: CouplingState | None = None
@@ -256,7 +255,7 @@ class CoupledFiles:
     def history(self) -> CountedCommits:
         """Return the history as of now; raise StorageFailed if its database can't be used."""
         try:
-            return self._commits.counted(self._max_files)
+            return self._commits.counted()
         except Busy:
             return CountedCommits(notes=("another process reads the commits: they are not used",))
 

@@ -55,7 +55,6 @@ Item = TypeVar("Item")
     examples=(
         ("memory-bank explain-symbol Bank.open", "what to know before it is changed"),
         ("memory-bank explain-symbol bank.py#main", "the one of a file"),
-        ("memory-bank explain-symbol run --query retries", "notes about this first"),
         ("memory-bank explain-symbol run --json | jq -r '.tests[].title'", "for a program"),
     ),
     group="Code",
@@ -75,7 +74,6 @@ def explain_symbol(
     name: Annotated[str, Param(argument=True, complete="symbols", longest=2000)],
     bank: Bank | None = None,
     *,
-    query: Annotated[str, Param("Notes that answer it come first", metavar="TEXT")] = "",
     limit: Annotated[int, Param("Most of each kind; default: 20", metavar="N")] = 20,
     count_access: bool = True,
     progress: Progress | None = None,
@@ -84,16 +82,15 @@ def explain_symbol(
 
     Return a symbol with its calls, tests, coupled files, notes and recent commits.
 
-    `limit`, clamped to 1 to 1,000, is the most of each kind. Notes whose links have most words of
-    `query` around them come first, then the newest. Without a bank there are no notes. Unless
-    `count_access` is false, the symbol's access count is then increased by one. Raises
+    `limit`, clamped to 1 to 1,000, is the most of each kind. Without a bank there are no notes.
+    Unless `count_access` is false, the symbol's access count is then increased by one. Raises
     SymbolNotFound.
     """
     limit = min(max(limit, 1), MOST)
     with code.lock:
         problem = code.refresh(progress)
         path = lookup.symbol_named(code.table, name).path
-    cited = citing_notes(code, bank, path, query)
+    cited = citing_notes(code, bank, path)
     with code.lock:
         row = lookup.symbol_named(code.table, name)  # another thread may have read files
         details = details_of(code, row)

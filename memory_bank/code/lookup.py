@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 from memory_bank.base.errors import SymbolNotFound, did_you_mean, similar_names
 from memory_bank.code.index.database import CodeDatabase, SymbolRow
@@ -115,8 +115,6 @@ def symbols_matching(
     words: Sequence[str] = (),
     *,
     limit: int,
-    kinds: Collection[str] = (),
-    languages: Collection[str] = (),
     path: str = "",
     tests: bool = False,
 ) -> list[SymbolRow]:
@@ -130,10 +128,6 @@ def symbols_matching(
     for word in words:
         conditions.append("s.qualified LIKE ? ESCAPE '\\'")
         values.append(f"%{word.translate(_ESCAPED)}%")
-    for column, chosen in (("s.kind", kinds), ("f.language", languages)):
-        if chosen:
-            conditions.append(f"{column} IN ({','.join('?' * len(chosen))})")
-            values += chosen
     if path:
         conditions.append("(f.path = ? OR substr(f.path, 1, ?) = ?)")
         folder = f"{path.strip('/')}/"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -15,7 +15,6 @@ from memory_bank.code import lookup, shown, told
 from memory_bank.code.calls import Callee, ResolvedCall
 from memory_bank.code.index.codebase import Codebase
 from memory_bank.code.index.database import IntentRow, SymbolRow
-from memory_bank.code.parse.parsed_file import KINDS
 from memory_bank.code.records import CallShown, SymbolDetails, SymbolList, SymbolShown
 from memory_bank.notes.sections import sentence_below
 from memory_bank.search.index.document_changes import Progress
@@ -38,7 +37,7 @@ _MOST_SNIPPET = 200
         ("memory-bank symbols", "all symbols"),
         ("memory-bank symbols open bank", "whose names have both words"),
         ("memory-bank symbols --file src/index.py", "of one file or folder"),
-        ("memory-bank symbols --kind class --json | jq -r '.symbols[].name'", "for a program"),
+        ("memory-bank symbols --json | jq -r '.symbols[].name'", "for a program"),
     ),
     group="Code",
     show=shown.symbols,
@@ -49,12 +48,6 @@ def list_symbols(
     limit: Annotated[int, Param("Most symbols to list; default: 50", metavar="N")] = 50,
     *,
     file: Annotated[str, Param("Only symbols of this file or folder", metavar="PATH")] = "",
-    kinds: Annotated[
-        Collection[str], Param("Only functions, classes …", flags="--kind", metavar="KIND")
-    ] = (),
-    languages: Annotated[
-        Collection[str], Param("Only of a language", flags="--language", metavar="NAME")
-    ] = (),
     tests: Annotated[bool, Param("Include tests")] = False,
     progress: Progress | None = None,
 ) -> SymbolList:
@@ -64,32 +57,19 @@ def list_symbols(
 
     If no name has them, the query is searched in names, doc comments and code, by words and
     meaning. `file` is a file or a folder of the work tree. Tests are left out unless `tests`.
-    `limit` is clamped to 1 to 1,000. Raises BadInput for an unknown kind or file.
+    `limit` is clamped to 1 to 1,000. Raises BadInput for an unknown file.
     """
-    unknown = sorted(set(kinds) - set(KINDS))
-    if unknown:
-        raise BadInput(f"there is no kind {unknown[0]!r}", f"choose of: {', '.join(KINDS)}")
     limit = min(max(limit, 1), MOST)
     with code.lock:
         problem = code.refresh(progress)
         under = path_of(code, file) if file else ""
         words = [word for word in re.split(r"[\s.:#]+", query) if word]
-        found = lookup.symbols_matching(
-            code.table,
-            words,
-            limit=limit + 1,
-            kinds=kinds,
-            languages=languages,
-            path=under,
-            tests=tests,
-        )
+        found = lookup.symbols_matching(code.table, words, limit=limit + 1, path=under, tests=tests)
         by = "name"
         if words and not found:
             by = "search"
             problem = code.catch_up(["symbols"], progress).problem
-            result = code.search(
-                "symbols", query, limit + 1, kinds=kinds, languages=languages, under=under
-            )
+            result = code.search("symbols", query, limit + 1, under=under)
             found = [hit.symbol for hit in result.hits if hit.symbol and not hit.weak]
     shown = tuple(map(symbol_shown, found[:limit]))
     return SymbolList(query, len(shown), shown, len(found) > limit, by, problem or None)

@@ -78,7 +78,6 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "session recover": ("sessions.forgotten", "", "Bring back sessions after a rewrite of the first commit"),
     "session show": ("sessions.listing", "", "Show the prompts, the summary and the observations of a session"),
     "session start": ("sessions.sessions", "", "Start a session, or resume the one of that id"),
-    "session summary": ("sessions.sessions", "", "Print or set the summary of a session"),
     "shared": ("shared.administration", "Share", "Look after the index that many repositories share"),
     "shared drop": ("shared.administration", "", "Remove the tables with all that is published"),
     "shared grant": ("shared.administration", "", "Let a role read a repository or a team's"),

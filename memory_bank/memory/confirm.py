@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated
 
 from memory_bank.bank import agent_memories
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.open_index import View
 from memory_bank.base.errors import BadInput, NoteNotFound
-from memory_bank.base.operation import Agent, IfMatch, Notes, Param, Tool, operation
+from memory_bank.base.operation import Agent, Etag, Notes, Param, Tool, operation
 from memory_bank.base.screen import Call
 from memory_bank.code.code_at import NOW
 from memory_bank.code.index.work_tree import work_tree_of
@@ -53,19 +53,6 @@ def _by_agent(
     return confirm(bank, some, if_match=if_match, agent=agent)
 
 
-def _one_or_several(
-    call: Call,
-    bank: Bank,
-    names: Sequence[str],
-    *,
-    if_match: str | None = None,
-    **given: Any,  # noqa: ANN401  (those of confirm)
-) -> Confirmation:
-    if if_match and len(names) > 1:
-        raise call.usage_error("--if-match is for one note")
-    return confirm(bank, names, if_match=if_match, **given)
-
-
 @operation(
     "confirm",
     why="""
@@ -79,7 +66,6 @@ def _one_or_several(
         ("memory-bank stale --json | jq -r '.citations[].path' | xargs memory-bank confirm", "all"),
     ),
     group="Review",
-    through=_one_or_several,
     show=shown.confirmed,
     tool=Tool(
         "Say that stale notes, checked in the code, are right. If not, `edit_memory`.",
@@ -102,7 +88,7 @@ def confirm(
         ),
     ],
     *,
-    if_match: IfMatch = None,
+    if_match: Etag = None,
     agent: Agent = None,
 ) -> Confirmation:
     """Say that notes are right for the current code.

@@ -62,7 +62,6 @@ def _edited(
     *,
     old: str | None = None,
     section: str | None = None,
-    count: int = 1,
     if_match: str | None = None,
     agent: str | None = None,
 ) -> WrittenNote:
@@ -73,17 +72,14 @@ def _edited(
         raise call.usage_error("give the new text: --new TEXT, or --new - for stdin")
     if new is not None and not old and not section:
         raise call.usage_error("give the text that --new replaces: --old TEXT or --section HEADING")
-    if count < 0 or (count != 1 and not old):
-        raise call.usage_error("--count needs --old, and must not be negative")
     if new is None and not call.interactive:
         raise call.usage_error("an editor needs a terminal: give --old or --section, and --new")
     if new is None:
         return _in_editor(call, bank, name, if_match, agent)
     text = call.given(new) or ""
     return edit(
-        bank, name, text, old=old or "", section=section or "", count=count, if_match=if_match,
-        agent=agent,
-    )  # fmt: skip
+        bank, name, text, old=old or "", section=section or "", if_match=if_match, agent=agent
+    )
 
 
 def _in_editor(
@@ -171,26 +167,17 @@ def append(
     name: Annotated[Note, Param(about="path, title or id of a note")],
     content: Text,
     *,
-    if_match: IfMatch = None,
     agent: Agent = None,
 ) -> WrittenNote:
     """Add text at the end of a note.
 
     Append text to a note as a new paragraph.
 
-    Raises NoteNotFound, Conflict if the note's etag is not `if_match`, BadInput if empty.
+    Raises NoteNotFound, BadInput if empty.
     """
     if not content.strip():
         raise BadInput("content must not be empty", Hint.GIVE_TEXT_TO_APPEND)
-
-    return write(
-        bank,
-        name,
-        lambda text: appended(text, content),
-        if_match=if_match,
-        agent=agent,
-        given=content,
-    )
+    return write(bank, name, lambda text: appended(text, content), agent=agent, given=content)
 
 
 @operation(
@@ -252,9 +239,9 @@ def update(
 @operation(
     "edit",
     why="""
-    With --old and --new, replaces a text that occurs in the note once, or --count times (0: any
-    number). With --section and --new, replaces the text under a heading, up to the next one.
-    `--new -` reads the new text from stdin. All other bytes of the file stay the same.
+    With --old and --new, replaces a text that occurs in the note once. With --section and --new,
+    replaces the text under a heading, up to the next one. `--new -` reads the new text from stdin.
+    All other bytes of the file stay the same.
 
     Without these options the note opens in $VISUAL or $EDITOR. If it changes before you save,
     nothing is overwritten: your text is kept in a file, which the error message names.
@@ -302,14 +289,7 @@ def edit(
             about="its heading; or A > B",
         ),
     ] = "",
-    count: Annotated[
-        int,
-        Param(
-            "How often --old occurs; default: 1",
-            metavar="N",
-            about="of old; 0 any",
-        ),
-    ] = 1,
+    count: Annotated[int, Param(about="of old; 0 any")] = 1,
     if_match: IfMatch = None,
     agent: Agent = None,
 ) -> WrittenNote:

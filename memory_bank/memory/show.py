@@ -174,12 +174,11 @@ def show_several(bank: Bank, names: Sequence[str], heading: str = "") -> Several
 
     On a terminal the Markdown is rendered, below a line of metadata. A pipe gets the source,
     including front matter; characters that are harmful in a terminal (control characters, reversed
-    text) are escaped, for example `\\x1b`. With --raw a pipe gets every character unchanged.
+    text) are escaped, for example `\\x1b`.
     """,
     examples=(
         ("memory-bank show decisions/tantivy", "by its name"),
         ("memory-bank show tantivy --section Consequences", "one section"),
-        ("memory-bank show tantivy --raw > copy.md", "the unchanged source"),
         ("memory-bank show tantivy --json | jq -r .etag", "its etag, for --if-match"),
     ),
     group="Find",

@@ -6,11 +6,9 @@ import shlex
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated
 
 from memory_bank.bank.backlinks import LinkShown
 from memory_bank.bank.bank import Bank
-from memory_bank.base.operation import Param
 from memory_bank.base.rendering import count, named, same_words, visible
 from memory_bank.base.screen import FOUND, NOTHING, Call, cells, cut, place
 from memory_bank.code.index.codebase import Codebase
@@ -108,37 +106,32 @@ def _names(call: Call, listing: Listing, bank: Bank) -> None:
         )  # fmt: skip
 
 
-def note(
-    call: Call,
-    found: ShownNote | ShownSection | SeveralShown,
-    *,
-    raw: Annotated[bool, Param("Show the source; unchanged into a pipe")] = False,
-) -> None:
+def note(call: Call, found: ShownNote | ShownSection | SeveralShown) -> None:
     """Show a note or a section of it."""
     from memory_bank.memory.records import ShownNote
 
-    call.answer(found, lambda found: _note(call, found, raw=raw))
+    call.answer(found, lambda found: _note(call, found))
     if isinstance(found, ShownNote) and not call.json:
         for fault in found.faults:
             call.warn(f"{call.place(found.path, fault.line)}: {fault.reason}")
 
 
-def _note(call: Call, found: ShownNote | ShownSection | SeveralShown, *, raw: bool) -> None:
+def _note(call: Call, found: ShownNote | ShownSection | SeveralShown) -> None:
     from memory_bank.memory.records import SeveralShown, ShownSection
 
     if isinstance(found, SeveralShown):
         for one in found.notes:
-            _note(call, one, raw=raw)
+            _note(call, one)
     elif isinstance(found, ShownSection):
-        _section(call, found, raw=raw)
+        _section(call, found)
     else:
-        _whole(call, found, raw=raw)
+        _whole(call, found)
 
 
-def _whole(call: Call, note: ShownNote, *, raw: bool) -> None:
+def _whole(call: Call, note: ShownNote) -> None:
     console = call.console
-    if raw or not console.terminal:
-        _source(call, note.content, raw=raw)
+    if not console.terminal:
+        _source(call, note.content)
         return
     console.line((call.place(note.path, 1), "place"))
     about = [
@@ -160,21 +153,18 @@ def _whole(call: Call, note: ShownNote, *, raw: bool) -> None:
     console.markdown(note.body)
 
 
-def _section(call: Call, part: ShownSection, *, raw: bool) -> None:
-    if raw or not call.console.terminal:
-        _source(call, part.content, raw=raw)
+def _section(call: Call, part: ShownSection) -> None:
+    if not call.console.terminal:
+        _source(call, part.content)
         return
     call.console.line((call.place(part.path, part.line), "place"))
     call.console.markdown(part.content)
 
 
-def _source(call: Call, text: str, *, raw: bool) -> None:
-    """Print a note's source: unchanged into a pipe if `raw`, else escaped."""
-    if not raw or call.console.terminal:
-        lines = visible(text.replace("\r\n", "\n"))
-        call.console.write(lines if lines.endswith("\n") else f"{lines}\n")
-    else:
-        call.console.source(text)
+def _source(call: Call, text: str) -> None:
+    """Print a note's source; what is harmful in a terminal is escaped."""
+    lines = visible(text.replace("\r\n", "\n"))
+    call.console.write(lines if lines.endswith("\n") else f"{lines}\n")
 
 
 def tags(call: Call, found: Mapping[str, int]) -> int:

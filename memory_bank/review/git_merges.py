@@ -6,13 +6,12 @@ import json
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
 
 from memory_bank.bank import program_files
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadInput, MemoryBankError, StorageFailed
 from memory_bank.base.filenames import FOLDER, NOTE_SUFFIXES
-from memory_bank.base.operation import Param, operation, topic
+from memory_bank.base.operation import operation, topic
 from memory_bank.git import objects, process, repository
 from memory_bank.memory.rules_block import FILE
 from memory_bank.notes import names, parsing
@@ -225,11 +224,7 @@ def check(
     ),
     show=shown.git_installed,
 )
-def install(
-    bank: Bank,
-    *,
-    yes: Annotated[bool, Param("Accepted, as by other installs: nothing is asked")] = False,  # noqa: ARG001
-) -> GitSetup:
+def install(bank: Bank) -> GitSetup:
     """Let git merge and show notes by section in this clone.
 
     Write the lines of attributes for the notes, and the settings of this clone.

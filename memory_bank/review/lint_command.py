@@ -28,16 +28,12 @@ def _rules(start: str) -> list[str]:
     "lint",
     why="""
     Runs the rules of docs/lint.md on all notes, or on the files and folders that are named. It
-    changes nothing without --fix. Rules on links, ids and the like need the index, which is updated
-    first; with --no-index, and for files that are no notes of a bank, only rules that need one
+    changes nothing without --fix. Of files that are no notes of a bank, only rules that need one
     file's text are run. The exit code is 1 if there is an error, or a finding as --fail-on says.
     """,
     examples=(
         ("memory-bank lint", "all notes"),
-        (
-            "memory-bank lint --no-index .memories/facts/bm25.md",
-            "one file, at once: for pre-commit",
-        ),
+        ("memory-bank lint .memories/facts/bm25.md", "one file: for pre-commit"),
         ("memory-bank lint --fix --rule invisible-character", "remove invisible characters"),
         ("memory-bank lint --list", "all rules"),
     ),
@@ -53,13 +49,12 @@ def lint_notes(
         tuple[str, ...],
         Param("Run only this rule; repeatable", flags="--rule", metavar="NAME", complete=_rules),
     ] = (),
-    no_index: Annotated[bool, Param("Run only rules that need one file's text")] = False,
     listing: Annotated[
         bool, Param("List the rules, with their severities", flags="--list")
     ] = False,
 ) -> int:
     """Find problems in notes by rules, and fix some."""
-    run = _Run(call, paths, rules, no_index=no_index)
+    run = _Run(call, paths, rules)
     try:
         with call.open() as bank:
             if listing:
@@ -81,29 +76,22 @@ def lint_notes(
 class _Run:
     """One run of the rules, on what the command names."""
 
-    def __init__(
-        self, call: Call, paths: tuple[str, ...], rules: tuple[str, ...], *, no_index: bool
-    ) -> None:
+    def __init__(self, call: Call, paths: tuple[str, ...], rules: tuple[str, ...]) -> None:
         self.call = call
         self.paths = paths
         self.rules = rules
-        self.no_index = no_index
         self.others: dict[str, Path] = {}
         """Files that are no notes of the bank, by the paths in their findings."""
 
     def in_bank(self, bank: Bank, *, fix: bool) -> tuple[tuple[Finding, ...], Fixed | None]:
         """Return the findings in a bank, after what can be fixed is fixed."""
-        names = self.paths or ((str(bank.layout.root),) if self.no_index else ())
-        chosen = lint.choose(bank, names)
+        chosen = lint.choose(bank, self.paths)
         self.others = {os.path.relpath(file): file for file in chosen.others}
 
         def notes() -> tuple[Finding, ...]:
-            if self.no_index:
-                files = [(path, bank.roots.file(path)) for path in chosen.notes]
-                return lint.in_files(files, bank.settings, self.rules)
-            if names and not chosen.notes:
+            if self.paths and not chosen.notes:
                 return ()
-            return lint.lint(bank, frozenset(chosen.notes) if names else None, self.rules)
+            return lint.lint(bank, frozenset(chosen.notes) if self.paths else None, self.rules)
 
         fixed = lint.fix(bank, notes) if fix else None
         others = lint.in_files(self.others.items(), bank.settings, self.rules)

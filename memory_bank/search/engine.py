@@ -116,7 +116,6 @@ class Engine:
         mode: str,
         limit: int,
         now: float,
-        min_score: float = 0.0,
         unit: Unit = "documents",
         trusted: Trusted | None = None,
         stale: Stale | None = None,
@@ -154,7 +153,7 @@ class Engine:
             successors = document_graph.superseded(self._manifest, {one.document for one in found})
             candidates.rank_superseded(found, successors)
             candidates.judge(found, ranking, words, by_words=by_words)
-        shown = (one for one in found if one.shown and one.likelihood >= min_score)
+        shown = (one for one in found if one.shown)
         ranked = sorted(shown, key=lambda one: (one.weak, -one.score, one.document, one.row))
         hits = self._hits(ranked[:limit], ranking, also=unit == "documents")
         return SearchResult(hits, used, results.reason)

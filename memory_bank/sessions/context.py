@@ -251,13 +251,10 @@ class _ContextParts:
     "context",
     why="""
     Prints the latest observations of agents' sessions, the next steps of the last session, and the
-    notes that changed since. Hooks tell it to an agent when its session starts. The options replace
-    the settings of the section context for this call.
+    notes that changed since. Hooks tell it to an agent when its session starts. The settings of the
+    section context say how much of it.
     """,
-    examples=(
-        ("memory-bank context", "what the next session will be told"),
-        ("memory-bank context --type discovery --days 7", "what was found out this week"),
-    ),
+    examples=(("memory-bank context", "what the next session will be told"),),
     group="Sessions",
     show=shown.context,
     tool=Tool(
@@ -271,33 +268,14 @@ class _ContextParts:
 def inject_context(
     bank: Bank,
     project: Annotated[str, Param("Only sessions of this project", metavar="NAME")] = "",
-    session_id: Annotated[
-        str, Param("The session that starts", flags="--session", metavar="ID")
-    ] = "",
+    session_id: Annotated[str, Param()] = "",
     *,
-    observation_types: Annotated[
-        Sequence[str] | None,
-        Param(
-            "Types of observations",
-            flags="--type",
-            metavar="TYPE",
-            only=Sequence[str] | None,
-        ),
-    ] = None,
-    concepts: Annotated[
-        Sequence[str] | None,
-        Param("With one of these", flags="--concept", metavar="WORD", longest=2000, most=1000),
-    ] = None,
-    observation_limit: Annotated[
-        int | None, Param("Most observations", metavar="N", least=0, flags="--limit")
-    ] = None,
-    session_limit: Annotated[
-        int | None, Param("Most sessions", metavar="N", least=0, flags="--sessions")
-    ] = None,
-    days: Annotated[float | None, Param("Days back", metavar="N", least=0)] = None,
-    max_tokens: Annotated[
-        int | None, Param("Most tokens of it", metavar="N", least=LEAST_TOKENS)
-    ] = None,
+    observation_types: Annotated[Sequence[str] | None, Param()] = None,
+    concepts: Annotated[Sequence[str] | None, Param(longest=2000, most=1000)] = None,
+    observation_limit: Annotated[int | None, Param(least=0)] = None,
+    session_limit: Annotated[int | None, Param(least=0)] = None,
+    days: Annotated[float | None, Param(least=0)] = None,
+    max_tokens: Annotated[int | None, Param(least=LEAST_TOKENS)] = None,
     quote: Callable[[str], str] = str,
 ) -> Injected:
     """Print what an agent is told when its session starts.

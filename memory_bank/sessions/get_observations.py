@@ -12,7 +12,7 @@ from memory_bank.bank.open_index import View
 from memory_bank.base.dates import iso
 from memory_bank.base.documents import Span, lines_between
 from memory_bank.base.errors import BadInput, UnreadableNote
-from memory_bank.base.operation import Limit, Param, Tool, operation, several
+from memory_bank.base.operation import Param, Tool, operation, several
 from memory_bank.notes import parsing
 from memory_bank.notes.names import of_note
 from memory_bank.notes.note import Note
@@ -158,11 +158,9 @@ def get_observations(
             argument=True, metavar="ID...", complete="observations", accept=many_ids, longest=2000
         ),
     ],
-    order_by: Annotated[Order | None, Param("date_desc, date_asc", metavar="ORDER")] = None,
-    limit: Annotated[Limit, Param("Most that are shown")] = None,
-    project: Annotated[
-        str | None, Param("Only of this project", metavar="NAME", longest=1000)
-    ] = None,
+    order_by: Annotated[Order | None, Param()] = None,
+    limit: Annotated[int | None, Param()] = None,
+    project: Annotated[str | None, Param(longest=1000)] = None,
 ) -> Observations:
     """Show observations, sessions and notes by id.
 

@@ -45,7 +45,6 @@ def list_sessions(
     limit: Annotated[int, Param("Most sessions", metavar="N", least=1)] = 20,
     *,
     project: Annotated[str, Param("Only sessions of this project", metavar="NAME")] = "",
-    offset: Annotated[int, Param("Skip the first N", metavar="N", least=0)] = 0,
 ) -> SessionRows:
     """List the sessions, the last started first.
 
@@ -57,7 +56,7 @@ def list_sessions(
         for one in known_sessions(bank)
         if project.casefold() in ("", one.project.casefold()) and not one.empty
     ]
-    page = tuple(entries(bank, known[offset:][:limit]))
+    page = tuple(entries(bank, known[:limit]))
     return SessionRows(SCHEMA_VERSION, len(page), len(known), page)
 
 

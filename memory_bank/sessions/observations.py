@@ -12,7 +12,6 @@ from memory_bank.bank.bank import Bank
 from memory_bank.bank.open_index import View
 from memory_bank.base.errors import BadInput
 from memory_bank.base.operation import Param, Tool, operation, several
-from memory_bank.base.screen import Call
 from memory_bank.base.setting_sections import OBSERVATION_TYPES
 from memory_bank.notes import schema
 from memory_bank.notes.names import of_file
@@ -83,40 +82,6 @@ _KINDS = {
 }
 
 
-def _searched(
-    call: Call,
-    bank: Bank,
-    query: str | None = None,
-    *,
-    newest_decisions: Annotated[
-        bool, Param("The newest decisions, in notes too", flags="--decisions")
-    ] = False,
-    changes: Annotated[
-        str | None, Param("The newest observations that changed a file", metavar="FILE")
-    ] = None,
-    project: str | None = None,
-    limit: int = 20,
-    order_by: Order = "relevance",
-    **conditions: Any,  # noqa: ANN401  (those of `search`)
-) -> ObservationRows:
-    """Search, or list the newest decisions or changes, which take few conditions."""
-    if newest_decisions or changes is not None:
-        others = (
-            query,
-            *conditions.values(),
-            order_by != "relevance",
-            project and not newest_decisions,
-        )
-        if any(others) or (newest_decisions and changes is not None):
-            name = "--decisions" if newest_decisions else "--changes"
-            raise call.usage_error(f"{name} can't be combined with a query or other conditions")
-    if newest_decisions:
-        return decisions(bank, project, limit)
-    if changes is not None:
-        return changes_for_file(bank, changes, limit)
-    return search(bank, query, project=project, limit=limit, order_by=order_by, **conditions)
-
-
 def _parts(given: Sequence[str]) -> tuple[str, ...]:
     parts = (part.strip() for words in given for part in words.split(","))
     return tuple(part for part in parts if part)
@@ -138,18 +103,15 @@ def _moment(given: Any) -> Any:  # noqa: ANN401  (of an agent)
 
     Without a QUERY, the newest come first. The options restrict what is searched: --concepts and
     --files take names separated by commas; of several concepts all must be there, of several files
-    one. --decisions lists the newest decisions, in notes too, and --changes the newest changes of a
-    file; they take only --limit, and --decisions also --project.
+    one.
     """,
     examples=(
         ("memory-bank search retry payments", "what was done about it"),
         ("memory-bank search --obs-type bugfix,decision --date-start 7d", "of the last week"),
-        ("memory-bank search --files src/pay.py --order-by date_asc", "the history of a file"),
-        ("memory-bank search --changes src/pay.py", "observations that changed it"),
+        ("memory-bank search --files src/pay.py", "the history of a file"),
         ("memory-bank search retry --json | jq -r '.results[].id'", "for a program"),
     ),
     group="Sessions",
-    through=_searched,
     show=shown.found,
     tool=Tool(
         "Step 1: what did past sessions do, decide, learn? IDs. For notes, `recall`.",
@@ -219,8 +181,8 @@ def search(
         Param("Before then: as --date-start", metavar="WHEN", only=str | None, accept=_moment),
     ] = None,
     limit: Annotated[int, Param("Most lines, 1 to 100; default: 20", metavar="N")] = 20,
-    offset: Annotated[int, Param("Leave out the first N", metavar="N")] = 0,
-    order_by: Annotated[Order, Param(", ".join(get_args(Order)), metavar="ORDER")] = "relevance",
+    offset: Annotated[int, Param()] = 0,
+    order_by: Annotated[Order, Param()] = "relevance",
 ) -> ObservationRows:
     """List what sessions did and learned, with ids.
 

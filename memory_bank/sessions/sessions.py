@@ -21,14 +21,12 @@ from memory_bank.sessions import shown, told
 from memory_bank.sessions.answers import (
     SCHEMA_VERSION,
     Ended,
-    SessionShown,
     Started,
     StoredObservation,
     StoredPrompt,
 )
 from memory_bank.sessions.compress import compress
 from memory_bank.sessions.compression import Sample
-from memory_bank.sessions.listing import show_session
 from memory_bank.sessions.notes.note_format import FOLDER, settled_observation, settled_summary
 from memory_bank.sessions.notes.note_store import NoteStore
 from memory_bank.sessions.notes.note_text import one_line
@@ -320,48 +318,6 @@ def end(
     The answer is that of front ends; `end_session` returns the id of the summary.
     """
     return Ended(SCHEMA_VERSION, session_id, end_session(bank, session_id, summary, sample=sample))
-
-
-@operation(
-    "session summary",
-    why="""
-    Prints the summary of a session. With options, sets these parts of it and ends the session.
-    """,
-    examples=(
-        ("memory-bank session summary 7f3c2d10", "print it"),
-        (
-            "memory-bank session summary review-4 --learned 'The gateway is slow' --next 'Measure'",
-            "say what was learned and what comes next",
-        ),
-    ),
-    show=shown.summary,
-)
-def summarise(
-    bank: Bank,
-    session_id: Annotated[str, Param(argument=True, metavar="SESSION")],
-    *,
-    request: Annotated[str | None, Param("What was asked for", metavar="TEXT")] = None,
-    investigated: Annotated[str | None, Param("What was looked at", metavar="TEXT")] = None,
-    learned: Annotated[str | None, Param("What was learned", metavar="TEXT")] = None,
-    completed: Annotated[str | None, Param("What was done", metavar="TEXT")] = None,
-    next_steps: Annotated[
-        str | None, Param("The next steps", flags="--next", metavar="TEXT")
-    ] = None,
-    notes: Annotated[str | None, Param("Anything else", metavar="TEXT")] = None,
-) -> SessionShown:
-    """Print or set the summary of a session."""
-    parts = {
-        "request": request,
-        "investigated": investigated,
-        "learned": learned,
-        "completed": completed,
-        "next_steps": next_steps,
-        "notes": notes,
-    }
-    said = {key: text for key, text in parts.items() if text is not None}
-    if said:
-        end_session(bank, session_id, said)
-    return show_session(bank, session_id)
 
 
 def _summary(

@@ -95,18 +95,6 @@ def ended(call: Call, done: Ended) -> None:
     call.answer(done, lambda _: call.console.line(said))
 
 
-def summary(call: Call, answer: SessionShown) -> int:
-    """Show the summary of a session."""
-    found = answer.session.summary
-    if call.json:
-        call.document({"schema_version": answer.schema_version, "summary": found})
-    elif found is not None:
-        _summary(call, found)
-    else:
-        call.remark("the session has no summary yet")
-    return FOUND if found is not None else NOTHING
-
-
 def compressed(call: Call, done: Compression) -> int:
     """Say how many observations were made, and what failed."""
     call.answer(done, lambda done: _compressed(call, done))

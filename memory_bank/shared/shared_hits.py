@@ -140,7 +140,6 @@ class SharedAsker:
         notes = [
             (_note(hit, self._readings[-1].question.text, texts=wanted.texts), hit.rank)
             for hit in hits
-            if hit.likelihood >= wanted.min_score
         ]
         return SharedFound(notes, self._mode, self._vectors.reason, tuple(self._notices()))
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from typing import Annotated
 
-from memory_bank.base.operation import FailOn, Param
+from memory_bank.base.operation import FailOn
 from memory_bank.base.rendering import count
 from memory_bank.base.screen import FINDINGS, FOUND, NOTHING, Call
 from memory_bank.notes.compare.note_change import START
@@ -94,15 +93,9 @@ def _cells(source: LineOrigin) -> tuple[str, ...]:
     )  # fmt: skip
 
 
-def stale(
-    call: Call,
-    report: StaleReport,
-    *,
-    every: Annotated[bool, Param("List citations that are not stale, too", flags="--all")] = False,
-    fail_on: FailOn = None,
-) -> int:
+def stale(call: Call, report: StaleReport, *, fail_on: FailOn = None) -> int:
     """Show the stale citations by what happened to the code."""
-    shown = report if every else report._replace(citations=report.listed)
+    shown = report._replace(citations=report.listed)
     call.answer(shown, lambda shown: _stale(call, shown, len(report.citations)))
     call.notices(report.notices)
     return FINDINGS if report.stale and fail_on in {"warning", "info"} else FOUND
@@ -132,12 +125,11 @@ def _stale_one(call: Call, one: Citation) -> None:
     console.line(where, f"  {one.target} ", (one.state, _STYLES.get(one.state, "dim")), since)
     if one.names:
         console.line("    ", f"of what the note names: {', '.join(one.names)}")
-    most = 1 if one.group == "touched" else _MOST_COMMITS
-    for commit in one.commits[:most]:
+    for commit in one.commits[:_MOST_COMMITS]:
         said = (commit.id[:12], commit.date[:10], commit.author and f"{commit.author}:")
         console.line("    ", " ".join([*filter(None, said), commit.subject]))
-    if len(one.commits) > most:
-        console.line(f"    and {count(len(one.commits) - most, 'commit')} more")
+    if len(one.commits) > _MOST_COMMITS:
+        console.line(f"    and {count(len(one.commits) - _MOST_COMMITS, 'commit')} more")
     if one.fix:
         console.line("    write ", (one.fix, "good"))
     if one.remark:

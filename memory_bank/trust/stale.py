@@ -40,7 +40,7 @@ def _listed(bank: Bank, range_: str | None = None, *, worktree: bool = False) ->
         ("memory-bank stale", "all notes, as of the last commit"),
         ("memory-bank stale --worktree", "with uncommitted changes of code"),
         ("memory-bank stale main..HEAD --fail-on warning", "for CI"),
-        ("memory-bank stale --note facts/queue --all", "every citation of one note"),
+        ("memory-bank stale --note facts/queue", "one note"),
         ("memory-bank stale --json | jq -r '.citations[].path'", "for a program"),
     ),
     group="Review",

@@ -111,7 +111,7 @@ def cold(place: Place) -> None:
     """Ask from a new process whose output goes into a pipe, its catch-up included."""
     question = corpus.questions(1)[0]
     for mode, most in (("lexical", 2.5), ("hybrid", 1.6)):
-        words = ["recall", question, "--mode", mode, "--no-count", "--bank", str(place.folder)]
+        words = ["recall", question, "--mode", mode, "--bank", str(place.folder)]
         script = bare_script(place.bare.index, question, mode)
         pair = in_turn(
             lambda w=words: run_process([*_program(), *w]), lambda s=script: run_process(s), 9

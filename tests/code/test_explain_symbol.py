@@ -110,15 +110,6 @@ def test_notes_of_the_file_are_apart_and_the_newest_come_first(
     assert found.file_notes[1].sentence == "Orders are never deleted."
 
 
-def test_a_query_puts_the_links_that_answer_it_first(code: Codebase, shop_bank: Bank) -> None:
-    found = explain_symbol(code, "Order.check", shop_bank, query="narwhal")
-    (one,) = found.notes
-    assert [link.kind for link in one.links] == ["markdown", "wiki"]
-    assert one.sentence.startswith("A narwhal order")
-    others = explain_symbol(code, "Order.check", shop_bank, query="limit of tries").file_notes
-    assert others[0].path == "heading.md"
-
-
 def test_an_ambiguous_name_belongs_to_the_symbols_of_exactly_that_name(
     code: Codebase, shop_bank: Bank
 ) -> None:

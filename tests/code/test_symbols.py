@@ -88,13 +88,11 @@ def test_a_file_has_many_names(code: Codebase, monkeypatch: pytest.MonkeyPatch) 
     assert set(expected) < set(names(code, file="."))
 
 
-def test_an_unknown_file_or_kind_is_an_error(code: Codebase) -> None:
+def test_an_unknown_file_is_an_error(code: Codebase) -> None:
     with pytest.raises(BadInput, match=r"did you mean shop/orders\.py"):
         list_symbols(code, file="shop/order.py")
     with pytest.raises(BadInput, match="no file of code"):
         list_symbols(code, file="../other/a.py")
-    with pytest.raises(BadInput, match="no kind 'klass'"):
-        list_symbols(code, kinds=["klass"])
     (code.root / "min.py").write_text("x=1;" * 5000)
     with pytest.raises(BadInput, match="not indexed: generated or minified"):
         list_symbols(code, file="min.py")

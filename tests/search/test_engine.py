@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from memory_bank.bank.bank import Bank, open_bank
-from memory_bank.base.errors import BadInput
 from memory_bank.memory.retrieval.recall import recall
 from memory_bank.search.retrievers.base import Question, Scope
 
@@ -141,13 +140,6 @@ def test_weak_matches_come_last_and_are_not_counted(
         assert weak[-1] is True
         again = recall(bank, "which bird hunts voles above the meadow", count_access=False)
         assert [note.access_count for note in again.notes] == [int(not one) for one in weak]
-        least = answer.notes[0].relevance_score
-        assert recall(bank, "voles above the meadow", min_score=min(1.0, least)).result_count <= 1
-
-
-def test_a_likelihood_beyond_one_is_refused(fill: Fill) -> None:
-    with pytest.raises(BadInput, match="no likelihood"):
-        recall(fill(BIRDS), "owl", min_score=2)
 
 
 def test_a_new_file_without_a_date_gets_no_boost(tmp_path: Path, fill: Fill) -> None:

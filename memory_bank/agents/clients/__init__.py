@@ -12,8 +12,6 @@ KIND = "agents.clients"
 SCOPES = ("project", "user")
 """Whose files a client's set-up changes."""
 
-OTHER_NAMES = {"claude": "claude-code"}
-
 HOOKS, SERVERS, TRANSCRIPTS = "hooks", "mcp", "read_transcript"
 """The functions that the module of a client may have."""
 
@@ -32,7 +30,7 @@ def names(part: str) -> tuple[str, ...]:
 
 def load(name: str) -> ModuleType | None:
     """Return the module of a client; None for an unknown one."""
-    name = OTHER_NAMES.get(name, name).replace("-", "_")
+    name = name.replace("-", "_")
     return _load(name) if plugins.has(KIND, name) else None
 
 

@@ -87,11 +87,7 @@ class Codebase:
         self._commits = CodeHistory(root)
         self._history = CountedCommits()
         """As of the last `catch_up`."""
-        self._coupled_files = CoupledFiles(
-            self._commits,
-            WordTable(self.table),
-            max_files=code.max_commit_files,
-        )
+        self._coupled_files = CoupledFiles(self._commits, WordTable(self.table))
         self._embeds = embeds
         self._lanes: dict[Lane, CodeLane] = {}
         self._relations: tuple[int, Relations] | None = None
@@ -232,29 +228,21 @@ class Codebase:
         *,
         mode: str | None = None,
         now: float | None = None,
-        min_score: float = 0.0,
         under: str = "",
-        kinds: Collection[str] = (),
-        languages: Collection[str] = (),
     ) -> CodeResult:
         """Return the best hits of one lane, as of the last `catch_up`.
 
         `text` is a query with words, phrases, exclusions, and the conditions `in:FOLDER`,
-        `kind:function`, `language:python`; `under` (a folder), `kinds` and `languages` mean the
-        same.
+        `kind:function`, `language:python`; `under` is a folder.
         """
         from memory_bank.code.index import lane_search  # start-up: lookups search nothing
 
-        given = [("in", under)] if under else []
-        given += [("kind", ",".join(kinds))] if kinds else []
-        given += [("language", ",".join(languages))] if languages else []
         asked = lane_search.CodeQuery(
             text=text,
-            conditions=tuple(given),
+            conditions=(("in", under),) if under else (),
             mode=mode or self.settings.search.mode,
             limit=limit,
             now=time.time() if now is None else now,
-            min_score=min_score,
         )
         with self.lock:
             opened = self._lane(lane)
@@ -295,7 +283,7 @@ class Codebase:
     def history(self) -> CountedCommits:
         """Return the commits up to HEAD, as far as they are known."""
         try:
-            return self._commits.counted(self.settings.code.max_commit_files)
+            return self._commits.counted()
         except Busy:
             return self._history
 

@@ -62,7 +62,6 @@ class CodeQuery(NamedTuple):
     mode: str
     limit: int
     now: float
-    min_score: float = 0.0
 
 
 def search(view: LaneView, asked: CodeQuery) -> SearchResult:
@@ -77,7 +76,6 @@ def search(view: LaneView, asked: CodeQuery) -> SearchResult:
         mode=asked.mode,
         limit=asked.limit,
         now=asked.now,
-        min_score=asked.min_score,
         unit="sections",
     )
 

@@ -232,20 +232,6 @@ class Console:
         except OSError as error:
             raise StorageFailed(f"the answer can't be written: {error.strerror}") from error
 
-    def source(self, text: str) -> None:
-        """Write text unchanged, bytes that are not UTF-8 included."""
-        self.flush()
-        buffer = getattr(self.stream, "buffer", None)
-        if buffer is None:
-            self.write(text)
-            return
-        try:
-            buffer.write(text.encode("utf-8", "surrogateescape"))
-        except BrokenPipeError:
-            raise
-        except OSError as error:
-            raise StorageFailed(f"the answer can't be written: {error.strerror}") from error
-
     def flush(self) -> None:
         """Flush the stream; raise StorageFailed if it can't be written."""
         try:

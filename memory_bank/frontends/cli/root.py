@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -28,15 +27,6 @@ class RootGroup(Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002  (click's)
         """Make one command, without importing its operation."""
         return _command(cmd_name) if cmd_name in declared.words() else None
-
-    def unknown_command(self, ctx: click.Context, args: Sequence[str]) -> str:
-        """Return the error message, which names the command of another program's name."""
-        from memory_bank.frontends.cli.other_names import suggested
-
-        line = suggested(PROGRAM, args, self.list_commands(ctx))
-        if line:
-            return f"there is no command {args[0]!r}; type: {line}"
-        return super().unknown_command(ctx, args)
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002  (click's)
         """Write the list of commands."""

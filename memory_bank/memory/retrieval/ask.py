@@ -195,9 +195,7 @@ def ask(
     ] = INCLUDE,
     *,
     mode: Annotated[str | None, Param(", ".join(MODES), metavar="MODE", choices=MODES)] = None,
-    count_access: Annotated[
-        bool, Param("Don't count this as an access", flags="--no-count")
-    ] = True,
+    count_access: bool = True,
     progress: Progress | None = None,
 ) -> Answer:
     """Search notes, docs, code and tests with one question.

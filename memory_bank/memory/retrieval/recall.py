@@ -141,7 +141,7 @@ def _in_command(
 
     --mode lexical searches by words only and is fastest; semantic by meaning only. Notes that are
     often found or were written recently rank a little higher; each result counts as an access of
-    the note unless --no-count is given.
+    the note.
     """,
     examples=(
         ("memory-bank recall why tantivy", "a question"),
@@ -169,13 +169,11 @@ def _in_command(
                 "detail",
                 "tokens",
                 "limit",
-                "offset",
                 "tags",
                 "type",
                 "since",
                 "before",
                 "include_archived",
-                "min_score",
                 "at",
                 "scope",
                 "include",
@@ -242,7 +240,6 @@ def recall(
         ),
     ] = None,
     *,
-    offset: Annotated[int, Param(least=0)] = 0,
     detail: Annotated[str, Param(only=Literal["section", "index"])] = SECTION,
     tokens: Annotated[int | None, Param(only=int)] = None,
     tags: Annotated[Tags, Param("Only notes that have all these tags")] = (),
@@ -259,12 +256,7 @@ def recall(
         ),
     ] = None,
     include_archived: IncludeArchived = False,
-    min_score: Annotated[
-        float, Param("Only notes of at least this score", metavar="X", least=0, most=1)
-    ] = 0.0,
-    count_access: Annotated[
-        bool, Param("Don't count this as an access of the notes", flags="--no-count")
-    ] = True,
+    count_access: bool = True,
     scope: Annotated[
         str | None,
         Param(
@@ -293,17 +285,17 @@ def recall(
 
     Sessions come with an excerpt; of those that are only weak matches, the best two.
 
-    `limit` is clamped to 1 to 100; the best `offset` notes are left out. With the detail `note`,
-    notes come whole instead of their best section, with `index` without text. With `tokens`, at
-    least 1, they come with an excerpt, the best ones first, as far as that many tokens go; the
-    others come without text. Notes need all of `tags`. Filters apply before ranking. With
-    `linked_to`, the name of a note or ghost (such as a source file), only notes that link to it,
-    with those links, the most relevant link first; if none matches the query, all of them. Words of
-    time in the query (`last week`) restrict it as `since` and `before` do, unless these are given;
-    if no note of that time matches, all dates are searched. `notices` says both.
-    Notes whose `relevance_score` is below `min_score` are left out; those too unlikely to answer
-    come last, marked as weak. Unless `count_access` is false, the access counts of the others are
-    then increased by one. Unless `with_trust` is false, notes have their tiers of trust.
+    `limit` is clamped to 1 to 100. With the detail `note`, notes come whole instead of their best
+    section, with `index` without text. With `tokens`, at least 1, they come with an excerpt, the
+    best ones first, as far as that many tokens go; the others come without text. Notes need all of
+    `tags`. Filters apply before ranking. With `linked_to`, the name of a note or ghost (such as a
+    source file), only notes that link to it, with those links, the most relevant link first; if
+    none matches the query, all of them. Words of time in the query (`last week`) restrict it as
+    `since` and `before` do, unless these are given; if no note of that time matches, all dates are
+    searched. `notices` says both.
+    Notes that are too unlikely to answer come last, marked as weak. Unless `count_access` is false,
+    the access counts of the others are then increased by one. Unless `with_trust` is false, notes
+    have their tiers of trust.
     `scope` says what is searched: `bank`; `shared`, the notes of other repositories in the shared
     index; `both`; or `user`, the bank and the user's own banks. With `agents` in `include`, the
     memories that agents' programs keep of the project on this machine, too; with `global`, also
@@ -311,14 +303,14 @@ def recall(
     commits whose messages answer. By default, it is that of the settings; with `linked_to`, it is
     the bank. Where the shared index can't be asked, the bank is searched, and `fallback_reason`
     says why.
-    Raises BadInput for an unknown mode, detail, scope or time, a negative `offset`, `tokens` below
-    1 or a `min_score` beyond 1, NoteNotFound for a `linked_to` that is neither a note nor a file.
+    Raises BadInput for an unknown mode, detail, scope or time, `tokens` below 1,
+    NoteNotFound for a `linked_to` that is neither a note nor a file.
     """
     bank.settings.check_enabled()
     mode = mode or bank.settings.search.mode
     agents = not {AGENTS, GLOBAL}.isdisjoint(include)
     scope = scope or (bank.settings.search.scope if linked_to is None and not agents else BANK)
-    _check(mode, detail, offset, min_score, tokens)
+    _check(mode, detail, tokens)
     if unknown := [one for one in include if one not in {AGENTS, GLOBAL, COMMITS}]:
         raise BadInput(
             f"recall can't include {unknown[0]!r}", f"choose {AGENTS}, {GLOBAL} or {COMMITS}"
@@ -327,10 +319,9 @@ def recall(
         query=query,
         conditions=conditions(tags=tags, types=type, since=since, before=before),
         mode=mode,
-        limit=min(max(bank.settings.search.limit if limit is None else limit, 1), MOST) + offset,
+        limit=min(max(bank.settings.search.limit if limit is None else limit, 1), MOST),
         archived=include_archived,
         node="" if linked_to is None else node_of(bank, linked_to),
-        min_score=min_score,
         times=since is None and before is None,
         texts=detail != INDEX,
         whole=detail == NOTE or tokens is not None,
@@ -338,7 +329,7 @@ def recall(
     )
     with bank.lock:
         if scope == BANK and not agents:
-            answer = _of_bank(bank, wanted, tokens, offset, progress, count_access=count_access)
+            answer = _of_bank(bank, wanted, tokens, progress, count_access=count_access)
         else:
             from memory_bank.memory.retrieval.recall_scopes import (
                 recall_across,  # start-up: rarely asked
@@ -350,29 +341,24 @@ def recall(
                 scope,
                 agents=agents,
                 everywhere=GLOBAL in include,
-                offset=offset,
                 count_access=count_access,
                 progress=progress,
             )
             answer = answer if tokens is None else fitted(answer, tokens)
-    return _with_commits(bank, answer, wanted.limit - offset) if COMMITS in include else answer
+    return _with_commits(bank, answer, wanted.limit) if COMMITS in include else answer
 
 
 def _of_bank(
     bank: Bank,
     wanted: Wanted,
     tokens: int | None,
-    offset: int,
     progress: Progress | None,
     *,
     count_access: bool,
 ) -> Recalled:
     """Search the bank alone, and count accesses; the caller holds its lock."""
     answer, hits = linked_or_found(bank, wanted, progress)
-    if offset:
-        notes, hits = answer.notes[offset:], hits[offset:]
-        answer = answer._replace(notes=notes, result_count=len(notes))
-    answer = fitted(answer, tokens) if tokens else answer if offset else briefly(answer)
+    answer = fitted(answer, tokens) if tokens else briefly(answer)
     used = [hit.document.known_as for hit in hits if not hit.weak]
     if not (count_access and used):
         return answer
@@ -380,17 +366,13 @@ def _of_bank(
     return answer._replace(problem=answer.problem or uncounted or None)
 
 
-def _check(mode: str, detail: str, offset: int, min_score: float, tokens: int | None) -> None:
+def _check(mode: str, detail: str, tokens: int | None) -> None:
     if mode not in MODES:
         raise BadInput(f"there is no mode {mode!r}", f"choose one of: {', '.join(MODES)}")
     if detail not in DETAILS:
         raise BadInput(f"there is no detail {detail!r}", f"choose one of: {', '.join(DETAILS)}")
-    if offset < 0:
-        raise BadInput(f"the offset {offset} is negative", "count from 0")
     if tokens is not None and tokens < 1:
         raise BadInput(f"{tokens} tokens are too few", "give 1 or more")
-    if not 0 <= min_score <= 1:
-        raise BadInput(f"{min_score} is no likelihood", "give one from 0 to 1")
 
 
 def recall_at(

@@ -214,7 +214,6 @@ def _search(bank: Bank, view: View, wanted: Wanted) -> _BankAnswer:
             scope,
             mode=wanted.mode,
             limit=limit,
-            min_score=wanted.min_score,
             now=now,
             trusted=trusted.of,
             stale=stale,

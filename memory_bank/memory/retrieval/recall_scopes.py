@@ -78,12 +78,6 @@ class Across(NamedTuple):
     recalled: Recalled
     ranked: Sequence[_Ranked]
 
-    def after(self, offset: int) -> Across:
-        """Leave out the best notes."""
-        ranked = self.ranked[offset:]
-        notes = tuple(one.note for one in ranked)
-        return Across(self.recalled._replace(notes=notes, result_count=len(notes)), ranked)
-
     def count_accesses(self) -> str:
         """Count the good matches in their banks; return why that failed, if it did."""
         used: dict[Bank, list[str]] = defaultdict(list)
@@ -107,7 +101,6 @@ def recall_across(
     *,
     agents: bool = False,
     everywhere: bool = False,
-    offset: int,
     count_access: bool,
     progress: Progress | None,
 ) -> Recalled:
@@ -135,7 +128,6 @@ def recall_across(
                 found = _with_shared(bank, wanted, scope, progress)
             except SharedUnavailable as error:
                 found = _instead(bank, wanted, error, progress)
-        found = found.after(offset)
         problem = found.count_accesses() if count_access else ""
     recalled = found.recalled
     return recalled._replace(problem=recalled.problem or problem or None)
@@ -220,8 +212,9 @@ def _best_of(recalled: Recalled, ranked: Sequence[_Ranked], limit: int) -> Acros
     """Put the best notes of all places into an answer; `recalled` tells whether a bank has one."""
     best = sorted(ranked, key=lambda one: (one.note.weak, -one.rank))[:limit]
     likely = any(one.note.relevance_score >= UNLIKELY for one in best)
-    recalled = recalled._replace(answered=recalled.answered or likely)
-    return Across(recalled, best).after(0)
+    answered, notes = recalled.answered or likely, tuple(one.note for one in best)
+    recalled = recalled._replace(answered=answered, notes=notes, result_count=len(notes))
+    return Across(recalled, best)
 
 
 def _recalled(wanted: Wanted, mode: str) -> Recalled:

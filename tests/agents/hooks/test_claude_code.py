@@ -24,7 +24,7 @@ SESSION = "00000000-0000-4000-8000-000000000001"
 def test_a_recorded_session_is_stored(
     hook: Hook, queue: EventQueue, failures: Callable[[], list[Any]]
 ) -> None:
-    answers = hook.replay("claude", "*-0?-*") | hook.replay("claude", "*-1[0-3]-*")
+    answers = hook.replay("claude-code", "*-0?-*") | hook.replay("claude-code", "*-1[0-3]-*")
     (session,) = queue.sessions()
     assert (session.session_id, session.project) == (SESSION, "project")
     assert session.agent == "claude-code"
@@ -54,7 +54,7 @@ def test_a_recorded_session_is_stored(
     told = [name for name, answer in answers.items() if answer]
     assert told == ["01-SessionStart-startup", "13-Stop"]
     assert failures() == []
-    hook.replay("claude", "*PostToolUse*")
+    hook.replay("claude-code", "*PostToolUse*")
     assert len(queue.pending()) == 10, "a second report of a call is not stored"
 
 
@@ -118,18 +118,18 @@ def test_prompts_of_machines_and_events_of_other_programs_are_ignored(
     hook: Hook, queue: EventQueue
 ) -> None:
     machine = {"session_id": "s", "cwd": str(hook.project), "prompt": "<task-notification>done"}
-    assert hook.answer("claude", "UserPromptSubmit", machine) is None
+    assert hook.answer("claude-code", "UserPromptSubmit", machine) is None
     hook.replay("copilot", "*as-claude-PostToolUse-Write*")
     recorded = json.loads((FIXTURES / "claude/recorded-04-PostToolUse-Edit.json").read_text())
     for name in ("COPILOT_CLI", "CURSOR_VERSION"):
-        hook("claude", "PostToolUse", recorded["stdin"], **{name: "1"})
+        hook("claude-code", "PostToolUse", recorded["stdin"], **{name: "1"})
     assert queue.sessions() == []
 
 
 def test_a_session_that_saved_what_it_learned_is_not_asked(hook: Hook) -> None:
     def tool(session: str, name: str, given: object) -> None:
         event = {"session_id": session, "cwd": str(hook.project), "tool_name": name}
-        hook("claude", "PostToolUse", {**event, "tool_input": given, "tool_response": "ok"})
+        hook("claude-code", "PostToolUse", {**event, "tool_input": given, "tool_response": "ok"})
 
     tool("a", "Write", {"file_path": "a.py"})
     tool("a", "mcp__memory-bank__remember", {"text": "learned"})
@@ -138,12 +138,14 @@ def test_a_session_that_saved_what_it_learned_is_not_asked(hook: Hook) -> None:
     tool("c", "Read", {"file_path": "a.py"})
     tool("d", "Write", {"file_path": "a.py"})
     for session in "abc":
-        assert hook.answer("claude", "Stop", {"session_id": session, "cwd": "."}) is None
+        assert hook.answer("claude-code", "Stop", {"session_id": session, "cwd": "."}) is None
     stop = {"session_id": "d", "cwd": str(hook.project)}
-    assert hook.answer("claude", "Stop", {**stop, "stop_hook_active": True}) is None
-    assert hook.answer("claude", "Stop", stop, MEMORY_BANK_SESSIONS_ASK_AT_STOP="false") is None
-    assert hook.answer("claude", "Stop", stop)["decision"] == "block"
-    assert hook.answer("claude", "Stop", stop) is None
+    assert hook.answer("claude-code", "Stop", {**stop, "stop_hook_active": True}) is None
+    assert (
+        hook.answer("claude-code", "Stop", stop, MEMORY_BANK_SESSIONS_ASK_AT_STOP="false") is None
+    )
+    assert hook.answer("claude-code", "Stop", stop)["decision"] == "block"
+    assert hook.answer("claude-code", "Stop", stop) is None
 
 
 def _line(name: str, **usage: int) -> str:

@@ -35,7 +35,7 @@ def ended(project: Path) -> HookBank:
 
 def started(hook: Hook, session: str = "next") -> str:
     event = {"session_id": session, "cwd": str(hook.project), "source": "startup"}
-    said = hook.answer("claude", "SessionStart", event)
+    said = hook.answer("claude-code", "SessionStart", event)
     return said["hookSpecificOutput"]["additionalContext"] if said else ""
 
 
@@ -87,20 +87,20 @@ def test_a_change_is_told_at_the_next_start(ended: HookBank, project: Path, hook
 
 def test_what_another_session_left_waiting_is_told(ended: HookBank, hook: Hook) -> None:
     event = {"session_id": "killed", "cwd": str(hook.project)}
-    hook("claude", "UserPromptSubmit", {**event, "prompt": "fix the count of wrens"})
+    hook("claude-code", "UserPromptSubmit", {**event, "prompt": "fix the count of wrens"})
     edit = {
         "file_path": str(hook.project / "src/wrens.py"),
         "old_string": "def count():\n    return 1",
         "new_string": "def count():\n    return 2",
     }
     used = {"tool_name": "Edit", "tool_input": edit, "tool_response": "done"}
-    hook("claude", "PostToolUse", {**event, **used})
+    hook("claude-code", "PostToolUse", {**event, **used})
     assert "Change count() (src/wrens.py)" in started(hook)
 
 
 def test_a_resumed_session_is_not_told_its_own_request(ended: HookBank, hook: Hook) -> None:
     prompt = {"session_id": "own", "cwd": str(hook.project), "prompt": "count all the wrens"}
-    hook("claude", "UserPromptSubmit", prompt)
+    hook("claude-code", "UserPromptSubmit", prompt)
     with open_bank(ended.root) as bank:
         end_session(bank, "own")
     after_hook.run(ended.root, "own", "end", (0, 0), Quotes())
@@ -140,7 +140,7 @@ def test_a_prompt_that_names_a_file_is_told_its_reviewed_rules_once(
 
     def asked(prompt: str) -> str:
         event = {"session_id": "s", "cwd": str(project), "prompt": prompt}
-        said = hook.answer("claude", "UserPromptSubmit", event)
+        said = hook.answer("claude-code", "UserPromptSubmit", event)
         return said["hookSpecificOutput"]["additionalContext"] if said else ""
 
     assert "uuid7" not in asked("Please add a zebra to docs/animals.md")

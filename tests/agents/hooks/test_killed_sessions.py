@@ -69,7 +69,7 @@ def killed(hook: Hook, events: list[list[object]]) -> None:
 
 def start(hook: Hook, session: str = "next") -> Any:
     payload = {"session_id": session, "cwd": str(hook.project), "source": "startup"}
-    return hook.answer("claude", "SessionStart", payload)
+    return hook.answer("claude-code", "SessionStart", payload)
 
 
 def notes(state: Path) -> dict[str, Session]:
@@ -134,9 +134,9 @@ def test_a_session_of_long_ago_that_starts_again_goes_on(hook: Hook, state: Path
     queue = EventQueue(state)
     assert [one.session.session_id for one in queue.outlines(ongoing=True)] == ["resumed"]
     event = {"session_id": "gone", "cwd": str(hook.project), "prompt": "And now the tests"}
-    hook("claude", "UserPromptSubmit", event)
+    hook("claude-code", "UserPromptSubmit", event)
     assert {one.session.session_id for one in queue.outlines(ongoing=True)} == {"resumed", "gone"}
-    hook("claude", "SessionEnd", event)
+    hook("claude-code", "SessionEnd", event)
     until(lambda: len(notes(state)["gone"].prompts) == 2 and "gone" not in open_ids(queue))
     queue.close()
 

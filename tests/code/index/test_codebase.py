@@ -131,13 +131,12 @@ def test_uncommitted_changes_are_found_at_once_and_ignored_files_are_not(
 
 def test_conditions_restrict_by_folder_kind_and_language(code: Codebase) -> None:
     assert found(code, "symbols", "order kind:class") == ["Order"]
-    assert found(code, "symbols", "order", kinds=["class"]) == ["Order"]
     everywhere = code.search("symbols", "amount", 20).hits
     inside = code.search("symbols", "amount in:shop", 20).hits
     assert {one.path.partition("/")[0] for one in inside} == {"shop"}
     assert len(inside) <= len(everywhere)
     assert found(code, "symbols", "order language:ruby") == []
-    assert found(code, "symbols", "order", languages=["python"], under="shop")
+    assert found(code, "symbols", "order language:python", under="shop")
 
 
 def test_a_moved_symbol_is_found_at_its_new_place(shop: Path, code: Codebase) -> None:

@@ -58,7 +58,6 @@ def test_what_is_offered(offered: Offered) -> None:
     assert offered("recall", "--type", "dec") == ["decision"]
     assert offered("config", "search.f") == ["search.fusion"]
     assert offered("search", "--obs-type", "bugfix,d") == ["bugfix,decision", "bugfix,discovery"]
-    assert offered("search", "--order-by", "date") == ["date_desc", "date_asc"]
 
 
 def test_notes_and_tags_are_offered_once_they_are_indexed(

@@ -84,7 +84,11 @@ def test_other_hooks_and_comments_stay(mb: Run, client: str, text: str) -> None:
 def test_install_renews_an_old_command_and_removes_what_is_no_longer_needed(mb: Run) -> None:
     file = file_of("claude-code")
     file.parent.mkdir(parents=True)
-    ours = {"type": "command", "command": "/old/bin/memory-bank hook claude Stop", "timeout": 60}
+    ours = {
+        "type": "command",
+        "command": "/old/bin/memory-bank hook claude-code Stop",
+        "timeout": 60,
+    }
     with_args = {"command": "mb", "args": ["hook", "claude-code", "Notification"]}
     other = {"type": "command", "command": "echo memory-bank"}
     hooks = {

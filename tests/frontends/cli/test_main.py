@@ -11,7 +11,7 @@ import click
 import pytest
 
 from memory_bank.base import errors
-from memory_bank.frontends.cli import click_adapter, other_names, root
+from memory_bank.frontends.cli import click_adapter, root
 from memory_bank.frontends.cli.main import run
 
 from .conftest import Run, command, environment
@@ -131,7 +131,7 @@ def test_closed_streams_are_no_error(project: Path, closed: str, args: str, code
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
-@pytest.mark.parametrize("args", [["notes"], ["-h"], ["show", "bm25", "--raw"], ["tags", "--json"]])
+@pytest.mark.parametrize("args", [["notes"], ["-h"], ["show", "bm25"], ["tags", "--json"]])
 def test_a_full_disk_under_the_answer_is_an_error(project: Path, args: list[str]) -> None:
     with Path("/dev/full").open("w", encoding="utf-8") as full:
         done = subprocess.run(
@@ -209,32 +209,3 @@ def test_json_is_json_in_every_encoding(real: Run) -> None:
     env = {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
     made = real("remember", "Größe 東京 😀", "--json", env=env).json
     assert "東京 😀" in real("show", made["path"], "--json", env=env).json["content"]
-
-
-@pytest.mark.parametrize(
-    ("args", "line"),
-    [
-        (["find", "why", "tantivy"], "recall why tantivy"),
-        (["grep", "x", "--top", "3"], "recall"),
-        (["list", "all"], "notes"),
-        (["ls"], "notes"),
-        (["add", "x"], "remember x"),
-        (["delete", "x"], "rm x"),
-        (["version"], "--version"),
-    ],
-)
-def test_the_name_of_another_programs_command_names_ours(
-    mb: Run, args: list[str], line: str
-) -> None:
-    answer = mb(*args)
-    assert (answer.code, answer.out) == (2, "")
-    assert answer.err.splitlines()[0].endswith(
-        f"there is no command {args[0]!r}; type: memory-bank {line}"
-    )
-
-
-def test_every_command_that_is_suggested_exists() -> None:
-    commands = root.root().list_commands(click.Context(root.root()))
-    assert not set(other_names._NAMES) & set(commands)
-    suggested = {name for name in other_names._NAMES.values() if not name.startswith("-")}
-    assert suggested <= set(commands)

@@ -23,7 +23,7 @@ def test_weaker_matches_are_set_apart(mb: Run, monkeypatch: pytest.MonkeyPatch) 
         notes = [note._replace(weak=rank >= weak_from) for rank, note in enumerate(found.notes)]
         return found._replace(notes=tuple(notes), answered=weak_from > 0)
 
-    query = ("recall", "tantivy whoosh", "--no-count")
+    query = ("recall", "tantivy whoosh")
     monkeypatch.setattr(recall, "recall", judged)
     good, weaker = mb(*query).out.split("\n\nWeaker matches\n")
     assert good.startswith("1  ")

@@ -115,8 +115,8 @@ def test_if_match_refuses_what_was_changed_since(agent: Make, project: Path) -> 
         ("recall", {"tags_filter": ["architecture"]}, {"tags": ["architecture"]}),
         (
             "recall",
-            {"includeArchived": True, "minScore": 0.1},
-            {"include_archived": True, "min_score": 0.1},
+            {"includeArchived": True},
+            {"include_archived": True},
         ),
         ("search_memories", {"filter_tags": ["architecture"]}, {"tags": ["architecture"]}),
         ("search_memories", {"filterType": "decision"}, {"type": "decision"}),

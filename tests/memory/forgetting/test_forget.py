@@ -45,7 +45,7 @@ def hook(project: Path, event: str, **payload: object) -> None:
     """Report an event as Claude Code does."""
     given = {"session_id": "s-forget-1", "cwd": str(project), "hook_event_name": event, **payload}
     done = forked.run(
-        [sys.executable, "-m", "memory_bank", "hook", "claude", event],
+        [sys.executable, "-m", "memory_bank", "hook", "claude-code", event],
         input=json.dumps(given), capture_output=True, text=True, cwd=project, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
