@@ -12,6 +12,7 @@ from typing import Literal, cast
 from memory_bank.agents import clients
 from memory_bank.agents.json_file import JsonFile
 from memory_bank.agents.toml_file import TomlFile
+from memory_bank.bank import program_files
 
 WORKSPACE = "${workspaceFolder}"
 
@@ -89,6 +90,33 @@ class McpClient(Program):
     """The default scope."""
     finds_bank: bool = True
     """Whether the server can find the bank: it is started in the project, or told its folder."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClientChange:
+    """A planned change of a program's file."""
+
+    client: Program
+    scope: str
+    file: Path
+    before: str | None
+    """The file's text; None if it does not exist."""
+    after: str | None
+    """The file's new text; None if the file is removed."""
+
+    @property
+    def changed(self) -> bool:
+        """Whether the file changes."""
+        return self.before != self.after
+
+
+def write(change: ClientChange) -> None:
+    """Apply a change: the file is replaced atomically and keeps its mode.
+
+    Raises Conflict when the file is no longer what it was, StorageFailed.
+    """
+    if change.changed:
+        program_files.write(change.file, change.before, change.after)
 
 
 def hook_client(name: str) -> HookClient:

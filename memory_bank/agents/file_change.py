@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import Annotated
 
+from memory_bank.agents.client_files import ClientChange, write
 from memory_bank.base.errors import BadInput
+from memory_bank.base.operation import Param
 from memory_bank.base.rendering import count
-from memory_bank.base.screen import Call, place
+from memory_bank.base.screen import FOUND, NOTHING, Call, place
 
-if TYPE_CHECKING:
-    from memory_bank.agents.hook_install import HookChange
-    from memory_bank.agents.install import ConfigChange
-
+Yes = Annotated[bool, Param("Change the file without asking")]
+DryRun = Annotated[bool, Param("Show the change, change no file")]
 
 _MOST_LINES = 16
 """Lines of a difference that are shown before a question; of more, their number."""
@@ -23,18 +23,50 @@ _WORDS = {"+": "added", "-": "removed"}
 _HEADERS = 2
 """Header lines of a unified diff."""
 
+_LOOK = "the change with --dry-run"
 
-def made(
-    call: Call,
-    change: ConfigChange | HookChange,
-    write: Callable[[], None],
-    *,
-    yes: bool,
-    look: str,
-) -> bool:
-    """Make a change by `write` if the user agrees; tell whether it was made.
 
-    `look` says how to see it without a terminal. Raises BadInput there, unless `yes` is given.
+def installed(
+    call: Call, change: ClientChange, about: Mapping[str, object], *, yes: bool, dry_run: bool
+) -> int:
+    """Add something to a program's file if the user agrees, and say what is to be done next."""
+    if dry_run and change.changed and not call.json:
+        show(call, change)
+    done = not dry_run and _made(call, change, yes=yes)
+    _answer(call, change, about, "already there:", done=done)
+    if (done or not change.changed) and not call.json:
+        step = change.client.next_step(change.scope)
+        call.console.line(("next: ", "bold"), f"{change.client.title}: {step}")
+    return FOUND if done or dry_run or not change.changed else NOTHING
+
+
+def removed(
+    call: Call, change: ClientChange, about: Mapping[str, object], what: str, *, yes: bool
+) -> int:
+    """Take something out of a program's file if the user agrees."""
+    done = _made(call, change, yes=yes)
+    _answer(call, change, about, f"{change.client.title} has no {what} in", done=done)
+    return FOUND if done else NOTHING
+
+
+def _answer(
+    call: Call, change: ClientChange, about: Mapping[str, object], same: str, *, done: bool
+) -> None:
+    where = (place(change.file), "place")
+    if call.json:
+        told = {"client": change.client.name, "scope": change.scope, "file": change.file}
+        told |= {key: value for key, value in about.items() if value}
+        call.console.document({**told, "changed": done})
+    elif not change.changed:
+        call.console.line(f"{same} ", where)
+    elif done:
+        call.console.line("removed " if change.after is None else "wrote ", where)
+
+
+def _made(call: Call, change: ClientChange, *, yes: bool) -> bool:
+    """Make a change if the user agrees; tell whether it was made.
+
+    Raises BadInput without a terminal, unless `yes` is given.
     """
     if not change.changed:
         return False
@@ -42,18 +74,17 @@ def made(
         if call.json or not call.interactive:
             raise BadInput(
                 f"{change.file} would be changed, but confirmation needs a terminal",
-                "add --yes to change it, or show {look}",
-                look=look,
+                "add --yes to change it",
             )
-        show(call, change, look)
+        show(call, change, _LOOK)
         if not call.agreed(f"Change {place(change.file)}?"):
             call.remark("nothing was changed")
             return False
-    write()
+    write(change)
     return True
 
 
-def show(call: Call, change: ConfigChange | HookChange, look: str = "") -> None:
+def show(call: Call, change: ClientChange, look: str = "") -> None:
     """Print the lines that change: to stderr on a terminal, which is asked next.
 
     With `look`, how to see them, only the number of many.
@@ -74,9 +105,3 @@ def show(call: Call, change: ConfigChange | HookChange, look: str = "") -> None:
             style = {"+": "good", "-": "bad"}.get(line[:1], "dim")
             console.line((line, style))
     console.flush()
-
-
-def outcome(call: Call, change: ConfigChange | HookChange) -> None:
-    """Say which file was written, or removed."""
-    verb = "removed " if change.after is None else "wrote "
-    call.console.line(verb, (place(change.file), "place"))

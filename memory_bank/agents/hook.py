@@ -208,6 +208,8 @@ def _follow(name: str, bank: HookBank, event: HookEvent) -> None:
 
 def _after(args: Sequence[str], place: _Place) -> None:
     """Do what `_follow` started this process for."""
+    from pathlib import Path
+
     from memory_bank.agents import after_hook
     from memory_bank.base.text import Quotes
 
@@ -215,9 +217,10 @@ def _after(args: Sequence[str], place: _Place) -> None:
     given = json.loads(args[2])
     place.root, place.state = given["root"], given["state"]
     tokens = 0, 0
-    if client and given["transcript"]:
-        with suppress(OSError):  # some programs write it late, or not at all
-            tokens = client.tokens(given["transcript"])
+    if client and hasattr(client, clients.TRANSCRIPTS) and given["transcript"]:
+        with suppress(OSError, RecursionError):  # some programs write it late, or not at all
+            read = client.read_transcript(Path(given["transcript"]))
+            tokens = read.input_tokens, read.output_tokens
     for problem in after_hook.run(given["root"], given["session"], given["kind"], tokens, Quotes()):
         _log(args, problem, place)
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memory_bank.agents import client_files, clients
-from memory_bank.agents.client_files import HookClient
+from memory_bank.agents.client_files import ClientChange, HookClient
 from memory_bank.agents.clients import SCOPES
 from memory_bank.bank import program_files
 from memory_bank.bank.bank import Bank
@@ -53,25 +53,13 @@ class _Handler(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class HookChange:
+class HookChange(ClientChange):
     """A planned change of a client's file with hooks."""
 
-    client: HookClient
-    scope: str
-    file: Path
-    before: str | None
-    """The file's text; None if it does not exist."""
-    after: str | None
-    """The file's new text; None if the file is removed."""
     events: tuple[str, ...] = ()
     """Events that have a hook of this program after the change."""
     elsewhere: tuple[Path, ...] = ()
     """Files of other scopes that have hooks of this program."""
-
-    @property
-    def changed(self) -> bool:
-        """Whether the file changes."""
-        return self.before != self.after
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,12 +142,6 @@ def without(one: HookClient, before: str | None) -> str | None:
     if after != before and one.editor.value_at(after or "", ()) == {**one.top}:
         return None
     return after if after and after.strip() else None
-
-
-def write(change: HookChange) -> None:
-    """Apply a change atomically; raise Conflict when the file is no longer what it was."""
-    if change.changed:
-        program_files.write(change.file, change.before, change.after)
 
 
 def status(bank: Bank | None, client: str = "") -> HookStatus:

@@ -5,17 +5,10 @@ from __future__ import annotations
 from typing import Annotated
 
 from memory_bank.agents import clients, file_change
-from memory_bank.agents.hook_install import (
-    HookChange,
-    HookPlace,
-    HookStatus,
-    install,
-    status,
-    uninstall,
-    write,
-)
+from memory_bank.agents.file_change import DryRun, Yes
+from memory_bank.agents.hook_install import HookPlace, HookStatus, install, status, uninstall
 from memory_bank.base.operation import Param, operation, topic
-from memory_bank.base.screen import NOTHING, Call, Piece, place
+from memory_bank.base.screen import Call, Piece, place
 
 _NAMES = clients.names(clients.HOOKS)
 
@@ -27,8 +20,6 @@ _SCOPE = "The project's file or your own [user]"
 
 _Client = Annotated[str, Param(_CLIENT, metavar="NAME", choices=_NAMES)]
 _Scope = Annotated[str, Param(_SCOPE, choices=clients.SCOPES)]
-_Yes = Annotated[bool, Param("Change the file without asking")]
-_DryRun = Annotated[bool, Param("Show the change, change no file")]
 
 
 @operation(
@@ -53,25 +44,16 @@ def _install(
     *,
     client: _Client,
     scope: _Scope = "user",
-    yes: _Yes = False,
-    dry_run: _DryRun = False,
+    yes: Yes = False,
+    dry_run: DryRun = False,
 ) -> int:
     """Let a program report its sessions."""
     with call.open_if_there(needed=scope == "project") as bank:
         change = install(bank, client, scope=scope)
     for other in change.elsewhere:
         call.remark(f"{change.client.title} has these hooks in {place(other)}, too; one is enough")
-    done = _made(call, change, yes=yes, dry_run=dry_run)
-    if call.json:
-        _answer(call, change, done=done)
-    elif not change.changed:
-        call.console.line("already there: ", (place(change.file), "place"))
-    elif done:
-        file_change.outcome(call, change)
-    if (done or not change.changed) and not call.json:
-        next_step = change.client.next_step(change.scope)
-        call.console.line(("next: ", "bold"), f"{change.client.title}: {next_step}")
-    return 0 if done or dry_run or not change.changed else NOTHING
+    about = {"events": change.events, "elsewhere": change.elsewhere}
+    return file_change.installed(call, change, about, yes=yes, dry_run=dry_run)
 
 
 @operation(
@@ -83,25 +65,11 @@ def _install(
     """,
     examples=(("memory-bank hooks uninstall --client cursor", "from your own file"),),
 )
-def _uninstall(
-    call: Call,
-    *,
-    client: _Client,
-    scope: _Scope = "user",
-    yes: _Yes = False,
-    dry_run: _DryRun = False,
-) -> int:
+def _uninstall(call: Call, *, client: _Client, scope: _Scope = "user", yes: Yes = False) -> int:
     """Let a program no longer report its sessions."""
     with call.open_if_there(needed=scope == "project") as bank:
         change = uninstall(bank, client, scope=scope)
-    done = _made(call, change, yes=yes, dry_run=dry_run)
-    if call.json:
-        _answer(call, change, done=done)
-    elif not change.changed:
-        call.console.line(f"{change.client.title} has no hooks in ", (place(change.file), "place"))
-    elif done:
-        file_change.outcome(call, change)
-    return 0 if done or (dry_run and change.changed) else NOTHING
+    return file_change.removed(call, change, {}, "hooks", yes=yes)
 
 
 @operation(
@@ -152,28 +120,6 @@ def _described(one: HookPlace) -> list[Piece]:
         state = (one.problem or f"{one.command} was not found", "bad")
     line: list[Piece] = [f"{one.client} ({one.scope}): ", state, f"  {events}  "]
     return [*line, (place(one.file), "place")]
-
-
-def _answer(call: Call, change: HookChange, *, done: bool) -> None:
-    shown: dict[str, object] = {
-        "client": change.client.name,
-        "scope": change.scope,
-        "file": change.file,
-    }
-    if change.events:
-        shown["events"] = change.events
-    if change.elsewhere:
-        shown["elsewhere"] = change.elsewhere
-    call.console.document({**shown, "changed": done})
-
-
-def _made(call: Call, change: HookChange, *, yes: bool, dry_run: bool) -> bool:
-    if dry_run:
-        if change.changed and not call.json:
-            file_change.show(call, change)
-        return False
-    look = "the change with --dry-run"
-    return file_change.made(call, change, lambda: write(change), yes=yes, look=look)
 
 
 topic(

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Annotated
 
 from memory_bank.agents import client_files, clients, hook_install, install
-from memory_bank.agents.client_files import Program
+from memory_bank.agents.client_files import ClientChange, Program, write
 from memory_bank.bank import setup
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.bank.setup import IncludeCandidate, MadeBank
@@ -70,21 +70,22 @@ def set_up(bank: Bank | None, name: str) -> AgentSetUp:
     steps: list[str] = []
     problems: list[str] = []
     undo: list[str] = []
-    for part, command, change in (
-        (clients.HOOKS, "hooks uninstall", _hooks),
-        (clients.SERVERS, "mcp uninstall", _server),
+    for part, command, planned in (
+        (clients.HOOKS, "hooks uninstall", hook_install.install),
+        (clients.SERVERS, "mcp uninstall", install.install),
     ):
         if name not in clients.names(part):
             continue
         undo.append(f"memory-bank {command} --client {name} --scope user")
         try:
-            one, file = change(bank, name)
+            change: ClientChange = planned(bank, name, scope="user")
+            write(change)
         except MemoryBankError as error:
             problems.append(error.message)
             continue
-        if file:
-            written.append(file)
-            steps.append(one.next_user)
+        if change.changed:
+            written.append(str(change.file))
+            steps.append(change.client.next_user)
     return AgentSetUp(
         name,
         _title(name),
@@ -93,18 +94,6 @@ def set_up(bank: Bank | None, name: str) -> AgentSetUp:
         tuple(undo),
         "; ".join(problems),
     )
-
-
-def _hooks(bank: Bank | None, name: str) -> tuple[Program, str]:
-    change = hook_install.install(bank, name, scope="user")
-    hook_install.write(change)
-    return change.client, str(change.file) if change.changed else ""
-
-
-def _server(bank: Bank | None, name: str) -> tuple[Program, str]:
-    change = install.install(bank, name, scope="user")
-    install.write(change)
-    return change.client, str(change.file) if change.changed else ""
 
 
 def _found(name: str) -> FoundAgent | None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memory_bank.agents import client_files
-from memory_bank.agents.client_files import McpClient
+from memory_bank.agents.client_files import ClientChange, McpClient
 from memory_bank.bank import program_files
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadInput, Hint, MemoryBankError
@@ -38,31 +38,17 @@ class ServerEntry(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class ConfigChange:
+class ConfigChange(ClientChange):
     """A planned change of a client's configuration file."""
 
-    client: McpClient
-    place: ServerEntry
-    entry: Mapping[str, object] | None
+    name: str
+    """The server's."""
+    entry: Mapping[str, object] | None = None
     """The new entry of the server; None if it is removed."""
-    before: str | None
-    """The file's text; None if it does not exist."""
-    after: str | None
-    """The file's new text; None if the file is removed."""
     elsewhere: tuple[ServerEntry, ...] = ()
     """Other scopes in which the client has this server for the same bank."""
     kept: tuple[str, ...] = ()
     """Keys of a removed entry that a person added; they stay in the file."""
-
-    @property
-    def file(self) -> Path:
-        """The file."""
-        return self.place.file
-
-    @property
-    def changed(self) -> bool:
-        """Whether the file changes."""
-        return self.before != self.after
 
 
 def install(
@@ -72,22 +58,21 @@ def install(
     scope: str | None = None,
     name: str = SERVER,
     named: bool = False,
-    blank: bool = False,
 ) -> ConfigChange:
     """Return the change that makes a client start this server.
 
     The entry in a project's file holds for everybody who has the project; one in the user's own
     file holds the path of this program, for all projects. It names a bank only if the user has
-    `named` it: else the server finds the bank of the project in which it is started. `blank`
-    looks at no file: as if it were not there. Raises BadInput when the client can't read the
-    file, has another server of this name, or gives the server no way to find a bank.
+    `named` it: else the server finds the bank of the project in which it is started. Raises
+    BadInput when the client can't read the file, has another server of this name, or gives the
+    server no way to find a bank.
     """
     if not _NAME.fullmatch(name):
         raise BadInput(f"{name!r} can't name a server", "use letters, digits, '-' and '_'")
     one = client_files.mcp_client(client)
     place = _place(one, scope or _scope(one, bank), bank, name)
     path = (*place.keys, name)
-    before = None if blank else program_files.text(place.file)
+    before = program_files.text(place.file)
     with program_files.explained(place.file):
         old = one.editor.value_at(before or "", path)
         _check_ours(place, old or {}, Hint.NAME_SERVER)
@@ -105,8 +90,8 @@ def install(
             after = one.editor.set_value(after, path, entry)
     if before is None:
         after = after.removesuffix("\n") + "\n"
-    elsewhere = () if blank else tuple(_elsewhere(one, bank, place))
-    return ConfigChange(one, place, entry, before, after, elsewhere)
+    elsewhere = tuple(_elsewhere(one, bank, place))
+    return ConfigChange(one, place.scope, place.file, before, after, name, entry, elsewhere)
 
 
 def uninstall(
@@ -125,7 +110,7 @@ def uninstall(
         old = one.editor.value_at(before or "", path)
         _check_ours(place, old or {}, Hint.REMOVE_BY_HAND)
         if not before or not isinstance(old, Mapping) or "command" not in old:
-            return ConfigChange(one, place, None, before, before)
+            return ConfigChange(one, place.scope, place.file, before, before, name)
         ours = [key for key in ("command", "args", "type", *one.extra) if key in old]
         kept = tuple(key for key in old if key not in ours and old[key] not in ({}, []))
         after: str | None = (
@@ -133,16 +118,7 @@ def uninstall(
         )
     if not after and before.endswith("\n"):
         after = None
-    return ConfigChange(one, place, None, before, after, kept=kept)
-
-
-def write(change: ConfigChange) -> None:
-    """Apply a change: the file is replaced atomically and keeps its mode.
-
-    Raises Conflict when the file is no longer what it was, StorageFailed.
-    """
-    if change.changed:
-        program_files.write(change.place.file, change.before, change.after)
+    return ConfigChange(one, place.scope, place.file, before, after, name, kept=kept)
 
 
 def needs_bank(client: str, scope: str | None) -> bool:

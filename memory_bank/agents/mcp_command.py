@@ -6,9 +6,10 @@ from contextlib import nullcontext
 from typing import Annotated
 
 from memory_bank.agents import clients, file_change
-from memory_bank.agents.install import SERVER, ConfigChange, install, needs_bank, uninstall, write
+from memory_bank.agents.file_change import DryRun, Yes
+from memory_bank.agents.install import SERVER, ConfigChange, install, needs_bank, uninstall
 from memory_bank.base.operation import Param, operation, topic
-from memory_bank.base.screen import NOTHING, Call, place
+from memory_bank.base.screen import FOUND, Call, place
 
 _NAMES = clients.names(clients.SERVERS)
 
@@ -18,7 +19,6 @@ _CLIENT = f"The program: {', '.join(_NAMES)}"
 _Client = Annotated[str, Param(_CLIENT, metavar="NAME", choices=_NAMES)]
 _Scope = Annotated[str | None, Param("The project's file or your own", choices=clients.SCOPES)]
 _Name = Annotated[str | None, Param("The server's name [memory-bank]", metavar="NAME")]
-_Yes = Annotated[bool, Param("Change the file without asking")]
 
 
 @operation(
@@ -39,7 +39,7 @@ _Yes = Annotated[bool, Param("Change the file without asking")]
     examples=(
         ("memory-bank mcp install --client claude-code", "for everybody in this project"),
         ("memory-bank mcp install --client codex --yes", "for yourself, without being asked"),
-        ("memory-bank mcp install --client zed --print", "show the entry, change nothing"),
+        ("memory-bank mcp install --client zed --dry-run", "show the change only"),
     ),
 )
 def _install(
@@ -48,31 +48,18 @@ def _install(
     client: _Client,
     scope: _Scope = None,
     name: _Name = None,
-    yes: _Yes = False,
-    only_print: Annotated[bool, Param("Show the entry, change no file", flags="--print")] = False,
+    yes: Yes = False,
+    dry_run: DryRun = False,
 ) -> int:
     """Add this server to a program's configuration."""
     named = call.named_bank is not None
     with call.open_if_there(needed=needs_bank(client, scope)) as bank:
-        change = install(
-            bank, client, scope=scope, name=name or SERVER, named=named, blank=only_print
-        )
-    if only_print:
-        _print(call, change)
-        return 0
+        change = install(bank, client, scope=scope, name=name or SERVER, named=named)
     for other in change.elsewhere:
         where = f"{other.scope} scope: {other.name!r} in {place(other.file)}"
         call.remark(f"{change.client.title} already has this server in the {where}; one is enough")
-    done = _made(call, change, yes=yes)
-    if call.json:
-        _answer(call, change, done=done)
-    elif not change.changed:
-        call.console.line("already there: ", (place(change.file), "place"))
-    elif done:
-        file_change.outcome(call, change)
-        next_step = change.client.next_step(change.place.scope)
-        call.console.line(("next: ", "bold"), f"{change.client.title}: {next_step}")
-    return 0 if done or not change.changed else NOTHING
+    about = _about(change)
+    return file_change.installed(call, change, about, yes=yes, dry_run=dry_run)
 
 
 @operation(
@@ -87,51 +74,25 @@ def _install(
     examples=(("memory-bank mcp uninstall --client cursor", "from this project"),),
 )
 def _uninstall(
-    call: Call, *, client: _Client, scope: _Scope = None, name: _Name = None, yes: _Yes = False
+    call: Call, *, client: _Client, scope: _Scope = None, name: _Name = None, yes: Yes = False
 ) -> int:
     """Remove this server from a program's configuration."""
     with call.open() if needs_bank(client, scope) else nullcontext() as bank:
         change = uninstall(bank, client, scope=scope, name=name or SERVER)
-    done = _made(call, change, yes=yes)
-    if call.json:
-        _answer(call, change, done=done)
-    elif not change.changed:
-        call.console.line(
-            f"{change.client.title} has no server {change.place.name} in ",
-            (place(change.file), "place"),
-        )
-    elif done:
-        file_change.outcome(call, change)
-        if change.kept:
-            kept = ", ".join(change.kept)
-            call.console.line(f"kept the keys that were added to {change.place.name}: {kept}")
-    return 0 if done else NOTHING
+    what = f"server {change.name}"
+    code = file_change.removed(call, change, _about(change), what, yes=yes)
+    if change.kept and code == FOUND and not call.json:
+        kept = ", ".join(change.kept)
+        call.console.line(f"kept the keys that were added to {change.name}: {kept}")
+    return code
 
 
-def _print(call: Call, change: ConfigChange) -> None:
-    if call.json:
-        _answer(call, change, done=False)
-        return
-    call.console.write(change.after or "")
-    call.remark(f"for {place(change.file)}")
-
-
-def _answer(call: Call, change: ConfigChange, *, done: bool) -> None:
-    """Print a change as JSON, without the other servers of the file, which may be private."""
-    scope, file, _, name = change.place
-    shown: dict[str, object] = {"client": change.client.name, "scope": scope, "file": file}
-    shown |= {"name": name} | ({} if change.entry is None else {"entry": change.entry})
-    if change.elsewhere:
-        others = change.elsewhere
-        shown["elsewhere"] = [{"scope": o.scope, "file": o.file, "name": o.name} for o in others]
-    if change.kept:
-        shown["kept"] = change.kept
-    call.console.document({**shown, "changed": done})
-
-
-def _made(call: Call, change: ConfigChange, *, yes: bool) -> bool:
-    look = "the entry with `mcp install --print`"
-    return file_change.made(call, change, lambda: write(change), yes=yes, look=look)
+def _about(change: ConfigChange) -> dict[str, object]:
+    """Return a change as JSON, without the other servers of the file, which may be private."""
+    others = [{"scope": o.scope, "file": o.file, "name": o.name} for o in change.elsewhere]
+    return {
+        "name": change.name, "entry": change.entry, "elsewhere": others, "kept": change.kept
+    }  # fmt: skip
 
 
 topic(

@@ -14,11 +14,6 @@ Payload = Mapping[str, Any]
 
 _LONGEST_ID = 200
 
-_MOST_RECORD = 200_000_000
-"""Bytes of a transcript that are read."""
-
-_MOST_LINE = 20_000_000
-
 _FIRST, _LAST = 1e9, 1e11
 """Seconds since 1970 that can be those of an event; more are milliseconds."""
 
@@ -82,25 +77,8 @@ def message_key(said: str) -> str:
     return f"said {digest(said.strip())}"
 
 
-def records(file: str) -> Iterator[Payload]:
-    """Yield the objects of a file with a JSON value in each line; others are skipped.
-
-    Raises OSError.
-    """
-    with open(file, "rb") as lines:
-        if not S_ISREG(os.fstat(lines.fileno()).st_mode):
-            return
-        read = 0
-        while read < _MOST_RECORD and (line := lines.readline(_MOST_LINE)):
-            read += len(line)
-            with suppress(ValueError, RecursionError):
-                found = json.loads(line)
-                if isinstance(found, dict):
-                    yield found
-
-
 def end_of(file: str, most: int, having: str) -> Iterator[Payload]:
-    """Yield the objects in the last bytes of such a file whose line has a text, the last first.
+    """Yield the JSON objects in the last bytes of a file whose line has a text, the last first.
 
     None if the file can't be read.
     """

@@ -93,12 +93,6 @@ class EventReader(Protocol):
         None if the client can't.
         """
 
-    def tokens(self, transcript: str) -> tuple[int, int]:
-        """Return the input and output tokens that a transcript tells; zeros if it doesn't.
-
-        It is called in a process of its own, not while the agent waits. Raises OSError.
-        """
-
 
 class TranscriptPrompt(NamedTuple):
     """What a person asked."""

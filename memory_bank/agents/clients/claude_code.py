@@ -115,21 +115,6 @@ def answer(event: str, kind: str, text: str) -> dict[str, object] | None:
     return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}
 
 
-def tokens(transcript: str) -> tuple[int, int]:
-    """Return the input tokens, without those that were cached, and the output tokens."""
-    messages = dict[str, tuple[int, int]]()
-    for record in payload.records(transcript):
-        message = payload.fields(record, "message")
-        usage = payload.fields(message, "usage")
-        if record.get("type") == "assistant" and usage:
-            given = payload.number(usage.get("input_tokens"))
-            given += payload.number(usage.get("cache_creation_input_tokens"))
-            # a message has a line for each of its parts, each with the usage so far
-            name = payload.text(message, "id")
-            messages[name] = given, payload.number(usage.get("output_tokens"))
-    return sum(one for one, _ in messages.values()), sum(two for _, two in messages.values())
-
-
 _NO_PROMPT = (
     "<task-notification>", "<command-", "<local-command", "Caveat: The messages below", "<bash-",
     "[Request interrupted", "<user-memory", "This session is being continued from",

@@ -182,17 +182,6 @@ def answer(event: str, kind: str, text: str) -> dict[str, object] | None:
     return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}
 
 
-def tokens(transcript: str) -> tuple[int, int]:
-    """Return the input tokens, without those that were cached, and the output tokens."""
-    usage: Payload = {}
-    for record in payload.records(transcript):
-        info = payload.fields(payload.fields(record, "payload"), "info")
-        usage = payload.fields(info, "total_token_usage") or usage
-    given = number(usage.get("input_tokens"))
-    cached = number(usage.get("cached_input_tokens"))
-    return max(0, given - cached), number(usage.get("output_tokens"))
-
-
 _ID = re.compile(r"([0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12})$")
 
 _INJECTED = re.compile(

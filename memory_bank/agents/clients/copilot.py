@@ -173,11 +173,6 @@ def answer(event: str, kind: str, text: str) -> dict[str, object] | None:  # noq
     return {"additionalContext": text}
 
 
-def tokens(transcript: str) -> tuple[int, int]:  # noqa: ARG001
-    """Return zeros: the form of its records of usage is not documented."""
-    return 0, 0
-
-
 def hooks() -> HookClient:
     """Return how its hooks are set up."""
     from memory_bank.agents.client_files import SECONDS, HookClient

@@ -104,11 +104,6 @@ def answer(event: str, kind: str, text: str) -> dict[str, object] | None:  # noq
     return {names[kind]: text} if kind in names else None
 
 
-def tokens(transcript: str) -> tuple[int, int]:  # noqa: ARG001
-    """Return zeros: its transcripts have no tokens."""
-    return 0, 0
-
-
 def mcp() -> McpClient:
     """Return how servers are added to its configuration."""
     from memory_bank.agents.client_files import WORKSPACE, McpClient

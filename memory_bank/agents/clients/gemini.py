@@ -113,21 +113,6 @@ def answer(event: str, kind: str, text: str) -> dict[str, object] | None:
     return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}
 
 
-def tokens(transcript: str) -> tuple[int, int]:
-    """Return the input tokens, without those that were cached, and the output tokens."""
-    messages = dict[str, tuple[int, int]]()
-    for record in payload.records(transcript):
-        usage = payload.fields(record, "tokens")
-        if record.get("type") == "gemini" and usage:
-            given = payload.number(usage.get("input")) - payload.number(usage.get("cached"))
-            # a line replaces the earlier one of its id
-            messages[payload.text(record, "id")] = (
-                max(0, given),
-                payload.number(usage.get("output")),
-            )
-    return sum(one for one, _ in messages.values()), sum(two for _, two in messages.values())
-
-
 _INJECTED = re.compile(r"\s*<(hook_context|session_context)>.*?(?:</\1>|\Z)", re.DOTALL)
 
 _CODE = re.compile(r"^Exit Code: (-?\d+)", re.MULTILINE)

@@ -210,11 +210,6 @@ def answer(event: str, kind: str, text: str) -> dict[str, object] | None:  # noq
     return {"context": text} if kind in ("start", "prompt") else None
 
 
-def tokens(transcript: str) -> tuple[int, int]:  # noqa: ARG001
-    """Return zeros: there is no transcript."""
-    return 0, 0
-
-
 def hooks() -> HookClient:
     """Return how its hooks are set up."""
     from memory_bank.agents.client_files import HookClient

@@ -35,9 +35,6 @@ HINTS = {
     Hint.REMOVE_LINK_OR_USE_USER_SCOPE: "remove the link, or use --scope user",
     Hint.NAME_SERVER: "choose another name for this server, for example --name {name}-2",
     Hint.REMOVE_BY_HAND: "remove it by hand, or name another one with --name",
-    Hint.EDIT_BY_HAND: (
-        "repair it, or make the change yourself: `mcp install --print` shows the entry"
-    ),
     Hint.EDIT_HOOKS_BY_HAND: (
         "repair it, or add the hooks yourself: the command of each event is"
         " `memory-bank hook CLIENT EVENT`"

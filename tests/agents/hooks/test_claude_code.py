@@ -120,7 +120,7 @@ def test_prompts_of_machines_and_events_of_other_programs_are_ignored(
     machine = {"session_id": "s", "cwd": str(hook.project), "prompt": "<task-notification>done"}
     assert hook.answer("claude-code", "UserPromptSubmit", machine) is None
     hook.replay("copilot", "*as-claude-PostToolUse-Write*")
-    recorded = json.loads((FIXTURES / "claude/recorded-04-PostToolUse-Edit.json").read_text())
+    recorded = json.loads((FIXTURES / "claude-code/recorded-04-PostToolUse-Edit.json").read_text())
     for name in ("COPILOT_CLI", "CURSOR_VERSION"):
         hook("claude-code", "PostToolUse", recorded["stdin"], **{name: "1"})
     assert queue.sessions() == []
@@ -172,7 +172,8 @@ def test_tokens_of_a_message_count_once(
 ) -> None:
     file = tmp_path / "transcript.jsonl"
     file.write_text("\n".join(lines))
-    assert claude_code.tokens(str(file)) == tokens
+    read = claude_code.read_transcript(file)
+    assert (read.input_tokens, read.output_tokens) == tokens
 
 
 def test_a_secret_is_redacted_in_what_the_session_said_before(

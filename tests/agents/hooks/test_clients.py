@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -180,10 +181,11 @@ def test_our_own_tools_are_known_where_the_program_does_not_name_the_server() ->
         assert capture.is_own(f"MCP:{name}"), f"add {name} to the names in agents/capture.py"
 
 
-def _file(tmp_path: Path, lines: Iterable[object]) -> str:
+def _tokens(client: ModuleType, tmp_path: Path, lines: Iterable[object]) -> tuple[int, int]:
     file = tmp_path / "transcript.jsonl"
     file.write_text("\n".join(map(json.dumps, lines)))
-    return str(file)
+    read = client.read_transcript(file)
+    return read.input_tokens, read.output_tokens
 
 
 def test_tokens_of_codex_are_those_of_the_last_count(tmp_path: Path) -> None:
@@ -193,7 +195,7 @@ def test_tokens_of_codex_are_those_of_the_last_count(tmp_path: Path) -> None:
         return {"type": "event_msg", "payload": {"type": "token_count", "info": info}}
 
     empty = {"type": "event_msg", "payload": {"type": "token_count", "info": None}}
-    assert codex.tokens(_file(tmp_path, [line(5, 1, 2), line(50, 30, 9), empty])) == (20, 9)
+    assert _tokens(codex, tmp_path, [line(5, 1, 2), line(50, 30, 9), empty]) == (20, 9)
 
 
 def test_tokens_of_gemini_are_summed_over_messages(tmp_path: Path) -> None:
@@ -203,7 +205,7 @@ def test_tokens_of_gemini_are_summed_over_messages(tmp_path: Path) -> None:
         {"id": "b", "type": "gemini", "tokens": {"input": 7, "output": 2}},
         {"id": "c", "type": "user"},
     ]
-    assert gemini.tokens(_file(tmp_path, lines)) == (13, 5)
+    assert _tokens(gemini, tmp_path, lines) == (13, 5)
 
 
 def _rows() -> dict[str, tuple[list[str], str]]:

@@ -186,7 +186,7 @@ def test_doctor_says_what_failed(hook: Hook) -> None:
     assert found.healthy
     assert found.hooks
     assert found.hooks.startswith("hooks failed 2 times since 20")
-    assert "claude PostToolUse at 20" in found.hooks
+    assert "claude-code PostToolUse at 20" in found.hooks
     assert "the event is no object: list" in found.hooks
 
 
@@ -239,7 +239,7 @@ def loaded_by(hook: Hook, event: str, payload: dict[str, Any]) -> list[str]:
     """Return the heavy libraries that the hook of an event loads."""
     code = (
         "import sys; from memory_bank.agents.hook import run;"
-        f" run(['claude', '{event}']); print(); print(*[name for name in {HEAVY} if name in sys.modules])"
+        f" run(['claude-code', '{event}']); print(); print(*[name for name in {HEAVY} if name in sys.modules])"
     )
     done = subprocess.run(
         [sys.executable, "-c", code],

@@ -103,7 +103,6 @@ def test_without_a_bank_and_a_command_the_help_goes_to_stderr(
         (["recall", "x", "--limt", "3"], "'--limit'?"),
         (["append", "x", "- an item"], "write `--` before a text that starts with '-'"),
         (["config", "embeder"], "did you mean 'memory.embedder'?"),
-        (["delte", "x"], "type: memory-bank rm x"),
         (["hooks", "install"], "'--client'. Choose from: claude-code, codex, "),
     ],
 )

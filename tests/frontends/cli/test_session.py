@@ -32,16 +32,9 @@ def test_sessions_are_started_ended_listed_and_shown(mb: Run, project: Path) -> 
     assert str(stored.observation_id) in shown.out
     assert "src/index.py" in shown.out
     assert "\x1b" not in shown.out
-    assert mb("session", "summary", "abc").code == 1
     ended = mb("session", "end", "abc-1", "All is retried", "--json").json
     assert ended["summary_id"].startswith("sum-")
-    assert "All is retried" in mb("session", "summary", "abc").out
-    changed = mb(
-        "session", "summary", "abc-1", "--learned", "It is slow", "--next", "Measure", "--json"
-    )
-    assert changed.json["summary"]["learned"] == "It is slow"
-    assert changed.json["summary"]["next_steps"] == "Measure"
-    assert changed.json["summary"]["created_at"].endswith("Z")
+    assert "completed: All is retried" in mb("session", "show", "abc").out
     assert mb("session").out.startswith("abc-1")
     linking = mb("links", "src/index.py").out
     assert "modifies" in linking

@@ -30,7 +30,7 @@ def test_a_command_is_for_a_person() -> None:
     [
         (
             "recall",
-            {"query": "x", "limit": 0, "offset": 0, "type": "", "since": "no day"},
+            {"query": "x", "limit": 0, "type": "", "since": "no day"},
             "use 7d",
         ),
         ("remember", {"content": ""}, "give the text to remember"),
