@@ -75,6 +75,12 @@ class Finding(NamedTuple):
         return Finding._fields[:-3]
 
 
+def order(one: Finding) -> tuple[bool, int, str, str, int, int, str]:
+    """Return the key by which findings are sorted: new ones first, the most severe first."""
+    place = one.path, one.line, one.column or 0
+    return one.new is False, SEVERITIES.index(one.severity), one.rule, *place, one.message
+
+
 class ReviewFinding(Finding):
     """A finding of a rule, or of the review itself, at HEAD; a review edits nothing."""
 

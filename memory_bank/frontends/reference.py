@@ -155,10 +155,10 @@ def _tools(_: Sequence[str]) -> str:
 def _rules(_: Sequence[str]) -> str:
     """Return the lint rules by severity, each with what it finds."""
     from memory_bank.base.settings import Settings
-    from memory_bank.review import lint
+    from memory_bank.review.rules.base import listed
 
     rows: dict[str, list[str]] = {"error": [], "warning": [], "info": []}
-    for one in lint.listed(Settings()):
+    for one in listed(Settings()):
         rows[one.severity].append(f"  {one.rule:<20} {one.summary}\n")
     return "".join(f"{severity}:\n{''.join(said)}" for severity, said in rows.items())
 

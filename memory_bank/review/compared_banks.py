@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import cache
 from itertools import islice
@@ -12,8 +12,6 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.findings import ReviewFinding, SameSubject
-from memory_bank.bank.open_index import View
 from memory_bank.bank.revisions.revision_files import bank_files
 from memory_bank.bank.revisions.revisions import bank_at, notes_at, revision_of, tree_of
 from memory_bank.base.errors import BadInput
@@ -21,27 +19,14 @@ from memory_bank.base.filenames import QUERIES, SETTINGS
 from memory_bank.base.rendering import count
 from memory_bank.base.settings import Settings
 from memory_bank.git import objects, repository
-from memory_bank.memory.alike import similar_notes
-from memory_bank.memory.same_subject import (
-    Sentence,
-    on_same_subject,
-    sentences,
-    summary,
-    unless_said_before,
-)
-from memory_bank.notes import front_matter
-from memory_bank.notes.characters import decode
 from memory_bank.notes.compare.note_comparison import (
     MAX_BYTES,
     UnreadFile,
     compare,
     without_secrets,
 )
-from memory_bank.notes.compare.text_diff import Words
 from memory_bank.notes.names import name_of
-from memory_bank.review import findings as review_findings
-from memory_bank.review import golden_queries, link_changes
-from memory_bank.review.findings import limited, ordered, rules_of
+from memory_bank.review.findings import MAX_COMPARED, all_findings, limited, rules_of
 from memory_bank.review.link_changes import LinkComparison
 from memory_bank.review.report import Review, Side, TokenChange
 from memory_bank.review.revision_range import WORKTREE, BankState, not_shared
@@ -154,14 +139,8 @@ SCHEMA_VERSION = "2.0"
 _OF_FINDINGS = ("lint", "schema", "secrets")
 """Sections of the settings that decide what is found."""
 
-MAX_SIMILAR = 3
-"""Maximum number of similar notes of each note."""
-
 _MOST_HERE = 5
 """Notes that both sides changed and that are named."""
-
-MAX_COMPARED = 300
-"""Number of changed notes for which similar ones are looked for."""
 
 
 def compared(
@@ -171,7 +150,7 @@ def compared(
     said = [one.catch_up() for one in (before, after)]
     said += [*before.take_notices(), *after.take_notices()]
     found = _comparison(bank, before, after, base, left)
-    findings = limited(ordered(_findings(bank, found, base, head)))
+    findings = limited(all_findings(bank, found, base, head))
     changes = tuple(found.changes.values())
     return Review(
         schema_version=SCHEMA_VERSION,
@@ -190,28 +169,6 @@ def compared(
             *_changed_since(bank, base, {one.old_path or one.path for one in changes}),
         ),
     )
-
-
-def _findings(bank: Bank, found: LinkComparison, base: Side, head: Side) -> Iterator[ReviewFinding]:
-    """Yield the findings of rules in changed notes, and those of the review itself."""
-    of_rules = tuple(review_findings.of_rules(found))
-    yield from of_rules
-    yield from link_changes.ghosts_made(found, review_findings.explained(of_rules))
-    yield from link_changes.broken_backlinks(found)
-    yield from link_changes.orphans_made(found)
-    similar = tuple(_similar(found))
-    same = {one.path for one in of_rules if one.rule == "same-content"}
-    for path, other, likeness in similar:
-        if likeness < 1 or path not in same:  # else a rule says it
-            near = found.about(other)
-            what = f"similar to {near.file}: {likeness:.0%} of the words in common"
-            yield found.finding("similar-note", path, what, other=near)
-    pairs = [(path, other) for path, other, _ in similar]
-    yield from _said_elsewhere(found, pairs)
-    yield from link_changes.neighbours(found, pairs)
-    yield from review_findings.stale_citations(bank, found, base, head)
-    yield from _falls(found)
-    yield from review_findings.unchecked(found)
 
 
 def bank_of(
@@ -311,83 +268,6 @@ def _has_file(bank: Bank, path: str) -> bool:
     inside = path and not path.startswith(("/", "..")) and "\0" not in path
     places = (path, f"{bank.layout.origin.prefix}{path}")
     return bool(inside) and any(map(bank.layout.project_has, places))
-
-
-def _similar(found: LinkComparison) -> Iterator[tuple[str, str, float]]:
-    """Yield the added notes, and those whose text changed, with similar notes at BASE.
-
-    The number is the share of words in common, from 0.8 to 1; 1 is the same words.
-    """
-    known: dict[str, Words] = {}
-    wanted = [path for path, one in found.present.items() if one.sections]
-    for path in wanted[:MAX_COMPARED]:
-        data = found.after.data(path)
-        body = front_matter.split(decode(data).text).body
-        own = {path, found.changes[path].old_path}
-
-        def asked(view: View, body: str = body) -> dict[str, float]:
-            return similar_notes(view, body, known, compared=10)
-
-        near = {
-            other: likeness
-            for other, likeness in found.before.bank.read(asked).items()
-            if other not in own and found.renames.get(other, other) in found.after.rows
-        }
-        for other in sorted(near, key=lambda key: (-near[key], key))[:MAX_SIMILAR]:
-            yield path, other, near[other]
-
-
-def _said_elsewhere(
-    found: LinkComparison, similar: Iterable[tuple[str, str]]
-) -> Iterator[ReviewFinding]:
-    """Yield the new sentences that may repeat or contradict other notes at HEAD.
-
-    Of a pair of notes that are similar as a whole nothing more is said, and of two changed notes
-    only once.
-    """
-    told = set(map(frozenset, similar))
-    for path in [path for path, one in found.present.items() if one.sections][:MAX_COMPARED]:
-        old = found.changes[path].old_path or path
-        was, now = _sentences(found.before.data(old)), _sentences(found.after.data(path))
-        remarks = _remarks(found, path, _others(now, was))
-        before = _remarks(found, path, _others(was, now)) if remarks else ()
-        for one in unless_said_before(remarks, before):
-            if (pair := frozenset((path, one.path))) not in told:
-                told.add(pair)
-                other = found.about(one.path, one.other_line, one.other)
-                what = summary(one, other.file)
-                rule = f"may-{one.kind.removesuffix('s')}"
-                yield found.finding(rule, path, what, line=one.line, words=one.text, other=other)
-
-
-def _remarks(found: LinkComparison, path: str, some: Sequence[Sentence]) -> tuple[SameSubject, ...]:
-    def asked(view: View) -> tuple[SameSubject, ...]:
-        return on_same_subject(view, some, without={path})
-
-    return found.after.bank.read(asked) if some else ()
-
-
-def _others(some: Sequence[Sentence], known: Sequence[Sentence]) -> list[Sentence]:
-    texts = {one.text for one in known}
-    return [one for one in some if one.text not in texts]
-
-
-def _sentences(data: bytes) -> list[Sentence]:
-    text = decode(data).text
-    body = front_matter.split(text).body
-    return sentences(body, 1 + text[: len(text) - len(body)].count("\n"))
-
-
-def _falls(found: LinkComparison) -> Iterator[ReviewFinding]:
-    """Yield the notes that golden queries find later, or no longer.
-
-    Not those of another path, nor removed ones: a rule says that a query names a missing note.
-    """
-    for query, path, before, after in golden_queries.compare(found.before.bank, found.after.bank):
-        if path not in found.renames and path in found.after.rows:
-            now = f"at {after}" if after else "no longer found"
-            what = f"the golden query {query!r} found it at {before}, now {now}"
-            yield found.finding("rank-fall", path, what, words=query)
 
 
 def _changed_since(bank: Bank, base: Side, changed: Collection[str]) -> Iterator[str]:

@@ -6,11 +6,24 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.findings import SEVERITIES, Finding, ReviewFinding
+from memory_bank.bank.findings import Finding, ReviewFinding, SameSubject, order
+from memory_bank.bank.open_index import View
 from memory_bank.base.filenames import QUERIES, SETTINGS
 from memory_bank.code.code_at import NOW
 from memory_bank.code.code_at import STAGED as STAGED_CODE
 from memory_bank.git import objects, repository
+from memory_bank.memory.alike import similar_notes
+from memory_bank.memory.same_subject import (
+    Sentence,
+    on_same_subject,
+    sentences,
+    summary,
+    unless_said_before,
+)
+from memory_bank.notes import front_matter
+from memory_bank.notes.characters import decode
+from memory_bank.notes.compare.text_diff import Words
+from memory_bank.review import golden_queries, link_changes
 from memory_bank.review.link_changes import LinkComparison
 from memory_bank.review.lint import lint
 from memory_bank.review.report import OWN, RuleWithFindings, Side
@@ -31,8 +44,38 @@ MOST_OF_RULE = 5_000
 _Key = tuple[str, str, str, str | None]
 """Path at HEAD, rule, message and words of a finding."""
 
+_MOST_SIMILAR = 3
+"""Similar notes of each note."""
 
-def of_rules(found: LinkComparison) -> Iterator[ReviewFinding]:
+MAX_COMPARED = 300
+"""Number of changed notes for which similar ones are looked for."""
+
+
+def all_findings(
+    bank: Bank, found: LinkComparison, base: Side, head: Side
+) -> Iterator[ReviewFinding]:
+    """Yield the findings of rules in changed notes, and those of the review itself."""
+    of_rules = tuple(_of_rules(found))
+    yield from of_rules
+    yield from link_changes.ghosts_made(found, _explained(of_rules))
+    yield from link_changes.broken_backlinks(found)
+    yield from link_changes.orphans_made(found)
+    similar = tuple(_similar(found))
+    same = {one.path for one in of_rules if one.rule == "same-content"}
+    for path, other, likeness in similar:
+        if likeness < 1 or path not in same:  # else a rule says it
+            near = found.about(other)
+            what = f"similar to {near.file}: {likeness:.0%} of the words in common"
+            yield found.finding("similar-note", path, what, other=near)
+    pairs = [(path, other) for path, other, _ in similar]
+    yield from _said_elsewhere(found, pairs)
+    yield from link_changes.neighbours(found, pairs)
+    yield from _stale_citations(bank, found, base, head)
+    yield from _falls(found)
+    yield from _unchecked(found)
+
+
+def _of_rules(found: LinkComparison) -> Iterator[ReviewFinding]:
     """Yield the findings of lint rules in changed notes at HEAD, and new ones in other files.
 
     One is new unless the note had an equal one at BASE, at any line.
@@ -66,22 +109,17 @@ def _at_base(found: LinkComparison, now: Sequence[Finding]) -> Counter[_Key]:
 _EXPLAINED = frozenset({"moved-link", "mistyped-link"})
 
 
-def explained(findings: Iterable[ReviewFinding]) -> set[tuple[str, int, str]]:
+def _explained(findings: Iterable[ReviewFinding]) -> set[tuple[str, int, str]]:
     """Return path, line and target of the links of which a rule says what they mean."""
     return {(one.path, one.line, one.words or "") for one in findings if one.rule in _EXPLAINED}
 
 
-def ordered(findings: Iterable[ReviewFinding]) -> tuple[ReviewFinding, ...]:
-    """Return findings, new ones first, the most severe first."""
-    return tuple(sorted(findings, key=_order))
-
-
-def limited(findings: Sequence[ReviewFinding]) -> tuple[ReviewFinding, ...]:
+def limited(findings: Iterable[ReviewFinding]) -> tuple[ReviewFinding, ...]:
     """Return the first findings of each rule, in order, and one that counts the others."""
     numbers: Counter[str] = Counter()
     kept: list[ReviewFinding] = []
     left: dict[str, ReviewFinding] = {}
-    for one in findings:
+    for one in sorted(findings, key=order):
         numbers[one.rule] += 1
         if numbers[one.rule] <= MOST_OF_RULE:
             kept.append(one)
@@ -90,12 +128,7 @@ def limited(findings: Sequence[ReviewFinding]) -> tuple[ReviewFinding, ...]:
     for rule, one in left.items():
         more = f"{numbers[rule] - MOST_OF_RULE:,} findings of this rule are not listed; the first:"
         kept.append(one._replace(message=f"{more} {one.message}"))
-    return ordered(kept)
-
-
-def _order(one: Finding) -> tuple[bool, int, str, str, int, int, str]:
-    place = one.path, one.line, one.column or 0
-    return not one.new, SEVERITIES.index(one.severity), one.rule, *place, one.message
+    return tuple(sorted(kept, key=order))
 
 
 def rules_of(findings: Iterable[ReviewFinding]) -> tuple[RuleWithFindings, ...]:
@@ -108,7 +141,7 @@ def rules_of(findings: Iterable[ReviewFinding]) -> tuple[RuleWithFindings, ...]:
     )
 
 
-def unchecked(found: LinkComparison) -> Iterator[ReviewFinding]:
+def _unchecked(found: LinkComparison) -> Iterator[ReviewFinding]:
     """Yield the changed notes that were not compared, or that no rule has seen."""
     for path, change in found.present.items():
         if not change.checked:
@@ -119,7 +152,7 @@ def unchecked(found: LinkComparison) -> Iterator[ReviewFinding]:
             yield found.finding("not-compared", path, what, fix="read it in git")
 
 
-def stale_citations(
+def _stale_citations(
     bank: Bank, found: LinkComparison, base: Side, head: Side
 ) -> Iterator[ReviewFinding]:
     """Yield the citations of code that differs or moved at HEAD, and whose section is as it was.
@@ -139,3 +172,84 @@ def stale_citations(
             yield found.finding(
                 "stale-citation", one.path, what, line=one.line, fix=one.fix, words=one.target
             )
+
+
+def _similar(found: LinkComparison) -> Iterator[tuple[str, str, float]]:
+    """Yield the added notes, and those whose text changed, with similar notes at BASE.
+
+    The number is the share of words in common, from 0.8 to 1; 1 is the same words.
+    """
+    known: dict[str, Words] = {}
+    for path in _reworded(found):
+        data = found.after.data(path)
+        body = front_matter.split(decode(data).text).body
+        own = {path, found.changes[path].old_path}
+
+        def asked(view: View, body: str = body) -> dict[str, float]:
+            return similar_notes(view, body, known, compared=10)
+
+        near = {
+            other: likeness
+            for other, likeness in found.before.bank.read(asked).items()
+            if other not in own and found.renames.get(other, other) in found.after.rows
+        }
+        for other in sorted(near, key=lambda key: (-near[key], key))[:_MOST_SIMILAR]:
+            yield path, other, near[other]
+
+
+def _said_elsewhere(
+    found: LinkComparison, similar: Iterable[tuple[str, str]]
+) -> Iterator[ReviewFinding]:
+    """Yield the new sentences that may repeat or contradict other notes at HEAD.
+
+    Of a pair of notes that are similar as a whole nothing more is said, and of two changed notes
+    only once.
+    """
+    told = set(map(frozenset, similar))
+    for path in _reworded(found):
+        old = found.changes[path].old_path or path
+        was, now = _sentences(found.before.data(old)), _sentences(found.after.data(path))
+        remarks = _remarks(found, path, _others(now, was))
+        before = _remarks(found, path, _others(was, now)) if remarks else ()
+        for one in unless_said_before(remarks, before):
+            if (pair := frozenset((path, one.path))) not in told:
+                told.add(pair)
+                other = found.about(one.path, one.other_line, one.other)
+                what = summary(one, other.file)
+                rule = f"may-{one.kind.removesuffix('s')}"
+                yield found.finding(rule, path, what, line=one.line, words=one.text, other=other)
+
+
+def _reworded(found: LinkComparison) -> list[str]:
+    """Return the notes at HEAD whose text changed, at most 300."""
+    return [path for path, one in found.present.items() if one.sections][:MAX_COMPARED]
+
+
+def _remarks(found: LinkComparison, path: str, some: Sequence[Sentence]) -> tuple[SameSubject, ...]:
+    def asked(view: View) -> tuple[SameSubject, ...]:
+        return on_same_subject(view, some, without={path})
+
+    return found.after.bank.read(asked) if some else ()
+
+
+def _others(some: Sequence[Sentence], known: Sequence[Sentence]) -> list[Sentence]:
+    texts = {one.text for one in known}
+    return [one for one in some if one.text not in texts]
+
+
+def _sentences(data: bytes) -> list[Sentence]:
+    text = decode(data).text
+    body = front_matter.split(text).body
+    return sentences(body, 1 + text[: len(text) - len(body)].count("\n"))
+
+
+def _falls(found: LinkComparison) -> Iterator[ReviewFinding]:
+    """Yield the notes that golden queries find later, or no longer.
+
+    Not those of another path, nor removed ones: a rule says that a query names a missing note.
+    """
+    for query, path, before, after in golden_queries.compare(found.before.bank, found.after.bank):
+        if path not in found.renames and path in found.after.rows:
+            now = f"at {after}" if after else "no longer found"
+            what = f"the golden query {query!r} found it at {before}, now {now}"
+            yield found.finding("rank-fall", path, what, words=query)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memory_bank.bank.bank import Bank, note_path
-from memory_bank.bank.findings import SEVERITIES, Edit, Finding, Severity
+from memory_bank.bank.findings import SEVERITIES, Edit, Finding, order
 from memory_bank.bank.open_index import View
 from memory_bank.base.errors import BadInput, Hint, MemoryBankError, did_you_mean, similar_names
 from memory_bank.base.filenames import NOTE_SUFFIXES
@@ -18,7 +18,7 @@ from memory_bank.notes import front_matter
 from memory_bank.notes.characters import decode
 from memory_bank.notes.parsing import NoteText
 from memory_bank.review.records import Fixed
-from memory_bank.review.rules.base import Rule, RuleContext, chosen, findings, note_findings, order
+from memory_bank.review.rules.base import Rule, RuleContext, chosen, findings, note_findings
 from memory_bank.review.rules.base import rules as all_rules
 
 _MOST_BYTES = 100_000_000
@@ -31,19 +31,6 @@ class NamedFiles(NamedTuple):
     """Paths of notes of the bank."""
     others: tuple[Path, ...]
     """Files that are no notes of it."""
-
-
-class RuleShown(NamedTuple):
-    """A rule as it is listed."""
-
-    rule: str
-    severity: Severity
-    """By the settings."""
-    summary: str
-    disabled: bool
-    fixes: bool
-    """Whether some of its findings have a change that fixes them."""
-    needs_index: bool
 
 
 def lint(
@@ -130,22 +117,6 @@ def check_rules(names: Collection[str]) -> None:
         if name not in known:
             near = did_you_mean(similar_names(name, known))
             raise BadInput(f"there is no rule {name!r}{near}", Hint.LIST_RULES)
-
-
-def listed(settings: Settings) -> tuple[RuleShown, ...]:
-    """Return all rules."""
-    disabled = settings.lint.disable
-    return tuple(
-        RuleShown(
-            one.name,
-            one.severity,
-            one.summary,
-            one.name in disabled,
-            one.fixes,
-            one.check is not None,
-        )
-        for one in chosen(settings, all_rules())
-    )
 
 
 def fails(worst: str | None, fail_on: str) -> bool:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated
 
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.findings import SEVERITIES, Finding
+from memory_bank.bank.findings import Finding, order
 from memory_bank.base.errors import NoBank
 from memory_bank.base.operation import FailOn, Param, operation
 from memory_bank.base.rendering import count
@@ -16,12 +16,13 @@ from memory_bank.base.screen import FINDINGS, FOUND, Call, place
 from memory_bank.base.settings import Settings, load
 from memory_bank.review import lint
 from memory_bank.review.records import Fixed
+from memory_bank.review.rules.base import listed
 
 _STYLES = {"error": "bad", "warning": "warn", "info": "dim"}
 
 
 def _rules(start: str) -> list[str]:
-    return [one.rule for one in lint.listed(Settings()) if one.rule.startswith(start)]
+    return [one.rule for one in listed(Settings()) if one.rule.startswith(start)]
 
 
 @operation(
@@ -95,7 +96,7 @@ class _Run:
 
         fixed = lint.fix(bank, notes) if fix else None
         others = lint.in_files(self.others.items(), bank.settings, self.rules)
-        return tuple(sorted((*notes(), *others), key=_order)), fixed
+        return tuple(sorted((*notes(), *others), key=order)), fixed
 
     def without_bank(self) -> tuple[Finding, ...]:
         """Return the findings in files outside any bank."""
@@ -108,10 +109,6 @@ class _Run:
         other = self.others.get(one.path)
         shown = place(other, one.line) if other else self.call.place(one.path, one.line)
         return f"{shown}:{one.column}" if one.column else shown
-
-
-def _order(one: Finding) -> tuple[int, str, int, int]:
-    return SEVERITIES.index(one.severity), one.path, one.line, one.column or 0
 
 
 def _show(call: Call, run: _Run, found: tuple[Finding, ...], fixed: Fixed | None) -> None:
@@ -140,7 +137,7 @@ def _show(call: Call, run: _Run, found: tuple[Finding, ...], fixed: Fixed | None
 
 
 def _list(call: Call, bank: Bank | None) -> int:
-    found = lint.listed(bank.settings if bank else load())
+    found = listed(bank.settings if bank else load())
     if call.json:
         call.document({"rules": found})
         return FOUND

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
-from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,6 +11,7 @@ from memory_bank.memory import rules_block
 from memory_bank.notes.merging import note_merge
 from memory_bank.notes.merging.conflicts import Labels, ThreeWay
 from memory_bank.notes.merging.note_merge import CannotMerge
+from memory_bank.notes.storage.files import replace
 
 Files = ThreeWay[Path]
 """The files that git makes for a merge driver: `%O`, empty if both sides made the file, `%A`, which
@@ -38,7 +36,7 @@ def merge_files(files: Files, labels: Labels) -> Done:
     base, ours, theirs = (file.read_bytes() for file in files)
     if one := rules_block.merged(base, ours, theirs):
         for file, data in zip(files, one, strict=True):
-            _replace(file, data)
+            replace(file.absolute(), data)
         return by_git(files, labels, "")
     try:
         made = note_merge.merge(base, ours, theirs, labels)
@@ -55,7 +53,7 @@ def merge_files(files: Files, labels: Labels) -> Done:
     if made.conflicts and (shown := _with_base(labels)) != labels:
         made = note_merge.merge(base, ours, theirs, shown)
     if made.data != ours:
-        _replace(files.ours, made.data)
+        replace(files.ours.absolute(), made.data)
     return Done(made.conflicts)
 
 
@@ -74,7 +72,7 @@ def by_git(files: Files, labels: Labels, reason: str) -> Done:
     if found is None:
         raise StorageFailed(f"{reason}; git can't merge it either", "choose one of the versions")
     if found != files.ours.read_bytes():
-        _replace(files.ours, found)
+        replace(files.ours.absolute(), found)
     return Done(_conflicts(found, labels), reason)
 
 
@@ -91,17 +89,3 @@ def _lines_merged(files: Files, labels: Labels) -> bytes | None:
 def _conflicts(text: bytes, labels: Labels) -> int:
     marker = b"<" * labels.size
     return sum(line.startswith(marker) for line in text.splitlines())
-
-
-def _replace(file: Path, data: bytes) -> None:
-    """Replace a file in one step: a process that is killed leaves the old one or the new one."""
-    handle, name = tempfile.mkstemp(prefix=".merge_file_", dir=file.absolute().parent)
-    try:
-        with os.fdopen(handle, "wb") as temporary:
-            temporary.write(data)
-        Path(name).chmod(file.stat().st_mode & 0o777)
-        Path(name).replace(file)
-    except BaseException:
-        with suppress(OSError):
-            Path(name).unlink()
-        raise

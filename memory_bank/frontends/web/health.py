@@ -6,7 +6,7 @@ import logging
 import threading
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -17,7 +17,7 @@ from memory_bank.frontends.serving.serving_background import Background
 from memory_bank.frontends.serving.shared_bank import SharedBank
 from memory_bank.frontends.web.graph.note_graph import NOTE, NoteGraph, whole_graph
 from memory_bank.review import lint
-from memory_bank.review.rules.base import rules
+from memory_bank.review.rules.base import chosen, rules
 from memory_bank.trust import stale
 
 _MOST_SEARCHED = 2_000
@@ -39,7 +39,19 @@ class RuleFindings(NamedTuple):
 
     rule: str
     summary: str
+    severity: str
     findings: tuple[Finding, ...]
+
+
+def by_rule(findings: Iterable[Finding], summaries: Mapping[str, str]) -> tuple[RuleFindings, ...]:
+    """Return findings by rule, in the order of their first ones."""
+    found: dict[str, list[Finding]] = {}
+    for one in findings:
+        found.setdefault(one.rule, []).append(one)
+    return tuple(
+        RuleFindings(name, summaries.get(name, name), some[0].severity, tuple(some))
+        for name, some in found.items()
+    )
 
 
 class CountedNote(NamedTuple):
@@ -74,19 +86,12 @@ class Checked(NamedTuple):
     @property
     def rules(self) -> tuple[RuleFindings, ...]:
         """The findings by rule, in the order of their first ones."""
-        summaries = {name: one.summary for name, one in rules().items()}
-        found: dict[str, list[Finding]] = {}
-        for one in self.findings:
-            found.setdefault(one.rule, []).append(one)
-        return tuple(
-            RuleFindings(name, summaries.get(name, name), tuple(some))
-            for name, some in found.items()
-        )
+        return by_rule(self.findings, {name: one.summary for name, one in rules().items()})
 
     @property
     def rows(self) -> tuple[RuleFindings, ...]:
         """The rules with findings that are more than remarks."""
-        return tuple(one for one in self.rules if one.findings[0].severity != "info")
+        return tuple(one for one in self.rules if one.severity != "info")
 
 
 def check(bank: Bank, made_at: str) -> Checked:
@@ -119,7 +124,7 @@ def check(bank: Bank, made_at: str) -> Checked:
 
 def _rules(bank: Bank, notes: int) -> list[str]:
     """Return the rules to run; in a large bank none that searches for each note."""
-    known = (one for one in lint.listed(bank.settings) if not one.disabled)
+    known = chosen(bank.settings)
     return [one.rule for one in known if notes <= _MOST_SEARCHED or one.rule != _SEARCHES]
 
 

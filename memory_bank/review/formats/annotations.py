@@ -72,13 +72,3 @@ def _line(level: str, finding: Finding) -> str:
 def _visible(value: object, escaped: dict[int, str]) -> str:
     """Return a value without invisible characters, escaped for a part of a command."""
     return cast("str", unhidden(str(value))).translate(escaped)
-
-
-MOST = 5_000
-"""GitHub shows as many of a SARIF file and refuses one with 25,000; new findings come first."""
-
-
-def left_out(number: int) -> str:
-    """Say how many findings a report leaves out, and what has them all."""
-    many = count(number, "more finding")
-    return f"{many} left out: `memory-bank review --format json` lists all"

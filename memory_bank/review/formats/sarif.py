@@ -10,8 +10,7 @@ from typing import cast
 from urllib.parse import quote
 
 from memory_bank.bank.findings import Finding
-from memory_bank.base.rendering import document, unhidden
-from memory_bank.review.formats.annotations import MOST, left_out
+from memory_bank.base.rendering import count, document, unhidden
 from memory_bank.review.report import Review, RuleWithFindings
 
 _SCHEMA = (
@@ -24,6 +23,9 @@ _ROOT = "%SRCROOT%"
 
 _HALVES = "[\ud800-\udc7f\udd00-\udfff]"
 """Halves of surrogate pairs that stand for no byte of a path."""
+
+MOST = 5_000
+"""GitHub shows as many of a SARIF file and refuses one with 25,000; new findings come first."""
 
 _FINGERPRINT = "memoryBankFinding/v1"
 
@@ -77,7 +79,8 @@ def _invocation(review: Review) -> Object:
     """Return that the run succeeded, with notices on what was left out."""
     said = list(review.notices)
     if (more := len(review.findings) - MOST) > 0:
-        said.append(left_out(more))
+        left = count(more, "more finding")
+        said.append(f"{left} left out: `memory-bank review --format json` lists all")
     notices = [{"level": "note", "message": _message(notice)} for notice in said]
     return {"executionSuccessful": True, "toolExecutionNotifications": notices}
 

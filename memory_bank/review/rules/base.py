@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar, cast
 
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.findings import SEVERITIES, Edit, Finding, Severity
+from memory_bank.bank.findings import Edit, Finding, Severity, order
 from memory_bank.bank.open_index import View
 from memory_bank.base import plugins
 from memory_bank.base.errors import MemoryBankError
@@ -83,6 +83,23 @@ class Rule(NamedTuple):
     """Whether `check_note` also applies to notes in this machine's private state."""
     fixes: bool = False
     """Whether some of its findings have a change that fixes them."""
+    disabled: bool = False
+    """By the settings."""
+
+    @property
+    def rule(self) -> str:
+        """Its name."""
+        return self.name
+
+    @property
+    def needs_index(self) -> bool:
+        """Whether it needs more than one note's text."""
+        return self.check is not None
+
+    @staticmethod
+    def in_json() -> tuple[str, ...]:
+        """Return the fields that answers have, in their order."""
+        return "rule", "severity", "summary", "disabled", "fixes", "needs_index"
 
 
 CheckBank = Callable[["RuleContext"], Iterable[Finding]]
@@ -259,11 +276,19 @@ def chosen(settings: Settings, names: Collection[str] = ()) -> list[Rule]:
 
     Rules that the settings disable are left out unless they are named.
     """
+    wanted = names or rules().keys() - settings.lint.disable
+    return [rule for rule in listed(settings) if rule.name in wanted]
+
+
+def listed(settings: Settings) -> list[Rule]:
+    """Return all rules as the settings have them."""
     lint = settings.lint
     return [
-        rule._replace(severity=cast("Severity", lint.severity.get(name, rule.severity)))
+        rule._replace(
+            severity=cast("Severity", lint.severity.get(name, rule.severity)),
+            disabled=name in lint.disable,
+        )
         for name, rule in rules().items()
-        if (name in names if names else name not in lint.disable)
     ]
 
 
@@ -312,9 +337,3 @@ def allowed(note: NoteText | None, rule: str) -> Collection[str]:
         return ()
     found = note.keys.get(ALLOW)
     return [str(name) for name in (found if isinstance(found, list) else [found])]
-
-
-def order(finding: Finding) -> tuple[int, str, str, int, int]:
-    """Return the key by which findings are sorted."""
-    place = finding.path, finding.line, finding.column or 0
-    return SEVERITIES.index(finding.severity), finding.rule, *place

@@ -17,10 +17,10 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.findings import Finding
 from memory_bank.base.errors import BadInput
 from memory_bank.frontends.serving.serving_background import Background
 from memory_bank.frontends.serving.shared_bank import SharedBank
+from memory_bank.frontends.web.health import by_rule
 from memory_bank.frontends.web.site import HINTS, Site
 from memory_bank.notes.compare.note_change import NoteChange
 from memory_bank.notes.names import name_of
@@ -188,7 +188,9 @@ def _report(bank: Bank, found: Review) -> dict[str, Any]:
         "review": found,
         "checks": {name: rules[rule] for rule, name in _LINKS.items()}
         | {heading: len(some) for heading, some in found.to_check.items()},
-        "rules": _by_rule(found, [one for one in others if one.new]),
+        "rules": by_rule(
+            (one for one in others if one.new), {one.name: one.summary for one in found.rules}
+        ),
         "old": [one for one in others if not one.new],
         "edited": [*kinds["changed"], *kinds["renamed"]],
         "added": kinds["added"],
@@ -208,23 +210,6 @@ _LINKS = {
 }
 
 _KINDS = ("added", "changed", "renamed", "removed")
-
-
-class _RuleFindings(NamedTuple):
-    summary: str
-    severity: str
-    findings: tuple[Finding, ...]
-
-
-def _by_rule(found: Review, findings: Sequence[Finding]) -> list[_RuleFindings]:
-    rules = {one.name: one.summary for one in found.rules}
-    by: dict[str, list[Finding]] = {}
-    for one in findings:
-        by.setdefault(one.rule, []).append(one)
-    return [
-        _RuleFindings(rules.get(name, name), some[0].severity, tuple(some))
-        for name, some in by.items()
-    ]
 
 
 def _first(change: NoteChange, titles: Mapping[str, str]) -> str:
