@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Annotated
@@ -54,7 +54,7 @@ def show(call: Call, review: Review, *, every: bool) -> None:
     new = review.new
     shown = new if every else new[:_FINDINGS]
     for finding in shown:
-        call.console.hanging(2, _finding(finding))
+        call.console.hanging(2, finding_line(finding))
     if more := len(new) - len(shown):
         call.console.hanging(0, [(f"… {count(more, 'more new finding')}{_MORE}", "dim")])
     if known := len(review.findings) - len(new):
@@ -64,8 +64,7 @@ def show(call: Call, review: Review, *, every: bool) -> None:
     cut = bool(more)
     for change in review.changes:
         call.console.line("")
-        call.console.hanging(2, _head(change))
-        for indent, line in _body(change, every=every):
+        for indent, line in note_lines(change, every=every, more=_MORE):
             call.console.hanging(indent, line)
             cut = cut or _MORE in str(line)
     if cut or new:
@@ -95,7 +94,8 @@ def _summary(review: Review) -> Line:
     ]
 
 
-def _finding(finding: Finding) -> Line:
+def finding_line(finding: Finding) -> Line:
+    """Return the line of a finding of a review."""
     line = f":{finding.line}" if finding.line > 1 else ""
     fix = f" (fix: {finding.fix})" if finding.fix else ""
     return [
@@ -106,6 +106,32 @@ def _finding(finding: Finding) -> Line:
         (fix, "good"),
         (f" [{finding.rule}]", "dim"),
     ]
+
+
+def note_lines(
+    change: NoteChange, *, every: bool = False, more: str = ""
+) -> Iterator[tuple[int, Line]]:
+    """Yield the lines on a note's change, each with its indent; `every` claim, or the first ones.
+
+    `more` says what shows the others.
+    """
+    yield 2, _head(change)
+    if change.remark:
+        yield 4, [(change.remark, "warn")]
+    for key in change.front_matter:
+        yield 4, _key(key)
+    left = sum(len(one.claims) for one in change.sections) if every else _FIRST_CLAIMS
+    for section in change.sections:
+        if left > 0 or not section.claims:
+            yield 4, _section(section, whole=change.kind in {"added", "removed"})
+        for claim in section.claims[: max(left, 0)]:
+            yield 6, _claim(claim, every=every)
+        left -= len(section.claims)
+    if left < 0:
+        yield 4, [(f"… {count(-left, 'claim')} more{more}", "dim")]
+    for sign, style, links in (("+", "good", change.gained), ("-", "bad", change.lost)):
+        if links:
+            yield 4, [(f"{sign} links: ", style), _links(links)]
 
 
 def _head(change: NoteChange) -> Line:
@@ -122,28 +148,6 @@ def _head(change: NoteChange) -> Line:
         f"{was}  ",
         (f"{' '.join(words)} words, {tokens}" if words else tokens, "dim"),
     ]
-
-
-def _body(change: NoteChange, *, every: bool) -> Iterator[tuple[int, Line]]:
-    if change.remark:
-        yield 4, [(change.remark, "warn")]
-    for key in change.front_matter:
-        yield 4, _key(key)
-    left = _FIRST_CLAIMS
-    hidden = 0
-    for section in change.sections:
-        most = len(section.claims) if every else max(left, 0)
-        if most or not section.claims:
-            yield 4, _section(section, whole=change.kind in {"added", "removed"})
-        for claim in section.claims[:most]:
-            yield 6, _claim(claim)
-        left -= len(section.claims[:most])
-        hidden += len(section.claims[most:])
-    if hidden:
-        yield 4, [(f"… {count(hidden, 'claim')} more{_MORE}", "dim")]
-    for sign, style, links in (("+", "good", change.gained), ("-", "bad", change.lost)):
-        if links:
-            yield 4, [(f"{sign} links: ", style), _links(links)]
 
 
 def _key(key: KeyChange) -> Line:
@@ -170,11 +174,13 @@ def _section(section: SectionChange, *, whole: bool) -> Line:
     ]
 
 
-def _claim(claim: ClaimChange) -> Line:
+def _claim(claim: ClaimChange, *, every: bool) -> Line:
     sign, style = _KINDS[claim.kind]
-    if claim.kind != "changed":
-        return [(sign, style), (_folded(span.text for span in claim.spans), style)]
-    return [(sign, style), *_spans(spans_of(claim))]
+    if claim.kind == "changed":
+        return [(sign, style), *_spans(spans_of(claim))]
+    text = " ".join("".join(span.text for span in claim.spans).split())
+    cut = text if every or len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+    return [(sign, style), (cut, style)]
 
 
 def _spans(spans: Sequence[TextSpan]) -> Iterator[Piece]:
@@ -188,11 +194,6 @@ def _spans(spans: Sequence[TextSpan]) -> Iterator[Piece]:
         after = " " if span.text[-1:].isspace() and number < last else ""
         style = {"delete": "bad", "insert": "good"}.get(span.kind, "")
         yield from (before, (span._replace(text=text).marked, style), after)
-
-
-def _folded(texts: Iterable[str]) -> str:
-    text = " ".join("".join(texts).split())
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
 def _links(links: Sequence[LinkChange]) -> str:

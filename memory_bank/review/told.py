@@ -2,28 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from memory_bank.base.rendering import count
 from memory_bank.base.text import Quotes, one_line
 from memory_bank.memory.told import lines_of
-from memory_bank.notes.compare.note_change import (
-    NoteChange,
-    SectionChange,
-)
 from memory_bank.review.records import BankHealth
 from memory_bank.review.report import Review
+from memory_bank.review.shown import Line, finding_line, note_lines
 
 _FINDINGS = 40
 
 _NOTES = 40
 """Number of findings and of notes that are shown."""
-
-_CLAIMS = 10
-"""Number of claims of a note that are shown."""
-
-_LONGEST = 300
-"""Length beyond which a claim is cut."""
 
 
 def health(found: BankHealth, quotes: Quotes) -> str:
@@ -54,13 +43,13 @@ def review(found: Review, quotes: Quotes) -> str:
         " Claims: [-removed-] {+added+}."
     )
     lines = [
-        f"{'new' if one.new else 'known'} {one.severity} {one.path}:{one.line} {one_line(one.text)}"
+        f"{'' if one.new else 'known '}{_plain(finding_line(one))}"
         for one in found.findings[:_FINDINGS]
     ]
     if len(found.findings) > _FINDINGS:
         lines.append(f"and {len(found.findings) - _FINDINGS} more findings")
     for change in found.changes[:_NOTES]:
-        lines += _note(change)
+        lines += (f"{' ' * (indent - 2)}{_plain(line)}" for indent, line in note_lines(change))
     if len(found.changes) > _NOTES:
         lines.append(f"and {len(found.changes) - _NOTES} more notes")
     notices = quotes.remarks(found.notices)
@@ -69,23 +58,6 @@ def review(found: Review, quotes: Quotes) -> str:
     return quotes.answer(head, quotes.quote("\n".join(lines)), *notices)
 
 
-def _note(change: NoteChange) -> Iterator[str]:
-    former = f" (was {one_line(change.old_path)})" if change.old_path else ""
-    yield f"{change.kind} {one_line(change.path)}{former}"
-    for key in change.front_matter:
-        yield one_line(f"  {key.key}: {key.before or ''} -> {key.after or ''}")
-    left = _CLAIMS
-    for section in change.sections:
-        if left > 0:
-            kind = f" ({section.kind})" if section.kind in {"renamed", "moved"} else ""
-            yield f"  # {one_line(section.title)}{kind}"
-        yield from _claims(section, left)
-        left -= len(section.claims)
-    if left < 0:
-        yield f"  and {-left} more claims"
-
-
-def _claims(section: SectionChange, most: int) -> Iterator[str]:
-    for claim in section.claims[: max(most, 0)]:
-        text = one_line(" ".join("".join(span.marked for span in claim.spans).split()))
-        yield f"  {claim.line}: {text if len(text) <= _LONGEST else f'{text[:_LONGEST]}…'}"
+def _plain(line: Line) -> str:
+    """Return a line of the terminal without styles."""
+    return one_line("".join(one if isinstance(one, str) else one[0] for one in line))

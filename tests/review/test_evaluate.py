@@ -65,10 +65,6 @@ def test_toml_and_json_lines_say_the_same(lakes: Bank, queries: Callable[..., Pa
     assert [miss.place.rpartition("/")[2] for miss in by_lines.misses] == ["queries.jsonl:3"]
 
 
-def test_the_former_name_of_judgements_works_for_one_more_version(lakes: Bank) -> None:
-    assert evaluate(lakes, [Qrels("still water", {"lakes": 1})]).scores[0].figures["mrr"] == 1
-
-
 def test_figures_are_those_of_the_answers(lakes: Bank) -> None:
     found = evaluate(lakes, [Qrels("salmon", {"rivers": 2, "sea": 1})], modes=["lexical"])
     figures = found.scores[0].figures
@@ -144,12 +140,6 @@ def test_what_falls_short_is_named(lakes: Bank) -> None:
     least = {"recall@5": 0.9, "mrr": 0.5}
     (short,) = evaluate(lakes, asked, least=least).shortfalls
     assert (short.measure, short.value, short.least) == ("recall@5", 0.5, 0.9)
-
-
-def test_no_access_is_counted(lakes: Bank) -> None:
-    evaluate(lakes, [Qrels("water", {"lakes": 1})])
-    evaluate(lakes, [Qrels("water", {"lakes": 1})], steady=True)
-    assert not lakes.layout.state(lakes.id).exists()
 
 
 def test_steady_leaves_out_age_and_use(lakes: Bank) -> None:

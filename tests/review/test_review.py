@@ -545,3 +545,18 @@ def test_notes_that_cite_changed_code_are_listed(tmp_path: Path) -> None:
     write(tmp_path, {"facts/retry.md": "# Retries\n\nFour: [[jobs.py#retry]].\n"})
     commit(tmp_path, "say so")
     assert not of(reviewed(tmp_path), "stale-citation")
+
+
+def test_files_that_are_only_included_now_are_one_line(clone: Path) -> None:
+    records = clone / "docs/adr"
+    records.mkdir(parents=True)
+    for number in (1, 2):
+        (records / f"{number}.md").write_text(f"# Record {number}\n\nWe decided so.\n")
+    commit(clone, "Decide")
+    write(clone, {"config.toml": '[memory]\ninclude = ["docs/adr"]\n'})
+    (records / "2.md").write_text("# Record 2\n\nWe decided otherwise.\n")
+    commit(clone, "Include records")
+    found = reviewed(clone, "HEAD~1..HEAD")
+    assert [one.path for one in found.changes] == ["docs/adr/2.md"]
+    said = "the settings include docs/adr now: 1 unchanged file became notes, not listed here"
+    assert said in found.notices

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from html import unescape
 
 import pytest
 from hypothesis import given, settings
@@ -12,7 +13,14 @@ from markdown_it.token import Token
 from memory_bank.bank.findings import OtherNote
 from memory_bank.base.rendering import unhidden
 from memory_bank.notes.compare.note_change import KeyChange, LinkChange, TextSpan
-from memory_bank.review.formats.markdown import LIMIT, MARKER, markdown
+from memory_bank.review.formats.markdown import (
+    LIMIT,
+    MARKER,
+    code,
+    html_code,
+    markdown,
+    short_line,
+)
 from memory_bank.review.formats.word_diff import whole_words
 from memory_bank.review.report import HEADINGS, Review, Side
 from tests.review.formats.reviews import (
@@ -23,6 +31,7 @@ from tests.review.formats.reviews import (
     note,
     review,
     section,
+    texts,
 )
 
 MARKDOWN = MarkdownIt("commonmark").enable(["table", "strikethrough"])
@@ -279,3 +288,27 @@ def test_whole_words_keep_both_texts(spans: list[tuple[str, str]]) -> None:
             for some in (given_spans, whole_words(given_spans))
         )
         assert before == after
+
+
+@settings(deadline=None)
+@given(texts)
+def test_a_code_span_has_the_text_and_nothing_else(text: str) -> None:
+    (_, inline, _) = MARKDOWN.parse(f"a {code(text)} b")
+    assert inline.children is not None
+    before, span, after = inline.children
+    assert (before.content, after.content) == ("a ", " b")
+    assert span.type == "code_inline"
+    assert span.content.strip() == short_line(text)
+
+
+@settings(deadline=None)
+@given(texts)
+def test_a_code_element_has_no_tag_inside(text: str) -> None:
+    inside = html_code(text).removeprefix("<code>").removesuffix("</code>")
+    assert not set("<>\"'\n") & set(inside)
+    assert unescape(inside) == short_line(text)
+
+
+def test_long_texts_are_cut() -> None:
+    assert short_line("word " * 1000).endswith("…")
+    assert len(short_line("\u200b" * 1000)) == 300

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -7,7 +8,9 @@ import pytest
 
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.findings import Finding
-from memory_bank.review.rules.base import RuleContext, findings
+from memory_bank.review.rules.base import RuleContext, findings, rules
+
+PAGE = Path(__file__).parents[3] / "docs" / "lint.md"
 
 
 @pytest.fixture
@@ -62,3 +65,14 @@ def test_what_was_moved_out_of_a_folder_has_no_name_there(
     assert context.moved(["src/index.py"], project) == {"src/index.py": "index.py"}
     assert context.moved(["index.py"], project / "src") == {}
     assert context.moved(["index.py"], project.parent) == {}
+
+
+def test_the_list_has_all_rules_as_they_are() -> None:
+    shown, severity = set(), ""
+    block = PAGE.read_text("utf-8").partition("<!--rules-->\n```text\n")[2].partition("```")[0]
+    for line in block.splitlines():
+        if line.endswith(":"):
+            severity = line[:-1]
+        else:
+            shown.add((*re.split(r" {2,}", line.strip(), maxsplit=1), severity))
+    assert shown == {(name, rule.summary, rule.severity) for name, rule in rules().items()}

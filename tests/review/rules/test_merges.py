@@ -1,3 +1,5 @@
+"""What a merge left in a note is found."""
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -114,3 +116,26 @@ def test_repeated_texts_elsewhere_rows_of_code_and_quoted_front_matter_are_fine(
     fence = f"```\n{quoted}```\n"
     file.write_text(f"# A\n\n{LONG}\n\n## B\n\n{LONG}\n\n- a\n- a\n\n---\n\n{fence}\n---\n\nend\n")
     assert lint(project, "bad-union-merge") == []
+
+
+def test_a_conflict_in_a_body_and_one_in_front_matter_are_errors(
+    conflict: Callable[..., Path], project: Path, lint: Lint
+) -> None:
+    texts = (
+        "---\ntags: [{}]\n---\nkept\n\nkept\n\nkept\n\n{}\n".format(*(word, word)) for word in "abc"
+    )
+    base, ours, theirs = texts
+    conflict(ours, theirs, base=base)
+    found = lint(project, "merge-conflict")
+    assert [(one.severity, one.path, one.line) for one in found] == [
+        ("error", "facts/port.md", 2),
+        ("error", "facts/port.md", 14),
+    ]
+    assert found[0].message == "unresolved merge conflict"
+    assert "keep the right lines" in (found[0].fix or "")
+
+
+def test_it_is_no_fault_besides(conflict: Callable[..., Path], project: Path, lint: Lint) -> None:
+    conflict("---\na: 1\n---\n", "---\na: 2\n---\n", base="---\na: 3\n---\n")
+    assert lint(project, "fault") == []
+    assert len(lint(project, "merge-conflict")) == 1
