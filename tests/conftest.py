@@ -75,10 +75,14 @@ def pytest_collection() -> Generator[None, object, object]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Count what needs a browser among what is slow."""
+    """Count what needs a browser among what is slow, and begin with what takes longest.
+
+    At the end the other workers would wait for it.
+    """
     for item in items:
         if "chromium" in getattr(item, "fixturenames", ()):
             item.add_marker("slow")
+    items.sort(key=lambda item: not any("first" in mark.kwargs for mark in item.iter_markers()))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

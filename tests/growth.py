@@ -12,9 +12,11 @@ def times_as_long(
 ) -> float:
     """Return how many times as long `took(larger)` is as `took(size)`; 0 if less than `enough` seconds.
 
-    Other programs take the processor's cache at times, but not each time: it is tried again until it
+    Both sizes are divided by up to 16, as long as the larger one takes `enough`. Other programs take the processor's cache at times, but not each time: it is tried again until it
     is less than `most`, and the least of several tries counts.
     """
+    part = next((part for part in (16, 8, 4, 2) if took(larger // part) >= enough), 1)
+    size, larger = size // part, larger // part
     least = float("inf")
     for _ in range(_TRIES):
         long = took(larger)

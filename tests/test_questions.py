@@ -51,7 +51,7 @@ def test_there_are_ten_questions() -> None:
     assert len(QUESTIONS) == 10
 
 
-@pytest.mark.slow
+@pytest.mark.slow(first=True)
 def test_a_right_place_is_among_the_first_three(repository: tuple[Bank, Codebase]) -> None:
     """All are asked in one test: workers that share them out would each read the repository."""
     missed = {}

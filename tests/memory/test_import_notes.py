@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from memory_bank.memory.records import Imported
 from memory_bank.memory.remember import remember
 from memory_bank.memory.show import show
 from memory_bank.memory.trash import trash
+from tests import forked
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 
@@ -185,13 +185,10 @@ def test_an_import_that_was_killed_is_finished_by_the_next(
     for number in range(200):
         (source / f"n{number}.md").write_text(f"Note number {number}.\n")
     words = ("-m", "memory_bank", "import", "markdown", str(source), "--bank", str(folder))
-    process = subprocess.Popen([sys.executable, *words], stdout=subprocess.DEVNULL)
-    limit = time.monotonic() + 60
-    while len(list(folder.glob("n*.md"))) < 20 and time.monotonic() < limit:
-        time.sleep(0.005)
-    process.kill()
-    if process.wait() == 0:
-        pytest.skip("the import was done before it could be killed")
+    with forked.Popen([sys.executable, *words], stdout=subprocess.DEVNULL) as process:
+        while len(list(folder.glob("vault/n*.md"))) < 20:
+            assert process.poll() is None, "it ended before it could be killed"
+        process.kill()
     done = import_notes(opening(folder), "markdown", source)
     assert done.counts["created"] + done.counts["unchanged"] == 202
     assert done.counts["created"] > 0

@@ -225,10 +225,10 @@ def test_time_grows_with_the_length_of_a_hostile_text(piece: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("piece", ["password=", "://", "eyJaaaaaaa.eyJ"])
-def test_ten_megabytes_of_marks_are_looked_through_in_seconds(piece: str) -> None:
+def test_two_megabytes_of_marks_are_looked_through_in_seconds(piece: str) -> None:
     before = time.process_time()
-    secrets.find(piece * (10_000_000 // len(piece)))
-    assert time.process_time() - before < 20
+    secrets.find(piece * (2_000_000 // len(piece)))
+    assert time.process_time() - before < 4
 
 
 def test_nothing_of_it_is_loaded_before_a_write() -> None:
