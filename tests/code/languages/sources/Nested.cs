@@ -1,0 +1,5 @@
+namespace Shop
+{
+    class Outer { }
+    namespace Inner { class Deep { void Run() { } } }
+}
