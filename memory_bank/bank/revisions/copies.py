@@ -125,16 +125,18 @@ def _used(slot: Path) -> float:
 def _make(place: Layout, write_to: Callable[[Path], dict[str, str]], slot: Path) -> None:
     """Make a copy with the index of the one that was used last, so that few notes are read.
 
-    It gets its name when it is complete. Another process may be faster.
+    The first copy has the vectors of the bank's index, which are kept by the hash of their text. It
+    gets its name when it is complete. Another process may be faster.
     """
-    others = [one for one in of_bank(place) if not one.name.startswith(TEMPORARY_PREFIX)]
+    made = [one for one in of_bank(place) if not one.name.startswith(TEMPORARY_PREFIX)]
+    sources = [(one, index_in(one), "") for one in made] + [(place.index, place.index, "vectors")]
     temporary = slot.with_name(f"{TEMPORARY_PREFIX}{os.urandom(8).hex()}")
     try:
         (temporary / _PROJECT).mkdir(mode=0o700, parents=True)
-        for other in others:
+        for other, index, part in sources:
             try:
                 with nullcontext() if other in _indexed else locked(other, wait=0):
-                    shutil.copytree(index_in(other), index_in(temporary))
+                    shutil.copytree(index / part, index_in(temporary) / part)
             except (OSError, Busy, StorageFailed):
                 shutil.rmtree(index_in(temporary), ignore_errors=True)
             else:

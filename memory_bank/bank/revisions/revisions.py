@@ -80,7 +80,7 @@ def bank_at(
             copy.revision, copy.edits_of = revision, bank
             if otherwise is None and unreadable(settings):
                 copy.add_notice(_BAD_SETTINGS)
-            _fill(copy, [place.index, *map(copies.index_in, copies.of_bank(place))])
+            _fill(copy)
             copies.indexed(slot)
             yield copy
 
@@ -136,12 +136,8 @@ def revision_of(bank: Bank, rev: str) -> Revision:
     return objects.revision_of(tree_of(bank), rev)
 
 
-def _fill(copy: Bank, others: list[Path]) -> None:
-    """Index what changed, and embed all of it: answers must not depend on the time.
-
-    Vectors come from the indices of the bank and of other copies, if they have them.
-    """
-    copy.read(lambda view: view.index.retrievers.borrow(others))
+def _fill(copy: Bank) -> None:
+    """Index what changed, and embed all of it: answers must not depend on the time."""
     report = copy.read(lambda view: view.index.indexer.sync(thorough=False))
     if report.waiting:
         copy.sync()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import cast
 
@@ -23,13 +22,6 @@ class RetrieverSet:
         self._owner = owner
         self._settings = settings
         self._loaded: dict[str, Retriever | None] = {}
-        self._lenders: Sequence[Path] = ()
-
-    def borrow(self, indices: Sequence[Path]) -> None:
-        """Let retrievers take what is slow to compute from indices in other folders."""
-        self._lenders = indices
-        for one in self._loaded.values():
-            self._lend(one)
 
     @property
     def fingerprint(self) -> str:
@@ -41,9 +33,7 @@ class RetrieverSet:
         """Return a retriever; None when it is turned off. Raises EmbedderUnavailable."""
         if name not in self._loaded:
             folder = self._folder / name
-            found = module(name).load(folder, self._owner, self._settings)
-            self._lend(found)
-            self._loaded[name] = found
+            self._loaded[name] = module(name).load(folder, self._owner, self._settings)
         return self._loaded[name]
 
     def all(self) -> tuple[list[Retriever], str]:
@@ -57,11 +47,6 @@ class RetrieverSet:
             else:
                 found += [retriever] if retriever is not None else []
         return found, missing
-
-    def _lend(self, retriever: Retriever | None) -> None:
-        borrow = getattr(retriever, "borrow", None)
-        if self._lenders and borrow is not None:
-            borrow(self._lenders)
 
     def close(self) -> None:
         """Close all files."""

@@ -157,9 +157,6 @@ class Matches:
 class Retriever(Protocol):
     """An index of passages that the indexer fills and the search engine queries.
 
-    It may also have a method `borrow(indices)`, to take what is slow to compute from the indices in
-    other folders, which need not exist.
-
     All methods raise IndexDamaged when the index is missing or broken; `clear` repairs that.
     """
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from sqlite3 import Connection
 from typing import TYPE_CHECKING, TypeVar
 
 from memory_bank.base import sqlite
-from memory_bank.base.errors import Busy, EmbedderUnavailable, Hint, IndexDamaged, StorageFailed
+from memory_bank.base.errors import EmbedderUnavailable, Hint, IndexDamaged, StorageFailed
 from memory_bank.base.sqlite import chunked
 from memory_bank.notes.identity import number_of
 from memory_bank.search.embedders.base import Embedder, Kind, identity
@@ -31,9 +31,7 @@ from memory_bank.search.retrievers.base import (
 )
 from memory_bank.search.retrievers.vectors import reader
 from memory_bank.search.retrievers.vectors.reader import (
-    VectorGeneration,
     VectorReader,
-    VectorSnapshot,
     text_of,
 )
 
@@ -99,12 +97,6 @@ class VectorIndex:
         )
         self._embedder = embedder
         self._batch = _BATCH
-        self._lenders: tuple[Path, ...] = ()
-
-    def borrow(self, indices: Sequence[Path]) -> None:
-        """Take vectors of waiting texts from indices in other folders, if they have them."""
-        own = self._folder.relative_to(self._folder.parents[1])
-        self._lenders = tuple(folder / own / self._file.name for folder in indices)
 
     def to_compact(self) -> Collection[int]:
         """Return nothing: this index has no segments."""
@@ -152,8 +144,6 @@ class VectorIndex:
             base = self._database.opened()
             base.execute(f"DELETE FROM waiting WHERE NOT {_USED}")
             some = left = self._waiting(base)
-            if left and self._lenders:
-                left -= self._take_borrowed(base)
             while left:
                 if time.monotonic() >= deadline:
                     return left
@@ -264,18 +254,6 @@ class VectorIndex:
         keys = [key for key, _ in rows]
         self._add(base, list(zip(keys, (row.tobytes() for row in vectors), strict=True)))
         return len(rows)
-
-    def _take_borrowed(self, base: Connection) -> int:
-        """Take the vectors of waiting texts that other indices have; return how many."""
-        keys = [key for (key,) in base.execute("SELECT key FROM waiting")]
-        found = list(
-            borrowed(
-                self._lenders, keys, tables=_TABLES, version=_TABLES_VERSION,
-                dimension=self._embedder.dimension,
-            )
-        )  # fmt: skip
-        self._add(base, found)
-        return len(found)
 
     def _add(self, base: Connection, vectors: Sequence[tuple[int, bytes]]) -> None:
         """Store vectors of waiting texts."""
@@ -420,42 +398,3 @@ def _signature(file: Path) -> tuple[int, int, int] | None:
     except FileNotFoundError:
         return None
     return found.st_size, found.st_mtime_ns, found.st_ino
-
-
-def borrowed(
-    files: Iterable[Path], keys: Sequence[int], *, tables: str, version: int, dimension: int
-) -> Iterator[tuple[int, bytes]]:
-    """Yield the vectors that other databases have of some texts: key and quantized vector.
-
-    A database that is missing, damaged or of another version has none.
-    """
-    wanted = set(keys)
-    for file in files:
-        if not (wanted and file.is_file()):
-            continue
-        try:
-            base = sqlite.connect(file, tables, version, make=False)
-            with closing(base), sqlite.guarded(file):
-                found = list(_found(base, file.parent, sorted(wanted), dimension))
-        except (IndexDamaged, Busy, StorageFailed):
-            continue  # they are embedded
-        yield from found
-        wanted.difference_update(key for key, _ in found)
-
-
-def _found(
-    base: Connection, folder: Path, keys: Sequence[int], dimension: int
-) -> Iterator[tuple[int, bytes]]:
-    base.execute("BEGIN")  # one state of the database and the snapshot that it names
-    rows = list(chunked(base, "SELECT key, vector FROM vectors WHERE key IN ({})", keys))
-    size = dimension * np.dtype(np.int8).itemsize
-    yield from ((key, blob) for key, blob in rows if blob is not None and len(blob) == size)
-    kept = [key for key, blob in rows if blob is None]
-    published = base.execute("SELECT value FROM meta WHERE key = 'published'").fetchone()
-    if kept and published is not None:
-        try:
-            snapshot = VectorSnapshot(folder, VectorGeneration(**json.loads(published[0])))
-            vectors = snapshot.at(np.array(kept, np.int64))
-        except (ValueError, TypeError, KeyError) as error:
-            raise IndexDamaged(f"{folder} is damaged: {error}", "its texts are embedded") from error
-        yield from ((key, row.tobytes()) for key, row in zip(kept, vectors, strict=True))
