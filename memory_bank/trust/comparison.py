@@ -17,6 +17,7 @@ from memory_bank.code.code_words import CodeWords, NamedCode
 from memory_bank.code.index.database import ParseCache
 from memory_bank.code.index.work_tree import work_tree_of
 from memory_bank.code.parse import parsing
+from memory_bank.code.parse.parsed_file import VERSION
 from memory_bank.git import objects
 from memory_bank.git.commits import Change, CommitsAt
 from memory_bank.git.history import SECONDS, merge_changes
@@ -58,7 +59,7 @@ class CodeComparison:
         """
         self._bank = bank
         self._tree = work_tree_of(bank.layout.project)
-        self._cache = ParseCache(shared_folder(self._tree) / "parses.db", parsing.VERSION)
+        self._cache = ParseCache(shared_folder(self._tree) / "parses.db", VERSION)
         self.code = CodeAt(self._tree, self._cache, max_bytes=bank.settings.code.max_file_bytes)
         self._head = head
         self._names = NamedChanges(self.code)

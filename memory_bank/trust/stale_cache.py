@@ -5,19 +5,21 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.open_index import View
 from memory_bank.base.dates import iso_of
 from memory_bank.base.errors import MemoryBankError, StorageFailed
-from memory_bank.code.parse import parsing
+from memory_bank.code.parse.parsed_file import VERSION
 from memory_bank.git import objects, repository
 from memory_bank.git.commits import CommitsAt
 from memory_bank.git.file_commits import FileCommits
 from memory_bank.search.manifest import document_rows
 from memory_bank.search.manifest.document_rows import DocumentRow
-from memory_bank.trust.comparison import ComparedCitation
+
+if TYPE_CHECKING:  # start-up: a search compares little, since most is known
+    from memory_bank.trust.comparison import ComparedCitation
 
 _KEPT = "stale"
 """Name of what is kept with the commits."""
@@ -99,7 +101,7 @@ class StaleCache:
     def _changed(self, before: str) -> Collection[str] | None:
         """Return the files that differ from the commit before; None if all notes may."""
         version, _, old = before.partition(" ")
-        if version != parsing.VERSION or not self._at.before(old, self._at.head):
+        if version != VERSION or not self._at.before(old, self._at.head):
             return None
         found: Collection[str] | None = self._at.difference(old)
         if found is None and self._commits.tree is not None:
@@ -108,7 +110,7 @@ class StaleCache:
 
 
 def _key(head: str) -> str:
-    return f"{parsing.VERSION} {head}"
+    return f"{VERSION} {head}"
 
 
 def anywhere(path: str) -> str:
@@ -201,10 +203,7 @@ class StaleHits:
 
     def _compared(self, notes: Mapping[int, DocumentRow]) -> dict[str, NoteState] | None:
         """Compare the citations of some notes now; None if git can't say in time."""
-        from memory_bank.trust.citations import (
-            cited,
-            verified_of,  # start-up: most is known
-        )
+        from memory_bank.trust.citations import cited, verified_of
         from memory_bank.trust.comparison import CodeComparison
 
         chosen = cited(self._view.manifest, self._bank, self._tree, notes)

@@ -7,6 +7,9 @@ import struct
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+VERSION = "17"
+"""It changes with the rules by which files are parsed; see `parsing.version`."""
+
 KINDS = ("function", "class", "method", "constant", "interface", "enum", "type", "module")
 """What a symbol may be; `module` is also a namespace, `type` also a struct or an alias."""
 
