@@ -6,12 +6,12 @@ import shlex
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from memory_bank.bank.backlinks import LinkShown
 from memory_bank.bank.bank import Bank
 from memory_bank.base.rendering import count, named, same_words, visible
 from memory_bank.base.screen import FOUND, NOTHING, Call, cells, cut, place
-from memory_bank.code.index.codebase import Codebase
 from memory_bank.memory.records import (
     Confirmation,
     Imported,
@@ -31,6 +31,9 @@ from memory_bank.memory.records import (
 )
 from memory_bank.memory.retrieval.ask_results import Answer, Result
 from memory_bank.search.index.document_changes import SyncReport
+
+if TYPE_CHECKING:  # start-up: lists of notes need no code
+    from memory_bank.code.index.codebase import Codebase
 
 _GAP = "  "
 

@@ -14,7 +14,7 @@ from memory_bank.base.dates import iso_of
 from memory_bank.base.errors import EmbedderUnavailable, Hint, SharedUnavailable
 from memory_bank.notes.note import Entity
 from memory_bank.search import snippets
-from memory_bank.search.manifest.filters import Condition
+from memory_bank.search.manifest.filters import ACROSS, TEAM, Condition
 from memory_bank.search.query import Query, parse
 from memory_bank.search.retrievers.vectors import DISABLED
 from memory_bank.search.score_calibration import CommonScales, WordCounts
@@ -22,7 +22,7 @@ from memory_bank.shared.addresses import address
 from memory_bank.shared.conversation import Conversation, conversation
 from memory_bank.shared.engines.base import NOT_CONFIGURED, Where, check_embedder, identity_of
 from memory_bank.shared.shared_ranking import Meaning, SharedHit, SharedSearch, counts
-from memory_bank.shared.word_weights import ACROSS, TEAM, Translated, meets, translated
+from memory_bank.shared.word_weights import Translated, meets, translated
 
 if TYPE_CHECKING:
     from memory_bank.search.retrievers.vectors.vector_index import VectorIndex

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from blake3 import blake3
 
-from memory_bank.search.manifest.filters import HIDING, Condition
+from memory_bank.search.manifest.filters import HIDING, REPO, TEAM, Condition
 from memory_bank.search.retrievers.keyword.analyzer import (
     FIELDS,
     GRAMS,
@@ -73,11 +73,6 @@ def saturated(count: int, words: int) -> float:
     """Return the weight of something that a passage of so many words has a number of times."""
     return (_K1 + 1) * count / (count + _K1 * (1 - _B + _B * words / USUAL_WORDS))
 
-
-REPO, TEAM = "repo", "team"
-
-ACROSS = frozenset({REPO, TEAM})
-"""Keys of conditions on repositories."""
 
 _VALUES: dict[str, Callable[[SharedPassage], Sequence[str]]] = {
     REPO: lambda one: (one.head.repo,),

@@ -47,7 +47,6 @@ from memory_bank.search.query import (
     written,
 )
 from memory_bank.search.times import moment
-from memory_bank.shared.word_weights import ACROSS
 
 _MOST = {"type": 12, "tag": 12}
 """Most choices of a key; those that are on come in addition."""
@@ -392,7 +391,7 @@ def _there(
 def _keys(bank: Bank | None, scope: str) -> frozenset[str]:
     """Return the keys of conditions on notes that depend on the bank and on where is searched."""
     of_bank = bank.read(lambda view: filters.fields(view.manifest)) if bank else frozenset()
-    return frozenset(of_bank) | (ACROSS if scope in {SHARED, BOTH} else frozenset())
+    return frozenset(of_bank) | (filters.ACROSS if scope in {SHARED, BOTH} else frozenset())
 
 
 def dates_of(conditions: Sequence[WrittenCondition]) -> dict[str, str]:

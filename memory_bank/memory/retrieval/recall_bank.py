@@ -28,7 +28,6 @@ from memory_bank.search.query import Query, parse
 from memory_bank.search.ranking import UNLIKELY
 from memory_bank.search.retrievers.base import Scope
 from memory_bank.sessions.notes import note_text
-from memory_bank.shared.word_weights import ACROSS
 from memory_bank.trust import trust, trust_filter
 from memory_bank.trust.authors import editors
 from memory_bank.trust.stale_cache import stale_hits
@@ -189,7 +188,7 @@ def _checked_search(bank: Bank, view: View, wanted: Wanted) -> tuple[_BankAnswer
 
 def keys_of(view: View, *, across: bool) -> set[str]:
     """Return the keys of conditions that a bank's front matter has, and those on repositories."""
-    return filters.fields(view.manifest) | (ACROSS if across else set())
+    return filters.fields(view.manifest) | (filters.ACROSS if across else set())
 
 
 def _search(bank: Bank, view: View, wanted: Wanted) -> _BankAnswer:
@@ -197,7 +196,7 @@ def _search(bank: Bank, view: View, wanted: Wanted) -> _BankAnswer:
     parsed = parse(wanted.query, known, times=wanted.times, kinds=wanted.kinds)
     conditions = (*parsed.conditions, *wanted.conditions)
     if wanted.across:
-        conditions = tuple(one for one in conditions if one.key not in ACROSS)
+        conditions = tuple(one for one in conditions if one.key not in filters.ACROSS)
     required = [with_file_names(bank, one) for one in conditions if one.key != boosts.KEY]
     written = bank.logs.updates.all() if any(one.key == "since" for one in required) else {}
     within = filters.scope(view.manifest, required, hidden=wanted.archived, written=written)

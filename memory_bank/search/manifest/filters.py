@@ -16,6 +16,11 @@ from memory_bank.search.retrievers.base import Scope
 HIDING = "status"
 """The field whose condition includes hidden documents."""
 
+REPO, TEAM = "repo", "team"
+
+ACROSS = frozenset({REPO, TEAM})
+"""Keys of conditions on repositories, which only an index of several can meet."""
+
 
 class Condition(NamedTuple):
     """A condition that a document must meet, or must not if `negated`.
