@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import cached_property
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import MappingProxyType
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from memory_bank.bank import note_files
 from memory_bank.bank.logs import Logs
@@ -24,14 +23,13 @@ from memory_bank.notes.link_targets import path_names
 from memory_bank.notes.names import key, name_of, path_of, record_asked, without_id_start
 from memory_bank.notes.roots import Roots
 from memory_bank.notes.source import CONTENT, NotesSource, content_field
+from memory_bank.search.hit_records import Access
 from memory_bank.search.index.index import Index, ReopenedIndex, discard, empty
+from memory_bank.search.index.index import View as View  # noqa: PLC0414  (also theirs who ask)
 from memory_bank.search.manifest import document_rows, link_rows
 from memory_bank.search.manifest.document_rows import DocumentRow
 from memory_bank.search.manifest.manifest import Manifest
 from memory_bank.search.retrievers.base import Scope
-
-if TYPE_CHECKING:  # start-up: opening a bank searches nothing
-    from memory_bank.search.engine import Engine
 
 Result = TypeVar("Result")
 
@@ -41,26 +39,7 @@ _MEMORY = Path("/dev/shm")  # noqa: S108  (a folder of a random name is made in 
 _FULL = "the disk of the index is full: until there is space, it is in {}"
 
 
-class View:
-    """One generation of the index, as a question sees it."""
-
-    def __init__(self, index: Index, owner: OpenIndex) -> None:
-        """Look at an index."""
-        self.index = index
-        self.manifest = index.manifest
-        self.source = owner.source
-        self._owner = owner
-
-    @cached_property
-    def engine(self) -> Engine:
-        """The ranking."""
-        from memory_bank.search.engine import Engine  # start-up: many questions rank nothing
-
-        owner = self._owner
-        return Engine(self.manifest, self.index.retrievers, owner.settings, owner.logs().access.of)
-
-
-class OpenIndex(ReopenedIndex[View]):
+class OpenIndex(ReopenedIndex):
     """The index of the notes at a place; its files may go, be replaced or be damaged meanwhile.
 
     It may be used from several threads: one works at a time.
@@ -94,7 +73,6 @@ class OpenIndex(ReopenedIndex[View]):
         self._spare = False
         """Whether the index is elsewhere, since the disk of its own place is full."""
         self._memory: TemporaryDirectory[str] | None = None
-        self._view: View | None = None
 
     def read(self, ask: Callable[[View], Result]) -> Result:
         """Query the index as `ReopenedIndex` does; if its disk is full, one that is elsewhere."""
@@ -126,7 +104,7 @@ class OpenIndex(ReopenedIndex[View]):
             if lost:
                 self._repairs.add(MANIFEST)
             index = Index(self.layout, self.source, self.settings, repaired=self._repairs.add)
-            self._view = View(index, self)
+            self._view = View(index, self.source, self.settings, self._accesses)
             if lost or replaced:
                 with index.manifest.guarded():
                     index.fill()
@@ -168,6 +146,9 @@ class OpenIndex(ReopenedIndex[View]):
         self._repairs.add(MANIFEST)
         self.opened().index.indexer.sync()
 
+    def _accesses(self, names: Collection[str]) -> Mapping[str, Access]:
+        return self.logs().access.of(names)
+
     def _make_folder(self) -> None:
         """Make the folder of derived files, where it belongs now; say once if that is elsewhere."""
         if not self._spare:
@@ -185,11 +166,6 @@ class OpenIndex(ReopenedIndex[View]):
             with suppress(OSError):
                 self._memory = TemporaryDirectory(prefix="memory-bank-", dir=_MEMORY)
                 yield Layout(self.layout.root, Path(self._memory.name, "index"))
-
-    def _drop(self) -> None:
-        if self._view is not None:
-            self._view.index.close()
-            self._view = None
 
 
 def _is_full(error: BaseException) -> bool:

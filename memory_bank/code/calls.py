@@ -74,11 +74,18 @@ class CallGraph:
 
     def callees(self, symbol: SymbolRow) -> list[Callee]:
         """Return what a symbol calls of this code, in order."""
-        return self._callees(symbol, symbol.symbol.calls)
-
-    def called_by_test(self, test: IntentRow) -> list[Callee]:
-        """Return what a test calls of this code, in order."""
-        return self._callees(test, test.intent.calls)
+        caller = caller_of(symbol)
+        names = {written: self._names(written, caller) for written in symbol.symbol.calls}
+        named = self._named(set(chain.from_iterable(names.values())))
+        found = []
+        for written in symbol.symbol.calls:
+            same = [one for name in sorted(names[written]) for one in named[name]]
+            target = self._meant(written, caller, _by_file(same))
+            if target:
+                found.append(Callee(written, target.symbol, target.how))
+            elif not self._targets.leaves(written, caller):
+                found.append(Callee(written, alike=_alike(written, caller, same)))
+        return [one for one in found if one.called or one.alike]
 
     def callers(self, symbol: SymbolRow) -> Callers:
         """Return the calls of a symbol, the surest first, then by file and line.
@@ -142,20 +149,6 @@ class CallGraph:
         }
         own = _name(symbol)
         return {own, *bases[own], *(one for one, above in bases.items() if own in above)}
-
-    def _callees(self, row: SymbolRow | IntentRow, calls: Sequence[str]) -> list[Callee]:
-        caller = caller_of(row)
-        names = {written: self._names(written, caller) for written in calls}
-        named = self._named(set(chain.from_iterable(names.values())))
-        found = []
-        for written in calls:
-            same = [one for name in sorted(names[written]) for one in named[name]]
-            target = self._meant(written, caller, _by_file(same))
-            if target:
-                found.append(Callee(written, target.symbol, target.how))
-            elif not self._targets.leaves(written, caller):
-                found.append(Callee(written, alike=_alike(written, caller, same)))
-        return [one for one in found if one.called or one.alike]
 
     def _meant(self, written: str, caller: Caller, same: Named) -> Target | None:
         target = self._targets.of(written, caller, same) if same else None

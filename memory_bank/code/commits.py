@@ -6,7 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from blake3 import blake3
 
@@ -169,39 +169,11 @@ MOST_SUBJECTS = 100
 """Number of commits of a file, the newest, whose subjects are used."""
 
 
-class Subjects(Protocol):
-    """What the commits of files say."""
-
-    @property
-    def generation(self) -> object:
-        """What differs when the subjects may have changed."""
-
-    def of(self, path: str) -> Sequence[str]:
-        """Return the subjects of a file's commits, the newest first."""
-
-    def hash(self, path: str) -> str:
-        """Return digits that change with the subjects of a file; empty if it has none."""
-
-
-class NoSubjects:
-    """No commits say anything."""
-
-    generation: object = None
-
-    def of(self, path: str) -> Sequence[str]:  # noqa: ARG002
-        """Return none."""
-        return ()
-
-    def hash(self, path: str) -> str:  # noqa: ARG002
-        """Return none."""
-        return ""
-
-
 class CommitSubjects:
     """The subjects of the commits that count."""
 
-    def __init__(self, read: Callable[[], CountedCommits]) -> None:
-        """Read the commits when their subjects are asked for."""
+    def __init__(self, read: Callable[[], CountedCommits] = CountedCommits) -> None:
+        """Read the commits when their subjects are asked for; by default, there are none."""
         self._read = read
         self._commits = CountedCommits()
         self._hashes: dict[str, str] = {}

@@ -24,7 +24,7 @@ from memory_bank.base.documents import (
 )
 from memory_bank.base.errors import UnreadableNote
 from memory_bank.base.filenames import FOLDER, StatSignature, trusted
-from memory_bank.code.commits import NoSubjects, Subjects, reason_of
+from memory_bank.code.commits import CommitSubjects, reason_of
 from memory_bank.code.index.database import IntentRow, SymbolRow
 from memory_bank.code.index.symbol_table import (
     REST,
@@ -119,7 +119,7 @@ def documents_of(
     table: SymbolTable,
     *,
     without: Iterable[str],
-    subjects: Subjects,
+    subjects: CommitSubjects,
 ) -> Source:
     """Return the documents of a work tree, with those of installed sources."""
     own = DocSource(tree, lambda: table.documents, without=without, subjects=subjects)
@@ -145,7 +145,7 @@ class DocSource:
         files: Callable[[], Mapping[str, StatSignature]],
         *,
         without: Iterable[str] = (),
-        subjects: Subjects | None = None,
+        subjects: CommitSubjects | None = None,
     ) -> None:
         """Read those of `files` that are neither at nor below a path of `without`.
 
@@ -153,7 +153,7 @@ class DocSource:
         """
         self._tree = tree
         self._files = files
-        self._subjects = subjects or NoSubjects()
+        self._subjects = subjects or CommitSubjects()
         self._without = tuple(posixpath.normpath(path) for path in without)
 
     def scan(self) -> Scan:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Annotated
 
 from memory_bank.base.errors import BadInput
@@ -37,14 +35,8 @@ _Team = Annotated[str, Param("All repositories of a team", metavar="TEAM")]
     examples=(("memory-bank shared init --to postgresql://operator@db/notes", "once"),),
     show=shown.made,
 )
-def make(
-    settings: Settings,
-    *,
-    to: _To = "",
-) -> MadeIndex:
+def make(settings: Settings, *, to: _To = "") -> MadeIndex:
     """Make the tables of a shared index.
-
-    Make the tables of a shared index for the embedder of some settings.
 
     Raises BadInput, SharedUnavailable, EmbedderUnavailable.
     """
@@ -64,15 +56,8 @@ def make(
     examples=(("memory-bank shared status", "what is published"),),
     show=shown.status,
 )
-def status(
-    settings: Settings,
-    *,
-    to: _To = "",
-) -> SharedStatus:
-    """List what is published, and who may do what.
-
-    Return what the asking role may see of the shared index.
-    """
+def status(settings: Settings, *, to: _To = "") -> SharedStatus:
+    """List what is published, and who may do what."""
     with _opened(settings, to) as engine:
         info, heads = engine.info(), engine.heads()
         return SharedStatus(
@@ -88,15 +73,8 @@ def status(
     examples=(("memory-bank shared migrate", "after an update"),),
     show=shown.migrated,
 )
-def migrate(
-    settings: Settings,
-    *,
-    to: _To = "",
-) -> Migrated:
-    """Bring the tables up to date.
-
-    Bring the tables up to date.
-    """
+def migrate(settings: Settings, *, to: _To = "") -> Migrated:
+    """Bring the tables up to date."""
     with _opened(settings, to) as engine:
         return Migrated(engine.place, *engine.administration.migrate())
 
@@ -133,15 +111,8 @@ def _agreed(
     through=_agreed,
     show=shown.dropped,
 )
-def drop(
-    settings: Settings,
-    *,
-    to: _To = "",
-) -> AccessChange:
-    """Remove the tables with all that is published.
-
-    Remove the tables and all that is published.
-    """
+def drop(settings: Settings, *, to: _To = "") -> AccessChange:
+    """Remove the tables with all that is published."""
     with _opened(settings, to) as engine:
         done = engine.administration.drop()
         return AccessChange(engine.place, done, int(done))
@@ -167,10 +138,7 @@ def grant(
     team: _Team = "",
     to: _To = "",
 ) -> AccessChange:
-    """Let a role read a repository or a team's.
-
-    Let a role read a repository, or those of a team.
-    """
+    """Let a role read a repository or a team's."""
     _check_one(repo, team)
     with _opened(settings, to) as engine:
         done = engine.administration.grant(role, repo=repo, team=team)
@@ -194,10 +162,7 @@ def revoke(
     team: _Team = "",
     to: _To = "",
 ) -> AccessChange:
-    """Take permissions from a role.
-
-    Take from a role what it may do with a repository, or a team; without both, everything.
-    """
+    """Take permissions from a role."""
     if repo and team:
         _check_one(repo, team)
     with _opened(settings, to) as engine:
@@ -221,10 +186,7 @@ def allow_publishing(
     *,
     to: _To = "",
 ) -> AccessChange:
-    """Let a role publish a repository.
-
-    Let a role publish a repository.
-    """
+    """Let a role publish a repository."""
     _check_one(repo, "")
     with _opened(settings, to) as engine:
         done = engine.administration.allow_publishing(role, repo)
@@ -248,10 +210,7 @@ def assign_team(
     remove: Annotated[bool, Param("Out of the team")] = False,
     to: _To = "",
 ) -> AccessChange:
-    """Put a repository into a team.
-
-    Put a repository into a team, or out of it.
-    """
+    """Put a repository into a team."""
     _check_one(repo, "")
     if not team.strip():
         raise BadInput("the name of the team is empty", "name a team")
@@ -260,10 +219,8 @@ def assign_team(
         return AccessChange(engine.place, done, int(done))
 
 
-@contextmanager
-def _opened(settings: Settings, to: str) -> Iterator[SharedEngine]:
-    with open_engine(to or settings.shared.url) as engine:
-        yield engine
+def _opened(settings: Settings, to: str) -> SharedEngine:
+    return open_engine(to or settings.shared.url)
 
 
 def _embedder(settings: Settings) -> tuple[str, int]:

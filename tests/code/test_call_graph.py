@@ -303,8 +303,6 @@ def test_overloaded_methods_count_as_one(shop: Path, table: SymbolTable) -> None
 
 def test_a_test_calls_symbols(table: SymbolTable, graph: CallGraph) -> None:
     (test,) = table.tests("t.symbol = 'test_an_empty_order_is_refused'")
-    found = [one.called.symbol.qualified for one in graph.called_by_test(test) if one.called]
-    assert sorted(found) == ["Order", "Order.check"]
     (call,) = graph.tests_calling(symbol_named(table, "Order.check")).known
     assert call.caller == test
 

@@ -25,7 +25,7 @@ from memory_bank.code.coupled import CoupledFiles, CouplingState
 from memory_bank.code.guards import TestGuards
 from memory_bank.code.imports import ImportTargets
 from memory_bank.code.index.database import ParseCache
-from memory_bank.code.index.lane_search import LANES, CodeHit, CodeResult, Lane
+from memory_bank.code.index.lane_search import LANES, CodeHit, CodeResult, Lane, hits_of
 from memory_bank.code.index.symbol_table import SymbolTable
 from memory_bank.code.index.work_tree import SUBMODULE, WorkTree, work_tree_of
 from memory_bank.code.parse import parsing
@@ -35,7 +35,8 @@ from memory_bank.search.hit_records import Access
 from memory_bank.search.index.document_changes import Progress, SyncReport
 
 if TYPE_CHECKING:
-    from memory_bank.code.index.lane import CodeLane, LaneView
+    from memory_bank.code.index.lane import CodeLane
+    from memory_bank.search.index.index import View
 
 
 EMBED_SECONDS = 1.0
@@ -235,23 +236,16 @@ class Codebase:
         `text` is a query with words, phrases, exclusions, and the conditions `in:FOLDER`,
         `kind:function`, `language:python`; `under` is a folder.
         """
-        from memory_bank.code.index import lane_search  # start-up: lookups search nothing
-
-        asked = lane_search.CodeQuery(
-            text=text,
-            conditions=(("in", under),) if under else (),
-            mode=mode or self.settings.search.mode,
-            limit=limit,
-            now=time.time() if now is None else now,
-        )
+        mode = mode or self.settings.search.mode
+        now = time.time() if now is None else now
         with self.lock:
             opened = self._lane(lane)
             if opened.empty():
-                return CodeResult((), asked.mode)
+                return CodeResult((), mode)
         # outside of the lock, so that lanes can be searched in parallel
-        found = opened.read(lambda view: lane_search.search(view, asked))
+        found = opened.search(text, under, mode=mode, limit=limit, now=now)
         with self.lock:
-            hits = lane_search.hits_of(self.table, lane, found.hits)
+            hits = hits_of(self.table, lane, found.hits)
         return CodeResult(hits, found.mode, found.fallback_reason)
 
     def text(self, hit: CodeHit) -> str:
@@ -411,11 +405,11 @@ def open_codebase(
     return Codebase(root, found, place=place, embeds=embeds)
 
 
-def _caught_up(view: LaneView, seconds: float, progress: Progress | None) -> SyncReport:
+def _caught_up(view: View, seconds: float, progress: Progress | None) -> SyncReport:
     return view.index.catch_up(seconds, progress)
 
 
-def _embedded(view: LaneView, seconds: float) -> SyncReport:
+def _embedded(view: View, seconds: float) -> SyncReport:
     return view.index.indexer.embed(seconds)
 
 

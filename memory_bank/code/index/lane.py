@@ -1,38 +1,26 @@
-"""The index of one source of the code side: opened when needed, and repaired when damaged."""
+"""A lane of the code side: the index of its source, and how it is searched."""
 
 from __future__ import annotations
 
-from functools import cached_property
+from collections.abc import Sequence
 from pathlib import Path
 
 from memory_bank.base.documents import Source
 from memory_bank.base.paths import Layout
 from memory_bank.base.settings import Settings
 from memory_bank.search.candidates import Accesses
-from memory_bank.search.engine import Engine
-from memory_bank.search.index.index import Index, ReopenedIndex, discard
+from memory_bank.search.engine import SearchResult
+from memory_bank.search.index.index import Index, ReopenedIndex, View, discard
+from memory_bank.search.manifest import entries, filters
+from memory_bank.search.manifest.filters import Condition
+from memory_bank.search.query import parse
+from memory_bank.search.retrievers.base import Scope
+
+_KEYS = ("in", "kind", "language")
+"""Keys of conditions in a query."""
 
 
-class LaneView:
-    """One generation of a lane's index, as a query sees it."""
-
-    def __init__(
-        self, index: Index, source: Source, settings: Settings, accesses: Accesses
-    ) -> None:
-        """Look at an index."""
-        self.index = index
-        self.manifest = index.manifest
-        self.source = source
-        self._settings = settings
-        self._accesses = accesses
-
-    @cached_property
-    def engine(self) -> Engine:
-        """The ranking."""
-        return Engine(self.manifest, self.index.retrievers, self._settings, self._accesses)
-
-
-class CodeLane(ReopenedIndex[LaneView]):
+class CodeLane(ReopenedIndex):
     """A source with its index in the user's cache."""
 
     def __init__(
@@ -44,7 +32,6 @@ class CodeLane(ReopenedIndex[LaneView]):
         self._place = Layout(root, folder)
         self._settings = settings
         self._accesses = accesses
-        self._view: LaneView | None = None
 
     def empty(self) -> bool:
         """Tell whether there is no index, and nothing to make one of."""
@@ -55,7 +42,7 @@ class CodeLane(ReopenedIndex[LaneView]):
         self._drop()
         self.source.close()
 
-    def opened(self) -> LaneView:
+    def opened(self) -> View:
         """Return the index, opened again when its files were deleted or replaced."""
         if self._view is not None and not self._view.index.current():
             self._drop()
@@ -63,7 +50,7 @@ class CodeLane(ReopenedIndex[LaneView]):
         if self._view is None:
             self._place.make_index()
             index = Index(self._place, self.source, self._settings)
-            self._view = LaneView(index, self.source, self._settings, self._accesses)
+            self._view = View(index, self.source, self._settings, self._accesses)
         return self._view
 
     def rebuild(self) -> None:
@@ -74,7 +61,31 @@ class CodeLane(ReopenedIndex[LaneView]):
         self.source.close()
         self.opened().index.indexer.sync()
 
-    def _drop(self) -> None:
-        if self._view is not None:
-            self._view.index.close()
-            self._view = None
+    def search(self, text: str, under: str, *, mode: str, limit: int, now: float) -> SearchResult:
+        """Return the best hits; `under` is a folder, besides the conditions in the text."""
+        parsed = parse(text, _KEYS, times=False, kinds=False)
+        met = [("in", under)] if under else []
+        met += [(one.key, str(one.value)) for one in parsed.conditions if one.key in _KEYS]
+        return self.read(
+            lambda view: view.engine.search(
+                parsed.question,
+                _scope(view, met),
+                mode=mode,
+                limit=limit,
+                now=now,
+                unit="sections",
+            )
+        )
+
+
+def _scope(view: View, conditions: Sequence[tuple[str, str]]) -> Scope:
+    """Return the passages that meet conditions on folder, kind and language."""
+    on_files = [Condition(key, value) for key, value in conditions if key != "kind"]
+    scope = filters.scope(view.manifest, on_files, hidden=True)
+    for key, value in conditions:
+        if key == "kind":
+            wanted = [one.strip().casefold() for one in value.split(",") if one.strip()]
+            rows = entries.passages_with(view.manifest, key, wanted)
+            inside = {row: one for row, one in rows.items() if scope.holds(row, one)}
+            scope = Scope(only=frozenset(inside.values()), rows=frozenset(inside))
+    return scope

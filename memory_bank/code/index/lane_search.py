@@ -1,4 +1,4 @@
-"""Search one lane of the code side: symbols, tests, documents or commits."""
+"""What is found in the lanes of the code side: symbols, tests, documents, commits."""
 
 from __future__ import annotations
 
@@ -10,17 +10,12 @@ from memory_bank.code.index.database import IntentRow, SymbolRow
 from memory_bank.code.index.symbol_table import SymbolTable
 
 if TYPE_CHECKING:  # a lookup of names loads no index
-    from memory_bank.code.index.lane import LaneView
-    from memory_bank.search.engine import Hit, SearchResult
-    from memory_bank.search.retrievers.base import Scope
+    from memory_bank.search.engine import Hit
 
 
 Lane = Literal["symbols", "tests", "docs", "commits"]
 
 LANES: tuple[Lane, ...] = ("symbols", "tests", "docs", "commits")
-
-_KEYS = ("in", "kind", "language")
-"""Keys of conditions in a query."""
 
 
 class CodeHit(NamedTuple):
@@ -53,33 +48,6 @@ class CodeResult(NamedTuple):
     fallback_reason: str = ""
 
 
-class CodeQuery(NamedTuple):
-    """What is searched for."""
-
-    text: str
-    conditions: tuple[tuple[str, str], ...]
-    """Keys of _KEYS with their values, besides those in the text."""
-    mode: str
-    limit: int
-    now: float
-
-
-def search(view: LaneView, asked: CodeQuery) -> SearchResult:
-    """Return the best hits of a lane."""
-    from memory_bank.search.query import parse  # start-up: lists are not searched
-
-    parsed = parse(asked.text, _KEYS, times=False, kinds=False)
-    stated = ((one.key, str(one.value)) for one in parsed.conditions if one.key in _KEYS)
-    return view.engine.search(
-        parsed.question,
-        _scope(view, [*asked.conditions, *stated]),
-        mode=asked.mode,
-        limit=asked.limit,
-        now=asked.now,
-        unit="sections",
-    )
-
-
 def hits_of(table: SymbolTable, lane: Lane, hits: Sequence[Hit]) -> tuple[CodeHit, ...]:
     """Return hits of a lane with what the table knows of them."""
     names = [hit.best.section.name for hit in hits if hit.best.section.name]
@@ -108,20 +76,3 @@ def hits_of(table: SymbolTable, lane: Lane, hits: Sequence[Hit]) -> tuple[CodeHi
             )
         )
     return tuple(found)
-
-
-def _scope(view: LaneView, conditions: Sequence[tuple[str, str]]) -> Scope:
-    """Return the passages that meet conditions on folder, kind and language."""
-    from memory_bank.search.manifest import entries, filters
-    from memory_bank.search.manifest.filters import Condition
-    from memory_bank.search.retrievers.base import Scope
-
-    on_files = [Condition(key, value) for key, value in conditions if key != "kind"]
-    scope = filters.scope(view.manifest, on_files, hidden=True)
-    for key, value in conditions:
-        if key == "kind":
-            wanted = [one.strip().casefold() for one in value.split(",") if one.strip()]
-            rows = entries.passages_with(view.manifest, key, wanted)
-            inside = {row: one for row, one in rows.items() if scope.holds(row, one)}
-            scope = Scope(only=frozenset(inside.values()), rows=frozenset(inside))
-    return scope

@@ -25,7 +25,7 @@ from memory_bank.base.documents import (
 from memory_bank.base.filenames import StatSignature, trusted
 from memory_bank.base.locks import WAIT, locked
 from memory_bank.base.paths import private_folder
-from memory_bank.code.commits import NoSubjects, Subjects
+from memory_bank.code.commits import CommitSubjects
 from memory_bank.code.index.database import (
     CodeDatabase,
     FileRow,
@@ -308,13 +308,13 @@ class CodeSource:
     name = "code"
     version = "2"
 
-    def __init__(self, table: SymbolTable, subjects: Subjects | None = None) -> None:
+    def __init__(self, table: SymbolTable, subjects: CommitSubjects | None = None) -> None:
         """Read the files of a table, which must be refreshed before a scan.
 
         They are found by the `subjects` of their commits, too.
         """
         self._table = table
-        self._subjects = subjects or NoSubjects()
+        self._subjects = subjects or CommitSubjects()
 
     @property
     def fingerprint(self) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property
 from itertools import islice
-from typing import Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from memory_bank.base import paths, sqlite
 from memory_bank.base.documents import Document, Read, Signature, Source, Unchanged, Unreadable
@@ -31,6 +31,10 @@ from memory_bank.search.manifest import document_rows, link_rows, tables, writer
 from memory_bank.search.manifest.manifest import Manifest
 from memory_bank.search.retrievers import RetrieverSet
 from memory_bank.search.retrievers.base import IndexedPassage
+
+if TYPE_CHECKING:  # start-up: to open an index searches nothing
+    from memory_bank.search.candidates import Accesses
+    from memory_bank.search.engine import Engine
 
 EMBED_SECONDS = 1.0
 """Seconds that a query may spend on embedding new passages; the others wait for `sync`."""
@@ -216,19 +220,31 @@ _TRIES = 20
 """How often a query is repeated when other processes replace the index meanwhile."""
 
 
-class IndexView(Protocol):
+class View:
     """One generation of an index, as a query sees it."""
 
-    index: Index
-    manifest: Manifest
+    def __init__(
+        self, index: Index, source: Source, settings: Settings, accesses: Accesses
+    ) -> None:
+        """Look at an index; `accesses` are those of its documents and sections."""
+        self.index = index
+        self.manifest = index.manifest
+        self.source = source
+        self._settings = settings
+        self._accesses = accesses
 
+    @cached_property
+    def engine(self) -> Engine:
+        """The ranking."""
+        from memory_bank.search.engine import Engine  # start-up: many questions rank nothing
 
-View = TypeVar("View", bound=IndexView)
+        return Engine(self.manifest, self.index.retrievers, self._settings, self._accesses)
+
 
 Result = TypeVar("Result")
 
 
-class ReopenedIndex(Generic[View]):
+class ReopenedIndex:
     """An index that is opened for a query, reopened if replaced, and repaired if damaged.
 
     Subclasses say how it is opened and rebuilt. It may be used from several threads: one works at a
@@ -238,6 +254,7 @@ class ReopenedIndex(Generic[View]):
     def __init__(self) -> None:
         """Open nothing yet."""
         self.lock = threading.RLock()
+        self._view: View | None = None
 
     def opened(self) -> View:
         """Return the index, opened again when its files were deleted or replaced."""
@@ -270,6 +287,12 @@ class ReopenedIndex(Generic[View]):
                         raise
                     repairs.pop(0)(view)
             raise Busy("other processes replace the index all the time", Hint.TRY_AGAIN)
+
+    def _drop(self) -> None:
+        """Close all files; they are opened again when they are needed."""
+        if self._view is not None:
+            self._view.index.close()
+            self._view = None
 
     def _repair(self, view: View) -> None:
         """Refill what is damaged; rebuild all if the manifest is."""
