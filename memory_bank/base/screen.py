@@ -10,6 +10,7 @@ from unicodedata import combining, east_asian_width
 
 from memory_bank.base.errors import BadInput
 from memory_bank.base.rendering import named
+from memory_bank.base.text import one_line
 
 if TYPE_CHECKING:  # a tenth of the time of `mb -h`
     from pathlib import Path
@@ -22,6 +23,12 @@ FINDINGS = 1
 
 Piece = str | tuple[str, str]
 """A text, or a text and the name of its style."""
+
+
+def plain(line: Sequence[Piece]) -> str:
+    """Return pieces without styles, on one line."""
+    return one_line("".join(one if isinstance(one, str) else one[0] for one in line))
+
 
 _LEAST = 4
 """Columns below which the start of a text is not worth printing."""

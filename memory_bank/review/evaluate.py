@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -60,25 +59,18 @@ def _show(call: Call, found: Evaluation) -> None:
     console = call.console
     console.line(f"{_queries(found.queries)}, {count(found.to_find, 'relevant note')}")
     console.line()
+    two = len(found.scores) > 1
     heads = [score.mode for score in found.scores]
-    if len(heads) > 1:
-        heads.append("difference")
-    _row(call, "measure", heads, style="bold")
+    console.line((_row("measure", heads + ["difference"] * two), "bold"))
     for name in found.scores[0].figures:
         figures = [score.figures[name] for score in found.scores]
         cells = [f"{figure:.3f}" for figure in figures]
-        if len(figures) > 1:
-            cells.append(f"{figures[1] - figures[0]:+.3f}")
-        _row(call, name, cells, wide=[len(head) for head in heads])
+        console.line(_row(name, [*cells, f"{figures[1] - figures[0]:+.3f}"] if two else cells))
     _show_misses(call, found)
 
 
-def _row(
-    call: Call, name: str, cells: Sequence[str], *, wide: Sequence[int] = (), style: str = ""
-) -> None:
-    widths = wide or [len(cell) for cell in cells]
-    padded = [f"{cell:>{max(width, 8)}}" for cell, width in zip(cells, widths, strict=True)]
-    call.console.line((f"{name:<10}  " + "  ".join(padded), style))
+def _row(name: str, cells: Sequence[str]) -> str:
+    return f"{name:<10}{''.join(f'  {cell:>10}' for cell in cells)}"
 
 
 def _show_misses(call: Call, found: Evaluation) -> None:
@@ -125,8 +117,6 @@ def _queries(number: int) -> str:
     return f"{number:,} {'query' if number == 1 else 'queries'}"
 
 
-MEASURES = measures.NAMES
-
 DEPTH = 10
 """Default number of results per query, which the measures need."""
 
@@ -136,28 +126,17 @@ _ABOVE = 3
 """Notes listed above a missed one."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Options:
-    """The checked options of an evaluation."""
-
-    modes: Sequence[str]
-    limit: int
-    within: int
-    least: Mapping[str, float]
-
-    def __post_init__(self) -> None:
-        for mode in self.modes:
-            if mode not in MODES:
-                raise BadInput(f"there is no mode {mode!r}", f"choose one of: {', '.join(MODES)}")
-        for name in self.least:
-            if name not in MEASURES:
-                known = f"choose one of: {', '.join(MEASURES)}"
-                raise BadInput(f"there is no measure {name!r}", known)
-        if not DEPTH <= self.limit <= MOST:
-            raise BadInput(f"limit is {self.limit}", f"choose one from {DEPTH} to {MOST}")
-
-
-_MOVED = "eval reads a file; for test collections in folders see docs/benchmarks.md"
+def _check(modes: Iterable[str], limit: int, least: Iterable[str]) -> None:
+    """Raise BadInput for what can't be measured."""
+    for mode in modes:
+        if mode not in MODES:
+            raise BadInput(f"there is no mode {mode!r}", f"choose one of: {', '.join(MODES)}")
+    for name in least:
+        if name not in measures.NAMES:
+            known = f"choose one of: {', '.join(measures.NAMES)}"
+            raise BadInput(f"there is no measure {name!r}", known)
+    if not DEPTH <= limit <= MOST:
+        raise BadInput(f"limit is {limit}", f"choose one from {DEPTH} to {MOST}")
 
 
 def _pair(given: str | None) -> tuple[str, ...]:
@@ -182,8 +161,6 @@ def _of_modes(
     """Measure one mode or two."""
     if mode and compare:
         raise call.usage_error("choose one: --mode or --compare")
-    if queries and Path(queries).is_dir():
-        raise call.usage_error(_MOVED)
     modes = tuple(compare) or ((mode,) if mode else ())
     with call.open() as bank:
         return evaluate(
@@ -260,38 +237,32 @@ def evaluate(
     an unknown mode or measure.
     """
     bank.settings.check_enabled()
-    options = _Options(modes or [bank.settings.search.mode], limit, within, least or {})
+    modes = tuple(dict.fromkeys(modes or [bank.settings.search.mode]))
+    _check(modes, limit, least or {})
     if queries is None:
         known: Sequence[Qrels] = golden_queries(bank)
     else:
         known = measures.read(Path(queries)) if isinstance(queries, str | os.PathLike) else queries
-    if not (queries is None if steady is None else steady):
-        bank.sync(progress)
-        return _measured(bank, resolve(bank, known), options)
-    with bank.with_settings(unboosted(bank.settings)) as same:
+    settings = bank.settings
+    if queries is None if steady is None else steady:
+        settings = unboosted(settings)
+    with bank.with_settings(settings) as same:
         same.sync(progress)
-        return _measured(same, resolve(same, known), options)
-
-
-def _measured(bank: Bank, targets: Sequence[Targets], options: _Options) -> Evaluation:
-    scores: list[Score] = []
-    misses: list[Miss] = []
-    for mode in dict.fromkeys(options.modes):
-        score, missed = _run_queries(bank, targets, mode, options)
-        scores.append(score)
-        misses += missed
+        targets = resolve(same, known)
+        runs = [_run_queries(same, targets, mode, limit, within) for mode in modes]
+    scores = [score for score, _ in runs]
     return Evaluation(
         queries=len(targets),
         to_find=sum(len(one.grades) for one in targets),
-        within=options.within,
+        within=within,
         scores=tuple(scores),
-        shortfalls=_shortfalls(scores, options.least),
-        misses=tuple(misses),
+        shortfalls=_shortfalls(scores, least or {}),
+        misses=tuple(miss for _, misses in runs for miss in misses),
     )
 
 
 def _run_queries(
-    bank: Bank, wanted: Sequence[Targets], mode: str, options: _Options
+    bank: Bank, wanted: Sequence[Targets], mode: str, limit: int, within: int
 ) -> tuple[Score, list[Miss]]:
     """Run all queries in one mode."""
     answers: list[dict[str, float]] = []
@@ -299,13 +270,11 @@ def _run_queries(
     fallback: str | None = None
     started = time.perf_counter()
     for targets in wanted:
-        answer = recall(
-            bank, targets.qrels.text, options.limit, mode, count_access=False, scope=BANK
-        )
+        answer = recall(bank, targets.qrels.text, limit, mode, count_access=False, scope=BANK)
         fallback = fallback or answer.fallback_reason
         names = targets.names(answer.notes)
         answers.append(measures.measure(names, targets.grades))
-        misses += _misses(mode, targets, names, answer.notes, options.within)
+        misses += _misses(mode, targets, names, answer.notes, within)
     spent = time.perf_counter() - started
     return Score(mode, measures.mean(answers), spent, fallback), misses
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from memory_bank.base.rendering import count
+from memory_bank.base.screen import plain
 from memory_bank.base.text import Quotes, one_line
 from memory_bank.memory.told import lines_of
 from memory_bank.review.records import BankHealth
 from memory_bank.review.report import Review
-from memory_bank.review.shown import Line, finding_line, note_lines
+from memory_bank.review.shown import finding_line, note_lines
 
 _FINDINGS = 40
 
@@ -43,21 +44,16 @@ def review(found: Review, quotes: Quotes) -> str:
         " Claims: [-removed-] {+added+}."
     )
     lines = [
-        f"{'' if one.new else 'known '}{_plain(finding_line(one))}"
+        f"{'' if one.new else 'known '}{plain(finding_line(one))}"
         for one in found.findings[:_FINDINGS]
     ]
     if len(found.findings) > _FINDINGS:
         lines.append(f"and {len(found.findings) - _FINDINGS} more findings")
     for change in found.changes[:_NOTES]:
-        lines += (f"{' ' * (indent - 2)}{_plain(line)}" for indent, line in note_lines(change))
+        lines += (f"{' ' * (indent - 2)}{plain(line)}" for indent, line in note_lines(change))
     if len(found.changes) > _NOTES:
         lines.append(f"and {len(found.changes) - _NOTES} more notes")
     notices = quotes.remarks(found.notices)
     if not lines:
         return "\n".join([head, *notices])
     return quotes.answer(head, quotes.quote("\n".join(lines)), *notices)
-
-
-def _plain(line: Line) -> str:
-    """Return a line of the terminal without styles."""
-    return one_line("".join(one if isinstance(one, str) else one[0] for one in line))

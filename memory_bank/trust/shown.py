@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterator, Sequence
 
 from memory_bank.base.operation import FailOn
 from memory_bank.base.rendering import count
-from memory_bank.base.screen import FINDINGS, FOUND, NOTHING, Call
+from memory_bank.base.screen import FINDINGS, FOUND, NOTHING, Call, Piece
 from memory_bank.notes.compare.note_change import START
 from memory_bank.notes.names import name_of
 from memory_bank.trust.records import LineOrigin, NoteBlame, NoteLog
@@ -19,7 +20,7 @@ _COMMIT = 10
 """Digits of an abbreviated commit."""
 
 _MOST_COMMITS = 5
-"""Number of commits of a citation that are listed in a terminal."""
+"""Number of commits of a citation that are listed."""
 
 
 _TITLES = {
@@ -113,24 +114,25 @@ def _stale(call: Call, report: StaleReport, checked: int) -> None:
         console.line()
         console.line((f"{_TITLES[group]}: {len(citations)}", "bold"))
         for one in citations:
-            _stale_one(call, one)
+            for line in citation_lines(one, call.place(one.path, one.line)):
+                console.line(*line)
     if stale:
         call.remark(f"next: memory-bank confirm {shlex.quote(name_of(report.stale[0].path))}")
 
 
-def _stale_one(call: Call, one: Citation) -> None:
-    console = call.console
-    where = (call.place(one.path, one.line), "place")
+def citation_lines(one: Citation, place: str) -> Iterator[Sequence[Piece]]:
+    """Yield the lines on a citation: its state, what changed, and what to write."""
     since = f" since {one.since[:12]} {one.since_date[:10]}".rstrip() if one.commits else ""
-    console.line(where, f"  {one.target} ", (one.state, _STYLES.get(one.state, "dim")), since)
+    state = (one.state, _STYLES.get(one.state, "dim"))
+    yield [(place, "place"), f"  {one.target} ", state, since]
     if one.names:
-        console.line("    ", f"of what the note names: {', '.join(one.names)}")
+        yield ["    ", f"of what the note names: {', '.join(one.names)}"]
     for commit in one.commits[:_MOST_COMMITS]:
         said = (commit.id[:12], commit.date[:10], commit.author and f"{commit.author}:")
-        console.line("    ", " ".join([*filter(None, said), commit.subject]))
+        yield ["    ", " ".join([*filter(None, said), commit.subject])]
     if len(one.commits) > _MOST_COMMITS:
-        console.line(f"    and {count(len(one.commits) - _MOST_COMMITS, 'commit')} more")
+        yield [f"    and {count(len(one.commits) - _MOST_COMMITS, 'commit')} more"]
     if one.fix:
-        console.line("    write ", (one.fix, "good"))
+        yield ["    write ", (one.fix, "good")]
     if one.remark:
-        console.line("    ", (one.remark, "dim"))
+        yield ["    ", (one.remark, "dim")]

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 from memory_bank.base.rendering import count
+from memory_bank.base.screen import plain
 from memory_bank.base.text import Quotes, one_line
 from memory_bank.notes.compare.note_change import START
 from memory_bank.trust.records import LineOrigin, NoteBlame, NoteLog
-from memory_bank.trust.stale_report import Citation, StaleReport
+from memory_bank.trust.shown import citation_lines
+from memory_bank.trust.stale_report import StaleReport
 
 _COMMIT = 10
 
 _DAY = 10
-
-_COMMITS = 3
-"""Number of commits of a citation that are shown."""
-
-_ID = 12
 
 _STALE = 50
 """Number of citations that are shown."""
@@ -83,23 +80,12 @@ def stale(found: StaleReport, quotes: Quotes) -> str:
     if not found.citations:
         return "\n".join([head, *notices])
     ordered = [one for some in found.by_group.values() for one in some]
-    lines = [line for one in ordered[:_STALE] for line in _citation(one)]
+    lines = [
+        plain(line)
+        for one in ordered[:_STALE]
+        for line in citation_lines(one, f"{one.path}:{one.line}")
+    ]
     if len(found.citations) > _STALE:
         lines.append(f"and {len(found.citations) - _STALE} more")
     advice = "Confirm, edit or archive each note."
     return quotes.answer(f"{head} {advice}", quotes.quote("\n".join(lines)), *notices)
-
-
-def _citation(one: Citation) -> Iterator[str]:
-    fix = f", write {one_line(one.fix)}" if one.fix else ""
-    since = f" since {one.since_date[:_DAY] or one.since[:_ID]}" if one.since else ""
-    names = f": {one_line(', '.join(one.names))}" if one.names else ""
-    yield f"{one_line(one.path)}:{one.line} {one_line(one.target)} {one.state}{since}{names}{fix}"
-    for commit in one.commits[:_COMMITS]:
-        yield one_line(
-            f"  {commit.id[:_ID]} {commit.date[:_DAY]} {commit.author}: {commit.subject}"
-        )
-    if len(one.commits) > _COMMITS:
-        yield f"  and {len(one.commits) - _COMMITS} more commits"
-    if one.remark:
-        yield f"  {one_line(one.remark)}"
