@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -55,12 +56,18 @@ def lint_notes(
     ] = False,
 ) -> int:
     """Find problems in notes by rules, and fix some."""
-    run = _Run(call, paths, rules)
     try:
         with call.open() as bank:
             if listing:
                 return _list(call, bank)
-            found, fixed = run.in_bank(bank, fix=fix)
+            chosen = lint.choose(bank, paths)
+
+            def notes() -> tuple[Finding, ...]:
+                some = chosen.notes if paths else None
+                return () if paths and not some else lint.lint(bank, some, rules)
+
+            fixed = lint.fix(bank, notes) if fix else None
+            found, settings = notes(), bank.settings
     except NoBank:
         if call.named_bank or (not paths and not listing):
             raise
@@ -68,50 +75,25 @@ def lint_notes(
             raise call.usage_error("--fix needs a bank") from None
         if listing:
             return _list(call, None)
-        found, fixed = run.without_bank(), None
-    _show(call, run, found, fixed)
+        chosen, found, fixed, settings = lint.choose(None, paths), (), None, load()
+    others = {os.path.relpath(file): file for file in chosen.others}
+    found = tuple(sorted((*found, *lint.in_files(others.items(), settings, rules)), key=order))
+    _show(call, found, fixed, others)
     worst = found[0].severity if found else None
     return FINDINGS if lint.fails(worst, fail_on or "error") else FOUND
 
 
-class _Run:
-    """One run of the rules, on what the command names."""
-
-    def __init__(self, call: Call, paths: tuple[str, ...], rules: tuple[str, ...]) -> None:
-        self.call = call
-        self.paths = paths
-        self.rules = rules
-        self.others: dict[str, Path] = {}
-        """Files that are no notes of the bank, by the paths in their findings."""
-
-    def in_bank(self, bank: Bank, *, fix: bool) -> tuple[tuple[Finding, ...], Fixed | None]:
-        """Return the findings in a bank, after what can be fixed is fixed."""
-        chosen = lint.choose(bank, self.paths)
-        self.others = {os.path.relpath(file): file for file in chosen.others}
-
-        def notes() -> tuple[Finding, ...]:
-            if self.paths and not chosen.notes:
-                return ()
-            return lint.lint(bank, frozenset(chosen.notes) if self.paths else None, self.rules)
-
-        fixed = lint.fix(bank, notes) if fix else None
-        others = lint.in_files(self.others.items(), bank.settings, self.rules)
-        return tuple(sorted((*notes(), *others), key=order)), fixed
-
-    def without_bank(self) -> tuple[Finding, ...]:
-        """Return the findings in files outside any bank."""
-        chosen = lint.choose(None, self.paths)
-        self.others = {os.path.relpath(file): file for file in chosen.others}
-        return lint.in_files(self.others.items(), load(), self.rules)
-
-    def place(self, one: Finding) -> str:
-        """Return where a finding is, as seen from the working directory."""
-        other = self.others.get(one.path)
-        shown = place(other, one.line) if other else self.call.place(one.path, one.line)
-        return f"{shown}:{one.column}" if one.column else shown
+def _place(call: Call, one: Finding, others: Mapping[str, Path]) -> str:
+    """Return where a finding is, as seen from the working directory."""
+    other = others.get(one.path)
+    shown = place(other, one.line) if other else call.place(one.path, one.line)
+    return f"{shown}:{one.column}" if one.column else shown
 
 
-def _show(call: Call, run: _Run, found: tuple[Finding, ...], fixed: Fixed | None) -> None:
+def _show(
+    call: Call, found: Sequence[Finding], fixed: Fixed | None, others: Mapping[str, Path]
+) -> None:
+    """Show findings; `others` are files that are no notes, by the paths in their findings."""
     counts: Counter[str] = Counter(one.severity for one in found)
     if call.json:
         answer = {"findings": found, "counts": {one: counts[one] for one in _STYLES}}
@@ -122,7 +104,7 @@ def _show(call: Call, run: _Run, found: tuple[Finding, ...], fixed: Fixed | None
         call.console.line((", ".join(said), "bold"))
     for one in found:
         fix = f" (fix: {one.fix})" if one.fix else ""
-        where = (run.place(one), "place")
+        where = (_place(call, one, others), "place")
         call.console.line(
             where, ": ", (one.severity, _STYLES[one.severity]), f" {one.rule}: {one.message}{fix}"
         )
