@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from difflib import SequenceMatcher
 from pathlib import Path
 
 from memory_bank.bank import open_index
@@ -17,14 +16,12 @@ from memory_bank.git import authorship, objects, repository
 from memory_bank.git.commits import Change, Commit
 from memory_bank.git.file_commits import FileCommits
 from memory_bank.git.process import LIMIT
+from memory_bank.notes.compare.text_diff import runs
 from memory_bank.search.boosts import AGENT, HUMAN, REVIEWED, TIERS, UNCOMMITTED, UNKNOWN
 from memory_bank.search.engine import Hit
 from memory_bank.trust.records import LineOrigin
 
 _ORDER = {tier: place for place, tier in enumerate((*TIERS, UNKNOWN))}
-
-_MOST_PRODUCT = 4_000_000
-"""Product of the numbers of lines above which changed lines are not compared one by one."""
 
 _MOST_BYTES = 10_000_000
 
@@ -331,19 +328,7 @@ def _moved(
 ) -> list[LineOrigin]:
     """Return the origins of new lines: those of the equal old ones, else `other`."""
     found = [other] * len(new)
-    if len(origins) < len(old):
-        return found
-    start = 0
-    while start < min(len(old), len(new)) and old[start] == new[start]:
-        found[start] = origins[start]
-        start += 1
-    end = 0
-    while end < min(len(old), len(new)) - start and old[-1 - end] == new[-1 - end]:
-        found[len(new) - 1 - end] = origins[len(old) - 1 - end]
-        end += 1
-    a, b = old[start : len(old) - end], new[start : len(new) - end]
-    if len(a) * len(b) <= _MOST_PRODUCT:
-        for one in SequenceMatcher(None, a, b, autojunk=False).get_matching_blocks():
-            for step in range(one.size):
-                found[start + one.b + step] = origins[start + one.a + step]
+    for run in runs(old, new) if len(origins) >= len(old) else ():
+        if run.kind == "equal":
+            found[run.other_start : run.other_end] = origins[run.start : run.end]
     return found

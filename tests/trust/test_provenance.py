@@ -16,8 +16,7 @@ from memory_bank.memory.retrieval.recall import recall
 from memory_bank.search.boosts import tiers_of
 from memory_bank.search.query import parse
 from memory_bank.sessions.observations import search_observations
-from memory_bank.trust import provenance, trust, trust_filter
-from memory_bank.trust.records import LineOrigin
+from memory_bank.trust import provenance, trust_filter
 
 Git = Callable[..., str]
 CLAUDE = "Co-authored-by: Claude <noreply@anthropic.com>"
@@ -276,15 +275,3 @@ def test_values_of_the_condition(value: str, found: set[str] | None) -> None:
 
 def test_a_key_of_front_matter_is_no_trust() -> None:
     assert parse("trust:mine", ("trust",)).conditions == ()
-
-
-def test_changed_lines_of_a_large_file_are_compared_within_bounds() -> None:
-    origin, other = LineOrigin("human", "c"), LineOrigin("uncommitted")
-    old = [b"same"] * 4000
-    new = [b"x", *old, b"y"]
-    found = trust._moved(old, [origin] * 4000, new, other)
-    assert len(found) == 4002
-    assert found[0] == found[-1] == other
-    assert trust._moved([b"a", b"b"], [origin] * 2, [b"a", b"n", b"b"], other) == [
-        origin, other, origin,
-    ]  # fmt: skip
