@@ -259,8 +259,7 @@ def _shown(bank: Bank, data: bytes) -> bytes:
 def _below_tree(bank: Bank, path: str) -> str:
     """Return the path below the work tree of a path below the project."""
     tree = repository.worktree(bank.layout.root)
-    home = bank.layout.project.relative_to(tree).as_posix() if tree else "."
-    return path if home == "." else f"{home}/{path}"
+    return f"{repository.below_tree(tree, bank.layout.project)}{path}" if tree else path
 
 
 def _has_file(bank: Bank, path: str) -> bool:

@@ -201,24 +201,21 @@ def least(tiers: Iterable[str]) -> str:
     return max(tiers, key=_ORDER.__getitem__, default=UNKNOWN)
 
 
-def of_lines(bank: Bank, path: str, seconds: float = LIMIT) -> list[LineOrigin] | None:
-    """Return the origin of each line of a note; the caller has called `refresh`."""
-    return NoteTrust(bank, path).lines(seconds)
-
-
-def of_spans(bank: Bank, spans: Sequence[tuple[str, int, int]], seconds: float) -> list[str]:
+def _of_spans(bank: Bank, spans: Sequence[tuple[str, int, int]], seconds: float) -> list[str]:
     """Return the tier of some line spans of notes: path, first line, the line after the last.
 
-    After `seconds`, a note of several tiers has that of its least trusted commit.
+    Empty outside git. After `seconds`, a note of several tiers has that of its least trusted
+    commit.
     """
     end = time.monotonic() + seconds
     known: dict[str, tuple[str, list[LineOrigin] | None]] = {}
     edited = bank.edits.names()
-    for path, _, _ in spans:
-        if path not in known:
-            known[path] = tier_of(bank, path, end, edited)[:2]
     found = []
     for path, start, stop in spans:
+        if path not in known:
+            commits = bank.commits(path)
+            outside = commits is not None and commits.tree is None
+            known[path] = ("", None) if outside else tier_of(bank, path, end, edited)
         whole, lines = known[path]
         some = [one.trust for one in lines[start - 1 : max(stop - 1, start)]] if lines else []
         found.append(least(some) if some else whole)
@@ -257,47 +254,33 @@ class Boosts:
 
 
 def badges(bank: Bank, hits: Sequence[Hit]) -> list[str]:
-    """Return the tiers of the sections of hits, as `of_spans` does; empty outside git.
+    """Return the tiers of the sections of hits; empty outside git.
 
     An answer waits for it less than a second: what then is not known is `unknown`.
     """
     best = [(hit.document.key, hit.best.section) for hit in hits]
+    refresh(bank, [path for path, _ in best], BADGE_SECONDS)
     spans = [(path, one.line, one.end_line) for path, one in best]
-    refresh(bank, [path for path, _, _ in spans], BADGE_SECONDS)
-    found = of_spans(bank, spans, BADGE_SECONDS)
-    return [
-        tier if (commits := bank.commits(path)) is None or commits.tree is not None else ""
-        for (path, _, _), tier in zip(spans, found, strict=True)
-    ]
+    return _of_spans(bank, spans, BADGE_SECONDS)
 
 
 def of_notes(bank: Bank, paths: Sequence[str], seconds: float) -> list[str]:
-    """Return the tiers of some notes, as `of_spans` does; empty outside git.
-
-    The caller has called `refresh`.
-    """
-    found = of_spans(bank, [(path, 1, 1 << 40) for path in paths], seconds)
-    return [
-        tier if (commits := bank.commits(path)) is None or commits.tree is not None else ""
-        for path, tier in zip(paths, found, strict=True)
-    ]
+    """Return the tiers of some notes; empty outside git. The caller has called `refresh`."""
+    return _of_spans(bank, [(path, 1, 1 << 40) for path in paths], seconds)
 
 
 def tier_of(
     bank: Bank, path: str, end: float, edited: Collection[str]
-) -> tuple[str, list[LineOrigin] | None, bool]:
-    """Return the tier of a note, the origins of its lines if they differ, and if it is exact."""
+) -> tuple[str, list[LineOrigin] | None]:
+    """Return the tier of a note, and the origins of its lines if they differ."""
     try:
         note = NoteTrust(bank, path, edited)
         possible = note.possible()
-        if len(possible) == 1:
-            return least(possible), None, True
-        lines = note.lines(min(end - time.monotonic(), authorship.SECONDS))
-        if lines is None:
-            return least(possible), None, False
-        return least(one.trust for one in lines), lines, True
+        several = len(possible) > 1
+        lines = note.lines(min(end - time.monotonic(), authorship.SECONDS)) if several else None
+        return least(one.trust for one in lines) if lines else least(possible), lines
     except MemoryBankError:
-        return UNKNOWN, None, False  # gone meanwhile
+        return UNKNOWN, None  # gone meanwhile
 
 
 def _agent(commit: Commit) -> str:

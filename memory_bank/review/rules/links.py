@@ -191,12 +191,6 @@ def moved_link(bank: RuleContext) -> Iterator[Finding]:
         yield place._replace(words=row.target, edits=_edits(bank, row, target))
 
 
-def former_names(bank: RuleContext) -> Iterator[LinkRow]:
-    """Yield the links to the former names of notes."""
-    for row, _, _ in bank.once(_moved):
-        yield row
-
-
 def _moved(bank: RuleContext) -> Iterator[tuple[LinkRow, str, str]]:
     """Yield the links to former names, each with the former path and the new one."""
     prefix = bank.layout.prefix
@@ -267,7 +261,7 @@ _MOST = 5_000
 def mistyped_link(bank: RuleContext) -> Iterator[Finding]:
     """Yield the links to ghosts that nearly have the name of a note, with that name."""
     ghosts = {row: name for row in bank.once(links) if (name := _name(bank, row))}
-    for row in former_names(bank):
+    for row, _, _ in bank.once(_moved):
         ghosts.pop(row, None)  # git tells the new name of these
     near = _near(bank, set(ghosts.values())) if ghosts else {}
     for row, name in ghosts.items():
