@@ -27,7 +27,7 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="the driver's command is
 def installed(mb: Run, project: Path, git: Git) -> Path:
     """Return a note of a project whose clone has the driver."""
     assert mb("git", "check").code == 1
-    assert mb("git", "install", "--yes").code == 0
+    assert mb("git", "install").code == 0
     assert mb("git", "check").code == 0
     note = project / ".memories/facts/port.md"
     note.write_text(NOTE)
