@@ -36,10 +36,6 @@ CREATE TABLE files (
     problem TEXT NOT NULL, reason TEXT NOT NULL, ids TEXT NOT NULL
 );
 CREATE TABLE refused (path TEXT PRIMARY KEY, reason TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE first_lines (
-    path TEXT PRIMARY KEY, size INTEGER NOT NULL, mtime INTEGER NOT NULL, ctime INTEGER NOT NULL,
-    inode INTEGER NOT NULL, language TEXT NOT NULL
-) WITHOUT ROWID;
 CREATE TABLE symbols (
     id INTEGER PRIMARY KEY, file INTEGER NOT NULL REFERENCES files ON DELETE CASCADE,
     sym TEXT NOT NULL, qualified TEXT NOT NULL, name TEXT NOT NULL, kind TEXT NOT NULL,
@@ -76,7 +72,7 @@ CREATE INDEX test_calls_test ON test_calls (test);
 CREATE TABLE words (path TEXT PRIMARY KEY, signature TEXT NOT NULL, words BLOB NOT NULL)
 """
 
-_CODE_VERSION = 4
+_CODE_VERSION = 5
 
 _GENERATION = "generation"
 

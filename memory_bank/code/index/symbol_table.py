@@ -78,7 +78,7 @@ class SymbolTable(CodeDatabase):
         self.tree = tree
         self._folder = folder
         self._cache = cache
-        self._first_lines = FirstLines(tree, self)
+        self._first_lines = FirstLines(tree)
         self._files: tuple[int, dict[str, FileState]] = (-1, {})
         self.scanned: TreeScan | None = None
         """All files of the work tree, as of the last refresh."""
@@ -112,7 +112,6 @@ class SymbolTable(CodeDatabase):
         """Remove the table, to be made again by the next refresh."""
         self.close()
         self._files = (-1, {})
-        self._first_lines.forget()
         sqlite.remove(self.file)
 
     def files(self) -> dict[str, FileState]:
@@ -154,7 +153,7 @@ class SymbolTable(CodeDatabase):
 
     def _changes(self, scan: TreeScan) -> bool:
         """Tell whether files differ from what is recorded."""
-        if not self.file.exists() or self._first_lines.unrecorded:
+        if not self.file.exists():
             return True
         files = self.files()
         return (
@@ -178,8 +177,6 @@ class SymbolTable(CodeDatabase):
             self._read(batch, files)
             done += len(batch)
             progress("parsing", done, len(changed))
-        if self._first_lines.unrecorded:
-            self._first_lines.record()
         if gone or dict(self.rows(_REFUSED)) != scan.refused:
             with self.writing() as base:
                 replace(base, (), gone)
@@ -438,62 +435,24 @@ _LINE = 200
 class FirstLines:
     """What first lines of a work tree's files say; each is read once, until the file changes."""
 
-    def __init__(self, tree: WorkTree, database: CodeDatabase) -> None:
-        """Record languages in a database."""
+    def __init__(self, tree: WorkTree) -> None:
+        """Read nothing yet."""
         self._tree = tree
-        self._database = database
-        self._known: dict[str, tuple[StatSignature, str]] | None = None
-        self._recorded: frozenset[str] = frozenset()
+        self._known: dict[str, tuple[StatSignature, str]] = {}
 
     def languages(self, files: Mapping[str, StatSignature]) -> dict[str, str]:
         """Map the files whose language only the first line tells to their languages."""
-        if self._known is None:
-            self._known = self._rows()
-            self._recorded = frozenset(self._known)
-        now: dict[str, tuple[StatSignature, str]] = {}
+        before, self._known = self._known, {}
         found: dict[str, str] = {}
         for path in sorted(_asked(files))[:MOST_FILES]:
-            known = self._known.get(path)
+            known = before.get(path)
             if known is None or known[0] != files[path]:
-                known = files[path], self._language(path)
+                known = files[path], language_of(self._tree.start(path, _LINE))
             if trusted(known[0]):  # one that has just changed may change again
-                now[path] = known
+                self._known[path] = known
             if known[1]:
                 found[path] = known[1]
-        if now != self._known:
-            self._known, self._recorded = now, frozenset()
         return found
-
-    @property
-    def unrecorded(self) -> bool:
-        """Whether `record` has something to do."""
-        return self._known is not None and self._recorded != self._known.keys()
-
-    def record(self) -> None:
-        """Write what was read, for other processes."""
-        rows = [(path, *one, said) for path, (one, said) in (self._known or {}).items()]
-        with self._database.guarded():
-            base = self._database.opened()
-            with sqlite.transaction(base):
-                base.execute("DELETE FROM first_lines")
-                base.executemany("INSERT INTO first_lines VALUES (?, ?, ?, ?, ?, ?)", rows)
-        self._recorded = frozenset(self._known or ())
-
-    def forget(self) -> None:
-        """Remove the database, so that all files are read again."""
-        self._known, self._recorded = None, frozenset()
-
-    def _rows(self) -> dict[str, tuple[StatSignature, str]]:
-        if not self._database.file.exists():
-            return {}
-        rows = self._database.rows("SELECT * FROM first_lines")
-        return {
-            path: ((size, mtime, ctime, inode), said)
-            for path, size, mtime, ctime, inode, said in rows
-        }
-
-    def _language(self, path: str) -> str:
-        return language_of(self._tree.start(path, _LINE))
 
 
 def language_of(data: bytes) -> str:
