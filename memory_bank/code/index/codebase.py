@@ -190,16 +190,12 @@ class Codebase:
         every, rate = total.waiting, math.inf
         while total.waiting and total.waiting <= rate * _WHOLE_SECONDS:
             start = time.monotonic()
-            embedded = waiting = 0
-            for lane in lanes:
-                report = lane.read(partial(_embedded, seconds=EMBED_SECONDS))
-                embedded += report.embedded
-                waiting += report.waiting
-            rate = embedded / (time.monotonic() - start)
-            total.embedded += embedded
-            total.waiting = waiting
+            report = _embedded(lanes, EMBED_SECONDS)
+            rate = report.embedded / (time.monotonic() - start)
+            total.embedded += report.embedded
+            total.waiting = report.waiting
             if progress is not None:
-                progress("embedding", max(every - waiting, 0), every)
+                progress("embedding", max(every - total.waiting, 0), every)
 
     def follow(self, other: Codebase) -> None:
         """Take over what another codebase has read last: a search then needs no `catch_up`."""
@@ -212,14 +208,9 @@ class Codebase:
 
         Raises Busy if another process indexes for long.
         """
-        end = time.monotonic() + seconds
         with self.lock:
             lanes = self._with_documents(LANES)
-        total = SyncReport()
-        for number, lane in enumerate(lanes):
-            share = max(0.0, end - time.monotonic()) / (len(lanes) - number)
-            total.add(lane.read(partial(_embedded, seconds=share)))
-        return total
+        return _embedded(lanes, seconds)
 
     def search(
         self,
@@ -409,7 +400,17 @@ def _caught_up(view: View, seconds: float, progress: Progress | None) -> SyncRep
     return view.index.catch_up(seconds, progress)
 
 
-def _embedded(view: View, seconds: float) -> SyncReport:
+def _embedded(lanes: Sequence[CodeLane], seconds: float) -> SyncReport:
+    """Embed waiting passages for about that many seconds in all."""
+    end = time.monotonic() + seconds
+    total = SyncReport()
+    for number, lane in enumerate(lanes):
+        share = max(0.0, end - time.monotonic()) / (len(lanes) - number)
+        total.add(lane.read(partial(_embed, seconds=share)))
+    return total
+
+
+def _embed(view: View, seconds: float) -> SyncReport:
     return view.index.indexer.embed(seconds)
 
 
