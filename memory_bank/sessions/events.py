@@ -6,9 +6,8 @@ import json
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
-from typing import ClassVar, Self
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple, Self
 
 from memory_bank.bank.bank import Bank
 from memory_bank.base.dates import iso_of
@@ -22,47 +21,31 @@ _PAUSE = 0.2
 """Seconds between two looks at the database, where other processes announce."""
 
 
-@dataclass(frozen=True, slots=True)
-class SessionStarted:
-    """A new session was started; a resumed one is none."""
+KINDS = (SESSION_STARTED, OBSERVATION_STORED, SESSION_ENDED)
 
-    kind: ClassVar[str] = SESSION_STARTED
+
+class Happened(NamedTuple):
+    """What happened in a session."""
+
+    event: str
+    """One of KINDS; a session that is resumed is not started."""
     session_id: str
-    project: str
+    created_at: str
+    project: str | None = None
+    """Of a session that started."""
+    observation_id: str | None = None
+    """Of an observation, which is in its session's note now."""
+    summary_id: str | None = None
+    """Of a session that ended; None if nothing happened in it."""
 
 
-@dataclass(frozen=True, slots=True)
-class ObservationStored:
-    """An observation is in its session's note."""
-
-    kind: ClassVar[str] = OBSERVATION_STORED
-    session_id: str
-    observation_id: str
-
-
-@dataclass(frozen=True, slots=True)
-class SessionEnded:
-    """A session ended."""
-
-    kind: ClassVar[str] = SESSION_ENDED
-    session_id: str
-    summary_id: str | None
-    """None if nothing happened in it."""
-
-
-Notification = SessionStarted | ObservationStored | SessionEnded
-
-
-def notification_of(news: News) -> Notification | None:
-    """Return the notification of a row of the database; None for one of another version."""
-    payload = json.loads(news.payload)
-    if news.kind == SESSION_STARTED:
-        return SessionStarted(news.session_id, str(payload.get("project", "")))
-    if news.kind == OBSERVATION_STORED:
-        return ObservationStored(news.session_id, str(payload.get("observation_id", "")))
-    if news.kind == SESSION_ENDED:
-        return SessionEnded(news.session_id, payload.get("summary_id"))
-    return None
+def _happened(news: Iterable[News]) -> Iterator[Happened]:
+    """Yield what rows of the database say; those of another version are left out."""
+    for one in news:
+        if one.kind in KINDS:
+            payload = json.loads(one.payload)
+            about = (payload.get(name) for name in Happened._fields[3:])
+            yield Happened(one.kind, one.session_id, iso_of(one.created_at), *about)
 
 
 class Subscription:
@@ -76,7 +59,7 @@ class Subscription:
         """Begin now; the queue is closed with the subscription."""
         self._queue = queue
         self._last = queue.last_news()
-        self._waiting: deque[Notification] = deque(maxlen=HELD)
+        self._waiting: deque[Happened] = deque(maxlen=HELD)
         self.dropped = 0
         """Number of notifications that were lost, because nobody took them in time."""
 
@@ -92,14 +75,14 @@ class Subscription:
         """End the subscription."""
         self._queue.close()
 
-    def __iter__(self) -> Iterator[Notification]:
+    def __iter__(self) -> Iterator[Happened]:
         """Wait for each next notification, without end."""
         while True:
             found = self.get()
             if found is not None:
                 yield found
 
-    def get(self, timeout: float | None = None) -> Notification | None:
+    def get(self, timeout: float | None = None) -> Happened | None:
         """Return the next notification; None if there is none within `timeout` seconds."""
         end = None if timeout is None else time.monotonic() + timeout
         while True:
@@ -111,7 +94,7 @@ class Subscription:
                 return None
             time.sleep(left)
 
-    def take(self) -> list[Notification]:
+    def take(self) -> list[Happened]:
         """Return all notifications that wait, without waiting for more."""
         self._fetch()
         found = list(self._waiting)
@@ -124,28 +107,14 @@ class Subscription:
             return
         if len(rows) == MOST_NEWS:  # the database keeps no more
             self.dropped += rows[0].id - self._last - 1
-        for row in rows:
-            if (found := notification_of(row)) is not None:
-                self.dropped += len(self._waiting) == HELD
-                self._waiting.append(found)
+        for found in _happened(rows):
+            self.dropped += len(self._waiting) == HELD
+            self._waiting.append(found)
         self._last = rows[-1].id
 
 
 _TURN = 0.2
 """Seconds between two looks for notifications."""
-
-
-@dataclass(frozen=True, slots=True)
-class Happened:
-    """A notification with its time."""
-
-    event: str
-    """`SessionStarted`, `ObservationStored` or `SessionEnded`."""
-    session_id: str
-    created_at: str
-    project: str | None = None
-    observation_id: str | None = None
-    summary_id: str | None = None
 
 
 def subscribe(bank: Bank) -> Subscription:
@@ -157,9 +126,7 @@ def subscribe(bank: Bank) -> Subscription:
     return Subscription(_queue(bank))
 
 
-def follow(
-    bank: Bank, notify: Callable[[Sequence[Notification]], None], stop: threading.Event
-) -> None:
+def follow(bank: Bank, notify: Callable[[Sequence[Happened]], None], stop: threading.Event) -> None:
     """Call `notify` with notifications as they come, until `stop` is set."""
     with subscribe(bank) as subscription:
         while not stop.wait(_TURN):
@@ -171,14 +138,9 @@ def recent(bank: Bank, limit: int = 20) -> tuple[Happened, ...]:
     """Return the last things that happened in the sessions of a bank, oldest first."""
     queue = _queue(bank)
     try:
-        news = queue.news(max(0, queue.last_news() - limit), limit)
+        return tuple(_happened(queue.news(max(0, queue.last_news() - limit), limit)))
     finally:
         queue.close()
-    return tuple(
-        Happened(event=found.kind, created_at=iso_of(row.created_at), **asdict(found))
-        for row in news
-        if (found := notification_of(row)) is not None
-    )
 
 
 def _queue(bank: Bank) -> EventQueue:

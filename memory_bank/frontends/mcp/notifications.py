@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -20,7 +19,7 @@ from mcp_types import (
     UnsubscribeRequestParams,
 )
 
-from memory_bank.sessions.events import Notification
+from memory_bank.sessions.events import Happened
 
 if TYPE_CHECKING:  # a server answers before it loads an index
     from memory_bank.memory.maintenance import ChangedPaths
@@ -109,7 +108,7 @@ class Changes:
             self._quiet.add(connection)
         return EmptyResult()
 
-    async def publish_news(self, news: Sequence[Notification]) -> None:
+    async def publish_news(self, news: Sequence[Happened]) -> None:
         """Tell all clients what happened in sessions.
 
         The resource of sessions was updated. Clients before 2026 also get a message for each event
@@ -119,7 +118,9 @@ class Changes:
         messages = [
             LoggingMessageNotification(
                 params=LoggingMessageNotificationParams(
-                    level=_LEVEL, logger=LOGGER, data={"event": one.kind, **asdict(one)}
+                    level=_LEVEL,
+                    logger=LOGGER,
+                    data={key: said for key, said in one._asdict().items() if said is not None},
                 )
             )
             for one in news

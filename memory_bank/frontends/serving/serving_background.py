@@ -18,11 +18,11 @@ from memory_bank.frontends.serving.shared_bank import Cancelled, SharedBank, rep
 from memory_bank.memory import maintenance
 from memory_bank.memory.maintenance import ChangedPaths
 from memory_bank.sessions import events
-from memory_bank.sessions.events import Notification
+from memory_bank.sessions.events import Happened
 
 Listener: TypeAlias = "Callable[[ChangedPaths], object]"
 
-SessionListener: TypeAlias = "Callable[[Sequence[Notification]], object]"
+SessionListener: TypeAlias = "Callable[[Sequence[Happened]], object]"
 
 _DELAY = 0.05
 """Seconds after `start`, so that the client's next request goes first."""
@@ -131,7 +131,7 @@ class Background:
                 _log.warning("%s: %s", error.code, error.message)
                 over.wait(_RETRY)
 
-    def _happened(self, news: Sequence[Notification]) -> None:
+    def _happened(self, news: Sequence[Happened]) -> None:
         for listener in list(self._session_listeners.values()):
             listener(news)
 

@@ -240,17 +240,16 @@ def test_clients_are_told_what_happens_in_sessions(serving: Make, project: Path)
 
     def news() -> list[dict[str, Any]]:
         logged = [m for m in heard if isinstance(m, LoggingMessageNotification)]
-        return [m.params.data for m in logged]
+        return [{**m.params.data, "created_at": ""} for m in logged]
 
     assert waited(lambda: len(news()) == 3)
     assert news() == [
-        {"event": "SessionStarted", "session_id": "s-1", "project": "shop"},
-        {
-            "event": "ObservationStored",
-            "session_id": "s-1",
-            "observation_id": stored["observation_id"],
-        },
-        {"event": "SessionEnded", "session_id": "s-1", "summary_id": ended["summary_id"]},
+        {"event": event, "session_id": "s-1", "created_at": "", **about}
+        for event, about in (
+            ("SessionStarted", {"project": "shop"}),
+            ("ObservationStored", {"observation_id": stored["observation_id"]}),
+            ("SessionEnded", {"summary_id": ended["summary_id"]}),
+        )
     ]
     uris = [m.params.uri for m in heard if isinstance(m, ResourceUpdatedNotification)]
     assert set(uris) == {"memory://sessions"}

@@ -18,7 +18,7 @@ from memory_bank.frontends.serving.serving_background import Background
 from memory_bank.frontends.web.site import Site
 from memory_bank.memory.maintenance import ChangedPaths
 from memory_bank.sessions.days import SESSION_FOLDER
-from memory_bank.sessions.events import Notification
+from memory_bank.sessions.events import Happened
 
 NOTES, SESSIONS, INDEX = "notes", "sessions", "index"
 
@@ -94,8 +94,8 @@ class Live:
         found = [BankChange(NOTES, path, what) for what, paths in named.items() for path in paths]
         self._tell([*found, BankChange(INDEX, "", "synced")])
 
-    def _sessions_changed(self, news: Sequence[Notification]) -> None:
-        self._tell([BankChange(SESSIONS, one.session_id, one.kind) for one in news])
+    def _sessions_changed(self, news: Sequence[Happened]) -> None:
+        self._tell([BankChange(SESSIONS, one.session_id, one.event) for one in news])
 
     def _tell(self, found: Sequence[BankChange]) -> None:
         with self._lock:
