@@ -29,7 +29,7 @@ from memory_bank.frontends.http.endpoint import (
     token,
 )
 from memory_bank.frontends.http.path_redaction import PathRedaction
-from memory_bank.frontends.mcp.notifications import InvalidMessage, message_of, refused, text_of
+from memory_bank.frontends.mcp.messages import InvalidMessage, message_of, refused, text_of
 from memory_bank.frontends.mcp.server import MemoryServer
 
 PATH = "/mcp"

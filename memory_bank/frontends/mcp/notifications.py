@@ -1,4 +1,4 @@
-"""Notifications that notes changed, for each protocol version, and messages that can't be read."""
+"""Notifications that notes changed, for each protocol version."""
 
 from __future__ import annotations
 
@@ -23,24 +23,6 @@ from memory_bank.sessions.events import Happened
 
 if TYPE_CHECKING:  # a server answers before it loads an index
     from memory_bank.memory.maintenance import ChangedPaths
-
-
-from dataclasses import dataclass
-
-from mcp_types import (
-    INTERNAL_ERROR,
-    INVALID_REQUEST,
-    PARSE_ERROR,
-    ErrorData,
-    JSONRPCError,
-    JSONRPCMessage,
-    JSONRPCRequest,
-    JSONRPCResponse,
-    RequestId,
-    jsonrpc_message_adapter,
-)
-from pydantic import ValidationError
-from pydantic_core import from_json
 
 NOTE, TAGS, RECENT = "memory://note/", "memory://tags", "memory://recent"
 
@@ -158,65 +140,3 @@ def _uris(paths: Iterable[str]) -> Iterable[str]:
     for path in paths:
         yield uri_of(path)
         yield uri_of(path).removesuffix(".md")
-
-
-@dataclass(frozen=True, slots=True)
-class InvalidMessage:
-    """An invalid message."""
-
-    answer: JSONRPCError
-    """The error for the sender."""
-
-
-def message_of(data: bytes) -> JSONRPCMessage | InvalidMessage:
-    """Parse one message from UTF-8 bytes.
-
-    Refused as invalid JSON (-32700), besides what JSON forbids: halves of surrogate pairs, NaN and
-    infinity, integers of more than 4,300 digits, more than 200 levels of nesting. Refused as an
-    invalid request (-32600): what is not JSON-RPC 2.0, a batch, and a request whose id is neither
-    a string nor an integer.
-    """
-    try:
-        value = from_json(data, allow_inf_nan=False)
-    except ValueError as error:
-        return refused(PARSE_ERROR, f"Parse error: {error}")
-    try:
-        message = jsonrpc_message_adapter.validate_python(value, by_name=False)
-    except ValidationError:
-        return refused(INVALID_REQUEST, _reason(value), _id_of(value))
-    if "id" in value and "method" in value and not isinstance(message, JSONRPCRequest):
-        # the model of notifications accepts what the model of requests refused
-        return refused(
-            INVALID_REQUEST, "Invalid request: its id is neither a string nor an integer"
-        )
-    return message
-
-
-def refused(code: int, reason: str, request: RequestId | None = None) -> InvalidMessage:
-    """Return the error answer to an invalid message."""
-    error = ErrorData(code=code, message=reason)
-    return InvalidMessage(JSONRPCError(jsonrpc="2.0", id=request, error=error))
-
-
-def text_of(message: JSONRPCMessage) -> str:
-    """Return a message as JSON on one line; an error if it can't be written as JSON."""
-    try:
-        return message.model_dump_json(by_alias=True, exclude_unset=True)
-    except ValueError:  # half of a surrogate pair, or an object that JSON has no form for
-        if not isinstance(message, JSONRPCResponse | JSONRPCError):
-            raise
-        error = ErrorData(code=INTERNAL_ERROR, message="The answer can't be written as JSON")
-        answer = JSONRPCError(jsonrpc="2.0", id=message.id, error=error)
-        return answer.model_dump_json(by_alias=True, exclude_unset=True)
-
-
-def _reason(value: object) -> str:
-    if isinstance(value, list):
-        return "Invalid request: a batch; send its messages one by one"
-    return "Invalid request: not a JSON-RPC 2.0 message"
-
-
-def _id_of(value: Any) -> RequestId | None:  # noqa: ANN401  (any JSON)
-    """Return the id of an invalid request, if it has a valid one."""
-    found = value.get("id") if isinstance(value, dict) and "method" in value else None
-    return found if isinstance(found, str | int) and not isinstance(found, bool) else None

@@ -48,13 +48,8 @@ from memory_bank.base.errors import BadInput, exhausted
 from memory_bank.base.version import __version__
 from memory_bank.frontends.mcp import resources
 from memory_bank.frontends.mcp.hints import worded
-from memory_bank.frontends.mcp.notifications import (
-    Changes,
-    InvalidMessage,
-    message_of,
-    refused,
-    text_of,
-)
+from memory_bank.frontends.mcp.messages import InvalidMessage, message_of, refused, text_of
+from memory_bank.frontends.mcp.notifications import Changes
 from memory_bank.frontends.mcp.tool import failed
 from memory_bank.frontends.mcp.toolbox import Toolbox
 from memory_bank.frontends.mcp.transports import claim
