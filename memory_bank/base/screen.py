@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from unicodedata import combining, east_asian_width
@@ -179,6 +179,19 @@ class Call(Protocol):
 
     def agreed(self, question: str, *, default: bool = False) -> bool:
         """Ask a person a question that is answered by yes or no; there must be one."""
+
+
+def listed(
+    call: Call, name: str, found: Collection[Any], show: Callable[[], None], nothing: str
+) -> int:
+    """Print what was found as JSON or by `show`, or say that there is nothing; return the code."""
+    if call.json:
+        call.document({"result_count": len(found), name: found})
+    elif found:
+        show()
+    else:
+        call.remark(nothing)
+    return FOUND if found else NOTHING
 
 
 def place(path: str | Path, line: int | None = None) -> str:

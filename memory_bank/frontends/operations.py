@@ -44,7 +44,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "hooks uninstall": ("agents.hooks_command", "", "Let a program no longer report its sessions"),
     "import": ("memory.import_notes", "Write", "Import notes from another program"),
     "init": ("agents.init_command", "Start", "Create a bank in a project, or one of your own"),
-    "links": ("memory.retrieval.hits", "Find", "List links, ghosts, paths and related notes"),
+    "links": ("memory.links", "Find", "List links, ghosts, paths and related notes"),
     "lint": ("review.lint_command", "Review", "Find problems in notes by rules, and fix some"),
     "log": ("trust.provenance", "Review", "List the commits that changed a note"),
     "mcp": ("agents.mcp_command", "Agents", "Set up agents' programs such as Claude Code or Cursor"),

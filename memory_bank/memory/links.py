@@ -1,16 +1,19 @@
-"""Links of a note, ghosts, paths between notes, and related notes."""
+"""Links of a note, ghosts, paths between notes, and related notes: `memory-bank links`."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from memory_bank.bank import open_index
 from memory_bank.bank.backlinks import GHOST, LinkShown, node_of, shown
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.open_index import View
+from memory_bank.base.operation import Param, operation
+from memory_bank.base.rendering import count, named
+from memory_bank.base.screen import FOUND, NOTHING, Call, Piece, cells, listed
 from memory_bank.search.manifest import document_rows, link_rows
 from memory_bank.search.manifest.link_rows import LinkRow
 
@@ -125,3 +128,107 @@ def _graph(bank: Bank) -> LinkGraph:
     )
 
     return LinkGraph(bank.read(lambda view: link_rows.edges(view.manifest)))
+
+
+@operation(
+    "links",
+    why="""
+    Lists the links from a note and to it, each with its type and the words around it. A link
+    target that is not a note is a ghost: a source file, a person, a note to be written. NAME may
+    be a ghost too: `links src/index.py` lists the notes that link to the file.
+
+    --path finds the shortest path of links between two notes, --related the notes that share
+    neighbours with this one.
+    """,
+    examples=(
+        ("memory-bank links tantivy", "in both directions"),
+        ("memory-bank links src/index.py", "what is known about a file"),
+        ("memory-bank links --ghosts", "all link targets that are not notes"),
+        ("memory-bank links tantivy --path bm25", "how two notes are connected"),
+    ),
+    group="Find",
+)
+def links(
+    call: Call,
+    *,
+    name: Annotated[str | None, Param(argument=True, complete="notes")] = None,
+    only_ghosts: Annotated[
+        bool, Param("Only ghosts: of this note, or of the whole bank", flags="--ghosts")
+    ] = False,
+    other: Annotated[
+        str | None, Param("Path to a note", flags="--path", metavar="OTHER", complete="notes")
+    ] = None,
+    near: Annotated[bool, Param("Notes that share neighbours with it", flags="--related")] = False,
+) -> int:
+    """List links, ghosts, paths and related notes."""
+    if sum((only_ghosts, other is not None, near)) > 1:
+        raise call.usage_error("choose one: --ghosts, --path, or --related")
+    if name is None and not only_ghosts:
+        raise call.usage_error("name a note, or give --ghosts")
+    line, table = call.console.line, call.console.table
+    with call.open() as bank:
+        if name is None:
+            ends = ghosts(bank)
+            rows = [(one.name, str(one.count), _some(one.sources)) for one in ends]
+            titles = ("ghost", "links", "from")
+            return listed(call, "ghosts", ends, lambda: table(titles, rows), "no ghosts")
+        if other is not None:
+            steps = path_between(bank, name, other)
+            nothing = f"no path of links connects {name} and {other}"
+
+            def show() -> None:
+                for step in steps:
+                    line(named(step.source), "  ", (step.type, "tag"), f" → {step.target}")
+
+            return listed(call, "steps", steps, show, nothing)
+        if near:
+            found = related(bank, name)
+            scores = [(_target(call, one.path), f"{one.score:.2f}") for one in found]
+            heads = ("related", "score")
+            nothing = f"no notes are related to {name}"
+            return listed(call, "related", found, lambda: table(heads, scores), nothing)
+        return _links(call, bank, name, ghosts=only_ghosts)
+
+
+def _links(call: Call, bank: Bank, name: str, *, ghosts: bool) -> int:
+    found = links_of(bank, name)
+    into = () if ghosts else found.incoming
+    out = [link for link in found.outgoing if not ghosts or link.target.startswith(GHOST)]
+    if call.json:
+        call.document({"path": found.path, "outgoing": out, "incoming": into})
+        return FOUND if out or into else NOTHING
+    for heading, links in (("from", out), ("to", into)):
+        if links:
+            call.console.line(
+                (f"{count(len(links), 'link')} {heading} {named(found.path)}", "bold")
+            )
+        for link in links:
+            _show(call, link)
+    if not out and not into:
+        call.remark(f"{found.path} has no {'such ' if ghosts else ''}links")
+    return FOUND if out or into else NOTHING
+
+
+def _show(call: Call, link: LinkShown) -> None:
+    console = call.console
+    where = (call.place(link.source, link.line), "place")
+    does: tuple[Piece, ...] = ((link.type, "tag"), f" → {link.target}")
+    wide = sum(map(cells, ("  ", where[0], "  ", link.type, " → ", link.target)))
+    if console.terminal and wide > console.columns:
+        console.line("  ", where)
+        console.line("    ", *does)
+    else:
+        console.line("  ", where, "  ", *does)
+    if link.problem:
+        console.line("      ", (link.problem, "bad"))
+    console.block(link.context, "      ", "dim")
+
+
+def _target(call: Call, path: str) -> str:
+    return path if path.startswith(GHOST) else call.place(path, 1)
+
+
+def _some(paths: Sequence[str], most: int = 3) -> str:
+    """Return the first few paths, and the number of the others."""
+    more = f" and {len(paths) - most} more" if len(paths) > most else ""
+    return ", ".join(paths[:most]) + more

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from memory_bank.bank.backlinks import LinkShown
 from memory_bank.bank.bank import Bank
 from memory_bank.base.rendering import count, named, same_words, visible
-from memory_bank.base.screen import FOUND, NOTHING, Call, cells, cut, place
+from memory_bank.base.screen import FOUND, NOTHING, Call, cells, cut, listed, place
 from memory_bank.memory.records import (
     Confirmation,
     Imported,
@@ -172,13 +172,10 @@ def _source(call: Call, text: str) -> None:
 
 def tags(call: Call, found: Mapping[str, int]) -> int:
     """Show each tag and its number of notes."""
-    if call.json:
-        call.document({"result_count": len(found), "tags": found})
-    elif found:
-        call.console.table(("tag", "notes"), [(tag, str(number)) for tag, number in found.items()])
-    else:
-        call.remark("no tags")
-    return FOUND if found else NOTHING
+    rows = [(tag, str(number)) for tag, number in found.items()]
+    return listed(
+        call, "tags", found, lambda: call.console.table(("tag", "notes"), rows), "no tags"
+    )
 
 
 def stats(call: Call, found: Stats, bank: Bank) -> None:
@@ -320,17 +317,13 @@ def deleted(call: Call, done: Sequence[TrashedNote]) -> None:
 
 def trash(call: Call, found: Sequence[TrashedNote], name: str = "") -> int:
     """Show deleted notes with the versions that `restore` takes."""
-    if call.json:
-        call.document({"result_count": len(found), "trash": found})
-    elif found:
-        rows = [
-            (note.path.removesuffix(".md"), _when(note), _short(note, found), note.first_line)
-            for note in found
-        ]
-        call.console.table(("name", "deleted", "version", "first line"), rows)
-    else:
-        call.remark(f"there is no {name!r} in the trash" if name else "the trash is empty")
-    return FOUND if found else NOTHING
+    rows = [
+        (note.path.removesuffix(".md"), _when(note), _short(note, found), note.first_line)
+        for note in found
+    ]
+    heads = ("name", "deleted", "version", "first line")
+    nothing = f"there is no {name!r} in the trash" if name else "the trash is empty"
+    return listed(call, "trash", found, lambda: call.console.table(heads, rows), nothing)
 
 
 def _when(note: TrashedNote) -> str:

@@ -2,155 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, NamedTuple
+from typing import NamedTuple
 
-from memory_bank.bank.backlinks import LinkShown
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.hits import RecalledNote
 from memory_bank.bank.note_files import SESSION
 from memory_bank.base.dates import iso
-from memory_bank.base.operation import Param, operation
-from memory_bank.base.rendering import count, named
-from memory_bank.base.screen import FOUND, NOTHING, Call, Piece, cells
 from memory_bank.base.text import estimate
 from memory_bank.memory.retrieval.ask_results import CommitResult
 from memory_bank.search import snippets
 from memory_bank.search.manifest import filters
 from memory_bank.search.query import parse
-
-_GHOST = "ghost:"
-
-
-@operation(
-    "links",
-    why="""
-    Lists the links from a note and to it, each with its type and the words around it. A link
-    target that is not a note is a ghost: a source file, a person, a note to be written. NAME may
-    be a ghost too: `links src/index.py` lists the notes that link to the file.
-
-    --path finds the shortest path of links between two notes, --related the notes that share
-    neighbours with this one.
-    """,
-    examples=(
-        ("memory-bank links tantivy", "in both directions"),
-        ("memory-bank links src/index.py", "what is known about a file"),
-        ("memory-bank links --ghosts", "all link targets that are not notes"),
-        ("memory-bank links tantivy --path bm25", "how two notes are connected"),
-    ),
-    group="Find",
-)
-def links(
-    call: Call,
-    *,
-    name: Annotated[str | None, Param(argument=True, complete="notes")] = None,
-    ghosts: Annotated[bool, Param("Only ghosts: of this note, or of the whole bank")] = False,
-    other: Annotated[
-        str | None, Param("Path to a note", flags="--path", metavar="OTHER", complete="notes")
-    ] = None,
-    related: Annotated[bool, Param("Notes that share neighbours with it")] = False,
-) -> int:
-    """List links, ghosts, paths and related notes."""
-    if sum((ghosts, other is not None, related)) > 1:
-        raise call.usage_error("choose one: --ghosts, --path, or --related")
-    if name is None and not ghosts:
-        raise call.usage_error("name a note, or give --ghosts")
-    with call.open() as bank:
-        if name is None:
-            return _all_ghosts(call, bank)
-        if other is not None:
-            return _path(call, bank, name, other)
-        if related:
-            return _related(call, bank, name)
-        return _links(call, bank, name, ghosts=ghosts)
-
-
-def _links(call: Call, bank: Bank, name: str, *, ghosts: bool) -> int:
-    from memory_bank.memory.links import links_of
-
-    found = links_of(bank, name)
-    into = () if ghosts else found.incoming
-    out = [link for link in found.outgoing if not ghosts or link.target.startswith(_GHOST)]
-    if call.json:
-        call.document({"path": found.path, "outgoing": out, "incoming": into})
-        return FOUND if out or into else NOTHING
-    for heading, links in (("from", out), ("to", into)):
-        if links:
-            call.console.line(
-                (f"{count(len(links), 'link')} {heading} {named(found.path)}", "bold")
-            )
-        for link in links:
-            _show(call, link)
-    if not out and not into:
-        call.remark(f"{found.path} has no {'such ' if ghosts else ''}links")
-    return FOUND if out or into else NOTHING
-
-
-def _show(call: Call, link: LinkShown) -> None:
-    console = call.console
-    where = (call.place(link.source, link.line), "place")
-    does: tuple[Piece, ...] = ((link.type, "tag"), f" → {link.target}")
-    wide = sum(map(cells, ("  ", where[0], "  ", link.type, " → ", link.target)))
-    if console.terminal and wide > console.columns:
-        console.line("  ", where)
-        console.line("    ", *does)
-    else:
-        console.line("  ", where, "  ", *does)
-    if link.problem:
-        console.line("      ", (link.problem, "bad"))
-    console.block(link.context, "      ", "dim")
-
-
-def _all_ghosts(call: Call, bank: Bank) -> int:
-    from memory_bank.memory import links
-
-    found = links.ghosts(bank)
-    if call.json:
-        call.document({"result_count": len(found), "ghosts": found})
-    elif not found:
-        call.remark("no ghosts")
-    else:
-        rows = [(ghost.name, str(ghost.count), _some(ghost.sources)) for ghost in found]
-        call.console.table(("ghost", "links", "from"), rows)
-    return FOUND if found else NOTHING
-
-
-def _path(call: Call, bank: Bank, name: str, other: str) -> int:
-    from memory_bank.memory import links
-
-    steps = links.path_between(bank, name, other)
-    if call.json:
-        call.document({"result_count": len(steps), "steps": steps})
-    elif not steps:
-        call.remark(f"no path of links connects {name} and {other}")
-    for step in () if call.json else steps:
-        call.console.line(named(step.source), "  ", (step.type, "tag"), f" → {step.target}")
-    return FOUND if steps else NOTHING
-
-
-def _related(call: Call, bank: Bank, name: str) -> int:
-    from memory_bank.memory import links
-
-    found = links.related(bank, name)
-    if call.json:
-        call.document({"result_count": len(found), "related": found})
-    elif not found:
-        call.remark(f"no notes are related to {name}")
-    else:
-        rows = [(_target(call, near.path), f"{near.score:.2f}") for near in found]
-        call.console.table(("related", "score"), rows)
-    return FOUND if found else NOTHING
-
-
-def _target(call: Call, path: str) -> str:
-    return path if path.startswith(_GHOST) else call.place(path, 1)
-
-
-def _some(paths: Sequence[str], most: int = 3) -> str:
-    """Return the first few paths, and the number of the others."""
-    more = f" and {len(paths) - most} more" if len(paths) > most else ""
-    return ", ".join(paths[:most]) + more
 
 
 class AsOf(NamedTuple):
