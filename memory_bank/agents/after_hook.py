@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from memory_bank.agents.hook_context import Quoting, prepare
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.base.errors import BadInput
 from memory_bank.sessions.compress import compress
@@ -12,30 +11,24 @@ from memory_bank.sessions.queue import EventQueue
 from memory_bank.sessions.sessions import end_killed, end_session
 
 
-def run(
-    root: str, session_id: str, kind: str, tokens: tuple[int, int], quotes: Quoting
-) -> list[str]:
+def run(root: str, session_id: str, kind: str, tokens: tuple[int, int]) -> list[str]:
     """Store a session's tokens, compress what waits, and end the session at its end.
 
     At the start of a session, what others have left is compressed too, and those whose programs
-    were killed are ended. At both, what the next session is told is prepared. Events that the
-    client's model is to compress wait for the session's end. Returns problems.
-    Raises MemoryBankError.
+    were killed are ended. Events that the client's model is to compress wait for the session's end.
+    Returns problems. Raises MemoryBankError.
     """
     with open_bank(root) as bank:
         _count(bank, session_id, tokens)
         if kind == "end":
             with suppress(BadInput):  # nothing of it was stored
                 end_session(bank, session_id)
-            prepare(bank, quotes)
             return []
         if kind == "compact" or (kind != "start" and bank.settings.compression.mode == "client"):
             return []  # the turn goes on; or the client's server, which can ask its model, does it
         if kind != "start":
             return compress(bank, session_id).problems
-        problems = [*compress(bank).problems, *end_killed(bank, session_id)]
-        prepare(bank, quotes)
-        return problems
+        return [*compress(bank).problems, *end_killed(bank, session_id)]
 
 
 def _count(bank: Bank, session_id: str, tokens: tuple[int, int]) -> None:

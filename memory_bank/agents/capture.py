@@ -11,7 +11,7 @@ import time
 from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from memory_bank.agents.clients.base import HookEvent
 from memory_bank.agents.hook_bank import HookBank
@@ -19,7 +19,7 @@ from memory_bank.agents.payload import message_key
 from memory_bank.base.errors import BadInput
 from memory_bank.base.plugins import pattern
 from memory_bank.sessions.queue import EventQueue
-from memory_bank.sessions.queue_rows import MESSAGE, Captured, Event, NewPrompt, NewSession, time_of
+from memory_bank.sessions.queue_rows import MESSAGE, Event, NewPrompt, NewSession, time_of
 from memory_bank.sessions.redaction import SECRET, redact, redact_id, redact_value
 
 MOST_TEXT = 20_000
@@ -73,15 +73,6 @@ _BY_COMMAND = pattern(r"\b(?:memory-bank|mb)\s+(?:remember|append|edit|promote|s
 _FORGET = pattern(r"\b(?:memory[-_]bank|mb)\b[^\n;&|]*?\sforget\b")
 
 
-class Stored(NamedTuple):
-    """What `capture` did."""
-
-    captured: Captured | None
-    """None if there was nothing to store."""
-    full: bool
-    """Whether this event filled a batch that is to be compressed."""
-
-
 def queue_of(bank: HookBank) -> EventQueue:
     """Return the queue of a bank, which is opened when it is used.
 
@@ -97,12 +88,13 @@ def queue_of(bank: HookBank) -> EventQueue:
     return EventQueue(Path(bank.state), repaired)
 
 
-def capture(bank: HookBank, queue: EventQueue, event: HookEvent, git: str = "") -> Stored:
+def capture(bank: HookBank, queue: EventQueue, event: HookEvent, git: str = "") -> bool:
     """Store an event of a hook durably in the bank's queue, without secrets and private spans.
 
     Use of this program's own tools is not an event, but whether the agent saved something by them
     is remembered. A command line that forgets a text has that text, so it is no event either.
-    `git` is a git state as JSON. Raises StorageFailed, Busy.
+    `git` is a git state as JSON. Returns whether this event filled a batch that is to be
+    compressed. Raises StorageFailed, Busy.
     """
     session = NewSession(
         event.session_id, bank.project, event.agent, event.created_at or time.time(), git
@@ -121,7 +113,7 @@ def capture(bank: HookBank, queue: EventQueue, event: HookEvent, git: str = "") 
         if not (is_own(event.tool_name) or forgets(event.tool_input)):
             stored = _event(bank, event, counts, secrets)
     elif event.kind != "start":
-        return Stored(None, full=False)
+        return False
     done = queue.capture(
         session,
         prompt=prompt,
@@ -134,7 +126,7 @@ def capture(bank: HookBank, queue: EventQueue, event: HookEvent, git: str = "") 
         _redact_note(bank, queue, event.session_id, secrets)
     limit = bank.max_batch_tokens
     # within a turn nothing is compressed, so that it is told as one
-    return Stored(done, full=event.kind == "prompt" and done.waiting > limit)
+    return event.kind == "prompt" and done.waiting > limit
 
 
 def _redact_note(

@@ -168,7 +168,7 @@ def _handled(name: str, bank: HookBank, event: HookEvent) -> str:
     if event.kind == "start":
         return _started(name, bank, event)
     _open.append(capture.queue_of(bank))
-    if capture.capture(bank, _open[-1], event).full:
+    if capture.capture(bank, _open[-1], event):
         _follow(name, bank, event)
     if event.kind != "prompt":
         return ""
@@ -180,18 +180,13 @@ def _handled(name: str, bank: HookBank, event: HookEvent) -> str:
 
 def _started(name: str, bank: HookBank, event: HookEvent) -> str:
     """Store that a session started, and return what its agent is told."""
-    from memory_bank.agents import hook_answers, hook_context
+    from memory_bank.agents import hook_answers
     from memory_bank.base.text import Quotes
 
-    prepared = hook_context.read(bank)
-    git = prepared.git if prepared else hook_answers.git_of(bank)
     _open.append(capture.queue_of(bank))
-    others_wait = bool(_open[-1].waiting())
-    stored = capture.capture(bank, _open[-1], event, git)
+    capture.capture(bank, _open[-1], event, hook_answers.git_of(bank))
     _follow(name, bank, event)
-    if others_wait or stored.captured is None or not stored.captured.new_session:
-        prepared = None
-    return hook_answers.start_context(bank, event.session_id, Quotes(), prepared)
+    return hook_answers.start_context(bank, event.session_id, Quotes())
 
 
 def _follow(name: str, bank: HookBank, event: HookEvent) -> None:
@@ -211,7 +206,6 @@ def _after(args: Sequence[str], place: _Place) -> None:
     from pathlib import Path
 
     from memory_bank.agents import after_hook
-    from memory_bank.base.text import Quotes
 
     client = clients.load(args[0])
     given = json.loads(args[2])
@@ -221,7 +215,7 @@ def _after(args: Sequence[str], place: _Place) -> None:
         with suppress(OSError, RecursionError):  # some programs write it late, or not at all
             read = client.read_transcript(Path(given["transcript"]))
             tokens = read.input_tokens, read.output_tokens
-    for problem in after_hook.run(given["root"], given["session"], given["kind"], tokens, Quotes()):
+    for problem in after_hook.run(given["root"], given["session"], given["kind"], tokens):
         _log(args, problem, place)
 
 

@@ -9,11 +9,9 @@ from typing import TYPE_CHECKING
 
 from memory_bank.agents.capture import queue_of
 from memory_bank.agents.hook_bank import HookBank
-from memory_bank.agents.hook_context import Quoting
-from memory_bank.base.text import estimate
+from memory_bank.base.text import Quotes, estimate
 
 if TYPE_CHECKING:
-    from memory_bank.agents.hook_context import Prepared
     from memory_bank.bank.bank import Bank
     from memory_bank.bank.hits import RecalledNote
 
@@ -106,13 +104,8 @@ def is_question(prompt: str) -> bool:
     return prompt.lstrip().startswith(QUESTION.partition("{")[0])
 
 
-def start_context(
-    found: HookBank, session_id: str, quotes: Quoting, prepared: Prepared | None = None
-) -> str:
+def start_context(found: HookBank, session_id: str, quotes: Quotes) -> str:
     """Return what an agent is told when its session starts, quoted; empty if that is nothing."""
-    if prepared is not None:
-        told = prepared.quoted and quotes.introduced(prepared.quoted)
-        return f"{prepared.before}{told}{prepared.after}"
     from memory_bank.agents.rule_files import untold
     from memory_bank.bank.bank import open_bank
     from memory_bank.sessions.start import start_text
@@ -126,7 +119,7 @@ _JOINED = 4
 """Most tokens that a quote has more than its parts, which are estimated alone."""
 
 
-def prompt_context(found: HookBank, prompt: str, session_id: str, quotes: Quoting) -> str:
+def prompt_context(found: HookBank, prompt: str, session_id: str, quotes: Quotes) -> str:
     """Return excerpts of the notes that answer a prompt, quoted, each note once in a session.
 
     They fit `sessions.prompt_tokens`; a note that is only a weak match is left out, and a prompt
@@ -191,7 +184,7 @@ def _ruled(bank: Bank, prompt: str) -> dict[str, str]:
     return {one.path: rules_block.described(one, whole=True) for one in chosen}
 
 
-def _quoted(note: RecalledNote, quotes: Quoting, text: str = "") -> str:
+def _quoted(note: RecalledNote, quotes: Quotes, text: str = "") -> str:
     about: dict[str, object] = {
         "at": f"{note.path}:{note.line}",
         "type": note.type,

@@ -150,8 +150,6 @@ def project_name(folder: str) -> str:
     return name
 
 
-PREPARED_CONTEXT = "context.json"
-
 StatSignature = tuple[int, int, int, int]
 """Size, mtime and ctime in ns, inode."""
 

@@ -213,7 +213,7 @@ class EventQueue(QueueFile):
 
         def work(base: Connection) -> Captured:
             if self.forgotten(session.session_id):
-                return Captured(new_session=False, prompt_number=0, event_id=0, stored=False)
+                return Captured(prompt_number=0, event_id=0, stored=False)
             new = queue_rows.create(base, session)
             number, event_id, stored = queue_rows.last_number(base, session.session_id), 0, True
             if prompt is not None:
@@ -229,7 +229,7 @@ class EventQueue(QueueFile):
                 sql = "INSERT OR REPLACE INTO received VALUES (?, ?, ?)"
                 base.execute(sql, (session.agent, received, time.time()))
             waiting = queue_rows.waiting(base, session.session_id) if event_id or prompt else (0, 0)
-            return Captured(new, number, event_id, stored, *waiting)
+            return Captured(number, event_id, stored, *waiting)
 
         return self._write(work)
 

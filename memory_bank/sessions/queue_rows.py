@@ -49,7 +49,6 @@ Row = tuple[Any, ...]
 class Captured(NamedTuple):
     """What `EventQueue.capture` stored."""
 
-    new_session: bool
     prompt_number: int
     """That of the prompt, else of the session's last one; 0 before the first."""
     event_id: int

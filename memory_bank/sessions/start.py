@@ -31,7 +31,7 @@ _MOST = {"steps": 5, "rules": 5, "learned": 8, "decisions": 6, "changed": 5}
 _NOTES = ("decisions", "changed")
 """Parts whose lines are titles: notes may differ in one word of it."""
 
-_LINE, _SESSIONS, _FILES, _LAST = 150, 20, 60, "Ask the tools recall and search for more."
+_LINE, _SESSIONS, _LAST = 150, 20, "Ask the tools recall and search for more."
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +41,6 @@ class StartText:
     text: str
     """Markdown; empty if nothing is known."""
     tokens: int
-    files: tuple[str, ...] = ()
-    """Files of the work that is told; their changes may order it anew."""
 
 
 def start_text(
@@ -64,7 +62,7 @@ def start_text(
     compress_now(bank)
     bank.catch_up()
     with bank.lock:
-        told, files = bank.read(lambda view: _parts(bank, view, project, session_id, rules))
+        told = bank.read(lambda view: _parts(bank, view, project, session_id, rules))
     if not told:
         return StartText("", 0)
     head = f"# Memory of {project or project_of(bank)}"
@@ -72,7 +70,7 @@ def start_text(
         body = "\n\n".join("\n".join([f"**{name}**:", *lines]) for name, lines in told if lines)
         text = "\n\n".join((head, quote(body), _LAST))
         if estimate(text) <= MOST_TOKENS or not any(lines for _, lines in told):
-            return StartText(text, estimate(text), files)
+            return StartText(text, estimate(text))
         _shorten(told)
 
 
@@ -88,7 +86,7 @@ def _shorten(parts: list[Part]) -> None:
 
 def _parts(
     bank: Bank, view: View, project: str, session_id: str, rules: Sequence[str]
-) -> tuple[list[Part], tuple[str, ...]]:
+) -> list[Part]:
     limits = bank.settings.context._replace(session_limit=_SESSIONS)
     now = datetime.now(UTC)
     found = context.sessions_of(bank, view, project, limits, now)
@@ -117,8 +115,7 @@ def _parts(
         ("Learned and done in the last sessions", _lines(learned, "learned")),
         *_of_bank(bank, view, others[0] if others else None),
     ]
-    files = dict.fromkeys(path for one in recent for path in one.files_modified)
-    return parts if any(lines for _, lines in parts) else [], tuple(files)[:_FILES]
+    return parts if any(lines for _, lines in parts) else []
 
 
 _NO_STATE = GitState("", "", "")

@@ -98,10 +98,10 @@ def test_keeps_events_until_they_are_removed(queue: EventQueue) -> None:
 def test_captures_all_of_a_hook_in_one_transaction(queue: EventQueue) -> None:
     session = NewSession("s", "shop", "codex")
     counts = {"redactions": 1}
-    assert queue.capture(session) == (True, 0, 0, True, 0, 0)
+    assert queue.capture(session) == (0, 0, True, 0, 0)
     prompt = NewPrompt("do it", "p")
-    assert queue.capture(session, prompt=prompt, counts=counts)[1:4] == (1, 0, True)
-    assert queue.capture(session, prompt=prompt, counts=counts)[1:4] == (1, 0, False)
+    assert queue.capture(session, prompt=prompt, counts=counts)[:3] == (1, 0, True)
+    assert queue.capture(session, prompt=prompt, counts=counts)[:3] == (1, 0, False)
     event = Event(0, "s", "Bash", "{}", "out", 0, NOW, key="k")
     stored = queue.capture(session, event=event, counts=counts, received="PostToolUse")
     assert stored[1:] == (1, 1, True, 2, 2)

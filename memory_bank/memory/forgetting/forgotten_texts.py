@@ -10,7 +10,6 @@ from memory_bank.bank import hook_log
 from memory_bank.bank.note_files import open_history
 from memory_bank.bank.revisions import copies
 from memory_bank.base.errors import BadInput, MemoryBankError, NoteExists
-from memory_bank.base.filenames import PREPARED_CONTEXT
 from memory_bank.base.paths import INDEX
 from memory_bank.base.removed_text import RemovedText
 from memory_bank.base.setting_sections import OBSERVATION_TYPES
@@ -205,7 +204,6 @@ def clean(run: Removal) -> None:
     _remove_copies(run)
     if run.dry_run:
         return
-    (run.state / PREPARED_CONTEXT).unlink(missing_ok=True)
     for file in (EventQueue(run.state, run.bank.add_repaired), *run.bank.logs.all()):
         with run.trying(str(file.file)):
             if not file.scrub():

@@ -1,4 +1,4 @@
-"""The start of a session is told what the end of the one before has prepared, while that holds."""
+"""What agents are told when a session starts, and with a prompt."""
 
 from __future__ import annotations
 
@@ -8,11 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank.agents import after_hook, hook_context
+from memory_bank.agents import after_hook
 from memory_bank.agents.hook_bank import HookBank, find
 from memory_bank.bank.bank import open_bank
-from memory_bank.base import filenames
-from memory_bank.base.text import Quotes
 from memory_bank.sessions.sessions import end_session, start_session, store_observation
 from tests.agents.hooks.conftest import Hook
 
@@ -27,7 +25,7 @@ def ended(project: Path) -> HookBank:
         store_observation(
             bank, "before", obs_type="decision", title="The osprey dives", narrative="Deep."
         )
-    after_hook.run(str(project / ".memories"), "before", "end", (0, 0), Quotes())
+    after_hook.run(str(project / ".memories"), "before", "end", (0, 0))
     found = find(str(project))
     assert found is not None
     return found
@@ -44,39 +42,10 @@ def without_mark(text: str) -> str:
     return text.replace(mark, "MARK") if mark else text
 
 
-def test_what_was_prepared_is_what_would_be_told(ended: HookBank, hook: Hook) -> None:
-    assert hook_context.read(ended) is not None
-    prepared = started(hook, "first")
-    Path(ended.state, filenames.PREPARED_CONTEXT).unlink()
-    assert without_mark(prepared) == without_mark(started(hook, "second"))
-    assert "The osprey dives" in prepared
-
-
 def test_each_start_quotes_with_a_mark_of_its_own(ended: HookBank, hook: Hook) -> None:
     said = [started(hook, name) for name in ("first", "second")]
     assert said[0] != said[1]
     assert without_mark(said[0]) == without_mark(said[1])
-
-
-@pytest.mark.parametrize("what", ["note", "new note", "commit", "branch", "packed", "settings"])
-def test_it_holds_until_something_changes(
-    ended: HookBank, project: Path, git: Git, what: str
-) -> None:
-    note = next((project / ".memories").rglob("*.md"))
-    if what == "note":
-        note.write_text(note.read_text() + "\nmore\n")
-    elif what == "new note":
-        (project / ".memories/new.md").write_text("# New\n")
-    elif what == "commit":
-        git(project, "commit", "-q", "--allow-empty", "-m", "Empty")
-    elif what == "branch":
-        git(project, "checkout", "-q", "-b", "other")
-    elif what == "settings":
-        (project / ".memories/config.toml").write_text("[context]\nobservation_limit = 0\n")
-    else:
-        git(project, "pack-refs", "--all")
-    holds = what == "packed"  # another form of the same
-    assert (hook_context.read(ended) is not None) == holds
 
 
 def test_a_change_is_told_at_the_next_start(ended: HookBank, project: Path, hook: Hook) -> None:
@@ -103,29 +72,8 @@ def test_a_resumed_session_is_not_told_its_own_request(ended: HookBank, hook: Ho
     hook("claude-code", "UserPromptSubmit", prompt)
     with open_bank(ended.root) as bank:
         end_session(bank, "own")
-    after_hook.run(ended.root, "own", "end", (0, 0), Quotes())
+    after_hook.run(ended.root, "own", "end", (0, 0))
     assert "count all the wrens" not in started(hook, "own")
-
-
-@pytest.mark.parametrize("damage", ["", "[1]", "{}", '["a", "b", 7]', "\0"])
-def test_a_damaged_file_is_made_again(ended: HookBank, hook: Hook, damage: str) -> None:
-    Path(ended.state, filenames.PREPARED_CONTEXT).write_text(damage)
-    assert hook_context.read(ended) is None
-    assert "The osprey dives" in started(hook)
-
-
-def test_forget_leaves_nothing_of_it(ended: HookBank) -> None:
-    from memory_bank.memory.forgetting.forget import forget
-
-    with open_bank(ended.root) as bank:
-        forget(bank, "osprey")
-    files = [file for file in Path(ended.state).rglob("*") if file.is_file()]
-    assert files
-    assert not [file for file in files if b"osprey" in file.read_bytes()]
-
-
-def test_nobody_else_can_read_it(ended: HookBank) -> None:
-    assert Path(ended.state, filenames.PREPARED_CONTEXT).stat().st_mode & 0o077 == 0
 
 
 def test_a_prompt_that_names_a_file_is_told_its_reviewed_rules_once(
