@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Annotated
 
-from memory_bank.bank import note_files
 from memory_bank.bank.bank import Bank
-from memory_bank.base.dates import iso
 from memory_bank.base.errors import BadInput, Conflict, MemoryBankError, NoteExists, UnreadableNote
 from memory_bank.base.operation import Param, Tags, Tool, operation
 from memory_bank.base.text import agent_name
@@ -18,9 +16,7 @@ from memory_bank.memory.alike import duplicates, linked
 from memory_bank.memory.change import check_size
 from memory_bank.memory.records import Item, Remembered
 from memory_bank.memory.remember import (
-    CREATED,
     DEFAULT_TYPE,
-    SCHEMA_VERSION,
     check_content,
     check_source,
     completed,
@@ -30,9 +26,9 @@ from memory_bank.memory.remember import (
     write_new,
 )
 from memory_bank.notes import front_matter, parsing
-from memory_bank.notes.identity import content_hash, note_id
+from memory_bank.notes.identity import content_hash
 from memory_bank.notes.names import new_path
-from memory_bank.notes.schema import check_tags, check_type, key_of, known_type, read_meta
+from memory_bank.notes.schema import check_type, known_type
 from memory_bank.search.manifest import document_rows
 from memory_bank.trust.author_keys import with_author_keys
 from memory_bank.trust.authors import record, warnings, writer
@@ -70,53 +66,26 @@ def create(
     by_agent = source_type == "agent"
     check_content(bank, content, by_agent=by_agent)
     check_source(source_type)
-    path = new_path(name, bank.layout)
-    created = datetime.now(UTC)
-    wanted = check_tags(tags)
-    metadata = {
-        "id": note_id(content, created),
-        "type": check_type(type),
-        "tags": list(wanted),
-        "created_at": created,
-        "source_type": source_type,
-        "source_agent": agent_name(source_agent),
-    }
     by = writer(source_type, source_agent)
-    given = content if by is None else with_author_keys(content, metadata)
-    text = _text(given, {key: value for key, value in metadata.items() if value}, wanted)
-    check_size(bank, text, by_agent=by_agent)
-    bank.store.create(path, text, given=content)
-    bank.catch_up()
-    unknown = record(bank, [path], by)
-    note = parsing.parse(path, parsing.encoded(text))
-    return Remembered(
-        schema_version=SCHEMA_VERSION,
-        note_id=note.meta.id or path,
-        action=CREATED,
-        content_hash=note.content_hash,
-        tags=note.meta.tags,
-        created_at=iso(note.meta.created_at or created),
-        path=path,
-        etag=note.etag,
-        type=note.meta.type,
-        source_type=note.meta.source_type or source_type,
-        warning=warnings(note_files.warning(bank.layout, path, note.meta.source_type), unknown),
-    )
-
-
-def _text(content: str, metadata: Mapping[str, object], tags: Sequence[str]) -> str:
-    """Return the text of a new note: the metadata is added to the content's front matter."""
+    if by is not None:
+        source = {"source_type": source_type, "source_agent": agent_name(source_agent)}
+        content = with_author_keys(content, source)
     parts = front_matter.split(content)
-    if parts.format == "none":
-        return front_matter.compose(metadata, content)
-    raw, faults = front_matter.metadata(parts)
-    if faults:
+    if faults := front_matter.metadata(parts)[1]:
         raise BadInput(faults[0].reason, "repair the front matter, or omit it to get a new one")
-    changes = {key: value for key, value in metadata.items() if key_of(raw, key) not in raw}
-    if tags:
-        changes[key_of(raw, "tags")] = list(dict.fromkeys([*read_meta(raw)[0].tags, *tags]))
-    text = front_matter.set_keys(content, changes)
-    return text if text.endswith("\n") else f"{text}\n"
+    item = Item(
+        parts.body,
+        check_type(type),
+        tags=tags,
+        name=new_path(name, bank.layout),
+        source_type=source_type,
+        source_agent=source_agent,
+        front_matter=parts.opening + parts.block + parts.closing,
+    )
+    done = write_new(bank, completed(bank, item), content_hash(parts.body), None)
+    bank.catch_up()
+    unknown = record(bank, [done.path], by)
+    return replace(done, warning=warnings(done.warning, unknown))
 
 
 REFUSED = "refused"

@@ -262,7 +262,7 @@ def write_new(
     meta, _ = read_meta(front_matter.metadata(front_matter.split(text))[0])
     if meta.id != number:
         check_id(meta.id)
-    path, etag = create_note(bank, text, item.content, item.type, item.name, key=meta.id or number)
+    path, etag = create_note(bank, text, item, key=meta.id or number)
     return Remembered(
         schema_version=SCHEMA_VERSION,
         note_id=meta.id,
@@ -432,22 +432,21 @@ def first_path(bank: Bank, content: str, kind: str, name: str) -> str:
     return f"{folder_of(kind)}/{slug(_first_words(content), _NAME_LIMIT)}.md"
 
 
-def create_note(
-    bank: Bank, text: str, content: str, kind: str, name: str, *, key: str
-) -> tuple[str, str]:
-    """Write a new note and return its path and etag; raise NoteExists for a taken `name`.
+def create_note(bank: Bank, text: str, item: Item, *, key: str) -> tuple[str, str]:
+    """Write an item as a new note and return its path and etag; raise NoteExists for a taken name.
 
     Where git knows several branches, the name ends with the start of the note's id `key`: two
     branches that remember texts with the same first words then make two files. A decision gets the
     next number where those in its folder have numbers.
     """
-    first = first_path(bank, content, kind, name)
-    if name:
-        return first, bank.store.create(first, text, given=content)
+    first = first_path(bank, item.content, item.type, item.name)
+    given = item.front_matter + item.content
+    if item.name:
+        return first, bank.store.create(first, text, given=given)
     stem = names.name_of(first)
     folder, _, words = stem.rpartition("/")
     says_number = names.record_name(words) and words.startswith(("adr", "0"))
-    if kind == _DECISION and not says_number:
+    if item.type == _DECISION and not says_number:
         others = (bank.layout.root / folder).glob(f"*{NOTE_SUFFIXES[0]}")
         stem = f"{folder}/{decision_records.next_number(one.stem for one in others)}{words}"
         first = f"{stem}.md"
@@ -458,7 +457,7 @@ def create_note(
     for number in range(1, _MOST_NAMES):
         path = first if number == 1 else f"{stem}-{number}.md"
         try:
-            return path, bank.store.create(path, text, given=content)
+            return path, bank.store.create(path, text, given=given)
         except NoteExists:
             continue
     raise NoteExists(f"{_MOST_NAMES} notes are named like {stem}.md", Hint.GIVE_NAME)
