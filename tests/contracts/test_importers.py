@@ -79,6 +79,11 @@ def source(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, Path]:
         file = tmp_path / "issues.jsonl"
         file.write_text("\n".join([*map(json.dumps, issues), "oops"]))
         return kind, file
+    if kind == "letta":
+        blocks = [{"label": name, "value": name} for name in ("osprey", "merlin", "")]
+        file = tmp_path / "birds.af"
+        file.write_text(json.dumps({"agents": [], "blocks": blocks}))
+        return kind, file
     if kind == "claude-mem":
         return kind, claude_mem_database(tmp_path / "claude-mem.db", ["Osprey", "Merlin", ""])
     folder = tmp_path / "source"
