@@ -1,12 +1,23 @@
-"""Find the bank of a hook's event, and the settings that decide what happens."""
+"""Find the bank of a hook's event, and the settings that decide what happens.
+
+A hook runs for each step of an agent, so what was found is kept in a file of the user's state and
+read without loading the settings, until one of the files that it depends on has changed.
+"""
 
 from __future__ import annotations
 
+import json
 import os
+import zlib
+from contextlib import suppress
 from typing import NamedTuple
 
 from memory_bank.base import filenames
-from memory_bank.base.filenames import project_name
+from memory_bank.base.filenames import project_name, user_state
+from memory_bank.base.version import __version__
+
+_Stamp = tuple[str, int, int, int]
+"""A path with its time of change, size and number; zeros if there is no such file."""
 
 
 class HookBank(NamedTuple):
@@ -32,12 +43,21 @@ def find(folder: str) -> HookBank | None:
 
     Raises BadSetting, StorageFailed.
     """
-    root = filenames.above(os.path.realpath(folder))
-    if not any(name.startswith("MEMORY_BANK") for name in os.environ):
-        if root is None and not os.path.exists(_user_settings()):
-            return None  # start-up: most folders have no bank
-        if root is not None and filenames.led_by(os.path.abspath(folder), root):
+    plain = not any(name.startswith("MEMORY_BANK") for name in os.environ)
+    real = os.path.realpath(folder)
+    root = filenames.above(real)
+    if plain and root is not None:
+        if filenames.led_by(os.path.abspath(folder), root):
             return None
+        if (kept := _kept(root)) is not None:
+            return kept
+    if plain and root is None and not os.path.exists(user_settings()):
+        return None
+    return _found(folder, keep=plain and root is not None)
+
+
+def _found(folder: str, *, keep: bool) -> HookBank | None:
+    """Find the bank with all that the settings say, and keep what was found."""
     from pathlib import Path
 
     from memory_bank.bank.bank_id import bank_id
@@ -56,9 +76,10 @@ def find(folder: str) -> HookBank | None:
             place = paths.at(paths.named(paths.project_name(Path(folder))))
     except NoBank:
         return None
+    stamps = _stamps(str(place.root))
     settings = load(place.root)
     identity = bank_id(place)
-    return HookBank(
+    found = HookBank(
         str(place.root),
         str(place.state(identity)),
         project_name(folder if place.root.name != filenames.FOLDER else str(place.project)),
@@ -68,9 +89,69 @@ def find(folder: str) -> HookBank | None:
         settings.sessions.prompt_tokens,
         settings.compression.max_batch_tokens,
     )
+    if keep and place.remembered().startswith(identity.encode()):  # it won't change at a commit
+        _keep(found, stamps)
+    return found
 
 
-def _user_settings() -> str:
+def user_settings() -> str:
     """Return the path of the user's settings."""
     home = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
     return os.path.join(home, "memory-bank", "config.toml")
+
+
+def _stamps(root: str) -> list[_Stamp]:
+    """Return the stamps of all files that what is kept depends on."""
+    project = os.path.dirname(root)
+    tree = project
+    while not os.path.lexists(os.path.join(tree, ".git")):
+        tree, before = os.path.dirname(tree), tree
+        if tree == before:
+            tree = project
+            break
+    git = os.path.join(tree, ".git")
+    settings = os.path.join(root, filenames.SETTINGS)
+    files = (user_settings(), settings, git, os.path.join(git, "config"))
+    return [_stamp(file) for file in files]
+
+
+def _stamp(file: str) -> _Stamp:
+    try:
+        found = os.stat(file)
+    except OSError:
+        return file, 0, 0, 0
+    if os.path.isdir(file):  # its time changes with each commit
+        return file, 0, 0, found.st_ino
+    return file, found.st_mtime_ns, found.st_size, found.st_ino
+
+
+def _file(root: str) -> str:
+    name = f"{zlib.crc32(os.fsencode(root)):08x}.json"
+    return os.path.join(user_state(), "hooks", name)
+
+
+def _kept(root: str) -> HookBank | None:
+    """Return what was kept about a bank, if nothing that it depends on has changed."""
+    try:
+        with open(_file(root), encoding="utf-8") as file:
+            version, stamps, values = json.load(file)
+        found = HookBank(*values)
+    except (OSError, ValueError, TypeError):
+        return None
+    if version != __version__ or found.root != root or not os.path.isdir(found.state):
+        return None
+    if [tuple(one) for one in stamps] != _stamps(root):
+        return None
+    return found._replace(allowed=tuple(found.allowed))
+
+
+def _keep(found: HookBank, stamps: list[_Stamp]) -> None:
+    """Write a file for `_kept`; without it, the next hook takes longer."""
+    name = _file(found.root)
+    temporary = f"{name}.{os.urandom(4).hex()}"
+    with suppress(OSError, UnicodeEncodeError):
+        os.makedirs(os.path.dirname(name), mode=0o700, exist_ok=True)
+        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with open(handle, "w", encoding="utf-8") as file:
+            json.dump([__version__, stamps, found], file)
+        os.replace(temporary, name)

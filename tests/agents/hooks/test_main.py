@@ -25,8 +25,9 @@ from memory_bank.sessions.queue import EventQueue
 from tests.agents.hooks.conftest import Hook
 
 HEAVY = (
-    "click", "rich", "pydantic", "mcp", "tantivy", "numpy", "asyncio", "markdown_it", "yaml",
-    "frontmatter", "memory_bank.bank.bank",
+    "click", "rich", "pydantic", "mcp", "tantivy", "numpy", "dataclasses", "subprocess", "asyncio",
+    "markdown_it", "yaml", "frontmatter",
+    "memory_bank.base.settings", "memory_bank.base.paths", "memory_bank.bank.bank",
 )  # fmt: skip
 
 
@@ -252,7 +253,7 @@ def loaded_by(hook: Hook, event: str, payload: dict[str, Any]) -> list[str]:
     return done.stdout.splitlines()[-1].split()
 
 
-def test_an_event_that_is_captured_loads_no_library(hook: Hook) -> None:
+def test_an_event_that_is_captured_loads_no_library_and_no_settings(hook: Hook) -> None:
     hook("claude-code", "PostToolUse", used(hook))
     assert loaded_by(hook, "PostToolUse", used(hook, tool_use_id="u")) == []
 
