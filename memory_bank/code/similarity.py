@@ -121,8 +121,6 @@ class WordTable:
         with self._table.guarded():
             base = self._table.opened()
             known = dict(base.execute("SELECT path, signature FROM words"))
-            if not known:
-                sqlite.discard(self._table.file.with_name("words.db"))  # of a former version
             changed = [path for path, one in wanted.items() if known.get(path) != _text(one)]
             gone = [(path,) for path in known if path not in wanted]
             if gone:

@@ -14,7 +14,7 @@ import sqlite3
 import time
 from array import array
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 from sqlite3 import Connection
 from typing import Any, NamedTuple
@@ -131,9 +131,6 @@ class History(sqlite.OpenedCache):
     def __init__(self, tree: Path, gate: Gate = list, file: Path | None = None) -> None:
         """Read the repository of a work tree; open nothing yet. `gate` removes secrets."""
         super().__init__(file or repository.shared_folder(tree) / "history.db", _TABLES, _VERSION)
-        if file is None and not self.file.exists():
-            with suppress(OSError):  # what held commits before
-                sqlite.discard(self.file.with_name("commits.db"))
         self.tree = tree
         self._gate = gate
         self._graph: tuple[Connection, int, dict[int, CommitNode]] | None = None

@@ -53,12 +53,18 @@ def of_bank(place: Layout) -> list[Path]:
 
 @contextmanager
 def held(
-    place: Layout, tree: Path, wanted: WantedFiles, when: float, max_bytes: int
+    place: Layout,
+    tree: Path,
+    wanted: WantedFiles,
+    when: float,
+    max_bytes: int,
+    vectors: Path | None = None,
 ) -> Iterator[Path]:
     """Hold a copy of a revision's files, which nobody else uses; make one if there is none.
 
-    Their mtimes are `when`. Files with more than `max_bytes` are not in it. Raises StorageFailed,
-    and BadInput if git can't read them.
+    The first copy begins with `vectors`, the folder of those of an index. The mtimes are `when`.
+    Files with more than `max_bytes` are not in it. Raises StorageFailed, and BadInput if git can't
+    read them.
     """
     folder = user_folder("cache") / _FOLDER / bank_id(place)
     import hashlib  # start-up: OpenSSL comes with it
@@ -66,7 +72,7 @@ def held(
     about = repr((when, max_bytes, sorted(wanted.blobs.items()), sorted(wanted.refused.items())))
     name = hashlib.sha256(about.encode("utf-8", "surrogateescape")).hexdigest()[:32]
     write_to = partial(write, tree=tree, wanted=wanted, when=when, max_bytes=max_bytes)
-    make = partial(_make, place, write_to)
+    make = partial(_make, place, write_to, vectors)
     with ExitStack() as stack:
         slot = folder / name
         try:
@@ -122,14 +128,17 @@ def _used(slot: Path) -> float:
         return 0
 
 
-def _make(place: Layout, write_to: Callable[[Path], dict[str, str]], slot: Path) -> None:
+def _make(
+    place: Layout, write_to: Callable[[Path], dict[str, str]], vectors: Path | None, slot: Path
+) -> None:
     """Make a copy with the index of the one that was used last, so that few notes are read.
 
-    The first copy has the vectors of the bank's index, which are kept by the hash of their text. It
-    gets its name when it is complete. Another process may be faster.
+    It gets its name when it is complete. Another process may be faster.
     """
     made = [one for one in of_bank(place) if not one.name.startswith(TEMPORARY_PREFIX)]
-    sources = [(one, index_in(one), "") for one in made] + [(place.index, place.index, "vectors")]
+    sources = [(one, index_in(one), "") for one in made]
+    if vectors is not None:  # of the same texts
+        sources.append((vectors.parent, vectors.parent, vectors.name))
     temporary = slot.with_name(f"{TEMPORARY_PREFIX}{os.urandom(8).hex()}")
     try:
         (temporary / _PROJECT).mkdir(mode=0o700, parents=True)

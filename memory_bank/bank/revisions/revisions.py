@@ -67,7 +67,8 @@ def bank_at(
     )
     commit = "" if revision.staged else revision.commit
     limit = settings.memory.max_note_bytes
-    with copies.held(place, tree, wanted, revision.when, limit) as slot:
+    vectors = place.index / "vectors" if by_meaning else None
+    with copies.held(place, tree, wanted, revision.when, limit, vectors) as slot:
         names = partial(project_names, tree, place, revision)
         layout = CopyLayout(slot, place, names, commit)
         layout.root.mkdir(parents=True, exist_ok=True)

@@ -75,10 +75,6 @@ class Index:
         self.retrievers.close()
         self.manifest.close()
 
-    def complete(self) -> bool:
-        """Tell whether every retriever has all indexed passages."""
-        return self._backfill.complete()
-
     def catch_up(
         self, seconds: float = EMBED_SECONDS, progress: Progress | None = None
     ) -> SyncReport:
