@@ -13,10 +13,16 @@ from memory_bank.base.errors import Busy, IndexDamaged, StorageFailed
 from memory_bank.base.repairs import ACCESSES, EDITS, UPDATES, Repaired
 from memory_bank.search.hit_records import Access
 
+_VERSION = 1
+
 
 class Log(sqlite.Opened):
     """A file in the private state of this machine; reading never fails and makes no file."""
 
+    name = ""
+    """Of the file."""
+    made = ""
+    """The statement that makes its first table."""
     lost = "it is not written down"
     """Start of the message when nothing can be written."""
     tables: tuple[str, ...] = ()
@@ -25,11 +31,9 @@ class Log(sqlite.Opened):
     """The statement that adds a table to logs that were made without it: the version stays, since a
     log can't be rebuilt."""
 
-    def __init__(
-        self, file: Path, tables: str, version: int, repaired: Callable[[], object] = lambda: None
-    ) -> None:
-        """Keep the file of these tables; `repaired` is called when it had to be started again."""
-        super().__init__(file, tables, version)
+    def __init__(self, folder: Path, repaired: Callable[[], object] = lambda: None) -> None:
+        """Keep the file in `folder`; `repaired` is called when it had to be started again."""
+        super().__init__(folder / self.name, self.made, _VERSION)
         self._repaired = repaired
 
     def read(self, sql: str, values: Iterable[str] | None = None) -> list[tuple[Any, ...]]:
@@ -112,8 +116,6 @@ CREATE TABLE IF NOT EXISTS openings (
 ) WITHOUT ROWID
 """
 
-_VERSION = 1
-
 MOST = 2**63 - 1
 """Maximum count: SQLite converts a larger integer to an inexact number."""
 
@@ -121,13 +123,10 @@ MOST = 2**63 - 1
 class AccessLog(Log):
     """The counts of one bank, by the note's id, or its path if it has none."""
 
+    name, made = "access.db", _ACCESS_TABLE
     lost = "accesses are not counted"
     tables = ("accesses", "openings")
     added = _OPENINGS
-
-    def __init__(self, folder: Path, repaired: Callable[[], object] = lambda: None) -> None:
-        """Keep the counts in `folder`; `repaired` is called when they had to be started again."""
-        super().__init__(folder / "access.db", _ACCESS_TABLE, _VERSION, repaired)
 
     def of(self, notes: Iterable[str]) -> Mapping[str, Access]:
         """Return the accesses of some notes; those never accessed are left out."""
@@ -179,13 +178,10 @@ CREATE TABLE IF NOT EXISTS writes (
 class EditLog(Log):
     """The agents that changed each note, by the note's id, or its path if it has none."""
 
+    name, made = "edits.db", _EDIT_TABLE
     lost = "who changed it is not written down"
     tables = ("edits", "writes")
     added = _WRITES
-
-    def __init__(self, folder: Path, repaired: Callable[[], object] = lambda: None) -> None:
-        """Keep the log in `folder`; `repaired` is called when it had to be started again."""
-        super().__init__(folder / "edits.db", _EDIT_TABLE, _VERSION, repaired)
 
     def of(self, notes: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
         """Return the agents that changed some notes, the first one first; the others left out."""
@@ -254,13 +250,10 @@ _MOST_HEADS = 10_000
 class UpdateLog(Log):
     """The time of each note's last update, by the note's id, or its path if it has none."""
 
+    name, made = "updates.db", _UPDATE_TABLE
     lost = "when it was updated is not written down"
     tables = ("updates",)
     added = _HEADS
-
-    def __init__(self, folder: Path, repaired: Callable[[], object] = lambda: None) -> None:
-        """Keep the log in `folder`; `repaired` is called when it had to be started again."""
-        super().__init__(folder / "updates.db", _UPDATE_TABLE, _VERSION, repaired)
 
     def all(self) -> Mapping[str, float]:
         """Return when notes were updated, in seconds since the epoch; others are left out."""
