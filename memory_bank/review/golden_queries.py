@@ -62,25 +62,11 @@ class Targets:
         return [note.path if self.shows(note) else f"{note.path}:{note.line}" for note in notes]
 
 
-def resolve(bank: Bank, qrels: Sequence[Qrels]) -> list[Targets]:
-    """Resolve judgements to notes and sections; raise BadInput listing those that are missing.
+def resolve(bank: Bank, qrels: Sequence[Qrels], *, all_known: bool = True) -> list[Targets]:
+    """Resolve judgements to notes and sections; the index must be up to date.
 
-    The index must be up to date.
+    Raises BadInput listing those that are missing, unless not all need be known.
     """
-    found, lost = _resolved(bank, qrels)
-    if lost:
-        raise _lost(lost)
-    return found
-
-
-def resolve_known(bank: Bank, qrels: Sequence[Qrels]) -> list[Targets]:
-    """Resolve judgements as `resolve`, without those that are missing."""
-    return _resolved(bank, qrels)[0]
-
-
-def _resolved(
-    bank: Bank, qrels: Sequence[Qrels]
-) -> tuple[list[Targets], list[tuple[str, MemoryBankError]]]:
     found = [Targets(one) for one in qrels]
     known: dict[str, tuple[str, Lines | None]] = {}
     lost: list[tuple[str, MemoryBankError]] = []
@@ -93,7 +79,9 @@ def _resolved(
                 lost.append((targets.qrels.place_of(name), error))
                 continue
             _add(targets, *known[name], grade)
-    return found, lost
+    if lost and all_known:
+        raise _lost(lost)
+    return found
 
 
 def _add(targets: Targets, path: str, lines: Lines | None, grade: float) -> None:
@@ -246,7 +234,7 @@ def _ranks(bank: Bank, queries: Sequence[Qrels]) -> dict[tuple[str, str], int]:
     """Return the ranks of the notes that each query must find, as far as it finds them."""
     ranks: dict[tuple[str, str], int] = {}
     bank.catch_up()
-    for targets in resolve_known(bank, queries):
+    for targets in resolve(bank, queries, all_known=False):
         if not targets.grades:
             continue
         text = targets.qrels.text

@@ -71,17 +71,18 @@ def in_files(
 
 
 def _of_file(path: str, file: Path, settings: Settings, some: Sequence[Rule]) -> list[Finding]:
-    if not file.is_file():  # a link may lead to a device or a pipe, whose end never comes
-        return [Finding("unindexed", "error", path, 1, "can't be read: it is no plain file")]
+    why = "can't be read: it is no plain file"
     try:
-        with file.open("rb") as opened:
-            data = opened.read(_MOST_BYTES)
-        text = decode(data).text
+        if file.is_file():  # a link may lead to a device or a pipe, whose end never comes
+            with file.open("rb") as opened:
+                data = opened.read(_MOST_BYTES)
+            note = NoteText(path, decode(data).text, len(data))
+            return list(note_findings(note, settings, some))
     except OSError as error:
-        return [Finding("unindexed", "error", path, 1, f"can't be read: {error.strerror}")]
+        why = f"can't be read: {error.strerror}"
     except MemoryBankError as error:
-        return [Finding("unindexed", "error", path, 1, error.message)]
-    return list(note_findings(NoteText(path, text, len(data)), settings, some))
+        why = error.message
+    return [Finding("unindexed", "error", path, 1, why)]
 
 
 def choose(bank: Bank | None, names: Iterable[str]) -> NamedFiles:
