@@ -103,12 +103,21 @@ _SENTENCE = 6
 
 
 def _new_note(change: NoteChange) -> str:
-    claims = (one for part in change.sections for one in part.claims)
-    texts = [text for one in claims if (text := "".join(span.text for span in one.spans).strip())]
+    said = headline(change)
+    return f"- **new** {code(change.title)}{f': {code(said)}' if said else ''}"
+
+
+def headline(change: NoteChange) -> str:
+    """Return the first sentence that a change of a note says anew; empty if there is none."""
+    texts = [
+        text
+        for part in change.sections
+        for one in part.claims
+        if (text := "".join(span.text for span in spans_of(one) if span.kind != "delete").strip())
+    ]
     # a record begins with its date and status
     long = (text for text in texts if len(text.split()) >= _SENTENCE)
-    said = first_sentence(next(long, texts[0] if texts else ""))
-    return f"- **new** {code(change.title)}{f': {code(plain(said))}' if said else ''}"
+    return plain(first_sentence(next(long, texts[0] if texts else "")))
 
 
 def _summary(change: NoteChange) -> str:

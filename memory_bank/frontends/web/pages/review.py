@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter, OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from functools import partial
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
@@ -22,13 +21,11 @@ from memory_bank.frontends.serving.serving_background import Background
 from memory_bank.frontends.serving.shared_bank import SharedBank
 from memory_bank.frontends.web.health import by_rule
 from memory_bank.frontends.web.site import HINTS, Site
-from memory_bank.notes.compare.note_change import NoteChange
-from memory_bank.notes.names import name_of
 from memory_bank.review import review, revision_range
+from memory_bank.review.formats.markdown import headline
 from memory_bank.review.formats.word_diff import spans_of
 from memory_bank.review.report import HEADINGS, Review, Side
 from memory_bank.search.manifest.document_rows import all_documents
-from memory_bank.search.snippets import plain
 
 _AT_ONCE = 2
 """Reviews that run at the same time; others wait."""
@@ -197,7 +194,7 @@ def _report(bank: Bank, found: Review) -> dict[str, Any]:
         "removed": kinds["removed"],
         "gone": {one.path for one in kinds["removed"]},
         "titles": titles,
-        "first": partial(_first, titles={name_of(path): name for path, name in titles.items()}),
+        "first": headline,
         "words": spans_of,
         "most": _MOST,
     }
@@ -210,20 +207,3 @@ _LINKS = {
 }
 
 _KINDS = ("added", "changed", "renamed", "removed")
-
-
-def _first(change: NoteChange, titles: Mapping[str, str]) -> str:
-    """Return the first sentence that a change has, for its folded row."""
-    for section in change.sections:
-        for claim in section.claims:
-            text = "".join(one.text for one in spans_of(claim) if one.kind != "delete")
-            line = plain(text, titles)
-            if len(line) > _TITLE and not line.startswith((change.title, *_NO_SENTENCE)):
-                return line[:_LINE]
-    return change.remark or ""
-
-
-_TITLE, _LINE = 12, 160
-
-_NO_SENTENCE = ("Date:", "Status:", "[")
-"""How lines of decision records begin that say nothing of the decision."""
