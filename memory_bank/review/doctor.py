@@ -77,10 +77,9 @@ def doctor(
 def _health(view: View, bank: Bank, report: SyncReport) -> BankHealth:
     notes, _, _, passages = document_rows.totals(view.manifest)
     settings = bank.settings
-    context = RuleContext(bank.layout, settings, bank.store, view.manifest)
     found = [
         one
-        for one in findings(context)
+        for one in findings(RuleContext(bank, view))
         if one.severity != "info" or bank.roots.writable(one.path)  # else nobody may mend it here
     ]
     code, unknown = _code(view, bank)

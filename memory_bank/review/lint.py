@@ -46,10 +46,7 @@ def lint(
     bank.read(lambda view: view.index.indexer.refresh())  # moves in git
 
     def asked(view: View) -> list[Finding]:
-        context = RuleContext(
-            bank.layout, bank.settings, bank.store, view.manifest, paths, view, bank=bank
-        )
-        return findings(context, rules)
+        return findings(RuleContext(bank, view, paths, searches=True), rules)
 
     return tuple(bank.read(asked))
 

@@ -48,7 +48,7 @@ def found(folder: Path) -> list[Finding]:
         bank.catch_up()
 
         def ask(view: View) -> list[Finding]:
-            context = RuleContext(bank.layout, bank.settings, bank.store, view.manifest)
+            context = RuleContext(bank, view)
             return list(links.mistyped_link(context))
 
         return bank.read(ask)

@@ -112,10 +112,7 @@ def run(bank: Bank, paths: Collection[str] | None = None) -> list[Finding]:
     bank.sync()
 
     def asked(view: View) -> list[Finding]:
-        context = RuleContext(
-            bank.layout, bank.settings, bank.store, view.manifest, paths, view, bank=bank
-        )
-        return findings(context)
+        return findings(RuleContext(bank, view, paths, searches=True))
 
     return bank.read(asked)
 

@@ -20,15 +20,12 @@ from memory_bank.bank.findings import Edit, Finding, Severity, order
 from memory_bank.bank.open_index import View
 from memory_bank.base import plugins
 from memory_bank.base.errors import MemoryBankError
-from memory_bank.base.paths import Layout
 from memory_bank.base.settings import Settings
 from memory_bank.git import process, repository
 from memory_bank.git.file_commits import FileCommits
 from memory_bank.memory.rules_block import FILE
 from memory_bank.notes.characters import decode
 from memory_bank.notes.parsing import NoteText
-from memory_bank.notes.storage.store import Store
-from memory_bank.search.manifest.manifest import Manifest
 
 AGENTS = f"../{FILE}"
 """The path of AGENTS.md, beside the bank."""
@@ -113,28 +110,24 @@ class RuleContext:
 
     def __init__(
         self,
-        layout: Layout,
-        settings: Settings,
-        store: Store,
-        manifest: Manifest,
+        bank: Bank,
+        view: View,
         paths: Collection[str] | None = None,
-        view: View | None = None,
         *,
-        bank: Bank | None = None,
+        searches: bool = False,
     ) -> None:
-        """Give access to a bank whose index is up to date; see `paths`, `view` and `bank`."""
-        self.layout = layout
-        self.settings = settings
-        self.manifest = manifest
+        """Give access to a bank whose index is up to date; see `paths` and `view`."""
+        self.bank = bank
+        self.layout = bank.layout
+        self.settings = bank.settings
+        self.manifest = view.manifest
         """The indexed documents; prefer it to reading files."""
         self.paths = None if paths is None else frozenset(paths)
         """The files whose findings are wanted; None for all. A rule need not look at others."""
-        self.view = view
-        """The whole index; None where an answer must come at once: then rules don't search it."""
-        self.bank = bank
-        """The bank; None where an answer must come at once: then rules don't ask for code."""
-        self._store = store
-        self.roots = store.roots
+        self.view = view if searches else None
+        """The whole index; None where an answer must come soon: then rules don't search it."""
+        self._store = bank.store
+        self.roots = bank.roots
         """The folders of the notes."""
         self._note: NoteText | None = None
         """The note that was read last."""

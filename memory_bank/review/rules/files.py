@@ -119,7 +119,7 @@ _SAID = {
 @bank_rule("warning", "the block of rules in AGENTS.md is not what the notes say")
 def rules_block(bank: RuleContext) -> Iterator[Finding]:
     """Yield a block that is outdated, edited, damaged or has a conflict."""
-    if bank.bank is None or (bank.paths is not None and AGENTS not in bank.paths):
+    if bank.paths is not None and AGENTS not in bank.paths:
         return
     block = of_bank(bank.bank)
     if block is not None and block.state not in {"current", "missing"}:

@@ -129,7 +129,7 @@ def _moved_code(bank: RuleContext) -> Iterator[Citation]:
 
     At a revision there are none: a review lists what a change does to citations.
     """
-    if bank.bank is None or bank.tree is None or bank.layout.listed() is not None:
+    if bank.tree is None or bank.layout.listed() is not None:
         return
     notes = None if bank.paths is None else document_rows.numbers_of(bank.manifest, bank.paths)
     with suppress(MemoryBankError):

@@ -21,11 +21,7 @@ def lint(opening: Callable[..., Bank]) -> Lint:
     def run(place: Path, rule: str, **settings: object) -> list[Finding]:
         bank = opening(place, **settings)
         bank.sync()
-        found = bank.read(
-            lambda view: findings(
-                RuleContext(bank.layout, bank.settings, bank.store, view.manifest)
-            )
-        )
+        found = bank.read(lambda view: findings(RuleContext(bank, view)))
         return [one for one in found if one.rule == rule]
 
     return run

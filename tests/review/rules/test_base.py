@@ -16,9 +16,7 @@ PAGE = Path(__file__).parents[3] / "docs" / "lint.md"
 @pytest.fixture
 def context(bank: Bank) -> RuleContext:
     bank.sync()
-    return bank.read(
-        lambda view: RuleContext(bank.layout, bank.settings, bank.store, view.manifest)
-    )
+    return bank.read(lambda view: RuleContext(bank, view))
 
 
 def test_the_most_severe_comes_first_then_by_rule_and_place(project: Path, bank: Bank) -> None:
@@ -26,9 +24,7 @@ def test_the_most_severe_comes_first_then_by_rule_and_place(project: Path, bank:
     (notes / "a b?.md").write_text("[[facts/bm25#no]]\n\n[[facts/bm25^no]]")
     (notes / "binary.md").write_bytes(b"\0")
     bank.sync()
-    found = bank.read(
-        lambda view: findings(RuleContext(bank.layout, bank.settings, bank.store, view.manifest))
-    )
+    found = bank.read(lambda view: findings(RuleContext(bank, view)))
     assert [(one.severity, one.rule, one.line) for one in found] == [
         ("error", "unindexed", 1),
         ("warning", "broken-link", 1),

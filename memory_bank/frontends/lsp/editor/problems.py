@@ -69,9 +69,7 @@ def all_findings(bank: Bank) -> dict[str, tuple[Finding, ...]]:
     bank.read(lambda view: view.index.indexer.refresh())  # moves in git
 
     def asked(view: View) -> list[Finding]:
-        return findings(
-            RuleContext(bank.layout, bank.settings, bank.store, view.manifest, bank=bank)
-        )
+        return findings(RuleContext(bank, view))
 
     found: dict[str, list[Finding]] = {}
     for one in bank.read(asked):
