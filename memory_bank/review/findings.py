@@ -168,9 +168,14 @@ def _stale_citations(
         if one.stale or one.moved:
             commits = ", ".join(commit.id[:12] for commit in one.commits[:_MOST_COMMITS])
             by = f" by {commits}" if commits else ""
-            what = f"cites {one.target}, which is {one.state}{by}: confirm, edit or archive it"
+            what = f"cites {one.target}, which is {one.state}{by}"
             yield found.finding(
-                "stale-citation", one.path, what, line=one.line, fix=one.fix, words=one.target
+                "stale-citation",
+                one.path,
+                f"{what}: confirm, edit or archive the note",
+                line=one.line,
+                fix=one.fix,
+                words=one.target,
             )
 
 

@@ -539,7 +539,7 @@ def test_notes_that_cite_changed_code_are_listed(tmp_path: Path) -> None:
         by = "uncommitted" if options else run_git(tmp_path, "rev-parse", "HEAD")[:12]
         assert one[1:5] == (
             "warning", "facts/retry.md", 3,
-            f"cites jobs.py#retry, which is changed by {by}: confirm, edit or archive it",
+            f"cites jobs.py#retry, which is changed by {by}: confirm, edit or archive the note",
         )  # fmt: skip
         assert (one.words, one.new) == ("jobs.py#retry", True)
     write(tmp_path, {"facts/retry.md": "# Retries\n\nFour: [[jobs.py#retry]].\n"})
