@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
@@ -58,8 +57,7 @@ class Reviews:
         """Make none yet."""
         self._shared = shared
         self._limiter: CapacityLimiter | None = None
-        self._running: dict[_ReviewInput, asyncio.Future[Review]] = {}
-        self._kept: OrderedDict[_ReviewInput, Review] = OrderedDict()
+        self._reviews: dict[_ReviewInput, asyncio.Future[Review]] = {}
         self._changes = 0
         self.made = 0
         """Number of reviews that were begun."""
@@ -72,14 +70,12 @@ class Reviews:
     async def of(self, wanted: Range) -> Review:
         """Return the review of a range; raise NoRepository and BadInput."""
         state = _ReviewInput(*await self.sides(wanted), self._changes)
-        if state in self._kept:
-            return self._kept[state]
-        running = self._running.get(state)
-        if running is None:
-            running = self._running[state] = asyncio.ensure_future(self._run(wanted))
-            running.add_done_callback(lambda done: self._end(state, done))
+        found = self._reviews.get(state)
+        if found is None:
+            found = self._reviews[state] = asyncio.ensure_future(self._run(wanted))
+            found.add_done_callback(lambda done: self._end(state, done))
         # one who leaves does not end the review for the others
-        return await asyncio.shield(running)
+        return await asyncio.shield(found)
 
     def _sides(self, wanted: Range) -> tuple[Side, Side]:
         bank = self._shared.bank()
@@ -105,12 +101,12 @@ class Reviews:
             )
 
     def _end(self, state: _ReviewInput, done: asyncio.Future[Review]) -> None:
-        self._running.pop(state, None)
-        with suppress(asyncio.CancelledError):
-            if done.exception() is None and state.head.commit and state.base.commit:
-                self._kept[state] = done.result()
-                while len(self._kept) > _KEPT:
-                    self._kept.popitem(last=False)
+        failed = done.cancelled() or done.exception() is not None
+        if failed or not (state.head.commit and state.base.commit):
+            del self._reviews[state]
+        ended = [one for one, found in self._reviews.items() if found.done()]
+        for one in ended[:-_KEPT]:
+            del self._reviews[one]
 
     def _note_change(self, _: object) -> None:
         self._changes += 1
