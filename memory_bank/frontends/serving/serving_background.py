@@ -115,7 +115,7 @@ class Background:
         following = threading.Thread(target=self._follow_sessions, args=(bank, over), daemon=True)
         following.start()
         try:
-            maintenance.follow(bank, self._changed, self._stop)
+            maintenance.follow(bank, self.tell, self._stop)
         finally:
             self._shared.embedded_elsewhere.clear()
             over.set()
@@ -135,7 +135,8 @@ class Background:
         for listener in list(self._session_listeners.values()):
             listener(news)
 
-    def _changed(self, changed: ChangedPaths) -> None:
+    def tell(self, changed: ChangedPaths) -> None:
+        """Tell all listeners that files have changed."""
         if not (changed.added or changed.removed or changed.changed):  # all is indexed
             self._warm()
         self._waiting.set()

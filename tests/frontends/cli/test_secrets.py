@@ -63,4 +63,5 @@ def test_doctor_lists_the_place_and_the_kind(mb: Run, project: Path) -> None:
     assert "GitHub token" in answer.out
     assert SECRET not in answer.out
     assert mb("doctor", "--check").code == 1
-    assert mb("doctor", "--json").json["secrets"][0]["line"] == 3
+    (finding,) = mb("doctor", "--json").json["findings"]
+    assert (finding["rule"], finding["line"]) == ("secret", 3)

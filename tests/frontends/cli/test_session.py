@@ -12,35 +12,18 @@ from tests.frontends.cli.conftest import Run
 from tests.sessions.transcripts_of import FOLDER
 
 
-def test_sessions_are_started_ended_listed_and_shown(mb: Run, project: Path) -> None:
-    nothing = mb("session")
-    assert (nothing.code, nothing.out) == (1, "")
-    assert (
-        mb("session", "start", "abc-1", "--project", "shop").out == "new: session abc-1 of shop\n"
-    )
-    assert mb("session", "start", "abc-1", "--json").json["state"] == "active"
+def test_what_a_session_did_is_shown(mb: Run, project: Path) -> None:
     with open_bank(project) as bank:
         store_prompt(bank, "abc-1", "Retry \x1b[31mpayments. Please")
-        store_observation(bank, "abc-1", "Bash", None, {"command": "ls"}, "a")
         stored = store_observation(bank, "abc-1", title="Retry", files_modified=["src/index.py"])
-    assert mb("session", "compress", "--json").json["events"] == 1
-    (row,) = mb("session", "list", "--project", "SHOP", "--json").json["sessions"]
+    (row,) = mb("session", "list", "--json").json["sessions"]
     assert (row["session_id"], row["prompts"], row["pending"]) == ("abc-1", 1, 0)
-    assert "ended_at" not in row
-    shown = mb("session", "show", "abc")
-    assert shown.code == 0
-    assert str(stored.observation_id) in shown.out
-    assert "src/index.py" in shown.out
-    assert "\x1b" not in shown.out
-    ended = mb("session", "end", "abc-1", "All is retried", "--json").json
-    assert ended["summary_id"].startswith("sum-")
-    assert "completed: All is retried" in mb("session", "show", "abc").out
-    assert mb("session").out.startswith("abc-1")
-    linking = mb("links", "src/index.py").out
-    assert "modifies" in linking
-    assert row["path"].removesuffix(".md") in linking.replace("\\", "/")
-    assert mb("session", "show", "nothing").code == 2
-    assert mb("session", "end", "nothing").code == 2
+    shown = mb("session", "show", "abc").out
+    assert str(stored.observation_id) in shown
+    assert "src/index.py" in shown
+    assert "\x1b" not in shown
+    mb("session", "end", "abc-1", "All is retried")
+    assert "modifies" in mb("links", "src/index.py").out
 
 
 def test_transcripts_are_imported_and_the_report_says_what_was_not(

@@ -11,17 +11,23 @@ from memory_bank.frontends.serving.shared_bank import SharedBank
 from memory_bank.frontends.web import health
 from memory_bank.frontends.web import health as module
 from memory_bank.frontends.web.health import Checked, RuleRuns
+from memory_bank.memory.maintenance import ChangedPaths
+
+CHANGED = ChangedPaths(changed=("facts/bad.md",))
+
+Made = Callable[..., tuple[RuleRuns, Background]]
 
 
 @pytest.fixture
-def made(project: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], RuleRuns]:
+def made(project: Path, monkeypatch: pytest.MonkeyPatch) -> Made:
     """Make what checks the project, without a pause between two runs."""
     monkeypatch.setattr(health, "_SHARE", 0)
     monkeypatch.setenv("MEMORY_BANK_EMBEDDER", "none")
 
-    def made(path: Path = project) -> RuleRuns:
+    def made(path: Path = project) -> tuple[RuleRuns, Background]:
         shared = SharedBank(str(path))
-        return RuleRuns(shared, Background(shared))
+        background = Background(shared)
+        return RuleRuns(shared, background), background
 
     return made
 
@@ -34,8 +40,8 @@ def waited(health: RuleRuns, wanted: Callable[[Checked], bool]) -> Checked:
     return found
 
 
-def test_nobody_waits_for_the_rules(made: Callable[[], RuleRuns]) -> None:
-    health = made()
+def test_nobody_waits_for_the_rules(made: Made) -> None:
+    health, _ = made()
     assert health.latest() is None
     found = waited(health, lambda one: True)
     assert (found.findings, found.problem) == ((), "")
@@ -43,30 +49,27 @@ def test_nobody_waits_for_the_rules(made: Callable[[], RuleRuns]) -> None:
     assert health.latest() is found, "nothing has changed"
 
 
-def test_a_change_makes_them_run_again(made: Callable[[], RuleRuns], project: Path) -> None:
-    health = made()
+def test_a_change_makes_them_run_again(made: Made, project: Path) -> None:
+    health, background = made()
     waited(health, lambda one: True)
     (project / ".memories/facts/bad.md").write_text("# Bad\n\nSee [[bm25#no]].\n")
-    health._note_change(None)
+    background.tell(CHANGED)
     found = waited(health, lambda one: bool(one.findings))
     assert sum(found.counts.values()) == len(found.findings) == 1
     assert found.findings[0].path == "facts/bad.md"
 
 
-def test_why_they_could_not_run_is_told(
-    made: Callable[..., RuleRuns], tmp_path: Path, project: Path
-) -> None:
-    found = waited(made(tmp_path / "nothing"), lambda one: True)
+def test_why_they_could_not_run_is_told(made: Made, tmp_path: Path, project: Path) -> None:
+    found = waited(made(tmp_path / "nothing")[0], lambda one: True)
     assert str(tmp_path / "nothing") in found.problem
     assert found.findings == ()
 
 
-def test_they_run_for_a_small_part_of_the_time(
-    made: Callable[[], RuleRuns], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_they_run_for_a_small_part_of_the_time(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_SHARE", 10_000)
-    health = made()
+    health, background = made()
     first = waited(health, lambda one: True)
-    health._note_change(None)
+    background.tell(CHANGED)
     assert health.latest() is first
-    assert not health._runs
+    time.sleep(0.3)
+    assert health.latest() is first, "nothing ran"

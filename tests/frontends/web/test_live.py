@@ -115,10 +115,10 @@ def test_changes_of_a_moment_are_one_message_of_their_kinds(hub: tuple[Live, Bac
         messages = told.messages(asyncio.Event())
         assert (await parsed(messages))["notes"] == 0
         for name in ("a", "b", "a"):
-            background._changed(changed(f"{name}.md"))
+            background.tell(changed(f"{name}.md"))
         found = await parsed(messages)
         assert (found["kinds"], found["notes"]) == (["index", "notes"], 3)
-        background._changed(changed("sessions/a.md"))
+        background.tell(changed("sessions/a.md"))
         found = await parsed(messages)
         assert (found["kinds"], found["notes"]) == (["index", "notes", "sessions"], 4)
         await messages.aclose()  # type: ignore[attr-defined]

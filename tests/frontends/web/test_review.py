@@ -123,7 +123,7 @@ def test_two_who_ask_for_the_same_get_one_review(
         assert await first is await third
         assert await reviews.of(Range("main..topic")) is await first
         assert reviews.made == 1
-        background._changed(maintenance.ChangedPaths(changed=("facts/size.md",)))
+        background.tell(maintenance.ChangedPaths(changed=("facts/size.md",)))
         await reviews.of(Range("main..topic"))
         assert reviews.made == 2
         await reviews.of(Range(worktree=True))
