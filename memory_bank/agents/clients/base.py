@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
-from memory_bank.agents.payload import message_key
+from memory_bank.agents.payload import Payload, message_key, project, text
 from memory_bank.sessions.queue_rows import MESSAGE
 
 if TYPE_CHECKING:
@@ -55,6 +55,27 @@ class HookEvent(NamedTuple):
     """Tokens, if the event tells them."""
     said: str = ""
     """The last text of the turn that ends."""
+
+
+def event_of(
+    name: str, kind: Kind, session: str, agent: str, payload: Payload, *folder: str
+) -> HookEvent:
+    """Return what the events say of programs whose hooks are like those of Claude Code.
+
+    Variables of the environment may name the `folder` of the project.
+    """
+    return HookEvent(
+        kind,
+        session,
+        agent,
+        project(payload, *folder),
+        cwd=text(payload, "cwd"),
+        name=name,
+        transcript=text(payload, "transcript_path", "transcriptPath"),
+        source=text(payload, "source"),
+        asking=not payload.get("stop_hook_active"),
+        said=text(payload, "last_assistant_message", "prompt_response"),
+    )
 
 
 class ServerSetup(Protocol):

@@ -18,9 +18,10 @@ from memory_bank.agents.clients.base import (
     Transcript,
     TranscriptCall,
     TranscriptPrompt,
+    event_of,
     transcript_message,
 )
-from memory_bank.agents.payload import Payload, digest, fields, identifier, project, seconds, text
+from memory_bank.agents.payload import Payload, digest, fields, identifier, seconds, text
 from memory_bank.agents.transcript_lines import Line
 
 if TYPE_CHECKING:
@@ -54,18 +55,7 @@ def read(event: str, payload: Payload) -> HookEvent | None:
     session = identifier(payload, "session_id")
     if not session or any(name in os.environ for name in _OTHERS):
         return None
-    found = HookEvent(
-        EVENTS[event],
-        session,
-        NAME,
-        project(payload, "CLAUDE_PROJECT_DIR"),
-        cwd=text(payload, "cwd"),
-        name=event,
-        transcript=text(payload, "transcript_path"),
-        source=text(payload, "source"),
-        asking=not payload.get("stop_hook_active"),
-        said=text(payload, "last_assistant_message"),
-    )
+    found = event_of(event, EVENTS[event], session, NAME, payload, "CLAUDE_PROJECT_DIR")
     if found.kind == "prompt":
         prompt = text(payload, "prompt")
         if not prompt.strip() or prompt.lstrip().startswith(_MACHINE):

@@ -21,6 +21,7 @@ from memory_bank.agents.clients.base import (
     Transcript,
     TranscriptCall,
     TranscriptPrompt,
+    event_of,
     transcript_message,
 )
 from memory_bank.agents.payload import (
@@ -29,7 +30,6 @@ from memory_bank.agents.payload import (
     fields,
     identifier,
     number,
-    project,
     seconds,
     text,
 )
@@ -70,18 +70,7 @@ def read(event: str, payload: Payload) -> HookEvent | None:
     session = identifier(payload, "session_id")
     if not session:
         return None
-    found = HookEvent(
-        EVENTS[event],
-        session,
-        NAME,
-        project(payload),
-        cwd=text(payload, "cwd"),
-        name=event,
-        transcript=text(payload, "transcript_path"),
-        source=text(payload, "source"),
-        asking=not payload.get("stop_hook_active"),
-        said=text(payload, "last_assistant_message"),
-    )
+    found = event_of(event, EVENTS[event], session, NAME, payload)
     if found.kind == "prompt":
         prompt = text(payload, "prompt")
         turn = identifier(payload, "turn_id")

@@ -18,6 +18,7 @@ from memory_bank.agents.clients.base import (
     Transcript,
     TranscriptCall,
     TranscriptPrompt,
+    event_of,
     transcript_message,
 )
 from memory_bank.agents.payload import (
@@ -28,7 +29,6 @@ from memory_bank.agents.payload import (
     identifier,
     number,
     parsed,
-    project,
     seconds,
     text,
 )
@@ -59,18 +59,8 @@ def read(event: str, payload: Payload) -> HookEvent | None:
     if not session:
         return None
     moment = payload.get("timestamp")
-    found = HookEvent(
-        EVENTS[event],
-        session,
-        NAME,
-        project(payload, "COPILOT_PROJECT_DIR"),
-        cwd=text(payload, "cwd"),
-        name=event,
-        created_at=seconds(moment),
-        transcript=text(payload, "transcriptPath"),
-        source=text(payload, "source"),
-        asking=not payload.get("stop_hook_active"),
-    )
+    found = event_of(event, EVENTS[event], session, NAME, payload, "COPILOT_PROJECT_DIR")
+    found = found._replace(created_at=seconds(moment))
     if found.kind == "stop":
         return found._replace(said=_last_text(found.transcript))
     if found.kind == "prompt":

@@ -20,6 +20,7 @@ from memory_bank.agents.clients.base import (
     Transcript,
     TranscriptCall,
     TranscriptPrompt,
+    event_of,
     transcript_message,
 )
 from memory_bank.agents.payload import (
@@ -27,7 +28,6 @@ from memory_bank.agents.payload import (
     digest,
     fields,
     identifier,
-    project,
     seconds,
     text,
     without,
@@ -59,19 +59,8 @@ def read(event: str, payload: Payload) -> HookEvent | None:
     if not session:
         return None
     moment = text(payload, "timestamp")
-    found = HookEvent(
-        EVENTS[event],
-        session,
-        NAME,
-        project(payload, "GEMINI_PROJECT_DIR"),
-        cwd=text(payload, "cwd"),
-        name=event,
-        created_at=seconds(moment),
-        transcript=text(payload, "transcript_path"),
-        source=text(payload, "source"),
-        asking=not payload.get("stop_hook_active"),
-        said=text(payload, "prompt_response"),
-    )
+    found = event_of(event, EVENTS[event], session, NAME, payload, "GEMINI_PROJECT_DIR")
+    found = found._replace(created_at=seconds(moment))
     if found.kind == "prompt":
         prompt = _typed(text(payload, "prompt"))
         key = f"{moment} {digest(prompt)}" if moment else ""
