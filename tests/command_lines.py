@@ -1,7 +1,7 @@
 """Command lines as typed into a shell, and tables of them: a command after `$ `, then what it prints.
 
 Those of our own commands run in this process, which saves most of the time: alone, joined by `&&`,
-with variables, or at either end of a pipe. Any other line runs in bash.
+with variables, at either end of a pipe, or with their output in a file. Any other line runs in bash.
 
 Below an output, `[3]` is an exit code other than 0. What differs from run to run (ids, dates, times,
 scores) is written as a word in angle brackets. After a change that is meant, write the tables anew
@@ -18,6 +18,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
@@ -29,6 +30,7 @@ SHELL = shutil.which("bash")
 _SHELLS_OWN = frozenset("$`*~{!")
 _TIMEOUT = 60
 _SETTINGS = re.compile(r"(?:[A-Z_]+=[^\s'\"$]* )*")
+_TO_FILE = re.compile(r"([^'\">|]+) > ([\w./-]+)")
 _OURS = re.compile(_SETTINGS.pattern + r"(?:.* \| )?(?:mb|memory-bank) ", re.DOTALL)
 VARYING = (
     (r"\b[0-9a-f]{64}\b", "<etag>"),
@@ -99,7 +101,8 @@ def _piped(line: str, *, terminal: bool) -> tuple[str, int]:
     parts = line.split(" | ")
     for number, part in enumerate(parts):
         before = _SETTINGS.match(part)
-        words = _ours(part[before.end() :]) if before else None
+        saved = _TO_FILE.fullmatch(part[before.end() :]) if before else None
+        words = _ours(saved[1] if saved else part[before.end() :]) if before else None
         if before is None or words is None:
             continue
         given = _in_bash(" | ".join(parts[:number]))[0] if number else ""
@@ -108,7 +111,7 @@ def _piped(line: str, *, terminal: bool) -> tuple[str, int]:
         with pytest.MonkeyPatch.context() as patched:
             for setting in before[0].split():
                 patched.setenv(*setting.split("=", 1))
-            printed, code = _here(words, kind, given)
+            printed, code = _here(words, kind, given, saved and saved[2])
         return _in_bash(rest, printed) if rest else (printed, code)
     return _in_bash(line)
 
@@ -140,11 +143,15 @@ def _ours(line: str) -> list[str] | None:
     return None if operators else words[1:]
 
 
-def _here(words: list[str], kind: type[io.TextIOWrapper], given: str) -> tuple[str, int]:
+def _here(
+    words: list[str], kind: type[io.TextIOWrapper], given: str, file: str | None
+) -> tuple[str, int]:
     printed = io.BytesIO()
-    stream = kind(printed, encoding="utf-8", write_through=True)
     errors = io.TextIOWrapper(printed, encoding="utf-8", write_through=True)
-    with pytest.MonkeyPatch.context() as patched:
+    with ExitStack() as stack:
+        output = stack.enter_context(open(file, "wb")) if file else printed
+        stream = kind(output, encoding="utf-8", write_through=True)
+        patched = stack.enter_context(pytest.MonkeyPatch.context())
         patched.setattr(sys, "stdout", stream)
         patched.setattr(sys, "stderr", errors)
         patched.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(given.encode()), "utf-8"))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from tests import forked
 from tests.git.history_builder import Made, extend, make, run
 
 CODE = "def parse(text):\n    return text\n"
@@ -37,7 +37,7 @@ def test_after_a_commit_git_is_started_a_few_times(
 
     def ask(*words: str) -> str:
         command = [sys.executable, "-m", "memory_bank", *words]
-        done = subprocess.run(command, cwd=tree, capture_output=True, text=True, check=False)
+        done = forked.run(command, cwd=tree, capture_output=True, text=True)
         assert "Traceback" not in done.stderr
         return done.stdout
 

@@ -10,6 +10,9 @@ from memory_bank.sessions.compress import compress
 from memory_bank.sessions.queue import EventQueue
 from memory_bank.sessions.sessions import end_killed, end_session
 
+_WAIT = 20.0
+"""Seconds to wait for another process that compresses: events it leaves keep a session open."""
+
 
 def run(root: str, session_id: str, kind: str, tokens: tuple[int, int]) -> list[str]:
     """Store a session's tokens, compress what waits, and end the session at its end.
@@ -28,7 +31,7 @@ def run(root: str, session_id: str, kind: str, tokens: tuple[int, int]) -> list[
             return []  # the turn goes on; or the client's server, which can ask its model, does it
         if kind != "start":
             return compress(bank, session_id).problems
-        return [*compress(bank).problems, *end_killed(bank, session_id)]
+        return [*compress(bank, wait=_WAIT).problems, *end_killed(bank, session_id)]
 
 
 def _count(bank: Bank, session_id: str, tokens: tuple[int, int]) -> None:
