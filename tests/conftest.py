@@ -45,8 +45,8 @@ _keep_files_in_memory()
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Start one worker more than there are processors: tests also wait, for clocks and processes."""
-    return 1 + (len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1)
+    """Start two workers more than there are processors: tests wait, for clocks and processes."""
+    return 2 + (len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1)
 
 
 settings.register_profile("few", max_examples=25, deadline=None)

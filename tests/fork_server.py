@@ -25,6 +25,8 @@ from typing import Any
 
 import memory_bank
 from memory_bank.__main__ import main
+from memory_bank.base.settings import Settings
+from memory_bank.search.embedders import static
 
 HEADER = 4
 """Bytes of the length before a request."""
@@ -32,11 +34,15 @@ DESCRIPTORS = 4
 
 
 def load() -> None:
-    """Import every module of the package; some need what is not installed."""
+    """Import every module of the package, and the default embedder's table.
+
+    Some modules need what is not installed.
+    """
     for found in pkgutil.walk_packages(memory_bank.__path__, "memory_bank."):
         if not found.name.endswith("__main__"):
             with suppress(ImportError):
                 importlib.import_module(found.name)
+    static.load(Settings()).embed([""])
     gc.collect()
     gc.freeze()  # children need not copy these pages
 

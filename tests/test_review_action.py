@@ -108,6 +108,7 @@ def test_an_event_that_is_no_pull_request_is_refused(runner: Make) -> None:
 
 
 @bash
+@pytest.mark.slow
 def test_a_pull_request_is_annotated_and_commented_on_once(
     runner: Make, comments: Comments
 ) -> None:

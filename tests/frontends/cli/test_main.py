@@ -13,6 +13,7 @@ import pytest
 from memory_bank.base import errors
 from memory_bank.frontends.cli import click_adapter, root
 from memory_bank.frontends.cli.main import run
+from tests import forked
 
 from .conftest import Run, command, environment
 
@@ -120,9 +121,14 @@ def test_a_reader_that_had_enough_ends_it_quietly(project: Path) -> None:
     assert (shown[1], done.stderr) == ("0", "")
 
 
-@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
-@pytest.mark.parametrize(("args", "code"), [("recall whoosh", 0), ("recall", 2), ("-h", 0)])
-def test_closed_streams_are_no_error(project: Path, closed: str, args: str, code: int) -> None:
+@pytest.mark.parametrize(
+    ("args", "code", "closed"),
+    [
+        *(("recall whoosh", 0, closed) for closed in ("<&-", ">&-", "2>&-", "<&- >&- 2>&-")),
+        *(("recall", 2, "2>&-"), ("-h", 0, ">&-")),
+    ],
+)
+def test_closed_streams_are_no_error(project: Path, args: str, code: int, closed: str) -> None:
     line = f'"{sys.executable}" -m memory_bank {args} {closed}'
     done = in_bash(line, project)
     assert done.returncode == code
@@ -134,14 +140,13 @@ def test_closed_streams_are_no_error(project: Path, closed: str, args: str, code
 @pytest.mark.parametrize("args", [["notes"], ["-h"], ["show", "bm25"], ["tags", "--json"]])
 def test_a_full_disk_under_the_answer_is_an_error(project: Path, args: list[str]) -> None:
     with Path("/dev/full").open("w", encoding="utf-8") as full:
-        done = subprocess.run(
+        done = forked.run(
             command(args),
             cwd=project,
             env=environment(),
             stdout=full,
             stderr=subprocess.PIPE,
             text=True,
-            check=False,
         )
     assert done.returncode == 3
     assert "error" in done.stderr

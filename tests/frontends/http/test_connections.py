@@ -170,6 +170,7 @@ def _held(server: Served) -> int:
     return sum(row[1].endswith(port) and row[3] == established for row in rows)
 
 
+@pytest.mark.slow
 def test_what_takes_long_is_not_cut_off(project: Path) -> None:
     with served(project, **STALL) as server, httpx2.Client(timeout=60) as line:
         session = {**ACCEPT, "mcp-session-id": server.open()}
@@ -193,6 +194,7 @@ def test_what_takes_long_is_not_cut_off(project: Path) -> None:
             assert any("list_changed" in one for one in said), said
 
 
+@pytest.mark.slow
 def test_a_call_that_takes_long_is_answered(project: Path) -> None:
     lock = project / ".memories"
 

@@ -431,6 +431,7 @@ def test_a_damaged_queue_is_removed(bank: Bank, project: Path) -> None:
     assert holders(project, "marigold") == []
 
 
+@pytest.mark.slow
 def test_a_log_that_another_process_reads_is_named(
     bank: Bank, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -64,10 +64,11 @@ def changed(watcher: Watcher, seconds: float = 5) -> bool:
 
 
 def quiet(watcher: Watcher) -> None:
-    while changed(watcher, 0.6):
+    while changed(watcher, 0.3):
         pass
 
 
+@pytest.mark.slow
 def test_each_kind_of_change_is_reported(watcher: Watcher, folder: Path, tmp_path: Path) -> None:
     file = folder / "a.md"
 
@@ -232,6 +233,7 @@ with open_bank(sys.argv[1], settings={"memory.embedder": "none"}) as bank:
 
 
 @linux
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", ["instances", "watches"])
 def test_when_watches_really_ran_out_nothing_is_missed(folder: Path, limit: str) -> None:
     """In a user namespace of its own, so that nobody else's run out."""
@@ -300,6 +302,7 @@ def test_each_way_to_save_is_one_burst(
     assert recall(bank, "other").result_count == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("harm", ["rename", "away", "back", "remove"])
 def test_folders_that_move(
     live: Watcher, folder: Path, harm: str, opening: Callable[..., Bank]
