@@ -42,13 +42,13 @@ def names(kind: str) -> list[str]:
     One of ours is a module or a package whose name doesn't start with an underscore; the others are
     entry points of installed packages.
     """
-    own = _own(kind)
+    own = own_names(kind)
     return [*own, *sorted(name for name in installed(kind) if name not in own)]
 
 
 def has(kind: str, name: str) -> bool:
     """Tell whether there is a plug-in of that name."""
-    return name in _own(kind) or name in installed(kind)
+    return name in own_names(kind) or name in installed(kind)
 
 
 def load(kind: str, name: str) -> ModuleType:
@@ -56,7 +56,7 @@ def load(kind: str, name: str) -> ModuleType:
 
     Raises BadInput, naming the others, when there is none, and PluginFailed.
     """
-    if name in _own(kind):
+    if name in own_names(kind):
         return import_module(f"memory_bank.{kind}.{name}")
     one = kind.rpartition(".")[2].rstrip("s")
     found = installed(kind).get(name, ())
@@ -106,7 +106,8 @@ def version(kind: str) -> str:
 
 
 @cache
-def _own(kind: str) -> tuple[str, ...]:
+def own_names(kind: str) -> tuple[str, ...]:
+    """List our own plug-ins of a kind."""
     spec = find_spec(f"memory_bank.{kind}")
     folders = spec.submodule_search_locations if spec else None
     files = [file for folder in folders or () for file in os.listdir(folder)]  # noqa: PTH208  (start-up)

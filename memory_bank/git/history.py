@@ -63,13 +63,13 @@ SECONDS = process.LIMIT
 
 _MERGE_SECONDS = 20.0
 
-_BATCH = 1000
+BATCH = 1000
 """Number of commits that are stored at once."""
 
 _KEPT_TIPS = 32
 """Number of heads of which is kept what they reach."""
 
-_MOST_OTHERS = 20_000
+MOST_OTHERS = 20_000
 """Number of commits beside those of a head, and as many as it reaches, above which they go."""
 
 _KEPT_TEXTS = 64
@@ -88,7 +88,7 @@ Gate = Callable[[Sequence[str]], Sequence[str]]
 """Returns texts without the secrets in them."""
 
 
-class _Extent(NamedTuple):
+class Extent(NamedTuple):
     """What decides how commits look: if it differs, all are read again."""
 
     partial: bool
@@ -98,11 +98,11 @@ class _Extent(NamedTuple):
     """Grafts and replaced objects."""
 
 
-def _extent(tree: Path) -> _Extent:
+def extent_of(tree: Path) -> Extent:
     """Look at the files of a repository; no process is started."""
     common = repository.common_folder(tree)
     if common is None:
-        return _Extent(partial=False, shallow="", replaced="")
+        return Extent(partial=False, shallow="", replaced="")
     replaced = [_text(common / "info/grafts")]
     replaced += [
         line for line in _text(common / "packed-refs").splitlines() if "refs/replace/" in line
@@ -110,7 +110,7 @@ def _extent(tree: Path) -> _Extent:
     folder = common / "refs/replace"
     if folder.is_dir():
         replaced += sorted(f"{one.name} {_text(one)}" for one in folder.iterdir())
-    return _Extent(
+    return Extent(
         repository.is_partial(tree), _text(common / "shallow"), "\n".join(replaced).strip()
     )
 
@@ -185,7 +185,7 @@ class History(sqlite.OpenedCache):
         """Return the commits that lead to a commit, if they are known; nothing is read."""
         try:
             with sqlite.guarded(self.file):
-                return self._tip(self.opened(), head, _extent(self.tree))
+                return self._tip(self.opened(), head, extent_of(self.tree))
         except (IndexDamaged, Busy, StorageFailed, ValueError):
             return None
 
@@ -277,7 +277,7 @@ class History(sqlite.OpenedCache):
                 self._memory = True
 
     def _at(self, head: str, again: bool, seconds: float) -> CommitsAt | None:  # noqa: FBT001
-        extent = _extent(self.tree)
+        extent = extent_of(self.tree)
         base = self.opened()
         self._same_extent(base, extent)
         found = self._tip(base, head, extent)
@@ -291,7 +291,7 @@ class History(sqlite.OpenedCache):
         self._reach(base, bytes.fromhex(head))
         return self._tip(base, head, extent)
 
-    def _tip(self, base: Connection, head: str, extent: _Extent) -> CommitsAt | None:
+    def _tip(self, base: Connection, head: str, extent: Extent) -> CommitsAt | None:
         sql = "SELECT last, others FROM tips WHERE head = ?"
         row = base.execute(sql, (bytes.fromhex(head),)).fetchone()
         if row is None:
@@ -315,7 +315,7 @@ class History(sqlite.OpenedCache):
             raise StorageFailed(f"{self.file} can't be made again", "try the command again")
         return found
 
-    def _same_extent(self, base: Connection, extent: _Extent) -> None:
+    def _same_extent(self, base: Connection, extent: Extent) -> None:
         """Remove all commits if they look otherwise now."""
         text = json.dumps(extent)
         row = base.execute("SELECT value FROM meta WHERE key = 'extent'").fetchone()
@@ -327,7 +327,7 @@ class History(sqlite.OpenedCache):
             base.execute("INSERT INTO meta VALUES ('extent', ?)", (text,))
         self._graph = None
 
-    def _fill(self, base: Connection, head: str, extent: _Extent, seconds: float) -> bool:
+    def _fill(self, base: Connection, head: str, extent: Extent, seconds: float) -> bool:
         """Read the commits before a head that are not known; tell whether all are known now."""
         end = time.monotonic() + seconds
         for how in (_EXACT,) if extent.partial else (_RENAMES, _EXACT):
@@ -368,7 +368,7 @@ class History(sqlite.OpenedCache):
             try:
                 for one in records:
                     batch.append(one)
-                    if len(batch) == _BATCH:
+                    if len(batch) == BATCH:
                         break
             except process.GitFailed as error:
                 failed = error
@@ -452,7 +452,7 @@ class History(sqlite.OpenedCache):
         (start,) = base.execute("SELECT n FROM commits WHERE id = ?", (head,)).fetchone()
         reached = ancestors(graph, start)
         others = array("I", sorted(graph.keys() - reached))
-        if len(others) > _MOST_OTHERS + len(reached):
+        if len(others) > MOST_OTHERS + len(reached):
             self._remove(base, others)
             others = array("I")
         last = max(graph)

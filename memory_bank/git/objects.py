@@ -29,7 +29,7 @@ STAGED = "staged"
 MOST_FILES_BYTES = 100_000_000
 """Maximum bytes of a list of files: that of 500,000 files has as many."""
 
-_AT_ONCE = 32_000_000
+AT_ONCE = 32_000_000
 """Maximum bytes of blobs that are read at a time."""
 
 _BLOB_SECONDS = 60.0
@@ -267,7 +267,7 @@ class ObjectReader:
         for one, size in sizes.items():
             if size > max_bytes:
                 continue
-            if some and total + size > _AT_ONCE:
+            if some and total + size > AT_ONCE:
                 yield from self._contents(some)
                 some, total = [], 0
             some.append(one)
@@ -331,7 +331,7 @@ class ObjectReader:
         """Return the answers of a git that is started for them."""
         how = f"--batch-check={_ABOUT}" if command == "info" else "--batch"
         given = "".join(f"{one}\n" for one in names).encode("utf-8", _SURROGATES)
-        most = _AT_ONCE * 2 + len(given) * 4 + len(names) * _ROOM
+        most = AT_ONCE * 2 + len(given) * 4 + len(names) * _ROOM
         words = ("cat-file", how, "--buffer")
         found = read(self._tree, *words, most=most, given=given, seconds=_BLOB_SECONDS)
         if found is None:

@@ -25,7 +25,7 @@ _PART = 1 << 16
 
 _NONE: Mapping[str, str] = MappingProxyType({})
 
-_ALLOWED = {
+ALLOWED = {
     "GIT_ALLOW_PROTOCOL": "none",  # before protocol.*.allow, remote helpers, ssh and proxies
     "GIT_NO_LAZY_FETCH": "1",
     "GIT_TERMINAL_PROMPT": "0",
@@ -219,7 +219,7 @@ def _environment() -> dict[str, str]:
         for name, value in os.environ.items()
         if not name.upper().startswith("GIT_") and name.upper() not in _OTHER_PROGRAMS
     }
-    return {**kept, **_ALLOWED}
+    return {**kept, **ALLOWED}
 
 
 def end(process: subprocess.Popen[bytes]) -> None:

@@ -28,7 +28,7 @@ MAX_DEPTH = 100
 
 MAX_VALUES = 20_000
 
-_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # a wheel without C is 8x slower
+LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # a wheel without C is 8x slower
 
 # Characters that YAML forbids. Checked here so that the fault has a line with either parser; a byte
 # order mark at the start would also shift all offsets by one.
@@ -110,7 +110,7 @@ def _tree(block: str) -> YamlNode | None:
     stack = [top]
     count = 0
     anchors: dict[str, YamlNode] = {}
-    events: Iterator[Any] = yaml.parse(_GLOB.sub(rf"\1{_STAR}", block), Loader=_LOADER)
+    events: Iterator[Any] = yaml.parse(_GLOB.sub(rf"\1{_STAR}", block), Loader=LOADER)
     for event in events:
         if isinstance(event, yaml.NodeEvent):
             count += 1

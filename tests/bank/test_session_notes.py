@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.setup import init
 from memory_bank.base.paths import GITIGNORE
-from memory_bank.git import process, repository
+from memory_bank.git import process
 from memory_bank.memory.create import create
 from memory_bank.memory.edit import append
 from memory_bank.memory.move_and_merge import rename
@@ -139,11 +140,14 @@ def test_outside_git_and_without_git_nothing_is_said(
 
 def test_other_notes_ask_git_nothing(bank: Bank, monkeypatch: pytest.MonkeyPatch) -> None:
     bank.sync()
-    calls: list[tuple[str, ...]] = []
-    run = process.run
-    monkeypatch.setattr(
-        repository, "_run", lambda tree, *words: (calls.append(words), run(tree, *words))[1]
-    )
+    calls: list[Sequence[str]] = []
+    started = process.started
+
+    def counted(tree: Path, words: Sequence[str], **settings: Any) -> Any:
+        calls.append(words)
+        return started(tree, words, **settings)
+
+    monkeypatch.setattr(process, "started", counted)
     remember(bank, "A fact of no session")
     assert not [words for words in calls if words[0] == "ls-files"]
 

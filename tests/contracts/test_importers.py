@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-import shutil
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -14,11 +13,11 @@ import pytest
 from memory_bank.bank.bank import Bank
 from memory_bank.base import plugins
 from memory_bank.frontends.cli.main import run
-from memory_bank.memory import importers
 from memory_bank.memory.import_notes import PACKAGE, import_notes, kinds, summaries
 from memory_bank.memory.importers.base import ImportedNote, Importer
 from memory_bank.memory.records import NotImported
 from memory_bank.memory.show import show
+from tests.contracts.conftest import PlugIn
 
 
 def claude_mem_database(file: Path, titles: list[str]) -> Path:
@@ -38,24 +37,6 @@ def claude_mem_database(file: Path, titles: list[str]) -> Path:
         )
         base.commit()
     return file
-
-
-SAMPLE = Path(__file__).parents[1] / "sample_plugin/sample_plugin"
-
-
-@pytest.fixture
-def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Add an importer of one file, and return a source for it."""
-    places = list(importers.__path__)
-    (tmp_path / "importers").mkdir()
-    shutil.copy(SAMPLE / "csv_rows.py", tmp_path / "importers")
-    importers.__path__.append(str(tmp_path / "importers"))
-    plugins._own.cache_clear()
-    source = tmp_path / "birds.csv"
-    source.write_text("title,text\nOsprey,It dives.\nMerlin,It chases.\n")
-    yield source
-    importers.__path__[:] = places
-    plugins._own.cache_clear()
 
 
 @pytest.fixture(params=[name.replace("_", "-") for name in plugins.names(PACKAGE)])
@@ -144,11 +125,15 @@ def test_a_second_import_does_nothing(
 
 
 def test_an_importer_of_one_file_is_found_listed_and_runs(
-    table: Path,
+    plug_in: PlugIn,
     folder: Path,
+    tmp_path: Path,
     opening: Callable[..., Bank],
     capsys: pytest.CaptureFixture[str],
 ) -> None:
+    plug_in(PACKAGE, "csv_rows")
+    table = tmp_path / "birds.csv"
+    table.write_text("title,text\nOsprey,It dives.\nMerlin,It chases.\n")
     assert "csv-rows" in kinds()
     assert summaries()["csv-rows"] == "a CSV file with the columns title and text"
     assert run(["import", "-h"]) == 0

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 import random
-import shutil
 import string
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 import pytest
@@ -14,15 +13,13 @@ import pytest
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.findings import SEVERITIES, Finding
 from memory_bank.bank.open_index import View
-from memory_bank.base import plugins
-from memory_bank.review import rules as rules_folder
 from memory_bank.review.rules.base import RuleContext, findings, rules
 from tests.code import hostile
+from tests.contracts.conftest import PlugIn
 from tests.frontends.cli.conftest import Run
 from tests.frontends.cli.conftest import mb as mb  # noqa: PLC0414  (a fixture)
 
 Git = Callable[..., str]
-SAMPLE = Path(__file__).parents[1] / "sample_plugin/sample_plugin"
 SECRET = "gh" + "p_" + "".join(random.Random(4).choices(string.ascii_letters, k=36))
 CONFLICT = "<<<<<<< HEAD\na\n=======\nb\n>>>>>>> other\n"
 
@@ -61,19 +58,6 @@ required = ["status"]
 [lint]
 disable = ["no-such-rule"]
 """
-
-
-@pytest.fixture
-def todo(tmp_path: Path) -> Iterator[None]:
-    """Add a rule of one file."""
-    places = list(rules_folder.__path__)
-    (tmp_path / "rules").mkdir()
-    shutil.copy(SAMPLE / "to_do.py", tmp_path / "rules")
-    rules_folder.__path__.append(str(tmp_path / "rules"))
-    plugins._own.cache_clear()
-    yield
-    rules_folder.__path__[:] = places
-    plugins._own.cache_clear()
 
 
 @pytest.fixture
@@ -195,7 +179,8 @@ def test_a_repository_of_ill_will_starts_nothing_and_ends_nothing(
     assert not (ailing / "x").exists()
 
 
-def test_a_rule_of_one_file_is_found_and_runs(todo: None, mb: Run, project: Path) -> None:
+def test_a_rule_of_one_file_is_found_and_runs(plug_in: PlugIn, mb: Run, project: Path) -> None:
+    plug_in("review.rules", "to_do")
     (project / ".memories/plan.md").write_text("# Plan\n\nTODO: ship it\n")
     assert mb("doctor", "--json").json["findings"] == [
         {

@@ -2,45 +2,18 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
-import sys
-from collections.abc import Callable, Iterator
-from importlib import import_module
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from memory_bank.bank.bank import open_bank
 from memory_bank.bank.config_file import settings_of
-from memory_bank.base import plugins, settings
+from memory_bank.base import settings
 from memory_bank.base.errors import BadSetting
 from memory_bank.memory.retrieval.recall import recall
-
-Write = Callable[[str, str], None]
-
-SAMPLE = Path(__file__).parents[1] / "sample_plugin/sample_plugin"
-
-
-@pytest.fixture
-def plug_in(tmp_path: Path) -> Iterator[Write]:
-    """Put a file of the sample beside the plug-ins of a kind, and take it away in the end."""
-    added: list[tuple[list[str], str]] = []
-
-    def write(kind: str, name: str) -> None:
-        folder = tmp_path / "plug-ins" / kind
-        folder.mkdir(parents=True)
-        shutil.copy(SAMPLE / f"{name}.py", folder)
-        places = import_module(f"memory_bank.{kind}").__path__
-        places.append(str(folder))
-        added.append((places, f"memory_bank.{kind}.{name}"))
-        plugins._own.cache_clear()
-
-    yield write
-    for places, name in added:
-        places.pop()
-        sys.modules.pop(name, None)
-    plugins._own.cache_clear()
+from tests.contracts.conftest import PlugIn
 
 
 @pytest.fixture
@@ -50,7 +23,7 @@ def notes(folder: Path) -> Path:
     return folder
 
 
-def test_a_retriever_is_filled_asked_and_named_in_reasons(plug_in: Write, notes: Path) -> None:
+def test_a_retriever_is_filled_asked_and_named_in_reasons(plug_in: PlugIn, notes: Path) -> None:
     plug_in("search.retrievers", "acronyms")
     with open_bank(notes, settings={"memory.embedder": "none"}) as bank:
         (note,) = recall(bank, "rtfm", mode="lexical").notes
@@ -65,7 +38,7 @@ def test_a_retriever_is_filled_asked_and_named_in_reasons(plug_in: Write, notes:
 
 
 def test_a_retriever_that_comes_later_is_filled_with_what_is_indexed(
-    plug_in: Write, notes: Path
+    plug_in: PlugIn, notes: Path
 ) -> None:
     with open_bank(notes, settings={"memory.embedder": "none"}) as bank:
         assert recall(bank, "rtfm", mode="lexical").notes == ()
@@ -78,7 +51,7 @@ def test_a_retriever_that_comes_later_is_filled_with_what_is_indexed(
 
 
 def test_settings_of_an_embedder_are_read_checked_and_kept_private(
-    plug_in: Write, notes: Path, monkeypatch: pytest.MonkeyPatch
+    plug_in: PlugIn, notes: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = notes / "config.toml"
     file.write_text('[vowels]\nletter = "w"\n')
@@ -109,7 +82,7 @@ def test_settings_of_an_embedder_are_read_checked_and_kept_private(
     assert settings.load(notes).section("vowels") == ("r", "hunter2")
 
 
-def test_a_setting_of_an_embedder_makes_other_vectors(plug_in: Write, notes: Path) -> None:
+def test_a_setting_of_an_embedder_makes_other_vectors(plug_in: PlugIn, notes: Path) -> None:
     plug_in("search.embedders", "vowels")
     for letter in "yw":
         settings = {"memory.embedder": "vowels", "vowels.letter": letter}

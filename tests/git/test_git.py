@@ -245,7 +245,7 @@ def test_missing_blobs_are_not_fetched(
         git(clone, "config", name, value)
     git(clone, "config", "--add", "remote.origin.promisor", "true")
     if old:
-        monkeypatch.delitem(process._ALLOWED, "GIT_NO_LAZY_FETCH")
+        monkeypatch.delitem(process.ALLOWED, "GIT_NO_LAZY_FETCH")
     found = dates(clone, clone / ".memories")
     assert {"facts/bm25.md", "facts/moved.md"} <= set(found)
     gone = [".memories/facts/old.md", ".memories/facts/whole.md"]
@@ -253,8 +253,8 @@ def test_missing_blobs_are_not_fetched(
     (clone / ".memories/facts/same.md").touch()
     assert moved(clone, gone) == {gone[1]: ".memories/facts/same.md"}
     assert not (tmp_path / "sprung").exists()
-    unsaid = history._Extent(partial=False, shallow="", replaced="")
-    monkeypatch.setattr(history, "_extent", lambda _: unsaid)
+    unsaid = history.Extent(partial=False, shallow="", replaced="")
+    monkeypatch.setattr(history, "extent_of", lambda _: unsaid)
     assert dates(clone, clone / ".memories") == found  # where nobody says that blobs are missing
     moved(clone, gone)
     assert not (tmp_path / "sprung").exists()

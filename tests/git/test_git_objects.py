@@ -160,7 +160,7 @@ def test_blobs_are_read_each_once_and_large_ones_not_at_all(
 ) -> None:
     files = files_at(tree, commit_of(tree, "v1.0"), "bank")
     ids = [one.id for one in files.values()]
-    monkeypatch.setattr(objects, "_AT_ONCE", 30)  # several calls of git
+    monkeypatch.setattr(objects, "AT_ONCE", 30)  # several calls of git
     found = list(blobs(tree, [*ids, *ids], 10))
     small = {one.id for one in files.values() if one.size <= 10}
     assert [one for one, _ in found] == [one for one in dict.fromkeys(ids) if one in small]

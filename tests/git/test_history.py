@@ -358,7 +358,7 @@ def test_a_reader_that_is_cut_short_goes_on(
     tree = make(tmp_path / "tree", [Made({"a": str(n)}) for n in range(50)])
     head = run(tree, "rev-parse", "HEAD").strip()
     real = git_history.records
-    monkeypatch.setattr(git_history, "_BATCH", 10)
+    monkeypatch.setattr(git_history, "BATCH", 10)
 
     def cut(output: Iterator[bytes]) -> Iterator[object]:
         for number, one in enumerate(real(output)):
@@ -392,7 +392,7 @@ def test_what_no_head_reaches_is_told_apart(tmp_path: Path) -> None:
 def test_what_was_rewritten_again_and_again_is_removed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(git_history, "_MOST_OTHERS", 10)
+    monkeypatch.setattr(git_history, "MOST_OTHERS", 10)
     tree = make(tmp_path / "tree", LINEAR)
     for number in range(20):
         run(tree, "commit", "-q", "--amend", "--allow-empty", "-m", f"Again {number}")

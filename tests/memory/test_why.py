@@ -60,10 +60,10 @@ def test_nothing_is_quoted_of_commits_that_git_refuses_to_read(
     told = "The acquirer answers slowly on Mondays, which is why all of our shops wait longer then."
     (bank.layout.project / "pay.py").write_text("WAIT = 60\nTRIES = 3\n")
     run(bank.layout.project, "commit", "-q", "-a", "-m", f"Wait for the acquirer\n\n{told}")
-    variables = {**process._ALLOWED, "GIT_TEST_ASSUME_DIFFERENT_OWNER": "1"}
+    variables = {**process.ALLOWED, "GIT_TEST_ASSUME_DIFFERENT_OWNER": "1"}
     question = "why do shops wait for the acquirer"
     with monkeypatch.context() as patch:
-        patch.setattr(process, "_ALLOWED", variables)  # as in a folder of another user
+        patch.setattr(process, "ALLOWED", variables)  # as in a folder of another user
         found = recall(bank, question, include=["commits"], count_access=False)
         assert "git can't read" in str(found.problem)
         assert "Mondays" not in repr((found, why(bank, "pay.py")))

@@ -148,14 +148,14 @@ def test_what_is_saved_while_a_note_moves_away_stays(
     """Renaming a note writes the new file and removes the old one."""
     (tmp_path / "a.md").write_text("old")
     store = Store(Layout(tmp_path, tmp_path / ".index"))
-    real = files._unchanged
+    real = files.is_unchanged
 
     def unchanged(file: FolderEntry, expected: str) -> bool:
         if "leaving" in file.name:
             file.path.write_text("theirs")  # through a handle that was open
         return real(file, expected)
 
-    monkeypatch.setattr(files, "_unchanged", unchanged)
+    monkeypatch.setattr(files, "is_unchanged", unchanged)
     changes = [
         JournalEntry("b.md", b"old", files.ABSENT),
         JournalEntry("a.md", None, etag(b"old")),

@@ -530,7 +530,7 @@ class TestOddFiles:
 
 def test_without_libyaml(monkeypatch: pytest.MonkeyPatch) -> None:
     """PyYAML's own scanner gives the same places."""
-    monkeypatch.setattr(yaml_tree, "_LOADER", yaml.SafeLoader)
+    monkeypatch.setattr(yaml_tree, "LOADER", yaml.SafeLoader)
     assert edit(BLOCK, title="a", tags=["x"], aliases=["a"], desc="b", quoted=None, new=1) == (
         BLOCK.replace('"Index design: v2"', "a")
         .replace('[index, "tantivy", search]', "[x]")

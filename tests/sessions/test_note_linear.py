@@ -9,7 +9,6 @@ import pytest
 from memory_bank.notes.blocks import NEWLINE
 from memory_bank.sessions.notes import note_reading, note_text
 from memory_bank.sessions.notes.note_format import settled_observation
-from memory_bank.sessions.notes.note_reading import _targets
 from tests.properties.hostile import TEXTS
 from tests.sessions.sessions_of import OBSERVATION
 
@@ -17,6 +16,8 @@ pytestmark = pytest.mark.slow
 
 MOST = 0.5
 """Seconds for 10,000 characters; a square would take some."""
+
+NOTE = "---\ntype: session\nsession_id: s\nproject: p\n---\n## {} ^obs-aaaaaa\n\n- reads:: {}\n"
 
 
 def test_any_text_is_written_and_read_in_time() -> None:
@@ -27,7 +28,6 @@ def test_any_text_is_written_and_read_in_time() -> None:
         written = note_text.escaped(note_text.paragraphs(text))
         note_text.heading(note_text.one_line(text))
         note_text.unescaped(written)
-        _targets([text])
         settled_observation(
             OBSERVATION.__class__(
                 "obs-aaaaaa", "s", "p", "change", text, OBSERVATION.created_at, concepts=(text,)
@@ -36,7 +36,7 @@ def test_any_text_is_written_and_read_in_time() -> None:
         for one in (text, " ".join(text.split("\n")), text + "^obs-aaaaaa"):
             part = note_reading.NotePart("obs-aaaaaa", "", tuple(NEWLINE.split(one)), 0, 0, 0)
             note_reading.read_part(part, note_reading.OBSERVATION_KEYS)
-            note_reading._heading(f"## {one}\n", 0, len(one) + 4)
+        note_reading.parse("note.md", NOTE.format(" ".join(text.split("\n")), text).encode())
         if (took := time.process_time() - began) > MOST:
             slow[name] = took
     assert slow == {}

@@ -34,7 +34,7 @@ _PROJECT, _REFUSED = "project", "refused.json"
 _LEFT_SECONDS = 3600
 """Seconds after which an unfinished copy was left by a killed process."""
 
-_MOST_BYTES = 500_000_000
+MOST_BYTES = 500_000_000
 """Maximum bytes of all files of one revision that are written."""
 
 _NAMES = frozenset({errno.ENAMETOOLONG, errno.EINVAL, errno.EILSEQ, errno.ENOTDIR, errno.EISDIR,
@@ -176,7 +176,7 @@ def write(
     for path, one, reason in _too_large(paths, sizes, max_bytes):
         refused[path] = reason
         sizes.pop(one, None)
-    taken = None if _tells_case(folder) else set[str]()
+    taken = None if tells_case(folder) else set[str]()
     for one, data in objects.sized_blobs(tree, sizes, max_bytes):
         for path in paths[one]:
             folded = unicodedata.normalize("NFC", path).casefold()
@@ -189,7 +189,7 @@ def write(
     return refused
 
 
-def _tells_case(folder: Path) -> bool:
+def tells_case(folder: Path) -> bool:
     """Tell whether the file system takes names that differ only in case for different ones."""
     return not folder.with_name(folder.name.upper()).exists()
 
@@ -219,8 +219,8 @@ def _too_large(
             reason = "git doesn't have its content"
         elif size > max_bytes:
             reason = f"{size} bytes, more than the setting max_note_bytes = {max_bytes}"
-        elif total + size * len(some) > _MOST_BYTES:
-            reason = f"the revision has more than {_MOST_BYTES:,} bytes of notes"
+        elif total + size * len(some) > MOST_BYTES:
+            reason = f"the revision has more than {MOST_BYTES:,} bytes of notes"
         else:
             total += size * len(some)
             continue

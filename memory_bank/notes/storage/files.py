@@ -215,7 +215,7 @@ def remove(file: FolderEntry | Path, aside: FolderEntry | Path, expected: str) -
     check(file, expected)
     try:
         file.replace(aside)
-        if _unchanged(aside, expected):
+        if is_unchanged(aside, expected):
             aside.unlink()
         else:
             _publish_new(aside, file)
@@ -289,7 +289,7 @@ def _changed(name: str, expected: str, found: str) -> Conflict:
     )
 
 
-def _unchanged(file: FolderEntry, expected: str) -> bool:
+def is_unchanged(file: FolderEntry, expected: str) -> bool:
     """Tell whether a file that lost its name is as expected, and will stay so.
 
     Open writers are checked first: a write that ends afterwards shows in the bytes.
@@ -312,7 +312,7 @@ def _exchange_if_unchanged(
     except FileNotFoundError:
         raise _changed(file.path.name, expected, ABSENT) from None
     inside = ours
-    while not (inside == ours and _unchanged(temporary, expected)):
+    while not (inside == ours and is_unchanged(temporary, expected)):
         found = current(temporary)
         exchange(temporary, file)
         if current(temporary) == inside:

@@ -104,10 +104,10 @@ def apply(root: Path, trash: Path, changes: Sequence[JournalEntry], stamp: str) 
         raise
     try:
         for step in steps:
-            _do(place, step)
+            do_step(place, step)
     except MemoryBankError:
         for step in reversed(steps):
-            _undo(place, step)
+            undo_step(place, step)
         _remove_durably(place)
         raise
     _remove_durably(place)
@@ -201,7 +201,8 @@ def _check_inside(root: Path, path: str) -> None:
             raise BadName(f"{path!r} is not a regular file")
 
 
-def _do(place: _JournalFolder, step: _Step) -> None:
+def do_step(place: _JournalFolder, step: _Step) -> None:
+    """Write, move or remove one file."""
     if step.staged:
         data = place.read(step.staged)
         if data is None:
@@ -226,7 +227,7 @@ def _redo(place: _JournalFolder, step: _Step) -> list[str]:
     if found == step.after:
         return []
     if found == step.before:
-        _do(place, step)
+        do_step(place, step)
         return [step.path]
     if step.staged:  # changed meanwhile: keep both versions
         ours = place.read(step.staged)
@@ -236,7 +237,7 @@ def _redo(place: _JournalFolder, step: _Step) -> list[str]:
     return []
 
 
-def _undo(place: _JournalFolder, step: _Step) -> None:
+def undo_step(place: _JournalFolder, step: _Step) -> None:
     """Restore a file, if the change had reached it."""
     if step.before == step.after or files.current_in(place.root, step.path) != step.after:
         return

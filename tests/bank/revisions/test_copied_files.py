@@ -69,7 +69,7 @@ def test_a_large_file_is_listed_and_not_read(folder: Path, tree: Path, ids: dict
 def test_more_than_a_copy_may_have_is_listed(
     folder: Path, tree: Path, ids: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(copies, "_MOST_BYTES", 10)
+    monkeypatch.setattr(copies, "MOST_BYTES", 10)
     blobs = {f"{number}.md": ids["three\n"] for number in range(5)} | {"a.md": ids["one\n"]}
     refused = write(folder, tree, blobs)
     assert set(there(folder)) == {"a.md"}
@@ -102,7 +102,7 @@ def test_twins_are_listed_where_the_file_system_takes_them_for_one(
     }
     assert write(folder, tree, blobs) == {}
     assert set(there(folder)) == set(blobs)
-    monkeypatch.setattr(copies, "_tells_case", lambda _: False)
+    monkeypatch.setattr(copies, "tells_case", lambda _: False)
     assert set(write(folder, tree, blobs)) == {"a.md", "é.md"}
 
 

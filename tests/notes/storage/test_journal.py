@@ -115,7 +115,7 @@ def test_what_can_not_be_taken_back_is_finished_later(
 
     with monkeypatch.context() as patch:
         fail_at(patch, 2, StorageFailed("read-only"))
-        patch.setattr(journal, "_undo", refuse)
+        patch.setattr(journal, "undo_step", refuse)
         with pytest.raises(StorageFailed):
             journal.apply(folder, trash, three, STAMP)
     journal.recover(folder, trash)
@@ -124,14 +124,14 @@ def test_what_can_not_be_taken_back_is_finished_later(
 
 def fail_at(patch: pytest.MonkeyPatch, number: int, error: BaseException) -> None:
     calls = iter(range(100))
-    do = journal._do
+    do = journal.do_step
 
     def failing(*arguments: Any) -> None:
         if next(calls) == number:
             raise error
         do(*arguments)
 
-    patch.setattr(journal, "_do", failing)
+    patch.setattr(journal, "do_step", failing)
 
 
 def test_where_case_is_ignored_a_note_may_change_its_case(
