@@ -54,14 +54,3 @@ def test_the_hash_of_the_error_allows_it(mb: Run, project: Path) -> None:
     (project / ".memories" / "config.toml").write_text(f'[secrets]\nallow = ["{found}"]\n')
     assert mb("remember", SECRET).code == 0
     assert found in mb("config", "secrets.allow").out
-
-
-def test_doctor_lists_the_place_and_the_kind(mb: Run, project: Path) -> None:
-    (project / ".memories" / "old.md").write_text(f"# Old\n\nThe token: {SECRET}\n")
-    answer = mb("doctor")
-    assert "old.md:3" in answer.out
-    assert "GitHub token" in answer.out
-    assert SECRET not in answer.out
-    assert mb("doctor", "--check").code == 1
-    (finding,) = mb("doctor", "--json").json["findings"]
-    assert (finding["rule"], finding["line"]) == ("secret", 3)
