@@ -14,7 +14,7 @@ from typing import Self, TypeVar, cast
 from memory_bank.bank import note_files, open_index
 from memory_bank.bank.bank_id import bank_id
 from memory_bank.bank.logs import EditLog, Logs
-from memory_bank.bank.open_index import OpenIndex, View
+from memory_bank.bank.open_index import OpenIndex
 from memory_bank.base import paths, settings
 from memory_bank.base.errors import BadSetting, Busy, MemoryBankError, NoteNotFound
 from memory_bank.base.filenames import NOTE_SUFFIXES, SETTINGS
@@ -27,7 +27,7 @@ from memory_bank.notes.names import of_included, of_note
 from memory_bank.notes.roots import Roots, Watched
 from memory_bank.notes.storage.store import Store
 from memory_bank.search.index.document_changes import Progress, SyncReport
-from memory_bank.search.index.index import EMBED_SECONDS
+from memory_bank.search.index.index import EMBED_SECONDS, View
 
 _BUSY = "another process is indexing: the latest changes may be missing"
 

@@ -16,7 +16,7 @@ from memory_bank.bank import open_index
 from memory_bank.bank.backlinks import shown
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.findings import Finding
-from memory_bank.bank.open_index import NoteRow, View, note_of
+from memory_bank.bank.open_index import NoteRow, note_of
 from memory_bank.base.errors import did_you_mean
 from memory_bank.code import lookup
 from memory_bank.code.code_names import SYMBOL, symbol_of
@@ -26,6 +26,7 @@ from memory_bank.code.records import CitingNote
 from memory_bank.notes import names
 from memory_bank.notes.file_patterns import APPLIES_TO, matches, patterns
 from memory_bank.notes.sections import sentence_around, sentence_below
+from memory_bank.search.index.index import View
 from memory_bank.search.manifest import document_rows, link_rows
 from memory_bank.search.manifest.link_rows import LinkRow, to_code
 

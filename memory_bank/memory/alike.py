@@ -11,7 +11,7 @@ from memory_bank.bank import open_index
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.findings import SameSubject
 from memory_bank.bank.note_files import SESSION
-from memory_bank.bank.open_index import NoteRow, View
+from memory_bank.bank.open_index import NoteRow
 from memory_bank.base.documents import Span
 from memory_bank.base.errors import MemoryBankError
 from memory_bank.git import repository
@@ -20,6 +20,7 @@ from memory_bank.notes import front_matter, parsing
 from memory_bank.notes.compare.text_diff import MAX_CHARACTERS, Words, share, words_of
 from memory_bank.notes.names import name_of
 from memory_bank.notes.schema import folder_of
+from memory_bank.search.index.index import View
 from memory_bank.search.manifest import document_rows
 from memory_bank.search.manifest.document_rows import DocumentRow
 from memory_bank.search.retrievers.base import Question, Scope

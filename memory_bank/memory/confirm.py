@@ -9,7 +9,6 @@ from typing import Annotated
 
 from memory_bank.bank import agent_memories
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.open_index import View
 from memory_bank.base.errors import BadInput, NoteNotFound
 from memory_bank.base.operation import Agent, Etag, Notes, Param, Tool, operation
 from memory_bank.base.screen import Call
@@ -26,6 +25,7 @@ from memory_bank.memory.why import COMMIT_ID, promote_commit
 from memory_bank.notes import front_matter
 from memory_bank.notes.names import name_of
 from memory_bank.notes.schema import normalise_tags
+from memory_bank.search.index.index import View
 from memory_bank.search.manifest import document_rows
 from memory_bank.sessions.compress import compress_now
 from memory_bank.sessions.notes import note_format, note_reading, session_edit

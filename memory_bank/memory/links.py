@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 from memory_bank.bank import open_index
 from memory_bank.bank.backlinks import GHOST, LinkShown, node_of, shown
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.open_index import View
 from memory_bank.base.operation import Param, operation
 from memory_bank.base.rendering import count, named
 from memory_bank.base.screen import FOUND, NOTHING, Call, Piece, cells, listed
+from memory_bank.search.index.index import View
 from memory_bank.search.manifest import document_rows, link_rows
 from memory_bank.search.manifest.link_rows import LinkRow
 

@@ -20,7 +20,7 @@ from memory_bank.code.index.codebase import Codebase
 from memory_bank.git import repository
 from memory_bank.memory import shown, told
 from memory_bank.search.index.document_changes import Progress, SyncReport
-from memory_bank.search.index.index import Index
+from memory_bank.search.index.index import Index, compared
 from memory_bank.search.manifest import document_rows
 
 _BETWEEN = 0.01
@@ -169,8 +169,6 @@ def compare(bank: Bank, progress: Progress | None = None) -> IndexComparison:
     Dates from git are refreshed first, since a commit is not a difference between index and files.
     Nothing else is repaired, so that missing and superfluous entries are listed.
     """
-    from memory_bank.search.index.index import compared
-
     bank.catch_up(progress)
     bank.read(lambda view: view.index.indexer.refresh())
     with bank.lock, tempfile.TemporaryDirectory(prefix="memory-bank-") as folder:

@@ -12,7 +12,7 @@ from typing import Annotated
 from memory_bank.bank import note_files, open_index
 from memory_bank.bank.backlinks import LinkShown, shown
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.open_index import NoteRow, View
+from memory_bank.bank.open_index import NoteRow
 from memory_bank.base.errors import BadInput, Conflict, Hint, UnreadableNote
 from memory_bank.base.operation import (
     Agent,
@@ -36,6 +36,7 @@ from memory_bank.notes.note import NoteLink
 from memory_bank.notes.schema import check_tags
 from memory_bank.notes.storage import files
 from memory_bank.notes.storage.journal import JournalEntry
+from memory_bank.search.index.index import View
 from memory_bank.search.manifest import link_rows
 from memory_bank.search.manifest.link_rows import LinkRow
 from memory_bank.trust.author_keys import with_author_keys

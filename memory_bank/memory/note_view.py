@@ -10,7 +10,6 @@ from typing import Literal, NamedTuple
 from memory_bank.bank import open_index
 from memory_bank.bank.backlinks import LinkShown, shown
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.open_index import View
 from memory_bank.base.errors import Hint, MemoryBankError, NoteNotFound
 from memory_bank.base.filenames import is_utf8
 from memory_bank.git import objects, repository
@@ -21,6 +20,7 @@ from memory_bank.notes import front_matter, links, parsing
 from memory_bank.notes.compare import note_comparison
 from memory_bank.notes.compare.note_change import NoteChange
 from memory_bank.notes.note import NoteSection
+from memory_bank.search.index.index import View
 from memory_bank.search.manifest import document_graph, document_rows
 from memory_bank.search.manifest import link_rows as link_table
 from memory_bank.search.manifest.entries import OBSERVATION

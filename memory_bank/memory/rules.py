@@ -12,7 +12,6 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.open_index import View
 from memory_bank.base.errors import MemoryBankError
 from memory_bank.git.process import LIMIT
 from memory_bank.notes import names
@@ -22,6 +21,7 @@ from memory_bank.notes.inline import plain_text
 from memory_bank.notes.note import Note
 from memory_bank.notes.sections import first_sentence
 from memory_bank.search.boosts import REVIEWED, UNCOMMITTED, UNKNOWN
+from memory_bank.search.index.index import View
 from memory_bank.search.manifest import document_graph, document_rows
 from memory_bank.search.manifest.document_rows import DocumentRow
 from memory_bank.trust import trust

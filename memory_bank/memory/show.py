@@ -7,7 +7,7 @@ from typing import Annotated
 
 from memory_bank.bank import open_index
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.open_index import BY_HAND, NoteRow, View
+from memory_bank.bank.open_index import BY_HAND, NoteRow
 from memory_bank.base.dates import iso_of
 from memory_bank.base.errors import Conflict, Hint, NoteNotFound, UnreadableNote
 from memory_bank.base.operation import (
@@ -30,6 +30,7 @@ from memory_bank.memory.records import (
 )
 from memory_bank.notes.names import name_of
 from memory_bank.notes.note import section_of
+from memory_bank.search.index.index import View
 from memory_bank.search.manifest import document_rows, filters, link_rows
 from memory_bank.search.notices import remarks
 from memory_bank.search.query import conditions

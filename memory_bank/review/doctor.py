@@ -5,7 +5,6 @@ from __future__ import annotations
 from memory_bank.bank import hook_log
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.findings import Finding, order
-from memory_bank.bank.open_index import View
 from memory_bank.base.errors import NoRepository
 from memory_bank.base.file_watches import problem
 from memory_bank.base.operation import Tool, operation
@@ -19,6 +18,7 @@ from memory_bank.review import shown, told
 from memory_bank.review.records import BankHealth, CodeHealth
 from memory_bank.review.rules.base import RuleContext, findings
 from memory_bank.search.index.document_changes import Progress, SyncReport
+from memory_bank.search.index.index import View
 from memory_bank.search.manifest import document_rows
 from memory_bank.sessions.forgotten import former_state
 

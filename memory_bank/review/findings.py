@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.findings import Finding, ReviewFinding, SameSubject, order
-from memory_bank.bank.open_index import View
 from memory_bank.base.filenames import QUERIES, SETTINGS
 from memory_bank.code.code_at import NOW
 from memory_bank.code.code_at import STAGED as STAGED_CODE
@@ -30,6 +29,7 @@ from memory_bank.review.report import OWN, RuleWithFindings, Side
 from memory_bank.review.revision_range import STAGED
 from memory_bank.review.rules.base import AGENTS, rules
 from memory_bank.review.rules.links import MOVED_CODE
+from memory_bank.search.index.index import View
 from memory_bank.trust.stale import Ends, citations_of
 
 _OTHERS = frozenset({QUERIES, SETTINGS, AGENTS})

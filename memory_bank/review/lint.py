@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 from memory_bank.bank.bank import Bank, note_path
 from memory_bank.bank.findings import SEVERITIES, Edit, Finding, order
-from memory_bank.bank.open_index import View
 from memory_bank.base.errors import BadInput, Hint, MemoryBankError, did_you_mean, similar_names
 from memory_bank.base.filenames import NOTE_SUFFIXES
 from memory_bank.base.settings import Settings
@@ -20,6 +19,7 @@ from memory_bank.notes.parsing import NoteText
 from memory_bank.review.records import Fixed
 from memory_bank.review.rules.base import Rule, RuleContext, chosen, findings, note_findings
 from memory_bank.review.rules.base import rules as all_rules
+from memory_bank.search.index.index import View
 
 _MOST_BYTES = 100_000_000
 

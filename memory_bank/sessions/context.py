@@ -11,11 +11,12 @@ from typing import Annotated, Any
 
 from memory_bank.bank import open_index
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.open_index import NoteRow, View
+from memory_bank.bank.open_index import NoteRow
 from memory_bank.base.errors import BadInput, NoteNotFound
 from memory_bank.base.operation import REQUIRED, Param, Tool, operation
 from memory_bank.base.setting_sections import ContextSettings
 from memory_bank.base.text import estimate
+from memory_bank.search.index.index import View
 from memory_bank.search.manifest import document_graph, document_rows, entries, filters
 from memory_bank.search.manifest.filters import Condition
 from memory_bank.sessions import shown, told

@@ -8,7 +8,6 @@ from typing import Annotated, Any, Literal, get_args
 
 from memory_bank.bank import open_index
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.open_index import View
 from memory_bank.base.dates import iso
 from memory_bank.base.documents import Span, lines_between
 from memory_bank.base.errors import BadInput, UnreadableNote
@@ -16,6 +15,7 @@ from memory_bank.base.operation import Param, Tool, operation, several
 from memory_bank.notes import parsing
 from memory_bank.notes.names import of_note
 from memory_bank.notes.note import Note
+from memory_bank.search.index.index import View
 from memory_bank.search.manifest import document_rows, entries
 from memory_bank.search.manifest.document_rows import DocumentRow
 from memory_bank.search.manifest.entries import OBSERVATION, WHOLE

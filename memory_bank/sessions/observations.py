@@ -9,7 +9,6 @@ from functools import partial
 from typing import Annotated, Any, Literal, NamedTuple, get_args
 
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.open_index import View
 from memory_bank.base.errors import BadInput
 from memory_bank.base.operation import Param, Tool, operation, several
 from memory_bank.base.setting_sections import OBSERVATION_TYPES
@@ -17,6 +16,7 @@ from memory_bank.notes import schema
 from memory_bank.notes.names import of_file
 from memory_bank.search import boosts
 from memory_bank.search.engine import Hit, SearchResult, Unit
+from memory_bank.search.index.index import View
 from memory_bank.search.manifest import document_rows, entries, filters
 from memory_bank.search.manifest.entries import (
     NOTES,

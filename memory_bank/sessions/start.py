@@ -8,10 +8,10 @@ from datetime import UTC, datetime, timedelta
 
 from memory_bank.bank import open_index
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.open_index import View
 from memory_bank.base.text import estimate
 from memory_bank.git import repository
 from memory_bank.notes.decision_records import ENDED
+from memory_bank.search.index.index import View
 from memory_bank.search.manifest import document_graph, filters
 from memory_bank.sessions import context
 from memory_bank.sessions.compress import compress_now

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.hits import Origin, RecalledNote, Wanted
-from memory_bank.bank.open_index import BY_HAND, View
+from memory_bank.bank.open_index import BY_HAND
 from memory_bank.base.dates import iso_of
 from memory_bank.base.errors import EmbedderUnavailable, Hint, SharedUnavailable
 from memory_bank.notes.note import Entity
 from memory_bank.search import snippets
+from memory_bank.search.index.index import View
 from memory_bank.search.manifest.filters import ACROSS, TEAM, Condition
 from memory_bank.search.query import Query, parse
 from memory_bank.search.retrievers.vectors import DISABLED

@@ -12,12 +12,12 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.open_index import View
 from memory_bank.base.errors import MemoryBankError
 from memory_bank.git.file_commits import FileCommits
 from memory_bank.search import boosts
 from memory_bank.search.boosts import TIERS, UNKNOWN
 from memory_bank.search.engine import SearchResult
+from memory_bank.search.index.index import View
 from memory_bank.search.manifest import document_rows, entries
 from memory_bank.search.manifest.document_rows import DocumentRow
 from memory_bank.search.manifest.filters import Condition

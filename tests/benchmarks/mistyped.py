@@ -17,9 +17,9 @@ from pathlib import Path
 
 from memory_bank.bank.bank import open_bank
 from memory_bank.bank.findings import Finding
-from memory_bank.bank.open_index import View
 from memory_bank.review.rules import links
 from memory_bank.review.rules.base import RuleContext
+from memory_bank.search.index.index import View
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _PLANTED = "planted-links.md"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.open_index import View
+from memory_bank.search.index.index import View
 
 
 def view_of(bank: Bank) -> View:

@@ -10,7 +10,6 @@ from typing import Annotated, NamedTuple
 
 from memory_bank.bank import open_index
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.open_index import View
 from memory_bank.base.errors import (
     BadName,
     Busy,
@@ -36,6 +35,7 @@ from memory_bank.memory.forgetting.forget_report import (
 from memory_bank.notes import names, parsing, removal
 from memory_bank.notes.roots import NoteRoot
 from memory_bank.notes.storage import files
+from memory_bank.search.index.index import View
 from memory_bank.search.manifest import document_rows, link_rows
 from memory_bank.search.manifest.entries import session_id_of
 from memory_bank.search.manifest.link_rows import incoming

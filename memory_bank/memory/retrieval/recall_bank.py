@@ -10,7 +10,7 @@ from typing import NamedTuple
 from memory_bank.bank.backlinks import LinkShown, by_words, linked, with_file_names
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.hits import Also, RecalledNote, Wanted
-from memory_bank.bank.open_index import BY_HAND, View, note_of
+from memory_bank.bank.open_index import BY_HAND, note_of
 from memory_bank.base.dates import iso_of
 from memory_bank.base.documents import Section, Span
 from memory_bank.memory import amendments
@@ -20,6 +20,7 @@ from memory_bank.search import boosts, snippets
 from memory_bank.search.engine import Hit, SearchResult
 from memory_bank.search.hit_records import Reason
 from memory_bank.search.index.document_changes import Progress
+from memory_bank.search.index.index import View
 from memory_bank.search.manifest import document_rows, entries, filters
 from memory_bank.search.manifest.document_rows import PassageRow
 from memory_bank.search.manifest.entries import session_id_of

@@ -17,7 +17,6 @@ from typing import Any, NamedTuple, TypeVar, cast
 
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.findings import Edit, Finding, Severity, order
-from memory_bank.bank.open_index import View
 from memory_bank.base import plugins
 from memory_bank.base.errors import MemoryBankError
 from memory_bank.base.settings import Settings
@@ -26,6 +25,7 @@ from memory_bank.git.file_commits import FileCommits
 from memory_bank.memory.rules_block import FILE
 from memory_bank.notes.characters import decode
 from memory_bank.notes.parsing import NoteText
+from memory_bank.search.index.index import View
 
 AGENTS = f"../{FILE}"
 """The path of AGENTS.md, beside the bank."""

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Literal, NamedTuple
 
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.open_index import View
 from memory_bank.code.index.codebase import Codebase
 from memory_bank.frontends.lsp.editor.destinations import leads_to, project_files, symbols
 from memory_bank.frontends.lsp.editor.open_texts import Texts
@@ -16,6 +15,7 @@ from memory_bank.notes.characters import BREAK
 from memory_bank.notes.names import name_of
 from memory_bank.notes.note import Note, NoteLink
 from memory_bank.notes.schema import KNOWN_TYPES
+from memory_bank.search.index.index import View
 from memory_bank.search.manifest import document_rows
 
 MAX_CHOICES = 200

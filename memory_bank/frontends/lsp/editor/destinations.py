@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 from memory_bank.bank import open_index
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.open_index import View
 from memory_bank.base.errors import BadName
 from memory_bank.code.parse.parsed_file import Symbol
 from memory_bank.frontends.lsp.editor.open_texts import Texts, links_of
@@ -23,6 +22,7 @@ from memory_bank.notes.characters import BREAK
 from memory_bank.notes.link_targets import TargetNames, target_of
 from memory_bank.notes.links import WholeLink
 from memory_bank.notes.note import Meta, Note, NoteLink, NoteSection
+from memory_bank.search.index.index import View
 from memory_bank.search.manifest import link_rows
 from memory_bank.trust.stale_cache import NoteMarks, note_marks
 

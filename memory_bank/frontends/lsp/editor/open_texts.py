@@ -10,12 +10,12 @@ from types import MappingProxyType
 from typing import Generic, NamedTuple, TypeVar
 
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.open_index import View
 from memory_bank.base.errors import MemoryBankError
 from memory_bank.notes import parsing
 from memory_bank.notes.characters import BREAK
 from memory_bank.notes.links import WholeLink, front_matter_links, locate_whole_links
 from memory_bank.notes.note import Note, NoteLink, NoteSection
+from memory_bank.search.index.index import View
 from memory_bank.search.manifest import document_rows, entries
 
 MAX_FOUND = 200

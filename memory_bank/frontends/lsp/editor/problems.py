@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.findings import Finding, Severity
-from memory_bank.bank.open_index import View
 from memory_bank.base.errors import MemoryBankError, NoteNotFound, similar_names
 from memory_bank.frontends.lsp.editor.destinations import LinkTarget, written_goals
 from memory_bank.frontends.lsp.editor.open_texts import Texts
@@ -29,6 +28,7 @@ from memory_bank.review.rules.base import (
 )
 from memory_bank.review.rules.files import unparsed
 from memory_bank.review.rules.links import MOVED_CODE
+from memory_bank.search.index.index import View
 
 _LIVE = frozenset({"fault", "broken-link", "ambiguous-link"}).union(
     name for name, rule in rules().items() if rule.check_note

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.open_index import NoteRow, View, note_of
+from memory_bank.bank.open_index import NoteRow, note_of
 from memory_bank.bank.revisions.revisions import checked_out, revision_of
 from memory_bank.base.errors import BadInput
 from memory_bank.git.objects import Revision
@@ -16,6 +16,7 @@ from memory_bank.notes import front_matter
 from memory_bank.notes.characters import decode
 from memory_bank.notes.names import name_of
 from memory_bank.notes.secrets import secrets
+from memory_bank.search.index.index import View
 from memory_bank.search.manifest import document_graph, document_rows, entries
 from memory_bank.search.manifest.document_rows import DocumentRow
 from memory_bank.trust import trust
