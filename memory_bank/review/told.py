@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from memory_bank.base.rendering import count
-from memory_bank.base.screen import plain
+from memory_bank.base.screen import Piece, plain
 from memory_bank.base.text import Quotes, one_line
 from memory_bank.memory.told import lines_of
 from memory_bank.review.records import BankHealth
@@ -14,6 +16,9 @@ _FINDINGS = 40
 
 _NOTES = 40
 """Number of findings and of notes that are shown."""
+
+_LONGEST = 600
+"""Characters of a line of a review that are shown."""
 
 
 def health(found: BankHealth, quotes: Quotes) -> str:
@@ -44,16 +49,21 @@ def review(found: Review, quotes: Quotes) -> str:
         " Claims: [-removed-] {+added+}."
     )
     lines = [
-        f"{'' if one.new else 'known '}{plain(finding_line(one))}"
+        f"{'' if one.new else 'known '}{_cut(finding_line(one))}"
         for one in found.findings[:_FINDINGS]
     ]
     if len(found.findings) > _FINDINGS:
         lines.append(f"and {len(found.findings) - _FINDINGS} more findings")
     for change in found.changes[:_NOTES]:
-        lines += (f"{' ' * (indent - 2)}{plain(line)}" for indent, line in note_lines(change))
+        lines += (f"{' ' * (indent - 2)}{_cut(line)}" for indent, line in note_lines(change))
     if len(found.changes) > _NOTES:
         lines.append(f"and {len(found.changes) - _NOTES} more notes")
     notices = quotes.remarks(found.notices)
     if not lines:
         return "\n".join([head, *notices])
     return quotes.answer(head, quotes.quote("\n".join(lines)), *notices)
+
+
+def _cut(line: Sequence[Piece]) -> str:
+    text = plain(line)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

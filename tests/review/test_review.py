@@ -12,8 +12,9 @@ from memory_bank.bank.bank import open_bank
 from memory_bank.bank.findings import ReviewFinding
 from memory_bank.base.errors import BadInput, NoRepository
 from memory_bank.base.rendering import document
+from memory_bank.base.text import Quotes
 from memory_bank.notes.compare import note_comparison as note_diff
-from memory_bank.review import compared_banks, findings
+from memory_bank.review import compared_banks, findings, told
 from memory_bank.review.report import Review
 from memory_bank.review.review import review
 from memory_bank.review.revision_range import sides
@@ -422,6 +423,17 @@ def test_of_a_hostile_change_the_first_findings_and_the_smallest_notes_are_shown
     assert "more than 400 bytes" in missed.message
     assert "not-compared" in {one.name for one in made.rules}
     assert "merge-conflict" in rules, "the rules check also what is not compared"
+
+
+def test_an_agent_is_shown_the_first_words_of_long_changes(clone: Path) -> None:
+    words = [f"word{number}" for number in range(4000)]
+    write(clone, {"facts/long.md": f"# Long\n\n{' '.join(words)}.\n"})
+    commit(clone, "Long")
+    write(clone, {"facts/long.md": f"# Long\n\n{' '.join(reversed(words))}.\n"})
+    commit(clone, "Reversed")
+    said = told.review(reviewed(clone, "HEAD~1..HEAD"), Quotes())
+    assert "word3999" in said
+    assert max(map(len, said.splitlines())) < 700
 
 
 @pytest.fixture
