@@ -71,7 +71,8 @@ def create(
         source = {"source_type": source_type, "source_agent": agent_name(source_agent)}
         content = with_author_keys(content, source)
     parts = front_matter.split(content)
-    if faults := front_matter.metadata(parts)[1]:
+    faults = front_matter.metadata(parts)[1]
+    if faults and parts.format != "none":  # else it is a rule above the text
         raise BadInput(faults[0].reason, "repair the front matter, or omit it to get a new one")
     item = Item(
         parts.body,

@@ -34,6 +34,11 @@ def test_front_matter_in_a_persons_content_wins_and_is_completed(bank: Bank) -> 
     assert made.created_at == shown.created_at
 
 
+def test_a_rule_above_a_text_is_no_front_matter(bank: Bank) -> None:
+    made = create(bank, "ruled", "---\nNote: a rule is above.\n")
+    assert show(bank, made.path).body == "---\nNote: a rule is above.\n"
+
+
 @pytest.mark.parametrize(
     ("name", "content", "error"),
     [
