@@ -235,7 +235,7 @@ def _rows(call: Call, found: SessionRows) -> None:
         ],
     )
     if found.total > found.count:
-        call.remark(f"{count(found.total, 'session')} in all: see --limit and --offset")
+        call.remark(f"{count(found.total, 'session')} in all: see --limit")
 
 
 def _session(call: Call, shown: SessionShown) -> None:

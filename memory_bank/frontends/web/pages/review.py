@@ -103,7 +103,7 @@ class Reviews:
     def _end(self, state: _ReviewInput, done: asyncio.Future[Review]) -> None:
         failed = done.cancelled() or done.exception() is not None
         if failed or not (state.head.commit and state.base.commit):
-            del self._reviews[state]
+            self._reviews.pop(state, None)
         ended = [one for one, found in self._reviews.items() if found.done()]
         for one in ended[:-_KEPT]:
             del self._reviews[one]
