@@ -380,7 +380,7 @@ def discard(file: Path) -> None:
         file.with_name(file.name + suffix).unlink(missing_ok=True)
 
 
-_SCRUB_SECONDS = 5.0
+SCRUB_SECONDS = 5.0
 """Seconds to wait for another process that reads the write-ahead log."""
 
 
@@ -407,12 +407,12 @@ def replace(base: Connection, removed: RemovedText) -> int:
     )
 
 
-def scrub(base: Connection, seconds: float = _SCRUB_SECONDS) -> bool:
+def scrub(base: Connection) -> bool:
     """Write the file anew and empty its log, so that nothing removed can be read from it.
 
     False if another process read the log for longer than some seconds: it may hold old rows.
     """
-    base.execute(f"PRAGMA busy_timeout = {seconds * 1000:.0f}")
+    base.execute(f"PRAGMA busy_timeout = {SCRUB_SECONDS * 1000:.0f}")
     base.execute("VACUUM")
     (busy, _, _) = base.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
     return not busy

@@ -17,6 +17,7 @@ import pytest
 from memory_bank.agents.transcripts import import_sessions
 from memory_bank.bank import hook_log
 from memory_bank.bank.bank import Bank, open_bank
+from memory_bank.base import sqlite
 from memory_bank.base.errors import BadInput, NoteNotFound, NoteReadOnly
 from memory_bank.memory.confirm import promote
 from memory_bank.memory.create import create
@@ -25,7 +26,6 @@ from memory_bank.memory.forgetting.forget_report import Forgotten
 from memory_bank.memory.remember import remember
 from memory_bank.memory.retrieval.recall import recall
 from memory_bank.memory.trash import delete, trash
-from memory_bank.sessions import queue
 from memory_bank.sessions.compress import compress
 from memory_bank.sessions.listing import list_sessions, show_session
 from memory_bank.sessions.observations import search_observations
@@ -431,11 +431,10 @@ def test_a_damaged_queue_is_removed(bank: Bank, project: Path) -> None:
     assert holders(project, "marigold") == []
 
 
-@pytest.mark.slow
 def test_a_log_that_another_process_reads_is_named(
     bank: Bank, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(queue, "_WAIT", 0.2)
+    monkeypatch.setattr(sqlite, "SCRUB_SECONDS", 0.2)
     store_prompt(bank, "s-1", "Plant the marigold")
     reader = sqlite3.connect(state_of(bank) / "sessions.db", isolation_level=None)
     reader.execute("BEGIN")
