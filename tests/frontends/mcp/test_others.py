@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 import memory_bank
+from memory_bank.frontends import declared
 from tests.frontends.mcp.answers import unquoted
 from tests.frontends.mcp.calls import CALLS
 
@@ -32,7 +33,7 @@ SERVE = [
     "serve",
     "mcp",
     "--toolsets",
-    "store,bank,maintenance",
+    ",".join(declared.toolsets()),
 ]
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -69,7 +70,7 @@ def node(tmp_path_factory: pytest.TempPathFactory) -> Run:
             timeout=timeout,
             env={
                 **os.environ,
-                "HOME": str(folder),
+                "HOME": str(cwd.parent),  # sessions of equal projects are shared
                 "PATH": f"{Path(program).parent}{os.pathsep}{os.environ['PATH']}",
                 "PYTHONPATH": str(ROOT),
             },
