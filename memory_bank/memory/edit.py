@@ -6,7 +6,17 @@ from typing import Annotated, Any
 
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadInput, Conflict, Hint, UnreadableNote
-from memory_bank.base.operation import Agent, IfMatch, Note, Notes, Param, Text, Tool, operation
+from memory_bank.base.operation import (
+    Agent,
+    Etag,
+    IfMatch,
+    Note,
+    Notes,
+    Param,
+    Text,
+    Tool,
+    operation,
+)
 from memory_bank.base.rendering import hidden_again
 from memory_bank.base.screen import Call
 from memory_bank.memory import show, shown, told
@@ -167,17 +177,22 @@ def append(
     name: Annotated[Note, Param(about="path, title or id of a note")],
     content: Text,
     *,
+    if_match: Etag = None,
     agent: Agent = None,
 ) -> WrittenNote:
     """Add text at the end of a note.
 
     Append text to a note as a new paragraph.
 
-    Raises NoteNotFound, BadInput if empty.
+    Raises NoteNotFound, Conflict if the note's etag is not `if_match`, BadInput if empty.
     """
     if not content.strip():
         raise BadInput("content must not be empty", Hint.GIVE_TEXT_TO_APPEND)
-    return write(bank, name, lambda text: appended(text, content), agent=agent, given=content)
+
+    def change(text: str) -> str:
+        return appended(text, content)
+
+    return write(bank, name, change, if_match=if_match, agent=agent, given=content)
 
 
 @operation(
