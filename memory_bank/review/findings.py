@@ -180,9 +180,10 @@ def _stale_citations(
 
 
 def _similar(found: LinkComparison) -> Iterator[tuple[str, str, float]]:
-    """Yield the added notes, and those whose text changed, with similar notes at BASE.
+    """Yield the added notes, and those whose text changed, with notes that were similar at BASE.
 
-    The number is the share of words in common, from 0.8 to 1; 1 is the same words.
+    These have their names at HEAD. The number is the share of words in common, from 0.8 to 1; 1 is
+    the same words.
     """
     known: dict[str, Words] = {}
     for path in _reworded(found):
@@ -199,7 +200,7 @@ def _similar(found: LinkComparison) -> Iterator[tuple[str, str, float]]:
             if other not in own and found.renames.get(other, other) in found.after.rows
         }
         for other in sorted(near, key=lambda key: (-near[key], key))[:_MOST_SIMILAR]:
-            yield path, other, near[other]
+            yield path, found.renames.get(other, other), near[other]
 
 
 def _said_elsewhere(

@@ -143,7 +143,7 @@ def neighbours(
             if row.dest_key not in {"", path} and row.type != "supersedes":
                 near.setdefault((path, row.dest_key), (row.line, True))
     for path, other in similar:
-        near.setdefault((path, found.renames.get(other, other)), (1, False))
+        near.setdefault((path, other), (1, False))
     successors = found.after.superseded({other for _, other in near})
     for (path, other), (line, linked) in sorted(near.items()):
         note = found.after.rows.get(other)

@@ -256,6 +256,25 @@ def test_one_cause_is_one_finding(clone: Path) -> None:
     assert not [one for one in found.findings if one.rule == "rank-fall"]
 
 
+def test_a_similar_note_has_its_name_at_head_and_one_finding(clone: Path) -> None:
+    text = "The importer reads each archive in blocks of sixteen records, and a journal is kept. "
+    write(clone, {"facts/blocks.md": f"# Blocks\n\n{text * 3}\n"})
+    commit(clone, "Blocks")
+    copy = text.replace("sixteen", "twenty") * 3
+    write(
+        clone,
+        {
+            "facts/blocks.md": None,
+            "facts/moved.md": f"# Blocks\n\n{text * 3}\n",
+            "facts/copy.md": f"# Copy\n\n{copy}\n",
+        },
+    )
+    commit(clone, "Move and copy")
+    found = [one for one in reviewed(clone, "HEAD~1..HEAD").findings if one.other]
+    (one,) = [one for one in found if one.path == "facts/copy.md"]
+    assert (one.rule, one.other and one.other.path) == ("similar-note", "facts/moved.md")
+
+
 def test_files_are_named_below_the_work_tree(clone: Path) -> None:
     (clone / "part").mkdir()
     run_git(clone, "mv", ".memories", "src", "part")
