@@ -70,7 +70,9 @@ def show(call: Call, review: Review, *, every: bool) -> None:
     if cut or new:
         commits = [one.commit[:10] for one in (review.base, review.head) if one.commit]
         whole = "..".join(commits) if len(commits) > 1 else ""
-        words = ("review", whole, "--all") if cut else ("edit", shlex.quote(new[0].file or ""))
+        words = ["review", whole, "--all"]
+        if not cut:  # by its path from here, which may be below the work tree
+            words = ["edit", shlex.quote(call.place(new[0].path))]
         what = " ".join(filter(None, words))
         call.console.line("next: ", (f"memory-bank {what}", "bold"))
 

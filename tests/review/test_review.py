@@ -13,6 +13,7 @@ from memory_bank.bank.findings import ReviewFinding
 from memory_bank.base.errors import BadInput, NoRepository
 from memory_bank.base.rendering import document
 from memory_bank.base.text import Quotes
+from memory_bank.frontends.cli.main import run
 from memory_bank.notes.compare import note_comparison as note_diff
 from memory_bank.review import compared_banks, findings, told
 from memory_bank.review.report import Review
@@ -295,6 +296,23 @@ def test_files_are_named_below_the_work_tree(clone: Path) -> None:
     assert [one.file for one in others if one] == [
         "part/.memories/facts/queue.md", "part/.memories/decisions/first.md"
     ]  # fmt: skip
+
+
+def test_the_next_command_is_right_in_a_folder_below_the_work_tree(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run_git(tmp_path, "init", "-qb", "main")
+    part = tmp_path / "part"
+    part.mkdir()
+    write(part, {"a.md": "# A\n\nSee [[b]].\n", "b.md": "# B\n"})
+    commit(tmp_path, "Bank")
+    write(part, {"b.md": None})
+    commit(tmp_path, "Remove a note")
+    monkeypatch.chdir(part)
+    assert run(["review", "HEAD~1..HEAD"]) == 0
+    said = capsys.readouterr().out
+    assert "part/.memories/a.md:3" in said
+    assert said.endswith("next: memory-bank edit .memories/a.md\n")
 
 
 def test_tokens_are_those_of_the_changed_notes(found: Review) -> None:
