@@ -166,7 +166,7 @@ def test_a_rename_that_can_not_be_done_whole_is_not_done(
 ) -> None:
     put({"old.md": "x", "a.md": "[[old]]", "b.md": "[[old]]"})
     before = texts(bank)
-    do = journal._do
+    do = journal.do_step
     steps = iter(range(9))
 
     def failing(*arguments: object) -> None:
@@ -174,7 +174,7 @@ def test_a_rename_that_can_not_be_done_whole_is_not_done(
             raise StorageFailed("no space")
         do(*arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(journal, "_do", failing)
+    monkeypatch.setattr(journal, "do_step", failing)
     with pytest.raises(StorageFailed):
         rename(bank, "old", "new")
     assert texts(bank) == before
