@@ -335,9 +335,9 @@ Before = Annotated[
     str | datetime | None, Param("Written before: as --since", metavar="WHEN", only=str | None)
 ]
 IncludeArchived = Annotated[bool, Param("Include archived notes")]
-Etag = Annotated[str | None, Param(accept=_some)]
 IfMatch = Annotated[
-    Etag, Param("Only if the note still has this etag (show --json)", metavar="ETAG")
+    str | None,
+    Param("Only if the note still has this etag (show --json)", metavar="ETAG", accept=_some),
 ]
 Agent = Annotated[
     str | None,

@@ -10,7 +10,7 @@ from typing import Annotated
 from memory_bank.bank import agent_memories
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadInput, NoteNotFound
-from memory_bank.base.operation import Agent, Etag, Notes, Param, Tool, operation
+from memory_bank.base.operation import Agent, IfMatch, Notes, Param, Tool, operation
 from memory_bank.base.screen import Call
 from memory_bank.code.code_at import NOW
 from memory_bank.code.index.work_tree import work_tree_of
@@ -88,7 +88,7 @@ def confirm(
         ),
     ],
     *,
-    if_match: Etag = None,
+    if_match: IfMatch = None,
     agent: Agent = None,
 ) -> Confirmation:
     """Say that notes are right for the current code.
@@ -104,6 +104,8 @@ def confirm(
     tree = work_tree_of(bank.layout.project)
     head = objects.commit_of(tree, "HEAD")
     paths = list(dict.fromkeys(bank.find(name, exactly=True) for name in names))
+    if if_match and len(paths) > 1:
+        raise BadInput("an etag is that of one note", "name only one")
     for path in paths:
         bank.roots.check_writable(path)
     found = []

@@ -8,7 +8,6 @@ from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadInput, Conflict, Hint, UnreadableNote
 from memory_bank.base.operation import (
     Agent,
-    Etag,
     IfMatch,
     Note,
     Notes,
@@ -177,7 +176,7 @@ def append(
     name: Annotated[Note, Param(about="path, title or id of a note")],
     content: Text,
     *,
-    if_match: Etag = None,
+    if_match: IfMatch = None,
     agent: Agent = None,
 ) -> WrittenNote:
     """Add text at the end of a note.

@@ -8,7 +8,7 @@ from typing import Annotated
 from memory_bank.bank.bank import Bank
 from memory_bank.base.dates import iso
 from memory_bank.base.errors import BadInput, UnreadableNote
-from memory_bank.base.operation import Etag, Note, Notes, Param, Tool, operation, topic
+from memory_bank.base.operation import IfMatch, Note, Notes, Param, Tool, operation, topic
 from memory_bank.base.rendering import count
 from memory_bank.base.screen import FOUND, Call
 from memory_bank.memory import shown, told
@@ -33,7 +33,7 @@ _SHOWN = 80
         destroys=True,
     ),
 )
-def delete(bank: Bank, name: Note, *, if_match: Etag = None) -> TrashedNote:
+def delete(bank: Bank, name: Note, *, if_match: IfMatch = None) -> TrashedNote:
     """Move a note to the trash; `restore` brings it back."""
     bank.settings.check_enabled()
     trashed = bank.store.delete(bank.find(name, exactly=True), if_match)
@@ -57,10 +57,12 @@ def delete(bank: Bank, name: Note, *, if_match: Etag = None) -> TrashedNote:
     group="Organise",
     show=shown.deleted,
 )
-def remove(bank: Bank, names: Notes) -> list[TrashedNote]:
+def remove(bank: Bank, names: Notes, *, if_match: IfMatch = None) -> list[TrashedNote]:
     """Move notes to the trash; restore brings them back."""
     paths = dict.fromkeys(bank.find(name, exactly=True) for name in names)
-    return [delete(bank, path) for path in paths]
+    if if_match and len(paths) > 1:
+        raise BadInput("an etag is that of one note", "name only one")
+    return [delete(bank, path, if_match=if_match) for path in paths]
 
 
 def _restored(bank: Bank, name: str, new_name: str = "") -> RestoredNote:
