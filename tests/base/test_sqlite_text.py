@@ -53,10 +53,13 @@ def test_the_file_has_nothing_of_it_afterwards(base: sqlite3.Connection, file: P
     assert b"marigold" not in b"".join(one.read_bytes() for one in files)
 
 
-def test_a_reader_of_the_log_is_told(base: sqlite3.Connection, file: Path) -> None:
+def test_a_reader_of_the_log_is_told(
+    base: sqlite3.Connection, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite, "SCRUB_SECONDS", 0.1)
     reader = sqlite3.connect(file, isolation_level=None)
     reader.execute("BEGIN")
     reader.execute("SELECT * FROM one").fetchall()
-    assert not sqlite.scrub(base, seconds=0.1)
+    assert not sqlite.scrub(base)
     reader.close()
-    assert sqlite.scrub(base, seconds=0.1)
+    assert sqlite.scrub(base)
