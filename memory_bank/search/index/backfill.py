@@ -20,7 +20,7 @@ _REFILL_BATCH = 1000
 """Number of documents that are put at a time when a retriever is refilled."""
 
 _SMALL_BATCH = 50
-"""Maximum number of documents of a batch to which the documents of a small index are added."""
+"""Maximum number of documents of a batch to which documents of small segments are added."""
 
 _COMMIT_THREADS = 2
 """Threads that commit other retrievers while the first one commits."""

@@ -189,7 +189,7 @@ class Retriever(Protocol):
         """Whether a refill may take so long that queries must not wait for it."""
 
     def to_compact(self) -> Collection[int]:
-        """Return documents to put again with the next small batch, so that files stay few."""
+        """Return documents to put again with the next small batch, so that segments merge."""
 
     def put(self, entries: Sequence[IndexedPassage], replaced: Collection[int]) -> None:
         """Add entries, after removing those of the documents in `replaced`; must be idempotent."""

@@ -4,8 +4,11 @@ tantivy writes a checksum at the end of each segment file, but doesn't verify it
 into memory: damaged bytes give wrong answers, and a truncated file kills the process. Segment files
 are immutable, so that a checksum is verified once for each signature of its file.
 
-Each commit makes a segment. tantivy merges eight of a layer, of which the lowest has segments of up
-to 16,800 documents: every seventh save of a large bank takes some 60 ms more.
+Each commit makes a segment, and tantivy merges as soon as a layer has eight. Its lowest layer has
+segments of up to 16,800 documents, which can't be set from Python: every seventh save would merge
+10,000 documents while a query waits. A segment is dropped once all of its documents were put
+again; putting those of a few small segments again makes one segment of them. tantivy then merges
+once in hundreds of saves.
 
 Each unit has its own folder, since word statistics (document frequency, mean length) must not mix.
 tantivy makes no file before the first passage.
@@ -23,7 +26,7 @@ from itertools import groupby
 from pathlib import Path
 
 import tantivy
-from tantivy import Document, Query, SchemaBuilder
+from tantivy import Document, Order, Query, SchemaBuilder
 
 from memory_bank.base.errors import IndexDamaged, StorageFailed, exhausted
 from memory_bank.base.filenames import TEMPORARY_PREFIX
@@ -56,6 +59,7 @@ class ChecksumVerifier:
         self._verified: dict[str, Signature] | None = None
         self._meta: Signature | None = None
         self._files: list[str] = []
+        self._sizes: list[int] = []
 
     def check(self) -> Signature:
         """Raise IndexDamaged unless all files are intact; return the signature of their list."""
@@ -87,6 +91,10 @@ class ChecksumVerifier:
         with suppress(OSError):
             return os.listdir(self._folder) == [_FILE]  # noqa: PTH208  (in each answer)
         return False
+
+    def sizes(self) -> list[int]:
+        """Return the number of documents in each segment, as of the last check."""
+        return self._sizes
 
     def record(self) -> Signature | None:
         """Record the files that this process has just written as verified.
@@ -131,6 +139,10 @@ class ChecksumVerifier:
             with open(f"{self._folder}/{_META}", "rb") as stream:  # noqa: PTH123  (in each answer)
                 segments = json.load(stream)["segments"]
             used = {segment["segment_id"].replace("-", "") for segment in segments}
+            self._sizes = [
+                segment["max_doc"] - (segment["deletes"] or {}).get("num_deleted_docs", 0)
+                for segment in segments
+            ]
             names = [file.name for file in Path(self._folder).iterdir()]
         except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
             raise self._damaged(str(error)) from error
@@ -175,6 +187,51 @@ def _intact(file: str) -> bool:
         return False
 
 
+_MERGE_SEGMENTS = 8
+
+_LAYER_SIZE = 16_800
+
+_LARGE_MERGE = 3000
+"""Number of documents whose merge takes longer than reading a few documents again."""
+
+_SMALL_SIZES = (8, 64)
+"""Maximum sizes of segments that are rewritten, in documents; the smaller size is tried first."""
+
+_EXTRA_ROWS = 64
+"""Number of rows that are read in addition: a document in a small segment may have an older row."""
+
+_MIN_SEGMENTS = 3
+"""Minimum number of segments that are rewritten as one."""
+
+
+def compaction_is_due(sizes: Sequence[int]) -> bool:
+    """Tell whether tantivy is about to merge many documents, or all are few enough for one segment.
+
+    `sizes` are the numbers of documents in each segment.
+    """
+    if sum(sizes) <= _SMALL_SIZES[0]:
+        return True
+    layer = [size for size in sizes if size <= _LAYER_SIZE]
+    return len(layer) >= _MERGE_SEGMENTS - 1 and sum(layer) >= _LARGE_MERGE
+
+
+def in_small_segments(searcher: tantivy.Searcher, sizes: Sequence[int]) -> list[tantivy.DocAddress]:
+    """Return the documents of small segments, to put them again with the next commit.
+
+    `sizes` are in the order of the searcher's segments. Small segments have the newest rows, which
+    are the highest, so that the rest of the index is not read.
+    """
+    for most in _SMALL_SIZES:
+        small = {segment for segment, size in enumerate(sizes) if size <= most}
+        if len(small) >= min(_MIN_SEGMENTS, len(sizes)):
+            last = _EXTRA_ROWS + 2 * sum(sizes[segment] for segment in small)
+            hits = searcher.search(
+                Query.all_query(), last, count=False, order_by_field="row", order=Order.Desc
+            ).hits
+            return [place for _, place in hits if place.segment_ord in small]
+    return []
+
+
 MODES = ("lexical", "hybrid")
 
 _HEAP = 50_000_000
@@ -183,9 +240,6 @@ _LOCK = ".tantivy-writer.lock"
 """tantivy leaves it behind; only who holds the lock of the whole index writes."""
 
 _VERSION = "9"
-
-_FEW = 8
-"""Number of documents up to which a save puts all of them again: a small bank has few files."""
 
 
 def _schema() -> tantivy.Schema:
@@ -226,13 +280,13 @@ class KeywordIndex:
         """Signature of the segment list that the reader has loaded."""
 
     def to_compact(self) -> Collection[int]:
-        """Return all documents if they are few: they then stay in one segment."""
+        """Return the documents of small segments, if they are to become one."""
         with _guarded(self._folder):
             searcher = self._searcher()
-            if searcher.num_docs > _FEW:
+            sizes = self._checksums.sizes()
+            if not compaction_is_due(sizes):
                 return ()
-            hits = searcher.search(Query.all_query(), _FEW, count=False).hits
-            found = searcher.fast_field_values("document", [place for _, place in hits])
+            found = searcher.fast_field_values("document", in_small_segments(searcher, sizes))
         return {int(document) for document in found if document is not None}
 
     def put(self, entries: Sequence[IndexedPassage], replaced: Collection[int]) -> None:
