@@ -15,7 +15,6 @@ from memory_bank.memory.maintenance import compare
 from memory_bank.memory.remember import remember
 from memory_bank.memory.retrieval.recall import recall
 from memory_bank.review.doctor import doctor
-from memory_bank.search.retrievers.vectors import vector_index
 from tests import forked
 from tests.search.views import view_of
 
@@ -28,10 +27,8 @@ Opening = Callable[..., Bank]
 def bank(
     folder: Path,
     opening: Opening,
-    monkeypatch: pytest.MonkeyPatch,
 ) -> Bank:
     """Open a bank with every kind of derived file: words, whole notes and vectors."""
-    monkeypatch.setattr(vector_index, "RECENT_MOST", 2)
     for number in range(6):
         text = (
             f"# Note {number}\n\nThe kestrel of field{number}x hovers.\n\n[[{(number + 1) % 6}]]\n"
@@ -128,10 +125,8 @@ IN_PLACE = """
 import sys
 from pathlib import Path
 from memory_bank.bank.bank import open_bank
-from memory_bank.search.retrievers.vectors import vector_index
 from tests.test_damage import HARM, KINDS, repaired, right
 
-vector_index.RECENT_MOST = 2
 folder, harm = Path(sys.argv[1]), sys.argv[2]
 
 def opened():

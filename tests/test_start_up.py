@@ -85,7 +85,7 @@ def test_a_question_of_meaning_loads_no_parser_no_graph_and_no_screen(
     run_python: Run, settled: Path
 ) -> None:
     found = set(run_python(LOADED + ASK, settled, "hybrid").stdout.split())
-    assert found <= {"tantivy", "numpy", "tokenizers"}
+    assert found <= {"tantivy", "numpy", "usearch", "tokenizers"}
 
 
 def test_a_list_a_count_and_a_check_need_no_model_no_graph_and_no_screen(

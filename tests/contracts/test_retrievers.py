@@ -16,7 +16,7 @@ from memory_bank.base.setting_sections import Memory
 from memory_bank.base.settings import Settings
 from memory_bank.search import retrievers
 from memory_bank.search.retrievers.base import IndexedPassage, Question, Retriever, Scope
-from memory_bank.search.retrievers.vectors import reader, vector_index
+from memory_bank.search.retrievers.vectors import reader
 
 Make = Callable[..., Retriever]
 
@@ -38,7 +38,7 @@ HELD = {one.row: one.document for one in ENTRIES}
 
 
 SETTINGS = Settings(memory=Memory(embedder="hashing"))
-KINDS = [*retrievers.names(), "published", "graph"]
+KINDS = [*retrievers.names(), "graph"]
 
 
 @pytest.fixture(params=KINDS)
@@ -47,17 +47,14 @@ def make(
 ) -> Iterator[Make]:
     """Make retrievers of one kind on one folder; all are closed in the end.
 
-    `published` is the kind `vectors` whose vectors all go into a matrix at once, `graph` that whose
-    matrix is large enough for a graph.
+    `graph` is the kind `vectors` with enough of them for a graph.
     """
-    if request.param in {"published", "graph"}:
-        monkeypatch.setattr(vector_index, "RECENT_MOST", 0)
     if request.param == "graph":
         monkeypatch.setattr(reader, "GRAPH_FROM", 1)
     made: list[Retriever] = []
 
     def make(owner: str = "one") -> Retriever:
-        name = "vectors" if request.param in {"published", "graph"} else request.param
+        name = "vectors" if request.param == "graph" else request.param
         opened = retrievers.module(name).load(tmp_path / "index", owner, SETTINGS)
         assert opened is not None
         made.append(opened)

@@ -35,7 +35,7 @@ from memory_bank.memory.trash import delete, restore
 from memory_bank.review.doctor import doctor
 from memory_bank.search.embedders import hashing
 from memory_bank.search.retrievers.keyword import keyword_index
-from memory_bank.search.retrievers.vectors import reader, vector_index
+from memory_bank.search.retrievers.vectors import reader
 
 SETTINGS = {"memory.embedder": "hashing"}
 FILES = ("fsync", "link", "replace", "rename", "unlink", "mkdir", "rmdir", "ftruncate", "open")
@@ -129,7 +129,6 @@ def _before(owner: Any, name: str, step: Callable[[], None]) -> None:
 
 def work(folder: str, name: str, number: int, age: str) -> int:
     """Do a piece of work and return how many steps it took, if it comes to that."""
-    vector_index.RECENT_MOST = 1  # vectors are published at once
     filenames._RACY_NS = AGES[age]
     with open_bank(folder, settings=SETTINGS) as bank:
         if name not in FROM_NOTHING:

@@ -20,7 +20,6 @@ from memory_bank.memory.maintenance import compare
 from memory_bank.memory.retrieval.recall import recall
 from memory_bank.memory.trash import trash
 from memory_bank.search.manifest.manifest import GONE, PENDING
-from memory_bank.search.retrievers.vectors import vector_index
 from tests import forked
 
 pytestmark = [
@@ -77,12 +76,6 @@ def start(project: Path) -> Path:
     with open_bank(project, settings=SETTINGS) as bank:
         bank.sync()
     return project
-
-
-@pytest.fixture
-def published(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let vectors be published at once, as in the process that dies."""
-    monkeypatch.setattr(vector_index, "RECENT_MOST", 1)
 
 
 def files(project: Path) -> Files:
@@ -145,7 +138,6 @@ def whole(
     return steps, (before, after)
 
 
-@pytest.mark.usefixtures("published")
 @pytest.mark.parametrize("every", [False, pytest.param(True, marks=pytest.mark.torture)])
 @pytest.mark.parametrize("work", WORKS)
 def test_killed_at_any_step(

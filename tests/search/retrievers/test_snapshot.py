@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from memory_bank.base.errors import IndexDamaged
+from memory_bank.base.errors import IndexDamaged, StorageFailed
 from memory_bank.search.models.vectors import packed, unit
 from memory_bank.search.retrievers.vectors import reader
 from memory_bank.search.retrievers.vectors.reader import (
@@ -28,7 +28,7 @@ def published(
 ) -> VectorGeneration:
     if request.param == "graph":
         monkeypatch.setattr(reader, "GRAPH_FROM", ROWS)
-    found = publish(tmp_path, 1, KEYS, packed(VECTORS))
+    found = publish(tmp_path, None, KEYS, KEYS, packed(VECTORS))
     assert len(list(tmp_path.iterdir())) == 1
     return found
 
@@ -56,11 +56,10 @@ def test_chosen_rows_are_those_that_were_published(
     matrix = VectorSnapshot(tmp_path, published)
     slots = np.array([5, 0, 299, 5])
     np.testing.assert_array_equal(matrix.at(KEYS[slots]), packed(VECTORS)[slots])
-    found = matrix.among(KEYS[slots], VECTORS[5])
-    np.testing.assert_allclose(found, VECTORS[slots] @ VECTORS[5], atol=0.01)
+    keys, scores = matrix.among(np.array([2, KEYS[5], 3, KEYS[0]]), VECTORS[5])
+    assert keys.tolist() == [KEYS[5], KEYS[0]]
+    np.testing.assert_allclose(scores, VECTORS[[5, 0]] @ VECTORS[5], atol=0.01)
     assert matrix.at(KEYS[:0]).shape == (0, SIZE)
-    with pytest.raises(KeyError):
-        matrix.at(np.array([KEYS[0], 2]))
 
 
 def test_files_that_are_not_what_was_published_are_refused(
@@ -81,8 +80,28 @@ def test_files_that_are_not_what_was_published_are_refused(
         file.write_bytes(before)
 
 
-def test_other_generations_are_removed(tmp_path: Path, published: VectorGeneration) -> None:
-    later = publish(tmp_path, 2, KEYS[:3], packed(VECTORS[:3]))
-    discard_others(tmp_path, 2)
-    assert {file.stem for file in tmp_path.iterdir()} == {"g2"}
-    assert VectorSnapshot(tmp_path, later).nearest(VECTORS[1], 1)[0].tolist() == [KEYS[1]]
+@pytest.mark.parametrize("graph_from", [1, 4, 5, 10_000])
+def test_a_snapshot_takes_new_rows_and_loses_many_unused_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, graph_from: int
+) -> None:
+    """With three rows, then five, then three: also where a graph is made and given up."""
+    monkeypatch.setattr(reader, "GRAPH_FROM", graph_from)
+    rows, snapshot = packed(VECTORS), None
+    for first, last, used, left in ((0, 3, 3, 3), (3, 5, 1, 5), (5, 6, 1, 6)):
+        new = publish(tmp_path, snapshot, KEYS[:used], KEYS[first:last], rows[first:last])
+        snapshot = VectorSnapshot(tmp_path, new)
+        np.testing.assert_array_equal(snapshot.keys, KEYS[:left])
+    assert snapshot is not None
+    monkeypatch.setattr(reader, "UNUSED_MOST", 2)
+    new = publish(tmp_path, snapshot, KEYS[1:3], KEYS[6:7], rows[6:7])
+    discard_others(tmp_path, new.generation)
+    assert {file.stem for file in tmp_path.iterdir()} == {"g4"}
+    last_one = VectorSnapshot(tmp_path, new)
+    np.testing.assert_array_equal(last_one.keys, KEYS[[1, 2, 6]])
+    np.testing.assert_array_equal(last_one.at(last_one.keys), rows[[1, 2, 6]])
+    assert last_one.nearest(VECTORS[6], 1)[0].tolist() == [KEYS[6]]
+
+
+def test_a_file_that_cannot_be_written_is_a_plain_error(tmp_path: Path) -> None:
+    with pytest.raises(StorageFailed, match=r"g1\.usearch can't be written"):
+        publish(tmp_path / "missing", None, KEYS, KEYS, packed(VECTORS))

@@ -1,4 +1,4 @@
-"""Read the vectors of an index: of its verified snapshot, and of its table of recent ones."""
+"""Read and publish the vectors of an index: files of usearch, verified by their hashes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from blake3 import blake3
 
 from memory_bank.base import sqlite
-from memory_bank.base.errors import IndexDamaged
+from memory_bank.base.errors import IndexDamaged, StorageFailed
 from memory_bank.base.sqlite import chunked
 from memory_bank.search.models.vectors import cosines, np, packed, unpacked
 from memory_bank.search.retrievers.base import IndexedPassage, Matches, Scale, Scope
@@ -34,15 +34,24 @@ of three collections. If usearch quantizes the floats itself, .947 and .958 of t
 _UNSEARCHED = 2, 1
 """Parameters of a graph that is not searched: made of 20,000 rows in .08 s in place of 4.2 s."""
 
+_THREADS = 1
+"""Number of threads that add rows: with more, usearch ends the process where none can start."""
+
+UNUSED_MOST = 1000
+"""Number of vectors of former texts that stay in any case: another branch may have the texts."""
+
 _PART = 1 << 20
 """Number of bytes that are hashed at a time."""
+
+
+Scored: TypeAlias = "tuple[NDArray[np.int64], NDArray[np.float32]]"
+"""Keys of texts, and the cosine of each."""
 
 
 class VectorGeneration(NamedTuple):
     """One generation of vectors, and the hash of its file."""
 
     generation: int
-    rows: int
     hash: str
 
 
@@ -51,42 +60,73 @@ class VectorSnapshot:
 
     def __init__(self, folder: Path, published: VectorGeneration) -> None:
         """Load a generation; raise IndexDamaged when its file is missing or its hash differs."""
-        self.generation = published.generation
-        self.rows = published.rows
-        file = _file(folder, published.generation)
-        if _hash(file) != published.hash:
-            raise IndexDamaged(f"{file} is damaged", "its vectors are rebuilt")
-        self._index = _view(file)
+        self.published = published
+        self._file = _file(folder, published.generation)
+        if _hash(self._file) != published.hash:
+            raise IndexDamaged(f"{self._file} is damaged", "its vectors are rebuilt")
+        self._index = self._restored(view=True)
         self.keys: NDArray[np.int64] = np.sort(np.asarray(self._index.keys).view(np.int64))
         self._sample: NDArray[np.float32] | None = None
+
+    def __len__(self) -> int:
+        """Return the number of vectors."""
+        return len(self.keys)
 
     def nearest(
         self, vector: NDArray[np.float32], limit: int
     ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
         """Return the keys of the rows nearest to a unit vector and their cosines, best first."""
-        exact = self.rows < GRAPH_FROM
+        exact = len(self) < GRAPH_FROM
         near = self._index.search(packed(vector[None])[0], limit, exact=exact).keys
-        keys = np.sort(np.asarray(near, np.uint64).view(np.int64))
-        best, scores = top(self.among(keys, vector), limit)
+        keys, scores = self.among(np.sort(np.asarray(near, np.uint64).view(np.int64)), vector)
+        best, scores = top(scores, limit)
         return keys[best], scores
 
-    def among(self, keys: NDArray[np.int64], vector: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return the cosines of chosen rows with a unit vector."""
-        return cosines(self.at(keys), vector)
+    def among(self, keys: NDArray[np.int64], vector: NDArray[np.float32]) -> Scored:
+        """Return those of some keys that have a vector, and its cosine with a unit vector."""
+        keys = keys[self.has(keys)]
+        return keys, cosines(self.at(keys), vector)
 
     def sample(self, count: int) -> NDArray[np.float32]:
         """Return evenly spaced rows as unit vectors: all, if there are at most `count`."""
         if self._sample is None:
-            self._sample = unpacked(self.at(self.keys[:: max(1, self.rows // count)]))
+            self._sample = unpacked(self.at(self.keys[:: max(1, len(self) // count)]))
         return self._sample
 
+    def has(self, keys: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Tell of each key whether it has a vector."""
+        return np.asarray(self._index.contains(keys.view(np.uint64)), np.bool_).reshape(-1)
+
     def at(self, keys: NDArray[np.int64]) -> NDArray[np.int8]:
-        """Return chosen rows, quantized; raise KeyError if one is not there."""
-        named = keys.view(np.uint64)
-        if not np.all(self._index.contains(named)):  # `get` would return whatever is there
-            raise KeyError("a vector is missing")
-        found = self._index.get(named)  # a list, if nothing is asked for
+        """Return the quantized rows of keys, each of which must have one."""
+        found = self._index.get(keys.view(np.uint64))  # a list, if nothing is asked for
         return np.asarray(found, np.int8).reshape(-1, self._index.ndim)
+
+    def changed(
+        self, used: NDArray[np.int64], keys: NDArray[np.int64], vectors: NDArray[np.int8]
+    ) -> Index:
+        """Return a copy with more rows; if there are many that are not used, without these."""
+        unused = np.setdiff1d(self.keys, used, assume_unique=True)
+        if len(unused) <= max(UNUSED_MOST, len(used) // 10):
+            unused = unused[:0]
+        parameters = _parameters(len(self) - len(unused) + len(keys))
+        if parameters == _parameters(len(self)):
+            index = self._restored(view=False)
+            _, index.expansion_add = parameters  # type: ignore[misc]  # not in the file
+            index.remove(unused.view(np.uint64))
+        else:
+            kept = np.setdiff1d(self.keys, unused, assume_unique=True)
+            index = _made(kept, self.at(kept), parameters)
+        index.add(keys.view(np.uint64), vectors, threads=_THREADS)
+        return index
+
+    def _restored(self, *, view: bool) -> Index:
+        from usearch.index import Index
+
+        found = Index.restore(str(self._file), view=view)
+        if found is None:
+            raise IndexDamaged(f"{self._file} can't be read", "its vectors are rebuilt")
+        return found
 
 
 def top(scores: NDArray[np.float32], limit: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
@@ -100,27 +140,29 @@ def top(scores: NDArray[np.float32], limit: int) -> tuple[NDArray[np.int64], NDA
 
 
 def publish(
-    folder: Path, generation: int, keys: NDArray[np.int64], vectors: NDArray[np.int8]
+    folder: Path,
+    before: VectorSnapshot | None,
+    used: NDArray[np.int64],
+    keys: NDArray[np.int64],
+    vectors: NDArray[np.int8],
 ) -> VectorGeneration:
-    """Write a generation's file durably; it is used once the database names it."""
-    from usearch.index import Index
+    """Write the next generation durably, with new rows; it is used once the database names it.
 
-    connectivity, expansion = (
-        (_CONNECTIVITY, _EXPANSION) if len(keys) >= GRAPH_FROM else _UNSEARCHED
-    )
-    index = Index(
-        ndim=vectors.shape[1],
-        metric="cos",
-        dtype="i8",
-        connectivity=connectivity,
-        expansion_add=expansion,
-    )
-    index.add(keys.view(np.uint64), vectors, threads=0)
+    It may leave out rows of which no key is in `used`. Raises StorageFailed.
+    """
+    if before is None:
+        generation, index = 1, _made(keys, vectors, _parameters(len(keys)))
+    else:
+        generation = before.published.generation + 1
+        index = before.changed(used, keys, vectors)
     file = _file(folder, generation)
-    index.save(str(file))
-    with file.open("rb+") as stream:
-        os.fsync(stream.fileno())
-    return VectorGeneration(generation, len(keys), _hash(file))
+    try:
+        index.save(str(file))
+        with file.open("rb+") as stream:
+            os.fsync(stream.fileno())
+    except (RuntimeError, OSError) as error:
+        raise StorageFailed(f"{file} can't be written: {error}") from error
+    return VectorGeneration(generation, _hash(file))
 
 
 def discard_others(folder: Path, generation: int) -> None:
@@ -137,13 +179,23 @@ def _file(folder: Path, generation: int) -> Path:
     return folder / f"g{generation}.usearch"
 
 
-def _view(file: Path) -> Index:
+def _parameters(rows: int) -> tuple[int, int]:
+    return (_CONNECTIVITY, _EXPANSION) if rows >= GRAPH_FROM else _UNSEARCHED
+
+
+def _made(keys: NDArray[np.int64], vectors: NDArray[np.int8], parameters: tuple[int, int]) -> Index:
     from usearch.index import Index
 
-    graph = Index.restore(str(file), view=True)
-    if graph is None:
-        raise IndexDamaged(f"{file} can't be read", "its vectors are rebuilt")
-    return graph
+    connectivity, expansion = parameters
+    index = Index(
+        ndim=vectors.shape[1],
+        metric="cos",
+        dtype="i8",
+        connectivity=connectivity,
+        expansion_add=expansion,
+    )
+    index.add(keys.view(np.uint64), vectors, threads=_THREADS)
+    return index
 
 
 def _hash(file: Path) -> str:
@@ -157,66 +209,62 @@ def _hash(file: Path) -> str:
     return hashed.hexdigest()
 
 
-Scored: TypeAlias = "tuple[NDArray[np.int64], NDArray[np.float32]]"
-"""Keys of texts, and the cosine of each."""
-
 _MANY = 0.2
 """Share of all passages in a scope from which all are scored: to look each up takes longer."""
 
 _SAMPLE = 2000
 """Number of the snapshot's vectors from which the scale of cosines is estimated."""
 
-_RECENT = """
-SELECT key, vector FROM vectors WHERE vector IS NOT NULL
-AND EXISTS (SELECT 1 FROM entries WHERE entries.key = vectors.key)
-"""
-"""Vectors in the table whose texts are still in use: others would displace passages."""
+_WIDER = 4
+"""Factor by which more rows are looked for, while too few of the nearest are in scope."""
 
 
 class VectorReader:
     """What was read of an index; each call reads the state of the caller's transaction."""
 
-    def __init__(self, folder: Path, file: Path, dimension: int) -> None:
+    def __init__(self, folder: Path, file: Path) -> None:
         """Read the snapshots in `folder` that the database `file` names."""
         self._folder = folder
         self._file = file
-        self._dimension = dimension
         self._snapshot: VectorSnapshot | None = None
-        self._recent: tuple[int, NDArray[np.int64], NDArray[np.float32]] | None = None
         self._postings = sqlite.Memo(Postings.load)
 
     def close(self) -> None:
         """Release the snapshot; the next call reads all again."""
-        self._snapshot = self._recent = None
+        self._snapshot = None
 
     def find(
         self, base: Connection, vector: NDArray[np.float32], limit: int, scope: Scope
     ) -> Matches:
         """Return the passages in scope with the highest cosines; raise IndexDamaged."""
+        loaded = self.snapshot(base)
+        if loaded is None:
+            return Matches()
+        scale = scale_of(loaded.sample(_SAMPLE) @ vector)
         within = scope.only if scope.rows is None else scope.rows
         column = "document" if scope.rows is None else "row"
-        if within is None:
-            found = self._nearest(base, vector, limit + self._entries_of(base, scope.without))
-        elif len(within) > _MANY * self._count(base, column):
-            found = self._scores_of_all(base, vector)
-        else:
-            found = self._scores_within(base, vector, column, within)
-        scale = scale_of(self._sampled_cosines(base, vector))
-        return self._matches(base, found, limit, scope, scale)
+        if within is not None:
+            few = len(within) <= _MANY * self._count(base, column)
+            keys = keys_of(base, column, within) if few else loaded.keys
+            return self._matches(base, loaded.among(keys, vector), limit, scope, scale)
+        count = limit + len(scope.without)
+        while True:
+            count = min(count, len(loaded))
+            found = self._matches(base, loaded.nearest(vector, count), limit, scope, scale)
+            if len(found.rows) == limit or count == len(loaded):
+                return found
+            count *= _WIDER
 
     def vectors_of(self, base: Connection, rows: Collection[int]) -> dict[int, list[float]]:
         """Return the unit vectors of some passages by row."""
-        sql = "SELECT row, key, vector FROM entries JOIN vectors USING (key) WHERE row IN ({})"
         loaded = self.snapshot(base)
-        found = list(chunked(base, sql, list(rows)))
-        kept = [(row, key) for row, key, blob in found if blob is None]
-        recent = {row: blob for row, _, blob in found if blob is not None}
-        vectors = dict(zip(recent, self._unpacked(recent.values()).tolist(), strict=True))
-        if kept and loaded is not None:
-            keys = np.array([key for _, key in kept], np.int64)
-            rest = unpacked(loaded.at(keys)).tolist()
-            vectors.update(zip((row for row, _ in kept), rest, strict=True))
-        return vectors
+        if loaded is None:
+            return {}
+        sql = "SELECT row, key FROM entries WHERE row IN ({})"
+        table = np.array(list(chunked(base, sql, list(rows))), np.int64).reshape(-1, 2)
+        table = table[loaded.has(table[:, 1])]
+        vectors = unpacked(loaded.at(table[:, 1])).tolist()
+        return dict(zip(table[:, 0].tolist(), vectors, strict=True))
 
     def _read_published(self, base: Connection) -> VectorGeneration | None:
         row = base.execute("SELECT value FROM meta WHERE key = 'published'").fetchone()
@@ -224,7 +272,7 @@ class VectorReader:
             return None
         try:
             found = json.loads(row[0])
-            return VectorGeneration(found["generation"], found["rows"], found["hash"])
+            return VectorGeneration(found["generation"], found["hash"])
         except (ValueError, TypeError, KeyError) as error:
             raise IndexDamaged(f"{self._file} is damaged: {error}", "it is rebuilt") from error
 
@@ -234,80 +282,14 @@ class VectorReader:
         if published is None:
             return None
         loaded = self._snapshot
-        if loaded is None or loaded.generation != published.generation:
+        if loaded is None or loaded.published != published:
             self._snapshot = None
             self._snapshot = VectorSnapshot(self._folder, published)
-            self._recent = None
         return self._snapshot
-
-    def _load_recent(self, base: Connection) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        version = hash((sqlite.version(base), base.total_changes))
-        if self._recent is None or self._recent[0] != version:
-            rows = base.execute(_RECENT).fetchall()
-            keys = np.array([key for key, _ in rows], np.int64)
-            self._recent = (version, keys, self._unpacked(vector for _, vector in rows))
-        return self._recent[1], self._recent[2]
-
-    def _nearest(self, base: Connection, vector: NDArray[np.float32], limit: int) -> Scored:
-        loaded = self.snapshot(base)
-        keys, recent = self._load_recent(base)
-        best, scores = top(recent @ vector, limit)
-        if loaded is None:
-            return keys[best], scores
-        found = loaded.nearest(vector, min(limit, loaded.rows))
-        if not len(keys):
-            return found
-        return np.concatenate([found[0], keys[best]]), np.concatenate([found[1], scores])
-
-    def _scores_within(
-        self, base: Connection, vector: NDArray[np.float32], column: str, numbers: Collection[int]
-    ) -> Scored:
-        """Score every passage with one of some numbers in a column."""
-        sql = (
-            "SELECT DISTINCT vectors.key, vector FROM entries JOIN vectors USING (key)"
-            f" WHERE {column} IN ({{}})"
-        )
-        loaded = self.snapshot(base)
-        rows = list(chunked(base, sql, list(numbers)))
-        recent = {key: blob for key, blob in rows if blob is not None}
-        scores = self._unpacked(recent.values()) @ vector
-        keys = np.array([key for key, blob in rows if blob is None], np.int64)
-        if len(keys) and loaded is not None:
-            scores = np.concatenate([loaded.among(keys, vector), scores])
-        else:
-            keys = np.empty(0, np.int64)
-        return np.concatenate([keys, np.array(list(recent), np.int64)]), scores
-
-    def _scores_of_all(self, base: Connection, vector: NDArray[np.float32]) -> Scored:
-        """Score every passage."""
-        loaded = self.snapshot(base)
-        keys, recent = self._load_recent(base)
-        if loaded is None:
-            return keys, recent @ vector
-        scores = loaded.among(loaded.keys, vector)
-        return np.concatenate([loaded.keys, keys]), np.concatenate([scores, recent @ vector])
 
     def _count(self, base: Connection, column: str) -> int:
         sql = f"SELECT count(*) FROM (SELECT DISTINCT {column} FROM entries)"
         return int(base.execute(sql).fetchone()[0])
-
-    def _sampled_cosines(
-        self, base: Connection, vector: NDArray[np.float32]
-    ) -> NDArray[np.float32]:
-        """Return a vector's cosines with a sample of the snapshot and with the table's vectors."""
-        loaded = self.snapshot(base)
-        _, recent = self._load_recent(base)
-        sampled = [loaded.sample(_SAMPLE) @ vector] if loaded else []
-        return np.concatenate([*sampled, recent @ vector])
-
-    def _unpacked(self, blobs: Iterable[bytes]) -> NDArray[np.float32]:
-        """Return vectors of the table as unit vectors."""
-        numbers = np.frombuffer(b"".join(blobs), np.int8)
-        return unpacked(numbers.reshape(-1, self._dimension))
-
-    def _entries_of(self, base: Connection, documents: Collection[int]) -> int:
-        sql = "SELECT count(*) FROM entries WHERE document IN ({})"
-        return sum(count for (count,) in chunked(base, sql, list(documents)))
 
     def _matches(
         self, base: Connection, scored: Scored, limit: int, scope: Scope, scale: Scale
@@ -330,6 +312,12 @@ class VectorReader:
         best = np.lexsort((rows, -scores))[:limit]
         rows, documents, scores = rows[best], documents[best], scores[best]
         return Matches(rows.tolist(), documents.tolist(), scores.tolist(), scale=scale)
+
+
+def keys_of(base: Connection, column: str, numbers: Collection[int]) -> NDArray[np.int64]:
+    """Return the keys of the passages with one of some numbers in a column."""
+    sql = f"SELECT DISTINCT key FROM entries WHERE {column} IN ({{}})"
+    return np.array(sorted({key for (key,) in chunked(base, sql, list(numbers))}), np.int64)
 
 
 class Postings:

@@ -1,8 +1,7 @@
 """The vector index: a vector for each passage, compared by cosine.
 
 A vector is stored by the hash of its text, so that a note that is moved, renamed or reverted needs
-no new embedding. New vectors are rows of a SQLite table; when there are many, all vectors are
-published as an immutable snapshot.
+no new embedding. All vectors are one immutable file of usearch, which `catch_up` replaces.
 """
 
 from __future__ import annotations
@@ -10,14 +9,14 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from itertools import compress
 from pathlib import Path
 from sqlite3 import Connection
 from typing import TYPE_CHECKING, TypeVar
 
 from memory_bank.base import sqlite
 from memory_bank.base.errors import EmbedderUnavailable, Hint, IndexDamaged, StorageFailed
-from memory_bank.base.sqlite import chunked
 from memory_bank.notes.identity import number_of
 from memory_bank.search.embedders.base import Embedder, Kind, identity
 from memory_bank.search.models.vectors import np, packed
@@ -30,10 +29,7 @@ from memory_bank.search.retrievers.base import (
     Unit,
 )
 from memory_bank.search.retrievers.vectors import reader
-from memory_bank.search.retrievers.vectors.reader import (
-    VectorReader,
-    text_of,
-)
+from memory_bank.search.retrievers.vectors.reader import VectorReader, text_of
 
 if TYPE_CHECKING:  # numpy is imported from vectors alone
     from numpy.typing import NDArray
@@ -45,12 +41,10 @@ CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE entries (row INTEGER PRIMARY KEY, document INTEGER NOT NULL, key INTEGER NOT NULL);
 CREATE INDEX entries_document ON entries (document);
 CREATE INDEX entries_key ON entries (key);
-CREATE TABLE vectors (key INTEGER PRIMARY KEY, vector BLOB);
-CREATE INDEX vectors_recent ON vectors (key) WHERE vector IS NOT NULL;
 CREATE TABLE waiting (key INTEGER PRIMARY KEY, text TEXT NOT NULL);
 """
 
-_TABLES_VERSION = 4
+_TABLES_VERSION = 5
 
 _BATCH, _MOST_AT_ONCE = 256, 2048
 """Number of texts that are embedded at a time: at first, and with a fast embedder."""
@@ -58,11 +52,11 @@ _BATCH, _MOST_AT_ONCE = 256, 2048
 _SOON = 0.2
 """Maximum duration in seconds of a batch after which the next one is larger."""
 
-RECENT_MOST = 2000
-"""Maximum number of vectors in the table, all of which each query reads."""
-
 _USED = "key IN (SELECT key FROM entries)"
 
+
+_TRIES = 4
+"""Number of times that a query is run again, since the snapshot was replaced meanwhile."""
 
 _MANY = 200
 """Waiting texts above which their pages are given back."""
@@ -91,7 +85,7 @@ class VectorIndex:
         self.weight = embedder.weight
         self.code_weight = embedder.code_weight
         self.similarity_threshold = embedder.similarity_threshold
-        self._reader = VectorReader(folder, self._file, embedder.dimension)
+        self._reader = VectorReader(folder, self._file)
         self._database = VectorDatabase(
             self._file, _TABLES, _TABLES_VERSION, f"{owner} {self.version}", self._reader.close
         )
@@ -119,12 +113,7 @@ class VectorIndex:
                     for key, (entry, _) in zip(keys, said, strict=True)
                 ),
             )
-            known = {
-                key
-                for (key,) in chunked(
-                    base, "SELECT key FROM vectors WHERE key IN ({})", list(texts)
-                )
-            }
+            known = self._known(base, list(texts))
             base.executemany(
                 "INSERT OR IGNORE INTO waiting VALUES (?, ?)",
                 ((key, text) for key, text in texts.items() if key not in known),
@@ -143,21 +132,17 @@ class VectorIndex:
         with sqlite.guarded(self._file):
             base = self._database.opened()
             base.execute(f"DELETE FROM waiting WHERE NOT {_USED}")
-            some = left = self._waiting(base)
-            while left:
-                if time.monotonic() >= deadline:
-                    return left
-                left -= self._embed_batch(base)
+            some = self._waiting(base)
+            new: dict[int, NDArray[np.int8]] = {}
+            try:
+                while len(new) < some and time.monotonic() < deadline:
+                    new.update(self._embed_batch(base, len(new)))
+            finally:
+                if new:
+                    self._publish(base, new)
             if some > _MANY:  # free the pages of their texts
                 base.executescript(_FREE_PAGES)
-            (recent,) = base.execute(
-                "SELECT count(*) FROM vectors WHERE vector IS NOT NULL"
-            ).fetchone()
-            if recent > RECENT_MOST:
-                (rows,) = base.execute("SELECT count(*) FROM vectors").fetchone()
-                if recent > rows // 10:
-                    self._publish(base)
-            return 0
+            return self._waiting(base)
 
     def state(self) -> str:
         """Return the signatures of the database's files."""
@@ -170,14 +155,13 @@ class VectorIndex:
 
     def holds(self, entries: Mapping[int, int]) -> bool:
         """Tell whether the index has exactly these passages, embedded or waiting."""
-        lost = (
-            "SELECT 1 FROM entries WHERE key NOT IN (SELECT key FROM vectors)"
-            " AND key NOT IN (SELECT key FROM waiting) LIMIT 1"
-        )
         with sqlite.guarded(self._file):
             base = self._database.opened()
-            found = dict(base.execute("SELECT row, document FROM entries"))
-            return found == entries and base.execute(lost).fetchone() is None
+            if dict(base.execute("SELECT row, document FROM entries")) != entries:
+                return False
+            embedded = "SELECT DISTINCT key FROM entries WHERE key NOT IN (SELECT key FROM waiting)"
+            keys = [key for (key,) in base.execute(embedded)]
+            return len(self._known(base, keys)) == len(keys)
 
     def find(self, question: Question, limit: int, scope: Scope) -> Matches:
         """Return the passages with the highest cosines; raise EmbedderUnavailable."""
@@ -208,11 +192,9 @@ class VectorIndex:
         """
         with sqlite.guarded(self._file):
             base = self._database.opened()
-            with _read_transaction(base):
-                try:
+            for _ in range(_TRIES):
+                with _read_transaction(base), suppress(IndexDamaged):
                     return query(base)
-                except IndexDamaged:
-                    pass
             with _read_transaction(base):
                 return query(base)
 
@@ -245,21 +227,22 @@ class VectorIndex:
     def _waiting(self, base: Connection) -> int:
         return int(base.execute("SELECT count(*) FROM waiting").fetchone()[0])
 
-    def _embed_batch(self, base: Connection) -> int:
-        rows = base.execute("SELECT key, text FROM waiting LIMIT ?", (self._batch,)).fetchall()
+    def _known(self, base: Connection, keys: list[int]) -> set[int]:
+        """Return those keys that have a vector."""
+        loaded = self._reader.snapshot(base)
+        return (
+            set() if loaded is None else set(compress(keys, loaded.has(np.array(keys, np.int64))))
+        )
+
+    def _embed_batch(self, base: Connection, first: int) -> Iterator[tuple[int, NDArray[np.int8]]]:
+        """Embed some waiting texts; return the key and the quantised vector of each."""
+        sql = "SELECT key, text FROM waiting ORDER BY key LIMIT ? OFFSET ?"
+        rows = base.execute(sql, (self._batch, first)).fetchall()
         started = time.monotonic()
         vectors = packed(self._embedded([text for _, text in rows], "passage"))
         if time.monotonic() - started < _SOON:  # give a fast embedder larger batches
             self._batch = min(2 * self._batch, _MOST_AT_ONCE)
-        keys = [key for key, _ in rows]
-        self._add(base, list(zip(keys, (row.tobytes() for row in vectors), strict=True)))
-        return len(rows)
-
-    def _add(self, base: Connection, vectors: Sequence[tuple[int, bytes]]) -> None:
-        """Store vectors of waiting texts."""
-        with sqlite.transaction(base):
-            base.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", vectors)
-            base.executemany("DELETE FROM waiting WHERE key = ?", ((key,) for key, _ in vectors))
+        return zip((key for key, _ in rows), vectors, strict=True)
 
     def _embedded(self, texts: Sequence[str], kind: Kind) -> NDArray[np.float32]:
         """Embed texts; raise EmbedderUnavailable for vectors that are not finite."""
@@ -272,34 +255,20 @@ class VectorIndex:
             )
         return rows
 
-    def _publish(self, base: Connection) -> None:
-        """Publish all vectors of current passages as a new snapshot."""
+    def _publish(self, base: Connection, new: Mapping[int, NDArray[np.int8]]) -> None:
+        """Publish a snapshot with new vectors of waiting texts."""
+        used = np.fromiter(
+            (key for (key,) in base.execute("SELECT DISTINCT key FROM entries")), np.int64
+        )
+        keys, vectors = np.array(list(new), np.int64), np.array(list(new.values()), np.int8)
         loaded = self._reader.snapshot(base)
-        rows = base.execute(
-            f"SELECT key, vector FROM vectors WHERE {_USED} ORDER BY key"
-        ).fetchall()
-        keys = np.array([key for key, _ in rows], np.int64)
-        vectors = np.empty((len(rows), self._embedder.dimension), np.int8)
-        kept = np.array([place for place, row in enumerate(rows) if row[1] is None], np.int64)
-        if loaded is not None:
-            vectors[kept] = loaded.at(keys[kept])
-        for place, (_, blob) in enumerate(rows):
-            if blob is not None:
-                vectors[place] = np.frombuffer(blob, np.int8)
-        generation = loaded.generation + 1 if loaded else 1
-        published = reader.publish(self._folder, generation, keys, vectors)
-        record = (json.dumps(published._asdict()),)
+        published = reader.publish(self._folder, loaded, used, keys, vectors)
         with sqlite.transaction(base):
-            # inserted again: updated rows would keep the pages that their vectors took
-            base.execute("DELETE FROM vectors")
-            base.executemany(
-                "INSERT INTO vectors (key) VALUES (?)", ((key,) for key in keys.tolist())
-            )
-            base.execute("INSERT OR REPLACE INTO meta VALUES ('published', ?)", record)
-        base.executescript(_FREE_PAGES)
-        sqlite.checkpoint(base)
+            base.executemany("DELETE FROM waiting WHERE key = ?", ((key,) for key in new))
+            record = json.dumps(published._asdict())
+            base.execute("INSERT OR REPLACE INTO meta VALUES ('published', ?)", (record,))
         self._reader.close()
-        reader.discard_others(self._folder, generation)
+        reader.discard_others(self._folder, published.generation)
 
 
 @contextmanager
