@@ -28,36 +28,11 @@ from memory_bank.notes.merging import note_merge
 from memory_bank.notes.schema import read_meta
 
 WORDS = [
-    "index",
-    "query",
-    "merge",
-    "branch",
-    "server",
-    "port",
-    "retry",
-    "cache",
-    "token",
-    "note",
-    "link",
-    "section",
-    "parser",
-    "commit",
-    "build",
-    "test",
-    "deploy",
-    "release",
-    "queue",
-    "worker",
-    "schema",
-    "table",
-    "vector",
-    "keyword",
-    "timeout",
-    "lock",
-    "thread",
-    "file",
+    "index", "query", "merge", "branch", "server", "port", "retry", "cache", "token", "note",
+    "link", "section", "parser", "commit", "build", "test", "deploy", "release", "queue",
+    "worker", "schema", "table", "vector", "keyword", "timeout", "lock", "thread", "file",
     "path",
-]
+]  # fmt: skip
 SUBJECTS = [f"{a} {b}" for a in WORDS[:12] for b in WORDS[12:24]]
 START = datetime(2026, 11, 1, tzinfo=UTC)
 Change = Callable[[random.Random, str], str]

@@ -127,20 +127,9 @@ def _password(rng: random.Random) -> str:
 
 
 COMMON = [
-    "orchard",
-    "copper",
-    "lantern",
-    "meadow",
-    "falcon",
-    "harbor",
-    "velvet",
-    "pepper",
-    "walnut",
-    "glacier",
-    "saddle",
-    "cricket",
-    "tulip",
-]
+    "orchard", "copper", "lantern", "meadow", "falcon", "harbor", "velvet", "pepper", "walnut",
+    "glacier", "saddle", "cricket", "tulip",
+]  # fmt: skip
 
 
 def _words(count: int, between: str = "") -> Callable[[random.Random], str]:

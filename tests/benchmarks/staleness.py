@@ -32,14 +32,8 @@ WINDOWS = 40
 SHARES = (0.5, 0.75, 0.85, 0.9, 0.95)
 """Where in the history of first parents the windows up to the newest commit start."""
 KINDS = (
-    "as written",
-    "reformatted",
-    "moved",
-    "renamed",
-    "in several new places",
-    "changed",
-    "gone",
-)
+    "as written", "reformatted", "moved", "renamed", "in several new places", "changed", "gone",
+)  # fmt: skip
 STALE = {"changed", "gone"}
 Place = tuple[str, str]
 """A path, and the name of a definition."""

@@ -14,7 +14,7 @@ from memory_bank.base.paths import Layout
 from memory_bank.base.setting_sections import Memory
 from memory_bank.base.settings import Settings
 from memory_bank.search.index.index import Index, compared
-from tests.benchmarks import collections, comparison, finding, rivals
+from tests.benchmarks import collections, finding, rivals
 from tests.benchmarks.evaluation import beir
 from tests.benchmarks.evaluation.source import TestCollection, Text, searching
 
@@ -136,15 +136,3 @@ def test_an_index_that_is_kept_follows_the_documents(tmp_path: Path) -> None:
     assert list(compared(kept, fresh)) == []
     kept.close()
     fresh.close()
-
-
-def test_two_ways_are_compared_question_by_question(folder: Path, tmp_path: Path) -> None:
-    asked = collections.of(str(folder), tmp_path / "work", "train")
-    first, second = (finding.product(asked, "hashing", way) for way in ("lexical", "semantic"))
-    row = next(row for row in comparison.rows("rivers", first, second) if "R@5" in row)
-    cells = [cell.strip() for cell in row.strip("|").split("|")]
-    lexical, semantic = (score.figures["R@5"] for score in (first, second))
-    assert cells[:5] == [
-        "rivers", "R@5", f"{lexical:.3f}", f"{semantic:.3f}", f"{semantic - lexical:+.3f}",
-    ]  # fmt: skip
-    assert sum(map(int, cells[5].split("/"))) == 1

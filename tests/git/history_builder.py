@@ -23,13 +23,9 @@ class Made(NamedTuple):
 def run(folder: Path, *words: str, given: bytes = b"") -> str:
     """Run git in a folder and return what it prints."""
     who = (
-        "-c",
-        "user.name=Test",
-        "-c",
-        "user.email=test@example.org",
-        "-c",
+        "-c", "user.name=Test", "-c", "user.email=test@example.org", "-c",
         "commit.gpgsign=false",
-    )
+    )  # fmt: skip
     done = subprocess.run(
         ["git", "-C", str(folder), *who, *words], input=given, capture_output=True, check=True
     )

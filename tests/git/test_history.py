@@ -139,14 +139,8 @@ def test_the_commits_are_those_of_git(tree: Path) -> None:
 def git_changes(tree: Path, path: str) -> set[tuple[str, str]]:
     """Return the commits that changed a path, asked of git for that path alone, each with a letter."""
     words = (
-        "log",
-        "--full-history",
-        "--no-renames",
-        "-c",
-        "--format=%x01%H",
-        "--name-status",
-        "-z",
-    )
+        "log", "--full-history", "--no-renames", "-c", "--format=%x01%H", "--name-status", "-z",
+    )  # fmt: skip
     log = run(tree, "--literal-pathspecs", *words, "--", path)
     found = set()
     for record in log.split("\x01")[1:]:

@@ -34,18 +34,9 @@ trees = st.dictionaries(
     max_size=4,
 )
 FILLERS = [
-    "",
-    "",
-    " ",
-    "\n",
-    "\n  ",
-    "\r\n\t",
-    "/* c */",
-    " // c\n",
-    "\n// }\n  ",
-    "/*\n\n*/",
+    "", "", " ", "\n", "\n  ", "\r\n\t", "/* c */", " // c\n", "\n// }\n  ", "/*\n\n*/",
     "  \n\n",
-]
+]  # fmt: skip
 
 
 @st.composite

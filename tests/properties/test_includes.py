@@ -16,17 +16,8 @@ from memory_bank.notes.roots import IncludedRoot, NoteRoot, Roots
 from memory_bank.notes.source import NotesSource
 
 FOLDERS = (
-    "",
-    "a/",
-    "a/b/",
-    ".h/",
-    ".h/a/",
-    "a/.h/",
-    ".memories/",
-    ".memories/a/",
-    "out/",
-    "a/out/",
-)
+    "", "a/", "a/b/", ".h/", ".h/a/", "a/.h/", ".memories/", ".memories/a/", "out/", "a/out/",
+)  # fmt: skip
 NAMES = ("x.md", "y.markdown", "z.txt", "W.MD", ".v.md", "a", "b", "out", "gone.md")
 paths = st.lists(
     st.sampled_from(["", ".", "./", "..", "a", "b", ".h", "out", ".memories", "/", "x.md", "z.txt"]),

@@ -138,15 +138,9 @@ def test_a_review_is_bounded_and_starts_nothing(repository: Path) -> None:
         "print(json.dumps([code, used.ru_maxrss, used.ru_utime + used.ru_stime]))\n"
     )
     asked = [
-        "-m",
-        "memory_bank",
-        "review",
-        "main..change",
-        "--format",
-        "json",
-        "--output",
+        "-m", "memory_bank", "review", "main..change", "--format", "json", "--output",
         "../out.json",
-    ]
+    ]  # fmt: skip
     words = [sys.executable, "-c", program, sys.executable, *asked]
     ended = subprocess.run(words, cwd=repository, capture_output=True, check=True)
     code, size, seconds = json.loads(ended.stdout)

@@ -128,12 +128,8 @@ def test_bash_inserts_words_that_it_reads_back(mb: Run, odd_names: Path, tmp_pat
 def test_fish_gets_whole_words(mb: Run, odd_names: Path, tmp_path: Path) -> None:
     script = mb("completion", "fish").out
     lines = (
-        "mb show 'my",
-        r"mb show my\ ",
-        "mb show a:",
-        "mb recall x --tags=b",
-        "mb recall --expl",
-    )
+        "mb show 'my", r"mb show my\ ", "mb show a:", "mb recall x --tags=b", "mb recall --expl",
+    )  # fmt: skip
     asked = "".join(f"complete -C {shlex.quote(line)}\n" for line in lines)
     shown = in_shell(odd_names, "fish", "--no-config", "-c", f"{script}\n{asked}", path=tmp_path)
     found = [line.partition("\t")[0] for line in shown.splitlines()]

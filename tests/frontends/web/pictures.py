@@ -4,7 +4,7 @@
 
 The example is a shop: decisions of people and of an agent, one that was replaced, code that changed
 since. Its dates are relative to now. The font is Inter, wherever the pictures are taken (Debian:
-`apt-get install fonts-inter fonts-dejavu-core`).
+`apt-get install fonts-inter fonts-dejavu-core pngquant`).
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from typing import Any
 from playwright.sync_api import sync_playwright
 
 from memory_bank.sessions.records import Prompt, Summary
-from tests.frontends.web.small_png import small
 from tests.session_builder import observation, session, write
 
 FOLDER = Path(__file__).parents[3] / "docs/pictures"
@@ -221,11 +220,9 @@ def take(folder: Path, names: list[str]) -> None:
 
 
 def _shrink(file: Path) -> None:
-    original = file.read_bytes()
     for colours in _COLOURS:
-        file.write_bytes(small(original, colours))
-        if file.stat().st_size <= MOST_BYTES:
-            break
+        if file.stat().st_size > MOST_BYTES or colours == _COLOURS[0]:
+            subprocess.run(["pngquant", "--force", "--ext=.png", str(colours), file], check=True)
 
 
 def _git(folder: Path, *words: str, **variables: str) -> None:
