@@ -272,6 +272,7 @@ def test_a_prompt_loads_no_parser_no_model_and_no_screen(hook: Hook) -> None:
 def test_a_session_leaves_a_note_and_context_for_the_next_one(
     hook: Hook, failures: Callable[[], list[Any]]
 ) -> None:
+    hook.environ["PYTHONUNBUFFERED"] = "1"  # so that real processes start real ones behind them
     transcript = hook.project.parent / "transcript.jsonl"
     usage = {"input_tokens": 40, "output_tokens": 2}
     line = {"type": "assistant", "message": {"id": "m", "usage": usage}}
