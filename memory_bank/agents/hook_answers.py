@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -106,13 +107,24 @@ def is_question(prompt: str) -> bool:
 
 def start_context(found: HookBank, session_id: str, quotes: Quotes) -> str:
     """Return what an agent is told when its session starts, quoted; empty if that is nothing."""
-    from memory_bank.agents.rule_files import untold
     from memory_bank.bank.bank import open_bank
     from memory_bank.sessions.start import start_text
 
     with open_bank(found.root) as bank:
-        rules, quote = untold(bank), quotes.introduced
-        return start_text(bank, found.project, session_id, rules=rules, quote=quote).text
+        quote = quotes.introduced
+        return start_text(bank, found.project, session_id, rules=_untold, quote=quote).text
+
+
+def _untold(bank: Bank) -> Sequence[str]:
+    """Return the rules that AGENTS.md doesn't tell."""
+    from memory_bank.search.manifest.document_rows import with_field
+
+    fields = ("type", "rule"), ("pin", "true")
+    if not bank.read(lambda view: any(with_field(view.manifest, *one) for one in fields)):
+        return ()
+    from memory_bank.agents.rule_files import untold  # start-up: most banks have no rules
+
+    return untold(bank)
 
 
 _JOINED = 4
@@ -179,7 +191,7 @@ def _ruled(bank: Bank, prompt: str) -> dict[str, str]:
         return {}
     from memory_bank.memory import rules, rules_block  # start-up: they load the parser of Markdown
 
-    found = rules.rules_for(rules.rules(bank, _RULE_SECONDS).rules, files)
+    found = rules.rules_for(rules.indexed(bank, _RULE_SECONDS).rules, files)
     chosen = [one for one in found if one.applies_to][:_MOST_RULES]
     return {one.path: rules_block.described(one, whole=True) for one in chosen}
 

@@ -15,7 +15,7 @@ from memory_bank.bank.program_files import FileEdit
 from memory_bank.base.errors import BadInput, Conflict
 from memory_bank.base.filenames import FOLDER
 from memory_bank.memory import rules_block
-from memory_bank.memory.rules import COMMITS_UNKNOWN, ProjectRule, globs, rules
+from memory_bank.memory.rules import COMMITS_UNKNOWN, ProjectRule, globs, indexed, rules
 from memory_bank.memory.rules_block import FILE, FoundBlock, is_signed, signed
 from memory_bank.notes.identity import slug
 
@@ -94,11 +94,12 @@ def look(bank: Bank, *, remove: bool = False) -> RuleFiles:
 def untold(bank: Bank) -> tuple[str, ...]:
     """Return what those rules say that count and are not in AGENTS.md, each on a line.
 
-    One whose line has a secret is left out. Raises BadInput if the file can't be read.
+    One whose line has a secret is left out. Files of the bank that changed since it was asked last
+    are not looked at. Raises BadInput if the file can't be read.
     """
     if bank.layout.root.name != FOLDER:
         return ()
-    found, settings = rules(bank).rules, bank.settings
+    found, settings = indexed(bank).rules, bank.settings
     text = program_files.text(program_files.in_project(bank.layout.project, FILE)) or ""
     refused = rules_block.written(found, settings.rules.block_bytes, settings.secrets.allow).refused
     lines = text.splitlines()

@@ -179,6 +179,8 @@ def _is_full(error: BaseException) -> bool:
     return False
 
 
+_AT_A_TIME = 50
+
 _NO_DATES: Mapping[str, float] = MappingProxyType({})
 
 BY_HAND = "manual"
@@ -271,6 +273,15 @@ def newest(
 ) -> list[NoteRow]:
     """Return the notes in scope that were created or updated last; see `documents.newest`."""
     return [note_of(row) for row in document_rows.newest(manifest, scope, limit, written)]
+
+
+def newest_first(manifest: Manifest, scope: Scope) -> Iterator[NoteRow]:
+    """Yield the notes in scope, the last created or updated first, and read few at a time."""
+    numbers = document_rows.newest_numbers(manifest, scope)
+    for start in range(0, len(numbers), _AT_A_TIME):
+        some = numbers[start : start + _AT_A_TIME]
+        found = document_rows.documents(manifest, some)
+        yield from (note_of(found[number]) for number in some)
 
 
 def candidates(manifest: Manifest, name: str) -> list[str]:

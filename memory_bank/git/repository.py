@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 from stat import S_ISDIR
@@ -255,10 +255,11 @@ def is_partial(tree: Path) -> bool:
     return "promisor" in config or "partialclone" in config
 
 
-def uncommitted(folder: Path) -> frozenset[str]:
-    """Return the tracked files below a folder that differ from HEAD, by their size and time.
+def uncommitted(folder: Path, files: Collection[str] | None = None) -> frozenset[str]:
+    """Return the tracked files below a folder, or those of some, that differ from HEAD.
 
-    `git diff-index HEAD` would read some of them, through filters that the repository names.
+    By their size and time: `git diff-index HEAD` would read some of them, through filters that the
+    repository names.
     """
     staged = _run(folder, "diff-index", "--cached", *_PLAIN, "-z", "--name-only", "--relative",
                   "HEAD", "--") or ""  # fmt: skip
@@ -266,6 +267,8 @@ def uncommitted(folder: Path) -> frozenset[str]:
     for name, seconds, rest, size, flags in _STATS.findall(
         _run(folder, "ls-files", "-z", "--debug") or ""
     ):
+        if files is not None and name not in files:
+            continue
         try:
             now = (folder / name).lstat()
         except OSError:
@@ -276,7 +279,7 @@ def uncommitted(folder: Path) -> frozenset[str]:
         same = (int(seconds) * 10**9 + int(rest), int(size)) == (time, now.st_size % 2**32)
         if not same and not S_ISDIR(now.st_mode):  # a folder is that of a submodule
             found.add(name)
-    return frozenset(found)
+    return frozenset(found if files is None else found.intersection(files))
 
 
 def untracked(folder: Path) -> frozenset[str]:

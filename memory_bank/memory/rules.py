@@ -87,6 +87,12 @@ def rules(bank: Bank, seconds: float = LIMIT) -> ProjectRules:
 
     `seconds` is the longest wait for git.
     """
+    bank.catch_up()
+    return indexed(bank, seconds)
+
+
+def indexed(bank: Bank, seconds: float = LIMIT) -> ProjectRules:
+    """Return the rules as `rules` does, without looking whether files have changed."""
 
     def read(view: View) -> tuple[list[DocumentRow], Counter[str]]:
         manifest = view.manifest
@@ -104,7 +110,7 @@ def rules(bank: Bank, seconds: float = LIMIT) -> ProjectRules:
         return sorted(found.values(), key=lambda one: one.key), stems or Counter()
 
     with bank.lock:
-        rows, stems = bank.answer(read)
+        rows, stems = bank.read(read)
         waiting, limits = _waiting(bank, [one.key for one in rows], seconds)
         found = [
             rule._replace(waits=waiting.get(row.key, ""))

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from blake3 import blake3
 
@@ -17,12 +17,14 @@ from memory_bank.base.operation import Param, operation
 from memory_bank.git import repository
 from memory_bank.sessions import shown
 from memory_bank.sessions.answers import Compression
-from memory_bank.sessions.compression import Sample
 from memory_bank.sessions.notes.note_format import FOLDER, settled_observation
 from memory_bank.sessions.notes.note_store import NoteStore
 from memory_bank.sessions.queue_rows import Event
 from memory_bank.sessions.records import Observation, Prompt, Session
 from memory_bank.sessions.state import git_state, opened, project_of, state_then
+
+if TYPE_CHECKING:
+    from memory_bank.sessions.compression.modes import Sample
 
 _FOLDER = "compressing"
 
@@ -160,10 +162,10 @@ def _compress_batch(
         if batch.id(0) in {one.id for one in batch.session.observations}:
             store.remove_pending([event.id for event in events])
             return
-    from memory_bank.sessions import compression  # start-up: mostly nothing waits
+    from memory_bank.sessions.compression import modes  # start-up: mostly nothing waits
 
     root = _root(bank, events)
-    found = compression.compress(
+    found = modes.compress(
         events,
         prompts=_prompts(batch.session, events),
         settings=bank.settings.compression,

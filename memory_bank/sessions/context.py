@@ -11,8 +11,7 @@ from typing import Annotated, Any
 
 from memory_bank.bank import open_index
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.open_index import NoteRow
-from memory_bank.base.errors import BadInput, NoteNotFound
+from memory_bank.base.errors import BadInput
 from memory_bank.base.operation import REQUIRED, Param, Tool, operation
 from memory_bank.base.setting_sections import ContextSettings
 from memory_bank.base.text import estimate
@@ -25,7 +24,8 @@ from memory_bank.sessions.compress import compress_now
 from memory_bank.sessions.compression.sentences import covered
 from memory_bank.sessions.notes import note_format, note_reading
 from memory_bank.sessions.records import Observation, Session, check_type
-from memory_bank.sessions.state import as_left, last_moment, project_of
+from memory_bank.sessions.start import about, cut, placed, sessions_of
+from memory_bank.sessions.state import last_moment, project_of
 from memory_bank.sessions.summaries import open_steps
 
 REQUEST = "session-request"
@@ -205,24 +205,6 @@ def _mark(superseded: bool) -> str:  # noqa: FBT001  (a field's value)
     return " (superseded)" if superseded else ""
 
 
-def placed(title: str, files: Sequence[str], limit: int) -> str:
-    """Return a title on one line, with the first short one of its files unless it names one."""
-    named = any(path.rpartition("/")[2] in title for path in files)
-    place = next((f" ({path})" for path in files if len(path) < limit // 2 - 3), "")
-    return cut(title, limit) if named else f"{cut(title, limit - len(place))}{place}"
-
-
-def about(modified: tuple[str, ...], read: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the files that work is about: those it changed, else the only one that it read."""
-    return modified or (read if len(read) == 1 else ())
-
-
-def cut(text: str, limit: int) -> str:
-    """Return a text on one line, with an ellipsis if it is longer than the limit."""
-    text = _line(text)
-    return text if len(text) <= limit else f"{text[: max(limit - 1, 0)].rstrip()}…"[:limit]
-
-
 def _line(text: str) -> str:
     return " ".join(text.split())
 
@@ -232,8 +214,6 @@ _MOST_CHANGED = 10
 
 LEAST_TOKENS = 100
 """Tokens that a context may always have."""
-
-MANY = 1_000_000
 
 _MOST_OLDER, _STEPS_SESSIONS = 3, 20
 """Open steps of earlier sessions that are told, and the sessions that are looked at for them."""
@@ -362,39 +342,6 @@ def _find(
         superseded=frozenset(entries.superseded(view.manifest, numbers)),
         changed=tuple(_changed(view, last_moment(last))) if last else (),
     )
-
-
-def sessions_of(
-    bank: Bank, view: View, project: str, limits: ContextSettings, now: datetime
-) -> list[Session]:
-    """Return the sessions of a project, of any if it is empty, the last started first."""
-    cutoff = now - timedelta(days=limits.date_range_days)
-    wanted = [Condition("type", note_reading.TYPE), Condition("since", cutoff)]
-    if project:
-        wanted.append(Condition("project", project.strip()))
-    scope = filters.scope(view.manifest, wanted, hidden=False)
-    read: list[Session] = []
-    for row in open_index.newest(view.manifest, scope, MANY):
-        if len(read) >= limits.session_limit:
-            break
-        extra = row.data.get("extra", ())
-        if "session_id" in extra and "project" in extra and (one := _read(bank, row)) is not None:
-            read.append(one)
-    return as_left(bank.layout.project, sorted(read, key=_newness, reverse=True))
-
-
-def _newness(session: Session) -> tuple[datetime, datetime]:
-    """Return when a session started, and, since that is in seconds, when it did something last."""
-    did = (one.created_at for one in session.observations)
-    return session.started_at, max(did, default=session.started_at)
-
-
-def _read(bank: Bank, row: NoteRow) -> Session | None:
-    """Return the session of a note; None if it is gone or is no session any more."""
-    try:
-        return note_reading.parse(row.path, bank.store.read_bytes(row.path))
-    except NoteNotFound:
-        return None
 
 
 def _changed(view: View, since: datetime) -> Iterator[ChangedNote]:

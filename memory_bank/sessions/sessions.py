@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from blake3 import blake3
 
@@ -26,7 +26,6 @@ from memory_bank.sessions.answers import (
     StoredPrompt,
 )
 from memory_bank.sessions.compress import compress
-from memory_bank.sessions.compression import Sample
 from memory_bank.sessions.notes.note_format import FOLDER, settled_observation, settled_summary
 from memory_bank.sessions.notes.note_store import NoteStore
 from memory_bank.sessions.notes.note_text import one_line
@@ -55,6 +54,9 @@ from memory_bank.sessions.state import (
     state_then,
 )
 from memory_bank.sessions.summaries import summary_of
+
+if TYPE_CHECKING:
+    from memory_bank.sessions.compression.modes import Sample
 
 _ENDING_SECONDS = 600.0
 """Seconds that the process has which ends a session: a program or a model may make the

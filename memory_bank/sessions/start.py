@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
+from itertools import chain, takewhile
+from typing import NamedTuple
 
 from memory_bank.bank import open_index
 from memory_bank.bank.bank import Bank
+from memory_bank.bank.open_index import NoteRow
+from memory_bank.base.errors import NoteNotFound
+from memory_bank.base.setting_sections import ContextSettings
 from memory_bank.base.text import estimate
 from memory_bank.git import repository
 from memory_bank.notes.decision_records import ENDED
 from memory_bank.search.index.index import View
 from memory_bank.search.manifest import document_graph, filters
-from memory_bank.sessions import context
-from memory_bank.sessions.compress import compress_now
-from memory_bank.sessions.compression.sentences import covered
-from memory_bank.sessions.compression.wording import DECIDED
+from memory_bank.search.manifest.filters import Condition
+from memory_bank.search.manifest.manifest import Manifest
+from memory_bank.sessions.compression.sentences import DECIDED, covered
 from memory_bank.sessions.notes import note_reading
 from memory_bank.sessions.records import GitState, Observation, Session
-from memory_bank.sessions.state import git_state, project_of
+from memory_bank.sessions.state import as_left, git_state, opened, project_of
 from memory_bank.sessions.summaries import open_steps
 
 MOST_TOKENS = 500
@@ -34,8 +37,7 @@ _NOTES = ("decisions", "changed")
 _LINE, _SESSIONS, _LAST = 150, 20, "Ask the tools recall and search for more."
 
 
-@dataclass(frozen=True, slots=True)
-class StartText:
+class StartText(NamedTuple):
     """What an agent is told when its session starts."""
 
     text: str
@@ -48,7 +50,7 @@ def start_text(
     project: str = "",
     session_id: str = "",
     *,
-    rules: Sequence[str] = (),
+    rules: Callable[[Bank], Sequence[str]] = lambda _: (),
     quote: Callable[[str], str] = str,
 ) -> StartText:
     """Return what a session should know first, in at most 500 estimated tokens.
@@ -56,13 +58,19 @@ def start_text(
     Open steps, rules and decisions of former sessions, what was learned and done, how many notes
     the bank has with its newest and most used decisions, and what changed since the last session.
     What concerns files with uncommitted changes comes first, then the branch that is checked out.
-    `rules` are told with the decisions. `quote` gets all text that comes from notes. No prompts are
-    told, and no ids.
+    What `rules` returns is told with the decisions. `quote` gets all text that comes from notes. No
+    prompts are told, and no ids.
     """
-    compress_now(bank)
+    with opened(bank) as store:
+        waits = bool(store.queue.waiting())
+    if waits:
+        from memory_bank.sessions.compress import compress_now  # start-up: mostly nothing waits
+
+        compress_now(bank)
     bank.catch_up()
     with bank.lock:
-        told = bank.read(lambda view: _parts(bank, view, project, session_id, rules))
+        ruled = rules(bank)
+        told = bank.read(lambda view: _parts(bank, view, project, session_id, ruled))
     if not told:
         return StartText("", 0)
     head = f"# Memory of {project or project_of(bank)}"
@@ -89,7 +97,7 @@ def _parts(
 ) -> list[Part]:
     limits = bank.settings.context._replace(session_limit=_SESSIONS)
     now = datetime.now(UTC)
-    found = context.sessions_of(bank, view, project, limits, now)
+    found = sessions_of(bank, view, project, limits, now)
     others = [one for one in found if one.session_id != session_id]
     steps = [line for line, _ in open_steps(others)]
     recent = [
@@ -101,11 +109,12 @@ def _parts(
     branch = (git_state(bank.layout.project) or _NO_STATE).branch
     recent.sort(key=lambda one: one.created_at, reverse=True)
     recent.sort(key=lambda one: not (one.git and one.git.branch == branch))
-    changed = repository.uncommitted(bank.layout.project) if recent else frozenset()
+    files = {file for one in recent for file in (*one.files_modified, *one.files_read)}
+    changed = repository.uncommitted(bank.layout.project, files) if files else frozenset()
     recent.sort(key=lambda one: changed.isdisjoint((*one.files_modified, *one.files_read)))
     decided = [*rules, *_decided(recent, others)]
     learned = [
-        context.placed(one.title, context.about(one.files_modified, one.files_read), _LINE)
+        placed(one.title, about(one.files_modified, one.files_read), _LINE)
         for one in recent
         if one.title not in decided
     ]
@@ -131,10 +140,10 @@ def _decided(found: Sequence[Observation], sessions: Sequence[Session]) -> Itera
             yield from session.summary.learned.split("\n")
 
 
-def _lines(texts: Sequence[str], part: str) -> list[str]:
+def _lines(texts: Iterable[str], part: str) -> list[str]:
     kept = list[str]()
     for text in texts:
-        line = context.cut(text.removeprefix("- "), _LINE)
+        line = cut(text.removeprefix("- "), _LINE)
         if line and not (line in kept if part in _NOTES else covered(line, kept, 0.8)):
             kept.append(line)
         if len(kept) >= _MOST[part]:
@@ -142,28 +151,87 @@ def _lines(texts: Sequence[str], part: str) -> list[str]:
     return [f"- {line}" for line in kept]
 
 
+def sessions_of(
+    bank: Bank, view: View, project: str, limits: ContextSettings, now: datetime
+) -> list[Session]:
+    """Return the sessions of a project, of any if it is empty, the last started first."""
+    cutoff = now - timedelta(days=limits.date_range_days)
+    wanted = [Condition("type", note_reading.TYPE), Condition("since", cutoff)]
+    if project:
+        wanted.append(Condition("project", project.strip()))
+    scope = filters.scope(view.manifest, wanted, hidden=False)
+    read: list[Session] = []
+    for row in open_index.newest_first(view.manifest, scope):
+        if len(read) >= limits.session_limit:
+            break
+        extra = row.data.get("extra", ())
+        if "session_id" in extra and "project" in extra and (one := _read(bank, row)) is not None:
+            read.append(one)
+    return as_left(bank.layout.project, sorted(read, key=_newness, reverse=True))
+
+
+def _newness(session: Session) -> tuple[datetime, datetime]:
+    """Return when a session started, and, since that is in seconds, when it did something last."""
+    did = (one.created_at for one in session.observations)
+    return session.started_at, max(did, default=session.started_at)
+
+
+def _read(bank: Bank, row: NoteRow) -> Session | None:
+    """Return the session of a note; None if it is gone or is no session any more."""
+    try:
+        return note_reading.parse(row.path, bank.store.read_bytes(row.path))
+    except NoteNotFound:
+        return None
+
+
+def placed(title: str, files: Sequence[str], limit: int) -> str:
+    """Return a title on one line, with the first short one of its files unless it names one."""
+    named = any(path.rpartition("/")[2] in title for path in files)
+    place = next((f" ({path})" for path in files if len(path) < limit // 2 - 3), "")
+    return cut(title, limit) if named else f"{cut(title, limit - len(place))}{place}"
+
+
+def about(modified: tuple[str, ...], read: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the files that work is about: those it changed, else the only one that it read."""
+    return modified or (read if len(read) == 1 else ())
+
+
+def cut(text: str, limit: int) -> str:
+    """Return a text on one line, with an ellipsis if it is longer than the limit."""
+    text = " ".join(text.split())
+    return text if len(text) <= limit else f"{text[: max(limit - 1, 0)].rstrip()}…"[:limit]
+
+
 def _of_bank(bank: Bank, view: View, last: Session | None) -> Iterator[Part]:
     """Yield how many notes there are with the decisions, and what changed since a session."""
-    scope = filters.scope(view.manifest, [], hidden=False)
-    rows = open_index.newest(view.manifest, scope, context.MANY)
-    notes = [one for one in rows if one.type != note_reading.TYPE]
-    old = document_graph.superseded(view.manifest, [one.number for one in notes])
-    valid = [one for one in notes if one.number not in old and one.status not in _ENDED]
-    used = bank.logs.access.of([one.known_as for one in valid])
-    decisions = [one for one in valid if one.type == "decision"]
+    manifest = view.manifest
+    of_session, decision = Condition("type", note_reading.TYPE), Condition("type", "decision")
+    scope = filters.scope(manifest, [of_session._replace(negated=True)], hidden=False)
+    decided = filters.scope(manifest, [decision], hidden=False)
+    decisions = list(_valid(manifest, open_index.newest_first(manifest, decided)))
+    used = bank.logs.access.of([one.known_as for one in decisions])
     often = [one for one in decisions if one.known_as in used]
     often.sort(key=lambda one: used[one.known_as].times, reverse=True)
     half = _MOST["decisions"] // 2
-    named = [*decisions[:half], *often[:half], *decisions[half:], *valid]
-    titles = [one.title for one in {one.number: one for one in named}.values()]
-    if notes:
-        count = f"{len(notes)} note{'s' * (len(notes) != 1)} in the bank"
+    others = _valid(manifest, open_index.newest_first(manifest, scope))
+    named = chain(decisions[:half], often[:half], decisions[half:], others)
+    if number := len(scope.only or ()):
+        count = f"{number} note{'s' * (number != 1)} in the bank"
+        titles = (one.title for one in named)
         yield f"{count}, the newest and most used decisions first", _lines(titles, "decisions")
     if last:
         since = last.started_at.timestamp()
-        late = [one for one in notes if max(one.created, one.updated) >= since]
-        new = [f"{one.title} ({one.path})" for one in late]
+        newest = open_index.newest_first(manifest, scope)
+        late = takewhile(lambda one: max(one.created, one.updated) >= since, newest)
+        new = (f"{one.title} ({one.path})" for one in late)
         yield "Changed since the last session began", _lines(new, "changed")
+
+
+def _valid(manifest: Manifest, notes: Iterator[NoteRow]) -> Iterator[NoteRow]:
+    """Yield the notes that hold: neither ended nor superseded."""
+    for one in notes:
+        if one.status not in _ENDED and not document_graph.superseded(manifest, [one.number]):
+            yield one
 
 
 _ENDED = ENDED | {"archived"}

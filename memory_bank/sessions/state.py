@@ -208,9 +208,8 @@ def as_left(project: Path, sessions: Sequence[Session]) -> list[Session]:
     if not files:
         return list(sessions)
     words = ("--literal-pathspecs", "ls-files", "-z", "--", *sorted(files)[:_MOST_FILES])
-    clean = frozenset((process.run(project, *words) or "").split("\0")) - repository.uncommitted(
-        project
-    )
+    tracked = frozenset((process.run(project, *words) or "").split("\0"))
+    clean = tracked - repository.uncommitted(project, files)
     return [
         replace(
             session,

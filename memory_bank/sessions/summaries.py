@@ -7,9 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
 from memory_bank.base.errors import BadInput
-from memory_bank.sessions.compression import shell
-from memory_bank.sessions.compression.sentences import covered, decided, planned, step_of
-from memory_bank.sessions.compression.wording import DECIDED, NEXT
+from memory_bank.sessions.compression.sentences import (
+    DECIDED,
+    NEXT,
+    covered,
+    decided,
+    planned,
+    step_of,
+)
 from memory_bank.sessions.notes.note_format import summary_id
 from memory_bank.sessions.notes.note_text import one_line
 from memory_bank.sessions.records import SUMMARY_TEXTS, GitState, Observation, Session, Summary
@@ -141,6 +146,8 @@ def _causes(found: Sequence[Observation]) -> Iterator[str]:
 
 def _failing(found: Sequence[Observation]) -> Iterator[str]:
     """Yield the checks whose last run failed, and was not contained in one that passed."""
+    from memory_bank.sessions.compression import shell  # start-up: a start only reads summaries
+
     # by command: where in `found`, place of the failure, how, number of tests
     open_runs = dict[str, tuple[int, str, str, int]]()
     for number, one in enumerate(found):

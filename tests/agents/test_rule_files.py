@@ -156,10 +156,12 @@ def test_a_link_in_the_project_stays_a_link(ruled: Bank, project: Path) -> None:
 
 
 def test_a_rule_is_told_at_the_start_until_agents_md_has_it(ruled: Bank, project: Path) -> None:
+    ruled.catch_up()
     assert rule_files.untold(ruled) == ("Money is in cents. [cents]",)
     rule_files.write(rule_files.look(ruled))
     assert rule_files.untold(ruled) == ()
     (project / ".memories/rules/new.md").write_text(RULE.replace("Money", "Time"))
+    ruled.catch_up()
     assert rule_files.untold(ruled) == (), "a rule that is not committed waits"
 
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from memory_bank.base.setting_sections import CompressionSettings
-from memory_bank.sessions.compression import compress
+from memory_bank.sessions.compression.modes import compress
 from memory_bank.sessions.queue_rows import MESSAGE, Event
 from memory_bank.sessions.records import Observation, Prompt
 

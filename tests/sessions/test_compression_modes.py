@@ -11,7 +11,8 @@ import pytest
 
 from memory_bank.base.errors import BadInput
 from memory_bank.base.setting_sections import CompressionSettings
-from memory_bank.sessions.compression import compress, program
+from memory_bank.sessions.compression import program
+from memory_bank.sessions.compression.modes import compress
 from memory_bank.sessions.compression.texts import Compressed
 from memory_bank.sessions.queue_rows import Event
 from memory_bank.sessions.records import Prompt

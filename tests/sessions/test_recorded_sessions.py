@@ -6,7 +6,7 @@ import pytest
 
 from memory_bank.base.setting_sections import CompressionSettings
 from memory_bank.base.text import estimate
-from memory_bank.sessions.compression import compress
+from memory_bank.sessions.compression.modes import compress
 
 from .transcripts_of import PROJECTS, session
 

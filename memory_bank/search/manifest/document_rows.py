@@ -188,19 +188,17 @@ def newest(
 
     `written` has later times of updates from the log of updates, by names as in `known_as`.
     """
-    rows = manifest.execute(
-        f"SELECT {_COLUMNS} FROM documents WHERE {_LIVE} ORDER BY max(created, updated) DESC, key"
-    )
-    late = known_as(manifest, list(written))
-    found: list[DocumentRow] = []
-    first = 0
-    for row in rows:
-        if row[0] in scope and (first < limit or row[0] in late):
-            first += 1
-            found.append(updated_by(_document(row), written))
-        if first >= limit and not late:
-            break
+    inside = newest_numbers(manifest, scope)
+    late = known_as(manifest, list(written)).intersection(inside)
+    rows = documents(manifest, {*inside[:limit], *late}).values()
+    found = [updated_by(row, written) for row in rows]
     return sorted(found, key=lambda one: (-max(one.created, one.updated), one.key))[:limit]
+
+
+def newest_numbers(manifest: Manifest, scope: Scope) -> list[int]:
+    """Return the numbers of the documents in scope, the last created or updated first."""
+    sql = f"SELECT id FROM documents WHERE {_LIVE} ORDER BY max(created, updated) DESC, key"
+    return [number for (number,) in manifest.execute(sql) if number in scope]
 
 
 def updated_by(row: Row, written: Mapping[str, float]) -> Row:

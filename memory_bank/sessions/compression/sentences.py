@@ -8,6 +8,9 @@ from collections.abc import Iterator, Sequence
 from memory_bank.sessions.compression import rules
 from memory_bank.sessions.compression.rules import pattern, rule
 
+DECIDED, NEXT, COMMITTED = "decided: ", "next: ", "committed"
+"""Starts of facts: a decision or rule, an open step, and that a commit has the changes."""
+
 _MOST, _MOST_SENTENCES, _LONGEST = 12_000, 120, 600
 
 _FENCE = re.compile(

@@ -13,6 +13,9 @@ from memory_bank.sessions.compression.definitions import Paths
 from memory_bank.sessions.compression.edits import FileChange, merged, moved
 from memory_bank.sessions.compression.rules import rule
 from memory_bank.sessions.compression.sentences import (
+    COMMITTED,
+    DECIDED,
+    NEXT,
     covered,
     decided,
     headline,
@@ -27,9 +30,6 @@ from memory_bank.sessions.compression.tool_calls import read
 from memory_bank.sessions.compression.turns import Run, Turn, TurnWork
 from memory_bank.sessions.queue_rows import Event
 from memory_bank.sessions.records import TITLE_LIMIT, Observation, Prompt
-
-DECIDED, NEXT, COMMITTED = "decided: ", "next: ", "committed"
-"""Starts of facts: a decision or rule, an open step, and that a commit has the changes."""
 
 _TITLE = TITLE_LIMIT - 1
 
