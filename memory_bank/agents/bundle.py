@@ -95,7 +95,7 @@ def bundle(bank: Bank, *, remove: bool = False) -> Bundle:
 def write(found: Bundle) -> None:
     """Make the changes; raise Conflict for a file that changed meanwhile, StorageFailed."""
     for one in found.edits:
-        program_files.write(one.file, one.before, one.after)
+        one.write()
         folder = one.file.parent
         while one.after is None and folder.name and not any(folder.iterdir()):
             folder.rmdir()

@@ -13,6 +13,10 @@ from memory_bank.agents import clients
 from memory_bank.agents.json_file import JsonFile
 from memory_bank.agents.toml_file import TomlFile
 from memory_bank.bank import program_files
+from memory_bank.bank.bank import Bank
+from memory_bank.bank.program_files import FileEdit
+from memory_bank.base.errors import BadInput, Hint
+from memory_bank.base.filenames import FOLDER
 
 WORKSPACE = "${workspaceFolder}"
 
@@ -93,30 +97,11 @@ class McpClient(Program):
 
 
 @dataclass(frozen=True, slots=True)
-class ClientChange:
+class ClientChange(FileEdit):
     """A planned change of a program's file."""
 
     client: Program
     scope: str
-    file: Path
-    before: str | None
-    """The file's text; None if it does not exist."""
-    after: str | None
-    """The file's new text; None if the file is removed."""
-
-    @property
-    def changed(self) -> bool:
-        """Whether the file changes."""
-        return self.before != self.after
-
-
-def write(change: ClientChange) -> None:
-    """Apply a change: the file is replaced atomically and keeps its mode.
-
-    Raises Conflict when the file is no longer what it was, StorageFailed.
-    """
-    if change.changed:
-        program_files.write(change.file, change.before, change.after)
 
 
 def hook_client(name: str) -> HookClient:
@@ -127,6 +112,18 @@ def hook_client(name: str) -> HookClient:
 def mcp_client(name: str) -> McpClient:
     """Return how servers are added to a client; raise BadInput."""
     return cast("McpClient", clients.find(name, clients.SERVERS).mcp())
+
+
+def file_of(program: Program, bank: Bank | None, scope: str) -> Path:
+    """Return a program's file of a scope; raise BadInput if there is none."""
+    if scope == "user":
+        return user_file(program)
+    if not program.project_file:
+        raise BadInput(f"{program.title} reads no file of a project", Hint.USE_USER_SCOPE)
+    if bank is None or bank.layout.root.name != FOLDER:
+        raise BadInput("this bank is not in a project's .memories", Hint.USE_USER_SCOPE)
+    hint = Hint.REMOVE_LINK_OR_USE_USER_SCOPE
+    return program_files.in_project(bank.layout.project, program.project_file, hint)
 
 
 def user_file(

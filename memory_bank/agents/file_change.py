@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Annotated
 
-from memory_bank.agents.client_files import ClientChange, write
+from memory_bank.agents.client_files import ClientChange
 from memory_bank.base.errors import BadInput
 from memory_bank.base.operation import Param
 from memory_bank.base.rendering import count
@@ -80,7 +80,7 @@ def _made(call: Call, change: ClientChange, *, yes: bool) -> bool:
         if not call.agreed(f"Change {place(change.file)}?"):
             call.remark("nothing was changed")
             return False
-    write(change)
+    change.write()
     return True
 
 

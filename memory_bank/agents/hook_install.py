@@ -20,7 +20,6 @@ from memory_bank.bank import program_files
 from memory_bank.bank.bank import Bank
 from memory_bank.base.dates import iso_of
 from memory_bank.base.errors import BadInput, Hint, MemoryBankError
-from memory_bank.base.filenames import FOLDER
 from memory_bank.sessions.queue import EventQueue
 
 _HOOKS = "hooks"
@@ -97,7 +96,7 @@ def install(bank: Bank | None, client: str, *, scope: str = "user") -> HookChang
     BadInput when the client can't read the file.
     """
     one = client_files.hook_client(client)
-    file = _file(one, bank, scope)
+    file = client_files.file_of(one, bank, scope)
     before = program_files.text(file, Hint.EDIT_HOOKS_BY_HAND)
     with program_files.explained(file, Hint.EDIT_HOOKS_BY_HAND):
         if one.plugin:
@@ -108,7 +107,7 @@ def install(bank: Bank | None, client: str, *, scope: str = "user") -> HookChang
     if before is None:
         after = after.removesuffix("\n") + "\n"
     others = tuple(Path(found.file) for found in _others(one, bank, scope))
-    return HookChange(one, scope, file, before, after, one.events, others)
+    return HookChange(file, before, after, one, scope, one.events, others)
 
 
 def uninstall(bank: Bank | None, client: str, *, scope: str = "user") -> HookChange:
@@ -117,16 +116,16 @@ def uninstall(bank: Bank | None, client: str, *, scope: str = "user") -> HookCha
     All else stays. A file in which nothing else is left is removed. Raises BadInput.
     """
     one = client_files.hook_client(client)
-    file = _file(one, bank, scope)
+    file = client_files.file_of(one, bank, scope)
     before = program_files.text(file, Hint.EDIT_HOOKS_BY_HAND)
     if before is None:
-        return HookChange(one, scope, file, None, None)
+        return HookChange(file, None, None, one, scope)
     with program_files.explained(file, Hint.EDIT_HOOKS_BY_HAND):
         if one.plugin:
             _check_plugin(file, before)
-            return HookChange(one, scope, file, before, None)
+            return HookChange(file, before, None, one, scope)
         after = without(one, before)
-    return HookChange(one, scope, file, before, after)
+    return HookChange(file, before, after, one, scope)
 
 
 def bundled(one: HookClient, text: str) -> str:
@@ -164,17 +163,6 @@ def status(bank: Bank | None, client: str = "") -> HookStatus:
         finally:
             queue.close()
     return HookStatus("1.0", tuple(places), tuple(received))
-
-
-def _file(one: HookClient, bank: Bank | None, scope: str) -> Path:
-    if scope == "user":
-        return client_files.user_file(one)
-    if bank is None or bank.layout.root.name != FOLDER:
-        raise BadInput("this bank is not in a project's .memories", Hint.USE_USER_SCOPE)
-    file = bank.layout.project / one.project_file
-    if not file.resolve().is_relative_to(bank.layout.project):  # a repository may bring a link
-        raise BadInput(f"{file} leads out of the project", Hint.REMOVE_LINK_OR_USE_USER_SCOPE)
-    return file
 
 
 def _command(one: HookClient, event: str, scope: str, key: str) -> str:
@@ -298,7 +286,7 @@ def _places(one: HookClient, bank: Bank | None) -> Iterator[HookPlace]:
     """Yield the state of each file of a client; one that can't be read has a problem."""
     for scope in reversed(SCOPES):
         try:
-            file = _file(one, bank, scope)
+            file = client_files.file_of(one, bank, scope)
         except BadInput:
             continue
         try:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Annotated
 
 from memory_bank.agents import client_files, clients, hook_install, install
-from memory_bank.agents.client_files import ClientChange, Program, write
+from memory_bank.agents.client_files import ClientChange, Program
 from memory_bank.bank import setup
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.bank.setup import IncludeCandidate, MadeBank
@@ -79,7 +79,7 @@ def set_up(bank: Bank | None, name: str) -> AgentSetUp:
         undo.append(f"memory-bank {command} --client {name} --scope user")
         try:
             change: ClientChange = planned(bank, name, scope="user")
-            write(change)
+            change.write()
         except MemoryBankError as error:
             problems.append(error.message)
             continue

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -34,7 +34,13 @@ class ServerEntry(NamedTuple):
     scope: str
     file: Path
     keys: tuple[str, ...]
+    """Of the servers."""
     name: str
+
+    @property
+    def path(self) -> tuple[str, ...]:
+        """The keys of the server."""
+        return (*self.keys, self.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +76,7 @@ def install(
     if not _NAME.fullmatch(name):
         raise BadInput(f"{name!r} can't name a server", "use letters, digits, '-' and '_'")
     one = client_files.mcp_client(client)
-    place = _place(one, scope or _scope(one, bank), bank, name)
-    path = (*place.keys, name)
-    before = program_files.text(place.file)
-    with program_files.explained(place.file):
-        old = one.editor.value_at(before or "", path)
-        _check_ours(place, old or {}, Hint.NAME_SERVER)
+    with _found(one, bank, scope, name, Hint.NAME_SERVER) as (place, before, old):
         folder = _folder(place, one, bank, named=named) or _kept_bank(place, one, old)
         entry = _entry(one, place.scope, folder)
         if (theirs := _bank_of(old)) and theirs != folder and not _is_found(theirs, one, folder):
@@ -85,13 +86,13 @@ def install(
         entry |= {key: _joined(_list(old, key), entry[key]) for key in one.extra}
         after = before or ""
         for key, value in entry.items() if isinstance(old, Mapping) else ():
-            after = one.editor.set_value(after, (*path, key), value)
+            after = one.editor.set_value(after, (*place.path, key), value)
         if not isinstance(old, Mapping):
-            after = one.editor.set_value(after, path, entry)
+            after = one.editor.set_value(after, place.path, entry)
     if before is None:
         after = after.removesuffix("\n") + "\n"
     elsewhere = tuple(_elsewhere(one, bank, place))
-    return ConfigChange(one, place.scope, place.file, before, after, name, entry, elsewhere)
+    return ConfigChange(place.file, before, after, one, place.scope, name, entry, elsewhere)
 
 
 def uninstall(
@@ -103,27 +104,35 @@ def uninstall(
     `install` made, is removed. The user's own file needs no bank. Raises BadInput.
     """
     one = client_files.mcp_client(client)
-    place = _place(one, scope or _scope(one, bank), bank, name)
-    path = (*place.keys, name)
-    before = program_files.text(place.file)
-    with program_files.explained(place.file):
-        old = one.editor.value_at(before or "", path)
-        _check_ours(place, old or {}, Hint.REMOVE_BY_HAND)
+    with _found(one, bank, scope, name, Hint.REMOVE_BY_HAND) as (place, before, old):
         if not before or not isinstance(old, Mapping) or "command" not in old:
-            return ConfigChange(one, place.scope, place.file, before, before, name)
+            return ConfigChange(place.file, before, before, one, place.scope, name)
         ours = [key for key in ("command", "args", "type", *one.extra) if key in old]
         kept = tuple(key for key in old if key not in ours and old[key] not in ({}, []))
-        after: str | None = (
-            one.editor.remove_keys(before, path, ours) if kept else one.editor.remove(before, path)
-        )
-    if not after and before.endswith("\n"):
-        after = None
-    return ConfigChange(one, place.scope, place.file, before, after, name, kept=kept)
+        if kept:
+            after = one.editor.remove_keys(before, place.path, ours)
+        else:
+            after = one.editor.remove(before, place.path)
+    left = None if not after and before.endswith("\n") else after
+    return ConfigChange(place.file, before, left, one, place.scope, name, kept=kept)
 
 
 def needs_bank(client: str, scope: str | None) -> bool:
     """Tell whether a client's file of this scope is found from the bank's project."""
     return (scope or client_files.mcp_client(client).scope) == "project"
+
+
+@contextmanager
+def _found(
+    one: McpClient, bank: Bank | None, scope: str | None, name: str, hint: Hint
+) -> Iterator[tuple[ServerEntry, str | None, object]]:
+    """Yield the place of a server, the text of its file and its entry, which is ours or None."""
+    place = _place(one, scope or _scope(one, bank), bank, name)
+    text = program_files.text(place.file)
+    with program_files.explained(place.file):
+        entry = one.editor.value_at(text or "", place.path)
+        _check_ours(place, entry or {}, hint)
+        yield place, text, entry
 
 
 def _list(entry: object, key: str) -> list[object]:
@@ -145,16 +154,7 @@ def _scope(one: McpClient, bank: Bank | None) -> str:
 
 
 def _place(one: McpClient, scope: str, bank: Bank | None, name: str) -> ServerEntry:
-    if scope == "user":
-        return ServerEntry(scope, client_files.user_file(one), (one.key,), name)
-    if not one.project_file:
-        raise BadInput(f"{one.title} reads no file of a project", Hint.USE_USER_SCOPE)
-    if bank is None or bank.layout.root.name != FOLDER:
-        raise BadInput("this bank is not in a project's .memories", Hint.USE_USER_SCOPE)
-    file = bank.layout.project / one.project_file
-    if not file.resolve().is_relative_to(bank.layout.project):  # a repository may bring a link
-        raise BadInput(f"{file} leads out of the project", Hint.REMOVE_LINK_OR_USE_USER_SCOPE)
-    return ServerEntry(scope, file, (one.key,), name)
+    return ServerEntry(scope, client_files.file_of(one, bank, scope), (one.key,), name)
 
 
 def _elsewhere(one: McpClient, bank: Bank | None, chosen: ServerEntry) -> Iterator[ServerEntry]:

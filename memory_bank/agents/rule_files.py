@@ -139,7 +139,7 @@ def write(found: RuleFiles, *, edited: bool = False) -> None:
             "make notes of what is new (remember --type rule), then write it with --discard-edits",
         )
     for one in found.edits:
-        program_files.write(one.file, one.before, one.after)
+        one.write()
 
 
 def _apart(

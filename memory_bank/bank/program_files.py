@@ -7,8 +7,8 @@ import sys
 import sysconfig
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 from memory_bank.base.errors import BadInput, Hint, StorageFailed
 from memory_bank.base.filenames import TEMPORARY_PREFIX
@@ -18,7 +18,8 @@ from memory_bank.notes.storage import files
 PROGRAM = "memory-bank"
 
 
-class FileEdit(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class FileEdit:
     """A planned change of a file."""
 
     file: Path
@@ -31,6 +32,21 @@ class FileEdit(NamedTuple):
     def changed(self) -> bool:
         """Whether anything changes."""
         return self.before != self.after
+
+    def write(self) -> None:
+        """Replace the file atomically if it changes; it keeps its mode.
+
+        Raises Conflict when the file is no longer what it was, StorageFailed.
+        """
+        if not self.changed:
+            return
+        known = files.ABSENT if self.before is None else etag(self.before.encode())
+        file = self.file.resolve()  # the link to a file kept elsewhere stays a link
+        if self.after is not None:
+            files.replace(file, self.after.encode(), known)
+            return
+        aside = file.with_name(f"{TEMPORARY_PREFIX}{os.urandom(6).hex()}")
+        files.remove(file, aside, known)
 
 
 def program() -> list[str]:
@@ -50,26 +66,12 @@ def text(file: Path, hint: Hint = Hint.EDIT_BY_HAND) -> str | None:
         return None if data is None else data.decode()
 
 
-def in_project(project: Path, name: str) -> Path:
+def in_project(project: Path, name: str, hint: str = "remove the link") -> Path:
     """Return a file of a project; raise BadInput if a link of the repository leads out of it."""
     file = project / name
     if not file.resolve().is_relative_to(project.resolve()):
-        raise BadInput(f"{file} leads out of the project", "remove the link")
+        raise BadInput(f"{file} leads out of the project", hint)
     return file
-
-
-def write(file: Path, before: str | None, after: str | None) -> None:
-    """Replace a file atomically, which keeps its mode; None stands for no file.
-
-    Raises Conflict when the file is no longer what it was, StorageFailed.
-    """
-    known = files.ABSENT if before is None else etag(before.encode())
-    file = file.resolve()  # the link to a file kept elsewhere stays a link
-    if after is not None:
-        files.replace(file, after.encode(), known)
-        return
-    aside = file.with_name(f"{TEMPORARY_PREFIX}{os.urandom(6).hex()}")
-    files.remove(file, aside, known)
 
 
 @contextmanager

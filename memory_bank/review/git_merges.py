@@ -9,6 +9,7 @@ from pathlib import Path
 
 from memory_bank.bank import program_files
 from memory_bank.bank.bank import Bank
+from memory_bank.bank.program_files import FileEdit
 from memory_bank.base.errors import BadInput, MemoryBankError, StorageFailed
 from memory_bank.base.filenames import FOLDER, NOTE_SUFFIXES
 from memory_bank.base.operation import operation, topic
@@ -239,7 +240,7 @@ def install(bank: Bank) -> GitSetup:
         if not before[ATTRIBUTES].is_set or any(line not in lines for line in ours):
             kept = _others(text or "", ours)
             at = len(kept) - (not kept[-1])  # as before, the last line has a line end or none
-            program_files.write(file, text, "\n".join([*kept[:at], *ours, *kept[at:]]))
+            FileEdit(file, text, "\n".join([*kept[:at], *ours, *kept[at:]])).write()
     for key, value in _settings().items():
         if before[key].value != value:
             _configure(tree, "--replace-all", key, value)
@@ -268,7 +269,7 @@ def uninstall(
     for file, ours in _attributes(root, tree).items():
         text = program_files.text(file)
         if text is not None and (kept := "\n".join(_others(text, ours))) != text:
-            program_files.write(file, text, kept or None)
+            FileEdit(file, text, kept or None).write()
     for key in _settings():
         if process.run(tree, "config", "--local", "--get-all", key):
             _configure(tree, "--unset-all", key)

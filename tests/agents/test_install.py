@@ -46,7 +46,7 @@ def test_a_new_file_names_the_server_and_goes_again(bank: Bank, client: str, sco
     named = not client_files.mcp_client(client).finds_bank
     change = install.install(bank, client, scope=scope, named=named)
     assert not change.file.exists()
-    client_files.write(change)
+    change.write()
     entry = servers(change.file)["memory-bank"]
     assert entry == change.entry
     if scope == "user":
@@ -55,7 +55,7 @@ def test_a_new_file_names_the_server_and_goes_again(bank: Bank, client: str, sco
         assert entry["command"] == "memory-bank"
     assert (str(bank.layout.project) in json.dumps(entry)) == named
     assert not install.install(bank, client, scope=scope, named=named).changed
-    client_files.write(install.uninstall(bank, client, scope=scope))
+    install.uninstall(bank, client, scope=scope).write()
     assert not change.file.exists()
 
 
@@ -97,10 +97,10 @@ def test_a_file_that_was_there_comes_back_byte_for_byte(bank: Bank, home: Path, 
     file.parent.mkdir()
     file.write_bytes(text.encode())
     file.chmod(0o600)
-    client_files.write(install.install(bank, "cursor", scope="user"))
+    install.install(bank, "cursor", scope="user").write()
     assert file.stat().st_mode & 0o777 == 0o600
     assert file.read_bytes() != text.encode()
-    client_files.write(install.uninstall(None, "cursor", scope="user"))
+    install.uninstall(None, "cursor", scope="user").write()
     assert file.read_bytes() == text.encode()
 
 
@@ -110,7 +110,7 @@ def test_a_link_to_a_file_kept_elsewhere_stays_a_link(bank: Bank, home: Path) ->
     real.write_text('model = "m"\n')
     link.parent.mkdir()
     link.symlink_to(real)
-    client_files.write(install.install(bank, "codex"))
+    install.install(bank, "codex").write()
     assert link.is_symlink()
     assert "memory-bank" in real.read_text()
     real.unlink()
@@ -126,11 +126,11 @@ def test_another_bank_s_server_is_not_replaced(
     bank: Bank, folder: Path, client: str, *, again: bool
 ) -> None:
     with open_bank(folder) as other:
-        client_files.write(install.install(other, client, scope="user", named=True))
+        install.install(other, client, scope="user", named=True).write()
     with pytest.raises(BadInput, match="for another bank") as caught:
         install.install(bank, client, scope="user", named=again)
     assert "--name" in hint_of(caught.value)
-    client_files.write(install.install(bank, client, scope="user", named=again, name="notes"))
+    install.install(bank, client, scope="user", named=again, name="notes").write()
     found = servers(client_files.user_file(client_files.mcp_client(client)))
     assert set(found) == {"memory-bank", "notes"}
 
@@ -142,7 +142,7 @@ def test_a_program_that_works_in_no_project_needs_a_bank_that_the_user_names(
     with pytest.raises(BadInput, match="must name a bank") as caught:
         install.install(bank, client)
     assert "--bank" in hint_of(caught.value)
-    client_files.write(install.install(bank, client, named=True))
+    install.install(bank, client, named=True).write()
     assert not install.install(bank, client).changed
 
 
@@ -151,7 +151,7 @@ def test_a_project_that_the_users_own_file_names_goes(
     bank: Bank, client: str, tmp_path: Path
 ) -> None:
     change = install.install(bank, client, scope="user")
-    client_files.write(change)
+    change.write()
     args = [*change.entry["args"], "--read-only"]  # type: ignore[index]
     named = ["--bank", str(tmp_path / "other" / ".memories")]
     one = client_files.mcp_client(client)
@@ -185,13 +185,13 @@ def test_a_file_that_changed_meanwhile_is_not_overwritten(bank: Bank) -> None:
     change = install.install(bank, "claude-code")
     file.write_text('{"a": 1}\n')
     with pytest.raises(Conflict):
-        client_files.write(change)
+        change.write()
     assert file.read_text() == '{"a": 1}\n'
     new = install.install(bank, "cursor")
     new.file.parent.mkdir()
     new.file.write_text("{}\n")
     with pytest.raises(Exception, match="exists already"):
-        client_files.write(new)
+        new.write()
 
 
 def test_a_bank_of_the_user_s_own_has_no_project(folder: Path) -> None:
@@ -227,7 +227,7 @@ def test_a_link_that_a_repository_brings_is_not_followed(bank: Bank, tmp_path: P
 @pytest.mark.parametrize("scope", ["project", "user"])
 def test_what_the_user_tells_the_server_stays(bank: Bank, scope: str) -> None:
     change = install.install(bank, "cursor", scope=scope)
-    client_files.write(change)
+    change.write()
     text = change.file.read_text()
     change.file.write_text(
         text.replace('"mcp"', '"mcp", "--read-only"')
@@ -296,10 +296,10 @@ def test_what_the_client_would_reject_is_refused(bank: Bank, client: str, text: 
 
 def test_another_scope_that_has_the_server_is_named(bank: Bank, home: Path) -> None:
     assert install.install(bank, "claude-code").elsewhere == ()
-    client_files.write(install.install(bank, "claude-code", scope="user", name="notes"))
+    install.install(bank, "claude-code", scope="user", name="notes").write()
     (user,) = install.install(bank, "claude-code").elsewhere
     assert (user.scope, user.file, user.name) == ("user", home / ".claude.json", "notes")
-    client_files.write(install.install(bank, "claude-code"))
+    install.install(bank, "claude-code").write()
     (project,) = install.install(bank, "claude-code", scope="user").elsewhere
     assert (project.scope, project.name) == ("project", "memory-bank")
     local = {str(bank.layout.project): {"mcpServers": servers(bank.layout.project / ".mcp.json")}}
@@ -309,7 +309,7 @@ def test_another_scope_that_has_the_server_is_named(bank: Bank, home: Path) -> N
 
 def test_other_servers_of_other_scopes_are_not_named(bank: Bank, home: Path, folder: Path) -> None:
     with open_bank(folder) as other:
-        client_files.write(install.install(other, "cursor", scope="user", named=True))
+        install.install(other, "cursor", scope="user", named=True).write()
     file = home / ".cursor" / "mcp.json"
     data = json.loads(file.read_text())
     data["mcpServers"]["x"] = {"command": "npx", "args": ["memory", str(bank.layout.root)]}
@@ -350,24 +350,24 @@ def test_an_entry_that_starts_something_else_stays(bank: Bank, entry: object) ->
 def test_an_entry_that_starts_this_program_in_another_way_goes(bank: Bank, entry: object) -> None:
     file = bank.layout.project / ".mcp.json"
     file.write_text(json.dumps({"mcpServers": {"memory-bank": entry, "other": {}}}))
-    client_files.write(install.uninstall(bank, "claude-code"))
+    install.uninstall(bank, "claude-code").write()
     assert servers(file) == {"other": {}}
 
 
 def test_what_a_person_added_to_the_entry_stays(bank: Bank) -> None:
     change = install.install(bank, "cursor")
-    client_files.write(change)
+    change.write()
     file = change.file
     tuned = file.read_text().replace('"command"', '"env": {"A": "1"}, // mine\n      "command"')
     file.write_text(tuned)
     removal = install.uninstall(bank, "cursor")
-    client_files.write(removal)
+    removal.write()
     assert removal.kept == ("env",)
     assert "// mine" in file.read_text()
     editor = client_files.mcp_client("cursor").editor
     assert editor.value_at(file.read_text(), ("mcpServers", "memory-bank")) == {"env": {"A": "1"}}
     assert not install.uninstall(bank, "cursor").changed
-    client_files.write(install.install(bank, "cursor"))
+    install.install(bank, "cursor").write()
     found = editor.value_at(file.read_text(), ("mcpServers", "memory-bank"))
     assert found == {"env": {"A": "1"}, **(change.entry or {})}
 
@@ -376,7 +376,7 @@ def test_codex_passes_the_variables_that_place_the_private_state(bank: Bank, hom
     change = install.install(bank, "codex")
     names = change.entry["env_vars"] if change.entry else None
     assert names == ["XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"]
-    client_files.write(change)
+    change.write()
     file = home / ".codex" / "config.toml"
     file.write_text(file.read_text().replace('"XDG_CONFIG_HOME"', '"TOKEN"'))
     again = install.install(bank, "codex")
@@ -387,9 +387,9 @@ def test_codex_passes_the_variables_that_place_the_private_state(bank: Bank, hom
 def test_codex_gets_comments_since_it_does_not_start_without_a_command(
     bank: Bank, home: Path
 ) -> None:
-    client_files.write(install.install(bank, "codex"))
+    install.install(bank, "codex").write()
     file = home / ".codex" / "config.toml"
     text = file.read_text() + "startup_timeout_sec = 20\n"
     file.write_text(text)
-    client_files.write(install.uninstall(None, "codex"))
+    install.uninstall(None, "codex").write()
     assert file.read_text() == "".join(f"# {line}" for line in text.splitlines(keepends=True))
