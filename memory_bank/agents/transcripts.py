@@ -12,12 +12,10 @@ from pathlib import Path
 from typing import Annotated, cast
 
 from memory_bank.agents import clients
-from memory_bank.agents.capture import capture, forgets, is_own, message
+from memory_bank.agents.capture import capture, forgets, is_own
 from memory_bank.agents.clients.base import (
     HookEvent,
     Transcript,
-    TranscriptCall,
-    TranscriptPrompt,
     TranscriptReader,
 )
 from memory_bank.agents.hook_bank import HookBank
@@ -308,7 +306,7 @@ class _TranscriptImport:
         if new and not self._done.dry_run:
             made = self._store(session_id, parts, new)
         state = UNCHANGED if not new else CONTINUED if known else NEW
-        asked = [s.text for part in parts for s in part.steps if isinstance(s, TranscriptPrompt)]
+        asked = [s.prompt for part in parts for s in part.steps if s.kind == "prompt"]
         skipped = sum((part.skipped for part in parts), Counter[str]())
         self._done.events += len(new) - prompts
         self._done.observations += made
@@ -338,37 +336,30 @@ class _TranscriptImport:
         inputs = Counter(key.rpartition(" ")[2] for key in self._of_session.get(session_id, ()))
         forked = False  # whether the last prompt is that of another session, which goes on here
         number = last = max((prompt.prompt_number for prompt in told), default=0)
-        for step in (step for part in parts for step in part.steps):
-            event = HookEvent("tool", session_id, client, "", created_at=step.created_at)
-            if isinstance(step, TranscriptPrompt):
+        for one in (step for part in parts for step in part.steps):
+            step = one._replace(session_id=session_id, agent=client)
+            if step.kind == "prompt":
                 key = redact_id(step.key, self._hook_bank.allowed).text
                 forked = False
-                if known := prompts.get(self._start_of(step.text)):
+                if known := prompts.get(self._start_of(step.prompt)):
                     number = known.pop(0)
                 elif key in self._keys:
                     forked = True
                 else:
                     self._add(key)
                     number = last = last + 1
-                    yield event._replace(kind="prompt", prompt=step.text, key=key)
+                    yield step._replace(key=key)
             elif step.tool_name == MESSAGE:
                 stored = f"{step.key} {number}" in self._of_session.get(session_id, ())
                 if not (forked or stored):
-                    yield message(event._replace(said=step.tool_output, prompt_number=number))
+                    yield step._replace(prompt_number=number)
             elif is_own(step.tool_name) or forgets(step.tool_input):
                 continue
             elif key := self._key(session_id, step, inputs):
-                yield event._replace(
-                    cwd=step.cwd or parts[0].cwd,
-                    tool_name=step.tool_name,
-                    tool_input=step.tool_input,
-                    tool_output=step.tool_output,
-                    failed=step.failed,
-                    prompt_number=number,
-                    key=key,
-                )
+                cwd = step.cwd or parts[0].cwd
+                yield step._replace(cwd=cwd, prompt_number=number, key=key)
 
-    def _key(self, session_id: str, call: TranscriptCall, inputs: Counter[str]) -> str:
+    def _key(self, session_id: str, call: HookEvent, inputs: Counter[str]) -> str:
         """Return the key of a call; empty if it is stored.
 
         It is stored if its key is, also in another session, of which a program made a fork. Where

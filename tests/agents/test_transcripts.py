@@ -15,7 +15,7 @@ import pytest
 from memory_bank.agents import clients, transcript_lines
 from memory_bank.agents.capture import capture, message, queue_of
 from memory_bank.agents.clients import claude_code, gemini
-from memory_bank.agents.clients.base import HookEvent, TranscriptCall, TranscriptPrompt
+from memory_bank.agents.clients.base import HookEvent
 from memory_bank.agents.hook_bank import find
 from memory_bank.agents.transcripts import ImportedSessions, import_sessions
 from memory_bank.bank.bank import Bank, open_bank
@@ -176,8 +176,8 @@ def test_what_hooks_captured_is_not_imported_again(
             "cwd": str(project),
             "timestamp": f"2026-11-23T00:23:{number:02}Z",
         }
-        if isinstance(step, TranscriptPrompt):
-            event = {**base, "prompt": step.text, "prompt_id": step.key}
+        if step.kind == "prompt":
+            event = {**base, "prompt": step.prompt, "prompt_id": step.key}
             name = "UserPromptSubmit" if client == "claude-code" else "BeforeAgent"
         elif step.tool_name == MESSAGE:
             said = HookEvent("stop", IDS[client], client, "", said=step.tool_output)
@@ -196,7 +196,7 @@ def test_what_hooks_captured_is_not_imported_again(
         capture(hook_bank, queue, hook)
     queue.close()
     done = import_sessions(bank)
-    captured = Counter(isinstance(step, TranscriptCall) for step in read.steps[:20])
+    captured = Counter(step.kind == "tool" for step in read.steps[:20])
     assert states(done) == [
         (
             client,
@@ -343,10 +343,7 @@ def test_older_lines_of_codex_tell_the_same(project: Path, home: Path) -> None:
         place("codex", home, project, text)
     )
     prompt, make, ls = made.steps
-    assert isinstance(prompt, TranscriptPrompt)
-    assert isinstance(make, TranscriptCall)
-    assert isinstance(ls, TranscriptCall)
-    assert (prompt.text, make.tool_input, make.failed) == ("Do it", {"command": "make"}, True)
+    assert (prompt.prompt, make.tool_input, make.failed) == ("Do it", {"command": "make"}, True)
     assert (ls.tool_input, ls.failed) == ({"command": "ls"}, True)
     assert (made.input_tokens, made.output_tokens) == (5, 2)
 

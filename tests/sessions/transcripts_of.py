@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from memory_bank.agents import clients
-from memory_bank.agents.clients.base import TranscriptPrompt
 from memory_bank.sessions.queue_rows import Event
 from memory_bank.sessions.records import Prompt
 
@@ -25,8 +24,8 @@ def session_in(client: str, file: Path, root: Path) -> tuple[list[Event], list[P
     events, prompts = list[Event](), list[Prompt]()
     for step in clients.find(client, clients.TRANSCRIPTS).read_transcript(file).steps:
         when = datetime.fromtimestamp(step.created_at, UTC)
-        if isinstance(step, TranscriptPrompt):
-            prompts.append(Prompt(client, len(prompts) + 1, step.text, when))
+        if step.kind == "prompt":
+            prompts.append(Prompt(client, len(prompts) + 1, step.prompt, when))
             continue
         output = step.tool_output
         text = output if isinstance(output, str) else json.dumps(output)

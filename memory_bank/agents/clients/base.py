@@ -115,36 +115,36 @@ class EventReader(Protocol):
         """
 
 
-class TranscriptPrompt(NamedTuple):
-    """What a person asked."""
-
-    text: str
-    created_at: float
-    """Seconds since 1970; 0 if unknown."""
-    key: str = ""
-    """The key that a hook gives the same prompt; empty if it gives none."""
+def prompt_step(text: str, created_at: float, key: str = "") -> HookEvent:
+    """Return what a person asked as a step of a transcript, without its session."""
+    return HookEvent("prompt", "", "", "", key=key, prompt=text, created_at=created_at)
 
 
-class TranscriptCall(NamedTuple):
-    """The use of a tool, with its result."""
+def call_step(
+    tool_name: str,
+    tool_input: Any,  # noqa: ANN401  (what JSON can hold)
+    tool_output: Any,  # noqa: ANN401
+    created_at: float,
+    key: str = "",
+    *,
+    failed: bool = False,
+    cwd: str = "",
+) -> HookEvent:
+    """Return the use of a tool as a step of a transcript, as a hook of the program gets it."""
+    return HookEvent(
+        *("tool", "", "", "", cwd),
+        key=key,
+        tool_name=tool_name,
+        tool_input=tool_input,
+        tool_output=tool_output,
+        failed=failed,
+        created_at=created_at,
+    )
 
-    tool_name: str
-    tool_input: Any
-    """What JSON can hold, as a hook of the program would get it."""
-    tool_output: Any
-    created_at: float
-    key: str = ""
-    """The key that a hook gives the same call."""
-    failed: bool = False
-    cwd: str = ""
 
-
-def transcript_message(text: str, created_at: float) -> TranscriptCall:
-    """Return the last text of a turn as the call that a hook makes of it."""
-    return TranscriptCall(MESSAGE, "", text, created_at, message_key(text))
-
-
-Step = TranscriptPrompt | TranscriptCall
+def message_step(text: str, created_at: float) -> HookEvent:
+    """Return the last text of a turn as a step of a transcript."""
+    return call_step(MESSAGE, None, text, created_at, message_key(text))
 
 
 class Transcript:
@@ -155,8 +155,8 @@ class Transcript:
         self.session_id = session_id
         self.cwd = cwd
         """The folder in which the program was started."""
-        self.steps: list[Step] = []
-        """In the order in which they happened."""
+        self.steps: list[HookEvent] = []
+        """Prompts and calls, in the order in which they happened."""
         self.input_tokens = self.output_tokens = 0
         self.branch = self.commit = ""
         self.started_at = self.ended_at = 0.0
@@ -169,9 +169,7 @@ class Transcript:
         self.steps = [
             step
             for step, after in zip(steps, [*steps, None][1:], strict=True)
-            if isinstance(step, TranscriptPrompt)
-            or step.tool_name != MESSAGE
-            or isinstance(after, TranscriptPrompt | None)
+            if step.tool_name != MESSAGE or after is None or after.kind == "prompt"
         ]
 
     def saw(self, when: float) -> None:

@@ -16,12 +16,12 @@ from memory_bank.agents.clients.base import (
     HookEvent,
     Kind,
     Transcript,
-    TranscriptCall,
-    TranscriptPrompt,
+    call_step,
     event_of,
-    transcript_message,
+    message_step,
+    prompt_step,
 )
-from memory_bank.agents.payload import Payload, digest, fields, identifier, seconds, text
+from memory_bank.agents.payload import Payload, digest, fields, identifier, seconds, text, without
 from memory_bank.agents.transcript_lines import Line
 
 if TYPE_CHECKING:
@@ -45,6 +45,9 @@ _OTHERS = ("COPILOT_CLI", "CURSOR_VERSION")
 
 They report the same events to their own hooks, in their own form.
 """
+
+_UNTOLD = ("originalFile", "content")
+"""Fields of an edit's result that hold the whole file."""
 
 _MACHINE = "<task-notification>"
 """Start of a prompt that no person wrote."""
@@ -72,7 +75,7 @@ def _tool(found: HookEvent, payload: Payload) -> HookEvent | None:
     output = payload.get("error") if failed else payload.get("tool_response")
     if isinstance(output, dict) and output.get("structuredPatch"):
         # the patch says what changed; the rest is the whole file before and after
-        output = {key: output[key] for key in output if key not in ("originalFile", "content")}
+        output = without(output, *_UNTOLD)
     if not name:
         return None
     return found._replace(
@@ -118,9 +121,6 @@ _ADDED = re.compile(r"<(system-reminder|ide_[a-z_]{1,40})>.*?</\1>\s*", re.DOTAL
 
 _REFUSED = ("The user doesn't want to", "The tool use was rejected", "Permission to use")
 
-_UNTOLD = frozenset(["originalFile", "content"])
-"""Fields of an edit's result that hold the whole file."""
-
 
 def files(environment: Mapping[str, str]) -> Iterator[Path]:
     """Yield the transcripts on this machine."""
@@ -145,10 +145,7 @@ def memories(
 
 def folder(file: Path) -> str:
     """Return the folder in which the session began."""
-    return next(
-        (cwd for line in transcript_lines.first(file) if (cwd := text(line, "cwd"))),
-        "",
-    )
+    return next((cwd for line in transcript_lines.first(file) if (cwd := text(line, "cwd"))), "")
 
 
 def read_transcript(file: Path) -> Transcript:
@@ -192,7 +189,7 @@ class _ClaudeSession:
             self._calls(line, when)
             said = transcript_lines.texts(fields(line, "message").get("content"))
             if said.strip() and not (aside or self._questioned):
-                made.steps.append(transcript_message(said.strip(), when))
+                made.steps.append(message_step(said.strip(), when))
         elif results := [
             part
             for part in transcript_lines.items(fields(line, "message"), "content")
@@ -210,10 +207,7 @@ class _ClaudeSession:
             given = payload.number(usage.get("input_tokens"))
             given += payload.number(usage.get("cache_creation_input_tokens"))
             spent = payload.number(usage.get("output_tokens"))
-            self._usage[text(message, "id") or str(len(self._usage))] = (
-                given,
-                spent,
-            )
+            self._usage[text(message, "id") or str(len(self._usage))] = given, spent
         for part in transcript_lines.items(message, "content"):
             key, name = identifier(part, "id"), text(part, "name")
             if part.get("type") == "tool_use" and key and name:
@@ -230,7 +224,7 @@ class _ClaudeSession:
         said = transcript_lines.texts(part.get("content"))
         output: Any = line.get("toolUseResult") if alone else None
         if isinstance(output, dict) and output.get("structuredPatch"):
-            output = {key: output[key] for key in output if key not in _UNTOLD}
+            output = without(output, *_UNTOLD)
         elif isinstance(output, str):
             output = output.removeprefix("Error: ")
         if output is None or (failed and not isinstance(output, str)):
@@ -239,7 +233,7 @@ class _ClaudeSession:
             self.made.skipped["refused call"] += 1
             return
         done = seconds(line.get("timestamp")) or when
-        self.made.steps.append(TranscriptCall(name, given, output, done, key, failed, cwd))
+        self.made.steps.append(call_step(name, given, output, done, key, failed=failed, cwd=cwd))
 
     def _prompt(self, line: Line, when: float) -> None:
         self._questioned |= _OURS in str(line.get("message"))
@@ -254,7 +248,7 @@ class _ClaudeSession:
         if not text or text.startswith(_NO_PROMPT):
             return
         self._questioned = False
-        self.made.steps.append(TranscriptPrompt(text, when, identifier(line, "promptId")))
+        self.made.steps.append(prompt_step(text, when, identifier(line, "promptId")))
 
     def end(self) -> Transcript:
         """Return the session; a call without a result is counted."""

@@ -19,10 +19,10 @@ from memory_bank.agents.clients.base import (
     HookEvent,
     Kind,
     Transcript,
-    TranscriptCall,
-    TranscriptPrompt,
+    call_step,
     event_of,
-    transcript_message,
+    message_step,
+    prompt_step,
 )
 from memory_bank.agents.payload import (
     Payload,
@@ -277,18 +277,15 @@ class _CodexSession:
 
     def __init__(self, made: Transcript) -> None:
         self.made = made
-        self._calls = dict[str, tuple[int, TranscriptCall]]()
+        self._calls = dict[str, tuple[int, HookEvent]]()
         self._begun = dict[str, tuple[str, Any]]()
-        self._prompts = dict[int, list[TranscriptPrompt]]()
-        self._messages = dict[int, list[TranscriptCall]]()
+        self._prompts = dict[int, list[HookEvent]]()
+        self._messages = dict[int, list[HookEvent]]()
         self._cwd = ""
 
     def take(self, line: Line) -> None:
         """Add a line."""
-        kind, payload = (
-            text(line, "type"),
-            fields(line, "payload"),
-        )
+        kind, payload = text(line, "type"), fields(line, "payload")
         when = seconds(line.get("timestamp"))
         self.made.saw(when)
         if kind == "session_meta":
@@ -306,10 +303,7 @@ class _CodexSession:
         made, git = self.made, fields(payload, "git")
         made.session_id = identifier(payload, "id", "session_id") or made.session_id
         made.cwd = self._cwd = text(payload, "cwd")
-        made.branch, made.commit = (
-            text(git, "branch"),
-            text(git, "commit_hash"),
-        )
+        made.branch, made.commit = text(git, "branch"), text(git, "commit_hash")
 
     def _event(self, payload: Line, when: float) -> None:
         kind = text(payload, "type")
@@ -358,31 +352,28 @@ class _CodexSession:
         failed = isinstance(code, int) and code != 0
         cwd = text(item, "cwd").removeprefix("file://") or self._cwd
         output = {"output": said, "exit_code": code}
-        self._add(
-            key, rank, TranscriptCall("Bash", {"command": words}, output, when, key, failed, cwd)
-        )
+        given = {"command": words}
+        self._add(rank, call_step("Bash", given, output, when, key, failed=failed, cwd=cwd))
 
     def _patch(self, item: Line, key: str, when: float, rank: int) -> None:
         failed = item.get("status") == "failed" or item.get("success") is False
         output = text(item, "stderr" if failed else "stdout")
         given = {"changes": fields(item, "changes")}
-        call = TranscriptCall("apply_patch", given, output, when, key, failed, self._cwd)
-        self._add(key, rank, call)
+        call = call_step("apply_patch", given, output, when, key, failed=failed, cwd=self._cwd)
+        self._add(rank, call)
 
     def _tool(self, item: Line, invoked: Line, key: str, when: float, rank: int) -> None:
         server, tool = (text(invoked, key) for key in ("server", "tool"))
         name = f"mcp__{server}__{tool}"
         result = item.get("result")
         failed = item.get("status") == "failed" or (isinstance(result, dict) and "Err" in result)
-        call = TranscriptCall(name, invoked.get("arguments"), result, when, key, failed, self._cwd)
-        self._add(key, rank, call)
+        given = invoked.get("arguments")
+        call = call_step(name, given, result, when, key, failed=failed, cwd=self._cwd)
+        self._add(rank, call)
 
     def _item(self, payload: Line, when: float) -> None:
         """Take a message or call as the model's interface has it."""
-        kind, key = (
-            text(payload, "type"),
-            identifier(payload, "call_id", "id"),
-        )
+        kind, key = text(payload, "type"), identifier(payload, "call_id", "id")
         if kind == "message" and payload.get("role") == "user":
             self._prompt(transcript_lines.texts(payload.get("content")), when, "", _SOME)
         elif kind == "message" and payload.get("role") == "assistant":
@@ -399,23 +390,23 @@ class _CodexSession:
         said = transcript_lines.texts(output) or text(fields({"x": output}, "x"), "content")
         code = _CODE.search(said[:4000])
         failed = bool(code) and int(next(filter(None, code.groups())) if code else 0) != 0
+        cwd = self._cwd
         if name in _SHELLS and isinstance(parsed, dict):
             words = parsed.get("command") or parsed.get("cmd")
             line = str(words[-1]) if isinstance(words, list) and words else words
-            cwd = text(parsed, "workdir") or self._cwd
-            call = TranscriptCall("Bash", {"command": line}, said, when, key, failed, cwd)
+            name, given, cwd = "Bash", {"command": line}, text(parsed, "workdir") or cwd
         elif name == "apply_patch":
             patch = given if isinstance(given, str) else text(fields({"x": parsed}, "x"), "input")
-            call = TranscriptCall(name, {"command": patch}, said, when, key, failed, self._cwd)
+            given = {"command": patch}
         elif name == "update_plan":
-            call = TranscriptCall(name, parsed, said, when, key, failed, self._cwd)
+            given = parsed
         else:
             self.made.skipped["call of another tool"] += 1
             return
-        self._add(key, _SOME, call)
+        self._add(_SOME, call_step(name, given, said, when, key, failed=failed, cwd=cwd))
 
-    def _add(self, key: str, rank: int, call: TranscriptCall) -> None:
-        name = key or f"{call.created_at} {len(self._calls)}"
+    def _add(self, rank: int, call: HookEvent) -> None:
+        name = call.key or f"{call.created_at} {len(self._calls)}"
         if name not in self._calls or self._calls[name][0] < rank:
             self._calls[name] = rank, call
 
@@ -424,23 +415,23 @@ class _CodexSession:
         said = text.strip()
         if not said or _INJECTED.match(said):
             return
-        self._prompts.setdefault(rank, []).append(TranscriptPrompt(said, when, turn))
+        self._prompts.setdefault(rank, []).append(prompt_step(said, when, turn))
 
     def _say(self, text: str, when: float, rank: int) -> None:
         if text.strip():
-            self._messages.setdefault(rank, []).append(transcript_message(text.strip(), when))
+            self._messages.setdefault(rank, []).append(message_step(text.strip(), when))
 
     def end(self) -> Transcript:
         """Return the session."""
         made = self.made
         made.skipped["call without a result"] += sum(key not in self._calls for key in self._begun)
-        prompts = list[TranscriptPrompt]()
+        prompts = list[HookEvent]()
         for rank in sorted(self._prompts, reverse=True):
-            known = Counter(prompt.text for prompt in prompts)
-            for prompt in self._prompts[rank]:
-                known[prompt.text] -= 1
-                if known[prompt.text] < 0:
-                    prompts.append(prompt)
+            known = Counter(one.prompt for one in prompts)
+            for one in self._prompts[rank]:
+                known[one.prompt] -= 1
+                if known[one.prompt] < 0:
+                    prompts.append(one)
         ranks = {rank for rank, _ in self._calls.values()}
         calls = [
             call

@@ -14,12 +14,10 @@ from memory_bank.agents import transcript_lines
 from memory_bank.agents.clients.base import (
     HookEvent,
     Kind,
-    Step,
     Transcript,
-    TranscriptCall,
-    TranscriptPrompt,
     event_of,
-    transcript_message,
+    message_step,
+    prompt_step,
 )
 from memory_bank.agents.payload import (
     Payload,
@@ -136,13 +134,13 @@ def read_transcript(file: Path) -> Transcript:
     return made
 
 
-def _step(kind: str, data: Payload, begun: dict[str, Payload], when: float) -> Iterator[Step]:
+def _step(kind: str, data: Payload, begun: dict[str, Payload], when: float) -> Iterator[HookEvent]:
     """Yield the prompt, text or call of a line; a subagent's texts are part of its call."""
     said = text(data, "content").strip()
     if kind == "user.message" and said and not data.get("parentToolCallId"):
-        yield TranscriptPrompt(said, when)
+        yield prompt_step(said, when)
     elif kind == "assistant.message" and said and not data.get("parentToolCallId"):
-        yield transcript_message(said, when)
+        yield message_step(said, when)
     elif kind == "tool.execution_complete":
         call = begun.pop(identifier(data, "toolCallId"), {})
         good = data.get("success") is True
@@ -151,9 +149,7 @@ def _step(kind: str, data: Payload, begun: dict[str, Payload], when: float) -> I
         given = {"toolName": call.get("toolName"), "toolArgs": call.get("arguments")}
         found = _tool(HookEvent("tool", "", NAME, ""), {**given, "toolResult": result}, moment=None)
         if found is not None:
-            yield TranscriptCall(
-                found.tool_name, found.tool_input, found.tool_output, when, failed=found.failed
-            )
+            yield found._replace(created_at=when)
 
 
 def answer(event: str, kind: str, text: str) -> dict[str, object] | None:  # noqa: ARG001

@@ -18,10 +18,10 @@ from memory_bank.agents.clients.base import (
     HookEvent,
     Kind,
     Transcript,
-    TranscriptCall,
-    TranscriptPrompt,
+    call_step,
     event_of,
-    transcript_message,
+    message_step,
+    prompt_step,
 )
 from memory_bank.agents.payload import (
     Payload,
@@ -168,19 +168,19 @@ def _message(message: Line, made: Transcript) -> None:
     if message.get("type") == "user":
         text = _INJECTED.sub("", transcript_lines.texts(message.get("content"))).strip()
         if text:
-            made.steps.append(TranscriptPrompt(text, when))
+            made.steps.append(prompt_step(text, when))
         return
     tokens = fields(message, "tokens")
     given = payload.number(tokens.get("input")) - payload.number(tokens.get("cached"))
     made.input_tokens += max(0, given)
     made.output_tokens += payload.number(tokens.get("output"))
     said = transcript_lines.texts(message.get("content")).strip()
-    made.steps += [transcript_message(said, when)] if said else []
+    made.steps += [message_step(said, when)] if said else []
     for call in transcript_lines.items(message, "toolCalls"):
         made.steps.append(_call(call, when, made.cwd))
 
 
-def _call(call: Line, when: float, cwd: str) -> TranscriptCall:
+def _call(call: Line, when: float, cwd: str) -> HookEvent:
     said, error = list[str](), ""
     for part in transcript_lines.items(call, "result"):
         response = fields(fields(part, "functionResponse"), "response")
@@ -195,7 +195,7 @@ def _call(call: Line, when: float, cwd: str) -> TranscriptCall:
     failed = bool(error) or call.get("status") == "error" or exited
     done = seconds(call.get("timestamp")) or when
     name, key = text(call, "name"), identifier(call, "id")
-    return TranscriptCall(name, call.get("args"), output, done, key, failed, cwd)
+    return call_step(name, call.get("args"), output, done, key, failed=failed, cwd=cwd)
 
 
 def mcp() -> McpClient:

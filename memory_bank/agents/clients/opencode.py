@@ -16,11 +16,8 @@ from memory_bank.agents import payload, transcript_lines
 from memory_bank.agents.clients.base import (
     HookEvent,
     Kind,
-    Step,
     Transcript,
-    TranscriptCall,
-    TranscriptPrompt,
-    transcript_message,
+    message_step,
 )
 from memory_bank.agents.payload import Payload, fields, identifier, project, seconds, text
 
@@ -150,18 +147,18 @@ def read_transcript(file: Path) -> Transcript:
         if not parent and info.get("role") == "user":
             given = {"parts": line.get("parts"), "message": info}
             asked = _prompt(HookEvent("prompt", "", NAME, ""), given)
-            made.steps += [TranscriptPrompt(asked.prompt, when, asked.key)] if asked else []
+            made.steps += [asked._replace(created_at=when)] if asked else []
             continue
         for part in transcript_lines.items(line, "parts"):
             if part.get("type") == "text" and not parent and (said := text(part, "text").strip()):
-                made.steps.append(transcript_message(said, when))
+                made.steps.append(message_step(said, when))
             elif part.get("type") == "tool":
                 made.steps += _call(part, when, made)
     made.settle()
     return made
 
 
-def _call(part: Payload, when: float, made: Transcript) -> Iterator[Step]:
+def _call(part: Payload, when: float, made: Transcript) -> Iterator[HookEvent]:
     state = fields(part, "state")
     done = seconds(fields(state, "time").get("end")) or when
     made.saw(done)
@@ -169,9 +166,7 @@ def _call(part: Payload, when: float, made: Transcript) -> Iterator[Step]:
     found = HookEvent("tool", "", NAME, "")
     output = {key: state.get(key) for key in ("output", "metadata")}
     if call := _failed(found, part) or _tool(found, given, output):
-        yield TranscriptCall(
-            call.tool_name, call.tool_input, call.tool_output, done, call.key, call.failed
-        )
+        yield call._replace(created_at=done)
 
 
 def _stored(file: Path) -> Iterator[Payload]:

@@ -56,10 +56,10 @@ def folder(file):
 
 
 def read_transcript(file):
-    from memory_bank.agents.clients.base import Transcript, TranscriptPrompt
+    from memory_bank.agents.clients.base import Transcript, prompt_step
 
     given = json.loads(file.read_text())
     made = Transcript(file, file.stem, given.get("cwd", ""))
     made.saw(given["at"])
-    made.steps = [TranscriptPrompt(given["prompt"], given["at"])]
+    made.steps = [prompt_step(given["prompt"], given["at"])]
     return made
