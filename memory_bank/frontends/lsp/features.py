@@ -1,19 +1,22 @@
-"""The features of the language server: one short function a method of the protocol."""
+"""The features of the language server: what it does at each method of the protocol."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from lsprotocol import types
 
 from memory_bank.frontends.lsp import navigation, source_code, workspace_edits
-from memory_bank.frontends.lsp.buffers import ADD_NOTE, file_at, is_note
+from memory_bank.frontends.lsp.buffers import ADD_NOTE, FileRequest, file_at, is_note
 from memory_bank.frontends.lsp.language_server import (
     CHANGE_SECONDS,
     LIST_SECONDS,
     NOTES,
+    READ_SECONDS,
     NotesServer,
 )
+from memory_bank.frontends.lsp.source_code import AskedCode
 
 
 def built(named: str | None = None) -> NotesServer:
@@ -21,9 +24,9 @@ def built(named: str | None = None) -> NotesServer:
     server = NotesServer(named)
     _add_life(server)
     _add_documents(server)
-    _add_navigation(server)
-    _add_changes(server)
-    _add_code(server)
+    _add_answers(server)
+    _add_moves(server)
+    _add_notes(server)
     return server
 
 
@@ -67,50 +70,63 @@ def _add_documents(server: NotesServer) -> None:
         server.check(params.text_document.uri, 0)
 
 
-def _add_navigation(server: NotesServer) -> None:
-    triggers = types.CompletionOptions(trigger_characters=["[", "#", "^", "/"])
+def _add_answers(server: NotesServer) -> None:
+    def answer(
+        method: str,
+        of_note: Callable[[FileRequest, Any], object] | None,
+        empty: object,
+        *,
+        of_code: Callable[[AskedCode, Any], object] | None = None,
+        seconds: float = READ_SECONDS,
+        options: object = None,
+    ) -> None:
+        """Answer a request about a file: a note, or source code if there is an answer for it."""
 
-    @server.feature(types.TEXT_DOCUMENT_COMPLETION, triggers)
-    async def completion(params: types.CompletionParams) -> types.CompletionList | None:
-        uri = params.text_document.uri
-        return await server.ask(
-            uri, lambda asked: navigation.complete(asked, params, server.codebases), None
-        )
+        @server.feature(method, options)
+        async def answered(params: Any) -> object:  # noqa: ANN401  (each method has its own)
+            uri = params.text_document.uri
+            if of_code is not None and not is_note(uri):
+                return await server.ask_code(uri, lambda asked: of_code(asked, params), empty)
+            if of_note is None:
+                return empty
+            return await server.ask(uri, lambda asked: of_note(asked, params), empty, seconds)
 
-    @server.feature(types.TEXT_DOCUMENT_DEFINITION)
-    async def definition(params: types.DefinitionParams) -> list[types.Location]:
-        uri = params.text_document.uri
-        return await server.ask(
-            uri, lambda asked: navigation.definition(asked, params, server.codebases), []
-        )
-
-    @server.feature(types.TEXT_DOCUMENT_REFERENCES)
-    async def references(params: types.ReferenceParams) -> list[types.Location]:
-        uri = params.text_document.uri
-        return await server.ask(
-            uri, lambda asked: navigation.references(asked, params), [], LIST_SECONDS
-        )
-
-    @server.feature(types.TEXT_DOCUMENT_HOVER)
-    async def hover(params: types.HoverParams) -> types.Hover | None:
-        uri = params.text_document.uri
-        if is_note(uri):
-            return await server.ask(uri, lambda asked: navigation.hover(asked, params), None)
-        return await server.ask_code(
-            uri, lambda asked: source_code.hover(asked, params, server.clock), None
-        )
-
-    @server.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
-    async def symbols(
-        params: types.DocumentSymbolParams,
-    ) -> list[types.DocumentSymbol] | list[types.SymbolInformation]:
-        uri = params.text_document.uri
-        return await server.ask(uri, lambda asked: navigation.symbols(asked, params), [])
-
-    @server.feature(types.TEXT_DOCUMENT_DOCUMENT_LINK)
-    async def links(params: types.DocumentLinkParams) -> list[types.DocumentLink]:
-        uri = params.text_document.uri
-        return await server.ask(uri, lambda asked: navigation.links(asked, params), [])
+    answer(
+        types.TEXT_DOCUMENT_COMPLETION,
+        lambda asked, params: navigation.complete(asked, params, server.codebases),
+        None,
+        options=types.CompletionOptions(trigger_characters=["[", "#", "^", "/"]),
+    )
+    answer(
+        types.TEXT_DOCUMENT_DEFINITION,
+        lambda asked, params: navigation.definition(asked, params, server.codebases),
+        [],
+    )
+    answer(types.TEXT_DOCUMENT_REFERENCES, navigation.references, [], seconds=LIST_SECONDS)
+    answer(
+        types.TEXT_DOCUMENT_HOVER,
+        navigation.hover,
+        None,
+        of_code=lambda asked, params: source_code.hover(asked, params, server.clock),
+    )
+    answer(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL, navigation.symbols, [])
+    answer(types.TEXT_DOCUMENT_DOCUMENT_LINK, navigation.links, [])
+    answer(types.TEXT_DOCUMENT_CODE_LENS, None, [], of_code=source_code.lenses)
+    answer(types.TEXT_DOCUMENT_PREPARE_RENAME, workspace_edits.prepare, None)
+    answer(
+        types.TEXT_DOCUMENT_RENAME,
+        workspace_edits.renamed,
+        None,
+        seconds=CHANGE_SECONDS,
+        options=types.RenameOptions(prepare_provider=True),
+    )
+    answer(
+        types.TEXT_DOCUMENT_CODE_ACTION,
+        workspace_edits.code_actions,
+        [],
+        of_code=source_code.code_actions,
+        options=types.CodeActionOptions(code_action_kinds=[types.CodeActionKind.QuickFix]),
+    )
 
     @server.feature(types.WORKSPACE_SYMBOL)
     async def search(params: types.WorkspaceSymbolParams) -> list[types.WorkspaceSymbol]:
@@ -121,22 +137,10 @@ def _add_navigation(server: NotesServer) -> None:
         )
 
 
-def _add_changes(server: NotesServer) -> None:
-    @server.feature(types.TEXT_DOCUMENT_PREPARE_RENAME)
-    async def prepare(params: types.PrepareRenameParams) -> types.PrepareRenamePlaceholder | None:
-        uri = params.text_document.uri
-        return await server.ask(uri, lambda asked: workspace_edits.prepare(asked, params), None)
+def _add_moves(server: NotesServer) -> None:
+    options = types.FileOperationRegistrationOptions(NOTES)
 
-    @server.feature(types.TEXT_DOCUMENT_RENAME, types.RenameOptions(prepare_provider=True))
-    async def rename(params: types.RenameParams) -> types.WorkspaceEdit | None:
-        uri = params.text_document.uri
-        return await server.ask(
-            uri, lambda asked: workspace_edits.renamed(asked, params), None, CHANGE_SECONDS
-        )
-
-    @server.feature(
-        types.WORKSPACE_WILL_RENAME_FILES, types.FileOperationRegistrationOptions(NOTES)
-    )
+    @server.feature(types.WORKSPACE_WILL_RENAME_FILES, options)
     async def will_rename(params: types.RenameFilesParams) -> types.WorkspaceEdit | None:
         if not params.files:
             return None
@@ -145,33 +149,14 @@ def _add_changes(server: NotesServer) -> None:
             uri, lambda asked: workspace_edits.moved(asked, params.files), None, CHANGE_SECONDS
         )
 
-    @server.feature(types.WORKSPACE_DID_RENAME_FILES, types.FileOperationRegistrationOptions(NOTES))
+    @server.feature(types.WORKSPACE_DID_RENAME_FILES, options)
     async def did_rename(params: types.RenameFilesParams) -> None:
         if params.files:
             uri = params.files[0].new_uri
             await server.ask(uri, lambda asked: workspace_edits.record(asked, params.files), None)
 
-    @server.feature(
-        types.TEXT_DOCUMENT_CODE_ACTION,
-        types.CodeActionOptions(code_action_kinds=[types.CodeActionKind.QuickFix]),
-    )
-    async def actions(params: types.CodeActionParams) -> list[types.CodeAction]:
-        uri = params.text_document.uri
-        if not is_note(uri):
-            return await server.ask_code(
-                uri, lambda asked: source_code.code_actions(asked, params), []
-            )
-        return await server.ask(uri, lambda asked: workspace_edits.code_actions(asked, params), [])
 
-
-def _add_code(server: NotesServer) -> None:
-    @server.feature(types.TEXT_DOCUMENT_CODE_LENS)
-    async def lenses(params: types.CodeLensParams) -> list[types.CodeLens]:
-        uri = params.text_document.uri
-        if is_note(uri):
-            return []
-        return await server.ask_code(uri, lambda asked: source_code.lenses(asked, params), [])
-
+def _add_notes(server: NotesServer) -> None:
     @server.command(ADD_NOTE)
     async def add_note(uri: str, qualified: str) -> None:
         made = await server.ask_code(
