@@ -115,12 +115,7 @@ def capture(bank: HookBank, queue: EventQueue, event: HookEvent, git: str = "") 
     elif event.kind != "start":
         return False
     done = queue.capture(
-        session,
-        prompt=prompt,
-        event=stored,
-        counts=counts,
-        received=event.name,
-        secrets=secrets,
+        session, prompt=prompt, event=stored, counts=counts, received=event.name, secrets=secrets
     )
     if secrets:
         _redact_note(bank, queue, event.session_id, secrets)

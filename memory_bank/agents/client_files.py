@@ -127,9 +127,7 @@ def file_of(program: Program, bank: Bank | None, scope: str) -> Path:
 
 
 def user_file(
-    program: Program,
-    environ: Mapping[str, str] = os.environ,
-    platform: str = sys.platform,
+    program: Program, environ: Mapping[str, str] = os.environ, platform: str = sys.platform
 ) -> Path:
     """Return the user's own file of a program on a platform."""
     if folder := environ.get(program.home or "-"):

@@ -13,11 +13,7 @@ from typing import Annotated, cast
 
 from memory_bank.agents import clients
 from memory_bank.agents.capture import capture, forgets, is_own
-from memory_bank.agents.clients.base import (
-    HookEvent,
-    Transcript,
-    TranscriptReader,
-)
+from memory_bank.agents.clients.base import HookEvent, Transcript, TranscriptReader
 from memory_bank.agents.hook_bank import HookBank
 from memory_bank.agents.payload import digest
 from memory_bank.bank.bank import Bank

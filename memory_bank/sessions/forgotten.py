@@ -44,9 +44,7 @@ def former_state(bank: Bank) -> str:
     examples=(("memory-bank session recover", "bring back the sessions that `doctor` names"),),
     show=shown.recovered,
 )
-def recover(
-    bank: Bank,
-) -> Recovered:
+def recover(bank: Bank) -> Recovered:
     """Bring back sessions after a rewrite of the first commit.
 
     Move the notes of sessions and what waits of them from former ids of the bank's folder.

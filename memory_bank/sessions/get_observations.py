@@ -30,19 +30,8 @@ from memory_bank.sessions.answers import (
 )
 from memory_bank.sessions.compress import compress_now
 from memory_bank.sessions.notes import note_reading
-from memory_bank.sessions.observation_rows import (
-    SUMMARY,
-    RowPlace,
-    Rows,
-    heading_place,
-    is_session,
-)
-from memory_bank.sessions.records import (
-    Observation,
-    Session,
-    Summary,
-    check_observation_id,
-)
+from memory_bank.sessions.observation_rows import SUMMARY, RowPlace, Rows, heading_place, is_session
+from memory_bank.sessions.records import Observation, Session, Summary, check_observation_id
 from memory_bank.sessions.state import project_of
 
 

@@ -15,12 +15,7 @@ from memory_bank.search.index.index import View
 from memory_bank.search.manifest import document_rows
 from memory_bank.search.manifest.tables import links_of_sections
 from memory_bank.sessions import shown
-from memory_bank.sessions.answers import (
-    SCHEMA_VERSION,
-    SessionEntry,
-    SessionRows,
-    SessionShown,
-)
+from memory_bank.sessions.answers import SCHEMA_VERSION, SessionEntry, SessionRows, SessionShown
 from memory_bank.sessions.compress import compress_now
 from memory_bank.sessions.days import entries, known_sessions, named
 from memory_bank.sessions.notes import note_format
@@ -79,8 +74,7 @@ def count_sessions(bank: Bank) -> int:
     show=shown.session,
 )
 def show_session(
-    bank: Bank,
-    session_id: Annotated[str | None, Param(argument=True, metavar="[SESSION]")] = None,
+    bank: Bank, session_id: Annotated[str | None, Param(argument=True, metavar="[SESSION]")] = None
 ) -> SessionShown:
     """Show the prompts, the summary and the observations of a session.
 
@@ -227,11 +221,7 @@ class _Facts(NamedTuple):
 
 
 def _facts(
-    bank: Bank,
-    view: View,
-    document: int | None,
-    said: Summary | None,
-    shown: Sequence[Observation],
+    bank: Bank, view: View, document: int | None, said: Summary | None, shown: Sequence[Observation]
 ) -> _Facts:
     files = {file for one in shown for file in (*one.files_read, *one.files_modified)}
     files |= {*said.files_read, *said.files_edited} if said else set()

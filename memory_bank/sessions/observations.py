@@ -41,12 +41,7 @@ from memory_bank.sessions.answers import (
 )
 from memory_bank.sessions.compress import compress_now
 from memory_bank.sessions.notes.note_store import NoteStore
-from memory_bank.sessions.observation_rows import (
-    RowPlace,
-    Rows,
-    is_session,
-    place_of,
-)
+from memory_bank.sessions.observation_rows import RowPlace, Rows, is_session, place_of
 from memory_bank.sessions.records import ObservationQuery, check_type
 from memory_bank.sessions.state import project_of, store_of
 from memory_bank.trust import trust_filter
@@ -280,9 +275,7 @@ def decisions(
     ),
 )
 def changes_for_file(
-    bank: Bank,
-    file: Annotated[str, Param(longest=2000)],
-    limit: Annotated[int, Param()] = 20,
+    bank: Bank, file: Annotated[str, Param(longest=2000)], limit: Annotated[int, Param()] = 20
 ) -> ObservationRows:
     """Return the newest observations of changes to a file, named from the project's root."""
     if not file.strip():

@@ -368,10 +368,7 @@ class EventQueue(QueueFile):
         def work(base: Connection) -> int:
             tables = ("events", "prompts", "event_keys", "prompt_keys", "news", "sessions")
             return sum(
-                base.execute(
-                    f"DELETE FROM {name} WHERE session_id = ?",
-                    (session_id,),
-                ).rowcount
+                base.execute(f"DELETE FROM {name} WHERE session_id = ?", (session_id,)).rowcount
                 for name in tables
             )
 

@@ -420,8 +420,5 @@ def _store_worded(
     observation_id = store.store_observation(replace(bare, id=named_id))
     store.queue.add_counts(started.session_id, redactions=count)
     return StoredObservation(
-        SCHEMA_VERSION,
-        started.session_id,
-        started.prompt_number,
-        observation_id=observation_id,
+        SCHEMA_VERSION, started.session_id, started.prompt_number, observation_id=observation_id
     )

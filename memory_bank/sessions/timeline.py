@@ -13,14 +13,8 @@ from memory_bank.search.manifest.entries import OBSERVATIONS, SESSIONS, WHOLE, E
 from memory_bank.sessions import observations, shown, told
 from memory_bank.sessions.answers import SCHEMA_VERSION, TYPES, IndexRow, Timeline
 from memory_bank.sessions.compress import compress_now
-from memory_bank.sessions.get_observations import (
-    one_id,
-    resolved,
-)
-from memory_bank.sessions.observation_rows import (
-    Rows,
-    place_of,
-)
+from memory_bank.sessions.get_observations import one_id, resolved
+from memory_bank.sessions.observation_rows import Rows, place_of
 from memory_bank.sessions.state import project_of
 
 MOST = 50

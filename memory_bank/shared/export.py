@@ -69,10 +69,7 @@ def embedder_of(bank: Bank) -> tuple[str, int]:
 
 
 def collected(
-    bank: Bank,
-    known: Mapping[str, str],
-    progress: Progress | None = None,
-    folder: str = "",
+    bank: Bank, known: Mapping[str, str], progress: Progress | None = None, folder: str = ""
 ) -> Collected:
     """Return what is published of an open bank, whose index is up to date.
 

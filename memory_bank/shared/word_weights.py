@@ -18,12 +18,7 @@ from typing import NamedTuple
 from blake3 import blake3
 
 from memory_bank.search.manifest.filters import HIDING, REPO, TEAM, Condition
-from memory_bank.search.retrievers.keyword.analyzer import (
-    FIELDS,
-    GRAMS,
-    fields_of,
-    stems,
-)
+from memory_bank.search.retrievers.keyword.analyzer import FIELDS, GRAMS, fields_of, stems
 from memory_bank.search.retrievers.keyword.keyword_query import PROXIMITY, SLOP
 from memory_bank.shared.engines.base import SharedPassage, Where
 

@@ -152,14 +152,7 @@ def test_a_secret_that_only_the_note_shows_loses_nothing(
 ) -> None:
     with opened(bank) as store:
         store.create_session(Session("s-1", "shop", START))
-        stored = Observation(
-            "obs-aaaaaaaaaaaa",
-            "s-1",
-            "shop",
-            "change",
-            f"Set {TOKEN}",
-            START,
-        )
+        stored = Observation("obs-aaaaaaaaaaaa", "s-1", "shop", "change", f"Set {TOKEN}", START)
         store.store_observation(stored)
         store.store_observation(replace(stored, id="obs-bbbbbbbbbbbb"))
     assert [one.title for one in shown(bank).observations] == ["Set [redacted]"] * 2

@@ -84,10 +84,7 @@ def one_commit_is_there(url: str, states: dict[str, set[str]]) -> str:
 
 @ONCE
 def test_a_publisher_that_is_killed_leaves_one_commit_whole(
-    shop: Path,
-    empty_database: str,
-    two: dict[str, set[str]],
-    times: int,
+    shop: Path, empty_database: str, two: dict[str, set[str]], times: int
 ) -> None:
     early, late = two
     for rev in (early, late):  # the first one also starts what processes are forked from

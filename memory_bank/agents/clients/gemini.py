@@ -23,15 +23,7 @@ from memory_bank.agents.clients.base import (
     message_step,
     prompt_step,
 )
-from memory_bank.agents.payload import (
-    Payload,
-    digest,
-    fields,
-    identifier,
-    seconds,
-    text,
-    without,
-)
+from memory_bank.agents.payload import Payload, digest, fields, identifier, seconds, text, without
 from memory_bank.agents.transcript_lines import Line
 
 if TYPE_CHECKING:

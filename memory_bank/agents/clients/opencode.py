@@ -13,12 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memory_bank.agents import payload, transcript_lines
-from memory_bank.agents.clients.base import (
-    HookEvent,
-    Kind,
-    Transcript,
-    message_step,
-)
+from memory_bank.agents.clients.base import HookEvent, Kind, Transcript, message_step
 from memory_bank.agents.payload import Payload, fields, identifier, project, seconds, text
 
 if TYPE_CHECKING:

@@ -132,8 +132,7 @@ def _add_answers(server: NotesServer) -> None:
     async def search(params: types.WorkspaceSymbolParams) -> list[types.WorkspaceSymbol]:
         editor = server.editor()
         return await server.run(
-            lambda: navigation.workspace_symbols(server.banks.opened(), editor, params.query),
-            [],
+            lambda: navigation.workspace_symbols(server.banks.opened(), editor, params.query), []
         )
 
 

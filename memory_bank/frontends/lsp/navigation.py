@@ -41,11 +41,7 @@ from memory_bank.frontends.lsp.buffers import Editor, FileRequest, positions
 from memory_bank.frontends.lsp.editor import destinations, open_texts, problems
 from memory_bank.frontends.lsp.editor.completion import Completion, choices
 from memory_bank.frontends.lsp.editor.destinations import LinkTarget, Preview
-from memory_bank.frontends.lsp.editor.open_texts import (
-    OutlineHeading,
-    file_of,
-    link_at,
-)
+from memory_bank.frontends.lsp.editor.open_texts import OutlineHeading, file_of, link_at
 from memory_bank.frontends.lsp.open_banks import Codebases, OpenBank
 from memory_bank.notes.links import WholeLink
 

@@ -53,12 +53,7 @@ def used(hook: Hook, **more: object) -> dict[str, object]:
     ],
 )
 def test_what_is_no_event_is_ignored_or_logged(
-    hook: Hook,
-    failures: Callable[[], list[Any]],
-    client: str,
-    event: str,
-    text: str,
-    told: str,
+    hook: Hook, failures: Callable[[], list[Any]], client: str, event: str, text: str, told: str
 ) -> None:
     assert hook(client, event, text).stdout == ""
     assert [told in one["message"] for one in failures()] == ([True] if told else [])

@@ -80,10 +80,7 @@ def terminal(project: Path) -> Run:
     pty = pytest.importorskip("pty")
 
     def call(
-        *args: str,
-        env: dict[str, str] | None = None,
-        program: Sequence[str] = (),
-        keys: str = "",
+        *args: str, env: dict[str, str] | None = None, program: Sequence[str] = (), keys: str = ""
     ) -> Answer:
         ours, theirs = pty.openpty()
         setting = {**environment(), "TERM": "xterm-256color", "COLUMNS": "80", "LINES": "40"}

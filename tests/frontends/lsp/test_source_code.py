@@ -250,9 +250,7 @@ def test_a_note_on_a_symbol_is_made_and_shown(editor: Editor, shop: Path) -> Non
     assert "file_refs: [shop/orders.py]" in text
     assert "symbol_refs: [Order.place]" in text
     assert text.endswith("# Order.place\n")
-    editor.wait(
-        lambda: "📝" in hover(editor, file, "def place", 5),
-    )
+    editor.wait(lambda: "📝" in hover(editor, file, "def place", 5))
     made.unlink()
 
 

@@ -96,10 +96,7 @@ CALLS = (
         "version",
     ),
     OneCall(
-        "restore_memory",
-        {"filename": "plans/then"},
-        ("Restored.", 'path="plans/then.md"'),
-        "path",
+        "restore_memory", {"filename": "plans/then"}, ("Restored.", 'path="plans/then.md"'), "path"
     ),
     OneCall(
         "merge_memories",

@@ -28,11 +28,7 @@ def test_a_command_is_for_a_person() -> None:
 @pytest.mark.parametrize(
     ("tool", "arguments", "hint"),
     [
-        (
-            "recall",
-            {"query": "x", "limit": 0, "type": "", "since": "no day"},
-            "use 7d",
-        ),
+        ("recall", {"query": "x", "limit": 0, "type": "", "since": "no day"}, "use 7d"),
         ("remember", {"content": ""}, "give the text to remember"),
         ("create_memory", {"filename": "a/../b", "content": "x"}, "use letters, digits"),
         ("read_memory", {"filename": "no such note at all"}, "find its name with `"),

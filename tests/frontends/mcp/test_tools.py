@@ -113,11 +113,7 @@ def test_if_match_refuses_what_was_changed_since(agent: Make, project: Path) -> 
     ("tool", "given", "same_as"),
     [
         ("recall", {"tags_filter": ["architecture"]}, {"tags": ["architecture"]}),
-        (
-            "recall",
-            {"includeArchived": True},
-            {"include_archived": True},
-        ),
+        ("recall", {"includeArchived": True}, {"include_archived": True}),
         ("search_memories", {"filter_tags": ["architecture"]}, {"tags": ["architecture"]}),
         ("search_memories", {"filterType": "decision"}, {"type": "decision"}),
         ("search_memories", {"date_start": "2026-01-01"}, {"since": "2026-01-01"}),

@@ -13,12 +13,7 @@ from memory_bank.sessions.notes import note_text
 from memory_bank.sessions.notes.note_format import render, settled
 from memory_bank.sessions.notes.note_reading import parse
 from memory_bank.sessions.records import Session
-from tests.sessions.sessions_of import (
-    LONG,
-    OBSERVATION,
-    SESSION,
-    sessions,
-)
+from tests.sessions.sessions_of import LONG, OBSERVATION, SESSION, sessions
 
 PATH = "sessions/2026/11/22-retry-payments-7f3c2d10.md"
 

@@ -200,8 +200,7 @@ def _of_heading(texts: Texts, path: str, section: NoteSection, new: str) -> Iter
     in_links = list(_fragments(texts, path, note, section, new))
     if _NOT_IN_LINK.search(new) and any(one.text == new for one in in_links):
         raise BadInput(
-            f"{new!r} can't be written in a link to the heading",
-            "choose a name without [ ] | # ^",
+            f"{new!r} can't be written in a link to the heading", "choose a name without [ ] | # ^"
         )
     start, end = heading_span(section)
     yield OffsetEdit(path, start, end, new)
@@ -229,11 +228,7 @@ def _fragments(
 
 
 def _renamed_part(
-    raw: str,
-    kind: str,
-    section: NoteSection,
-    goes: NoteSection,
-    new: str,
+    raw: str, kind: str, section: NoteSection, goes: NoteSection, new: str
 ) -> str | None:
     """Return the part behind the `#` of a link with a heading's new name."""
     old = section.headings[-1]

@@ -245,8 +245,7 @@ def _neighbourhood(graph: NoteGraph, centre: int, kept: set[int], depth: int) ->
         through = [at for at in ring if step == 0 or graph.nodes[at].kind != TAG_KIND]
         near = {place for at in through for place in _beside(graph, at)}
         ring = sorted(
-            (near & kept) - seen,
-            key=lambda place: (-graph.degrees[place], graph.nodes[place].id),
+            (near & kept) - seen, key=lambda place: (-graph.degrees[place], graph.nodes[place].id)
         )
         seen.update(ring)
         found += ring

@@ -323,9 +323,4 @@ def _promoted(bank: Bank, name: str, form: dict[str, str]) -> _Done:
     return _Done(confirm.promote(bank, form.get("observation", "")).path)
 
 
-_ACTIONS = {
-    "archive": _archived,
-    "restore": _active,
-    "confirm": _confirmed,
-    "promote": _promoted,
-}
+_ACTIONS = {"archive": _archived, "restore": _active, "confirm": _confirmed, "promote": _promoted}

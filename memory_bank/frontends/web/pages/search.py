@@ -44,12 +44,7 @@ KINDS = {
     "commits": "Commits",
 }
 
-SCOPES = {
-    BANK: "This bank",
-    SHARED: "Other repositories",
-    BOTH: "Both",
-    USER: "Your banks, too",
-}
+SCOPES = {BANK: "This bank", SHARED: "Other repositories", BOTH: "Both", USER: "Your banks, too"}
 """What the page calls the scopes of `recall`."""
 
 
@@ -176,13 +171,7 @@ def _found(site: Site, asked: SearchState) -> tuple[FoundHits, bool, bool]:
             raise ask.nothing_here(missing, error) from None
         tree = False
     found = ask_hits.ask_hits(
-        bank,
-        code,
-        asked.query,
-        asked.limit,
-        asked.kinds,
-        scope=asked.scope,
-        refresh_code=reading,
+        bank, code, asked.query, asked.limit, asked.kinds, scope=asked.scope, refresh_code=reading
     )
     return found, reading and code is None, tree
 

@@ -21,9 +21,7 @@ def load() -> None:
     for package in ("psycopg", "pgvector"):
         if find_spec(package) is None:
             raise SharedUnavailable(
-                f"the package {package} is not installed",
-                install_hint("shared"),
-                NOT_INSTALLED,
+                f"the package {package} is not installed", install_hint("shared"), NOT_INSTALLED
             )
 
 

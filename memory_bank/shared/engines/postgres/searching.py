@@ -167,11 +167,7 @@ def nearest(
     scope = scope_of(connection, where)
     if scope.repos == []:
         return []
-    values = {
-        "asked": HalfVector([*asked]).to_text(),
-        "most": limit,
-        **_conditions(where, scope),
-    }
+    values = {"asked": HalfVector([*asked]).to_text(), "most": limit, **_conditions(where, scope)}
     if scope.passages <= MOST_COMPARED:
         rows = connection.execute(_ALL.format(vector=vector), values).fetchall()
         return [SharedMatch(*row) for row in rows]

@@ -234,9 +234,7 @@ REVOKE ALL ON SCHEMA memory_bank FROM PUBLIC;
 REVOKE ALL ON ALL TABLES IN SCHEMA memory_bank FROM PUBLIC;
 """
 
-_MIGRATIONS: Mapping[int, Sequence[str]] = {
-    1: (_TABLES, _ACCESS, _BY_WORDS, _POLICIES, _CLOSED),
-}
+_MIGRATIONS: Mapping[int, Sequence[str]] = {1: (_TABLES, _ACCESS, _BY_WORDS, _POLICIES, _CLOSED)}
 """The statements that make the tables of each version from those of the one before."""
 
 

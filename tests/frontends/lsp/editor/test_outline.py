@@ -24,10 +24,7 @@ def test_a_skipped_level_and_an_empty_heading_are_in_the_tree() -> None:
 
 
 def test_notes_and_headings_are_found_by_words(make: Make) -> None:
-    notes = {
-        "facts/bm25.md": "# BM25\n\n## Ranks of words\n",
-        "ranks.md": "# All ranks\n",
-    }
+    notes = {"facts/bm25.md": "# BM25\n\n## Ranks of words\n", "ranks.md": "# All ranks\n"}
     bank = make(notes).bank
     found = search(bank, "ranks")
     assert [(one.name, one.path, one.line, one.is_note) for one in found] == [

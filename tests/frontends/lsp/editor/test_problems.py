@@ -15,11 +15,7 @@ from memory_bank.review.doctor import doctor
 from tests.conftest import SHARED
 from tests.frontends.lsp.editor.conftest import Make
 
-NOTES = {
-    "facts/bm25.md": "# BM25\n\n## Ranking\n",
-    "a/x.md": "x\n",
-    "b/x.md": "x\n",
-}
+NOTES = {"facts/bm25.md": "# BM25\n\n## Ranking\n", "a/x.md": "x\n", "b/x.md": "x\n"}
 
 
 def fixed(make: Make, text: str, at: str) -> list[str]:

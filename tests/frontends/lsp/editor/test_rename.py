@@ -148,10 +148,7 @@ def test_the_notes_of_a_moved_folder_move(make: Make) -> None:
     texts = make(NOTES)
     root = texts.bank.layout.root
     moves = moves_of(texts.bank, str(root / "facts"), str(root / "known/facts"))
-    assert moves == {
-        "facts/bm25.md": "known/facts/bm25.md",
-        "facts/idf.md": "known/facts/idf.md",
-    }
+    assert moves == {"facts/bm25.md": "known/facts/bm25.md", "facts/idf.md": "known/facts/idf.md"}
     changed = applied(texts, Renaming(tuple(moved(texts, moves))))
     assert "[x](../../known/facts/bm25.md#ranks)" in changed["deep/er/n.md"]
     assert "[whoosh](../../decisions/whoosh.md)" in changed["facts/bm25.md"]
