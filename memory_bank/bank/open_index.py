@@ -7,9 +7,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import suppress
 from itertools import chain
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from types import MappingProxyType
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from memory_bank.bank import note_files
 from memory_bank.bank.logs import Logs
@@ -29,6 +28,9 @@ from memory_bank.search.manifest import document_rows, link_rows
 from memory_bank.search.manifest.document_rows import DocumentRow
 from memory_bank.search.manifest.manifest import Manifest
 from memory_bank.search.retrievers.base import Scope
+
+if TYPE_CHECKING:
+    from tempfile import TemporaryDirectory
 
 Result = TypeVar("Result")
 
@@ -275,9 +277,8 @@ def newest(
     return [note_of(row) for row in document_rows.newest(manifest, scope, limit, written)]
 
 
-def newest_first(manifest: Manifest, scope: Scope) -> Iterator[NoteRow]:
-    """Yield the notes in scope, the last created or updated first, and read few at a time."""
-    numbers = document_rows.newest_numbers(manifest, scope)
+def numbered(manifest: Manifest, numbers: Sequence[int]) -> Iterator[NoteRow]:
+    """Yield the notes of some numbers, in their order; few are read at a time."""
     for start in range(0, len(numbers), _AT_A_TIME):
         some = numbers[start : start + _AT_A_TIME]
         found = document_rows.documents(manifest, some)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
 
 Signature = str
@@ -100,15 +101,14 @@ class Committed(NamedTuple):
     """Time of the first commit, renames followed, in seconds since the epoch."""
     last: float
     """Time of the last commit that changed its bytes."""
-    blob: bytes
+    blob: str
     """The object id of its blob in HEAD; empty if HEAD doesn't have the file."""
 
 
 UNDATED = Dates()
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(NamedTuple):
     """A document to index."""
 
     key: str
@@ -121,7 +121,7 @@ class Document:
     """An id that stays when its key changes; may be empty."""
     fields: tuple[tuple[str, str], ...] = ()
     """Keys and values for filters, in lower case."""
-    data: Mapping[str, Any] = field(default_factory=dict)
+    data: Mapping[str, Any] = MappingProxyType({})
     """Data for display, as JSON."""
     keywords: str = ""
     """Words chosen to find it by, such as tags: they count as words of its text."""
@@ -144,16 +144,14 @@ class Document:
     """Its signature before it was read; None to use that of the scan."""
 
 
-@dataclass(frozen=True, slots=True)
-class Unchanged:
+class Unchanged(NamedTuple):
     """A document with the indexed hash; signature or dates may have changed."""
 
     signature: Signature
     dates: Dates
 
 
-@dataclass(frozen=True, slots=True)
-class Unreadable:
+class Unreadable(NamedTuple):
     """A document that exists but can't be indexed."""
 
     reason: str

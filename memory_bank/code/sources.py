@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Protocol, cast
 
 from memory_bank.base import plugins
@@ -186,7 +185,7 @@ class DocSource:
         except UnreadableNote as error:
             return Unreadable(error.message, signature, hashed, size)
         passages = (*document.passages, *said(self._subjects.of(key)))
-        return replace(document, hash=hashed, passages=passages)
+        return document._replace(hash=hashed, passages=passages)
 
     def text(self, key: str, hash: str, span: Span) -> str | None:  # noqa: A002  (the contract's word)
         """Return some lines of a document; None if its bytes have changed."""

@@ -14,12 +14,13 @@ import re
 from collections.abc import Collection
 from pathlib import Path
 
+from memory_bank.base.plugins import pattern
 from memory_bank.git.process import run
 
 SECONDS = 5.0
 """Time limit of one file."""
 
-_LINE = re.compile(r"^([0-9a-f]{40}(?:[0-9a-f]{24})?) \d+ (\d+)(?: \d+)?$")
+_LINE = pattern(r"^([0-9a-f]{40}(?:[0-9a-f]{24})?) \d+ (\d+)(?: \d+)?$")
 
 
 def lines(tree: Path, commit: str, path: str, seconds: float = SECONDS) -> list[str] | None:
@@ -75,15 +76,15 @@ _AGENTS = (
 
 _GITHUB = r"(\d+\+)?({})(\[bot\])?@users\.noreply\.github\.com"
 
-_BOT = re.compile(
+_BOT = pattern(
     r".*\[bot\]@users\.noreply\..+"  # GitHub, of a company too
     r"|(project|group|service_account_(project|group))_\d+_(bot_)?\w+@noreply\..+"  # GitLab
     r"|support@dependabot\.com|.+@renovateapp\.com"
 )
 
 _AGENT_NAMES = tuple(
-    (agent, re.compile(pattern))
-    for agent, pattern in (
+    (agent, pattern(names))
+    for agent, names in (
         ("Claude", r"claude (code|agent)\b.*|claude[ -](opus|sonnet|haiku|v?\d).*"),
         ("Copilot", r"(github |microsoft )?copilot( (agent|coding agent|cli|chat|swe agent))?"),
         ("Cursor", r"cursor( (agent|ai|bot|composer))|cursoragent"),
@@ -96,7 +97,7 @@ _AGENT_NAMES = tuple(
 """Patterns of names that no person has; `Ann (aider)` is how aider signs for Ann."""
 
 _PATTERNS = tuple(
-    (name, re.compile(f"{_GITHUB.format(accounts)}|{others}")) for name, accounts, others in _AGENTS
+    (name, pattern(f"{_GITHUB.format(accounts)}|{others}")) for name, accounts, others in _AGENTS
 )
 
 
@@ -106,13 +107,13 @@ def named(mail: str, name: str = "") -> str:
     A bot of a forge (`…[bot]@users.noreply.github.com`) is an agent with its own name.
     """
     address = mail.strip().casefold()
-    for agent, pattern in _PATTERNS:
-        if pattern.fullmatch(address):
+    for agent, known in _PATTERNS:
+        if known.fullmatch(address):
             return agent
     if _BOT.fullmatch(address):
         return name or "a bot"
     called = " ".join(name.casefold().removesuffix("[bot]").split())
-    return next((agent for agent, pattern in _AGENT_NAMES if pattern.fullmatch(called)), "")
+    return next((agent for agent, known in _AGENT_NAMES if known.fullmatch(called)), "")
 
 
 _REMOTE, _LOCAL = "refs/remotes/origin/", "refs/heads/"
@@ -123,23 +124,23 @@ _DEFAULT_BRANCHES = ("main", "master", "trunk", "develop")
 _MOST_DIGITS = 9
 
 _MERGES = (
-    re.compile(r"Merge pull request #?(\d+) (?:from|in) "),  # GitHub, Bitbucket Server, Azure
-    re.compile(r"Merge pull request '.*' \([#!](\d+)\) from "),  # Gitea, Forgejo
-    re.compile(r"Pull request #(\d+): "),  # Bitbucket Server
-    re.compile(r"Merged in .* \(pull request #(\d+)\)$"),  # Bitbucket
-    re.compile(r"Merged PR (\d+): "),  # Azure DevOps
-    re.compile(r"Auto merge of #(\d+) - "),  # homu, bors
+    pattern(r"Merge pull request #?(\d+) (?:from|in) "),  # GitHub, Bitbucket Server, Azure
+    pattern(r"Merge pull request '.*' \([#!](\d+)\) from "),  # Gitea, Forgejo
+    pattern(r"Pull request #(\d+): "),  # Bitbucket Server
+    pattern(r"Merged in .* \(pull request #(\d+)\)$"),  # Bitbucket
+    pattern(r"Merged PR (\d+): "),  # Azure DevOps
+    pattern(r"Auto merge of #(\d+) - "),  # homu, bors
 )
 
 _ANY = (
-    re.compile(r"\(#(\d+)\)$"),  # GitHub, Gitea
-    re.compile(r"\(pull request #(\d+)\)$"),
-    re.compile(r"\(!(\d+)\)$"),  # GitLab, by a template
-    re.compile(r"^Merged PR (\d+): "),
+    pattern(r"\(#(\d+)\)$"),  # GitHub, Gitea
+    pattern(r"\(pull request #(\d+)\)$"),
+    pattern(r"\(!(\d+)\)$"),  # GitLab, by a template
+    pattern(r"^Merged PR (\d+): "),
 )
 """Subjects of squashes, and of merges whose subject is the title of the pull request."""
 
-_IN_BODY = re.compile(
+_IN_BODY = pattern(
     r"^See merge request (?:\S*!|https://\S+/merge_requests/)(\d+)\s*$", re.MULTILINE
 )
 """Line in the message of GitLab's merges."""
@@ -191,13 +192,13 @@ def _chosen(tree: Path, refs: Collection[str], head: str, name: str) -> str:
 def number(subject: str, body: str, *, merge: bool) -> int:
     """Return the number of the pull request that a commit merged or squashed; 0 for none."""
     if merge:
-        for pattern in _MERGES:
-            if found := pattern.match(subject):
+        for form in _MERGES:
+            if found := form.match(subject):
                 return _number(found[1])
         if found := _IN_BODY.search(body):
             return _number(found[1])
-    for pattern in _ANY:
-        if found := pattern.search(subject):
+    for form in _ANY:
+        if found := form.search(subject):
             return _number(found[1])
     return 0
 

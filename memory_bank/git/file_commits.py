@@ -137,11 +137,11 @@ class FileCommits:
         """Return when a file was committed; None if it never was."""
         self._load()
         found = self._files.get(path)
-        return None if found is None else Committed(*found[:2], bytes.fromhex(found[2]))
+        return None if found is None else Committed(*found)
 
-    def same(self, data: bytes, blob: bytes) -> bool:
+    def same(self, data: bytes, blob: str) -> bool:
         """Tell whether bytes are the content of a blob, line ends aside."""
-        return repository.blob(data, blob) == blob
+        return repository.blob(data, bytes.fromhex(blob)).hex() == blob
 
     def changes(self, path: str) -> tuple[Change, ...]:
         """Return the changes of a file, the newest first; renames are followed.

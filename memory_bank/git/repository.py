@@ -5,7 +5,6 @@ A repository's settings can name programs and hosts; none of these is started or
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 from collections.abc import Collection, Iterator, Sequence
@@ -335,6 +334,8 @@ def tree_folder(tree: Path) -> Path:
 
 
 def _hashed(path: Path) -> str:
+    import hashlib  # start-up: OpenSSL comes with it
+
     return hashlib.sha256(os.fsencode(path.resolve())).hexdigest()[:16]
 
 

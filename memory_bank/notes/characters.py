@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from memory_bank.base.errors import UnreadableNote
+from memory_bank.base.plugins import pattern
 from memory_bank.notes.note import FileFault
 
 BOM = codecs.BOM_UTF8
@@ -62,16 +63,18 @@ def _imperfect(text: str, encoding: str, reason: str, line: int = 1) -> Decoded:
     return Decoded(text, encoding, (FileFault(reason, line),), writable=False)
 
 
-_UNSEEN = re.compile(
+_RUN = (
     "[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f"
     "\u200b-\u200d\u2028\u2029\u2060-\u2065\u206a-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0"
     "\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]+"
 )
 
-_UNSEEN_FROM_LEFT = re.compile(f"{_UNSEEN.pattern[:-2]}\u200e]+")
+_UNSEEN = pattern(_RUN)
+
+_UNSEEN_FROM_LEFT = pattern(f"{_RUN[:-2]}\u200e]+")
 """In a text with letters from left to right only, the mark U+200E does nothing but hide."""
 
-_BIDI = re.compile("[\u061c\u200f\u202a-\u202e\u2066-\u2069]")
+_BIDI = pattern("[\u061c\u200f\u202a-\u202e\u2066-\u2069]")
 
 _MARKS = frozenset("\u061c\u200f")
 """They set the direction of their neighbours only; texts from right to left have them."""
@@ -80,28 +83,28 @@ _OVERRIDES = frozenset("\u202d\u202e")
 
 _OPENING, _CLOSING = frozenset("\u202a\u202b\u2066\u2067\u2068"), {"\u202c": 1, "\u2069": 2}
 
-_LETTER_FROM_RIGHT = re.compile(
+_LETTER_FROM_RIGHT = pattern(
     "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]"
 )
 
-_JOINED = re.compile(
+_JOINED = pattern(
     "[\u0600-\u0dff\u0f00-\u109f\u1780-\u1aff\u1b00-\u1cff\ua800-\uabff\ufb50-\ufdff"
     "\ufe70-\ufefc\U00010a00-\U00011fff\U0001e900-\U0001e95f]"
 )
 """Letters of scripts in which zero-width joiners and non-joiners choose the form of letters."""
 
-_UNSPACED = re.compile("[\u0e00-\u109f\u1780-\u17ff\u1950-\u19df\u1a20-\u1aaf\uaa60-\uaadf]")
+_UNSPACED = pattern("[\u0e00-\u109f\u1780-\u17ff\u1950-\u19df\u1a20-\u1aaf\uaa60-\uaadf]")
 """Letters of scripts that are written without spaces; zero-width ones say where words end."""
 
-_EMOJI = re.compile(
+_EMOJI = pattern(
     "[\u00a9\u00ae\u203c-\u3299\ufe0f\U0001f000-\U0001faff\U000e007f\u0023\u002a\u0030-\u0039]"
 )
 
-_IDEOGRAPH = re.compile("[\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
+_IDEOGRAPH = pattern("[\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 
-_MONGOLIAN = re.compile("[\u1800-\u18af\ua840-\ua877]")
+_MONGOLIAN = pattern("[\u1800-\u18af\ua840-\ua877]")
 
-_FLAG = re.compile("(?<=\U0001f3f4)[\U000e0030-\U000e0039\U000e0061-\U000e007a]{3,6}\U000e007f")
+_FLAG = pattern("(?<=\U0001f3f4)[\U000e0030-\U000e0039\U000e0061-\U000e007a]{3,6}\U000e007f")
 
 _JOINER, _NON_JOINER, _SPACE = "\u200d", "\u200c", "\u200b"
 
@@ -280,4 +283,4 @@ def _is_mark(char: str) -> bool:
     return unicodedata.combining(char) > 0 or char in _DECOMPOSED
 
 
-BREAK = re.compile(r"\r\n|\n|\r")
+BREAK = pattern(r"\r\n|\n|\r")

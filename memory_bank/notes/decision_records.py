@@ -16,41 +16,42 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 from memory_bank.base.dates import in_name, to_datetime
+from memory_bank.base.plugins import pattern
 from memory_bank.notes.names import name_of, record_name
 from memory_bank.notes.note import Note, NoteLink, NoteSection
 from memory_bank.notes.relations import as_type
 
-_NEWLINE = re.compile(r"\r\n|\n|\r")
+_NEWLINE = pattern(r"\r\n|\n|\r")
 
-_HEADING = re.compile(r"#{1,6}[ \t]+(.*)")
+_HEADING = pattern(r"#{1,6}[ \t]+(.*)")
 
 _NO_WORD = r"(?:[^\w\n[\]|]*)"
 """Signs around a word: emphasis, emoji, the mark of a quote."""
 
-_FIELD = re.compile(
+_FIELD = pattern(
     rf"(?P<mark>[*+-][ \t]+)?{_NO_WORD}(?P<key>status|date)[ \t]*[*_]*:[*_]*[ \t]*(?P<value>\S.*)",
     re.IGNORECASE,
 )
 
-_CELL = re.compile(r"[ \t]*[*_`]*(status|date)[*_`]*:?[*_`]*[ \t]*", re.IGNORECASE)
+_CELL = pattern(r"[ \t]*[*_`]*(status|date)[*_`]*:?[*_`]*[ \t]*", re.IGNORECASE)
 
-_SECOND_FIELD = re.compile(r"\bdate\W{1,6}(\d{4}-\d\d-\d\d)", re.IGNORECASE)
+_SECOND_FIELD = pattern(r"\bdate\W{1,6}(\d{4}-\d\d-\d\d)", re.IGNORECASE)
 """A date behind the status on one line."""
 
-_NUMBERED = re.compile(r"\d+[.)]?[ \t]+")
+_NUMBERED = pattern(r"\d+[.)]?[ \t]+")
 
-_RELATION = re.compile(
+_RELATION = pattern(
     r"(?P<mark>[*-][ \t]+)?(?P<word>[a-z]+[ \t]+by|[a-z]+s)[ \t]+"
     r"(?:\[(?P<text>[^\]\n]+)\]\((?P<path>[^()\s]+)\)|(?:ADR[-_ ]?)?(?P<number>\d{1,5}))[ \t.]*",
     re.IGNORECASE,
 )
 
-_NUMBER = re.compile(r"(?:adr[-_ ]?)?0*(\d{1,5})(?=\D|\Z)", re.IGNORECASE)
+_NUMBER = pattern(r"(?:adr[-_ ]?)?0*(\d{1,5})(?=\D|\Z)", re.IGNORECASE)
 
-_DATED = re.compile(r"(?:19|20)\d{6}[-_]")
+_DATED = pattern(r"(?:19|20)\d{6}[-_]")
 """How log4brains begins names."""
 
-_DAY_FIRST = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4})")
+_DAY_FIRST = pattern(r"(\d{1,2})/(\d{1,2})/(\d{4})")
 """Dates as early versions of adr-tools wrote them."""
 
 _SUPERSEDED = "superseded"
@@ -60,7 +61,7 @@ ENDED = frozenset([_SUPERSEDED, "rejected", "deprecated", "obsolete", "retired",
 
 USUAL = ENDED | {"proposed", "draft", "pending", "accepted", "approved", "implemented", "active"}
 
-_IN_HEAD = re.compile(r"^status[ \t]*[:=][ \t]*(\S.*?)[ \t]*\r?$", re.IGNORECASE | re.MULTILINE)
+_IN_HEAD = pattern(r"^status[ \t]*[:=][ \t]*(\S.*?)[ \t]*\r?$", re.IGNORECASE | re.MULTILINE)
 
 FOLDERS = frozenset(["adr", "adrs", "decisions", ".decisions", "decision-records", "adr-records",
                      "architecture-decisions"])  # fmt: skip
@@ -73,7 +74,7 @@ _NO_RECORDS = frozenset(["readme", "index", "toc", "template", "agents", "claude
 _FIRST = frozenset(["on", "not", "partly", "partially", "in", "to", "work"])
 """Words that are a status only with the next one: `on hold`, `partly superseded`."""
 
-_CHOICE = re.compile(r"[|{<]|\bor\b.*\bor\b")
+_CHOICE = pattern(r"[|{<]|\bor\b.*\bor\b")
 """What a template's status has."""
 
 _MADR = frozenset(["context and problem statement", "decision outcome"])

@@ -11,12 +11,10 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from itertools import islice
 from operator import attrgetter
-from typing import Literal, NamedTuple
-
-import frontmatter
-from frontmatter.default_handlers import YAMLHandler
+from typing import TYPE_CHECKING, Literal, NamedTuple, cast
 
 from memory_bank.base.errors import UnreadableNote
+from memory_bank.base.plugins import pattern
 from memory_bank.notes import toml_edit, yaml
 from memory_bank.notes.blocks import BlockError, line_of
 from memory_bank.notes.characters import BREAK
@@ -26,6 +24,10 @@ from memory_bank.notes.note import FileFault
 from memory_bank.notes.relations import as_type
 from memory_bank.notes.yaml import expected, line
 
+if TYPE_CHECKING:
+    from frontmatter import Post
+    from frontmatter.default_handlers import BaseHandler
+
 Format = Literal["none", "yaml", "toml"]
 
 MAX_LENGTH = 100_000
@@ -33,20 +35,20 @@ MAX_LENGTH = 100_000
 MAX_KEYS = 1000
 """Limits of front matter, which is not read or edited beyond them."""
 
-_OPENING = re.compile(r"\ufeff?(---|\+\+\+)[ \t]*(?:\r\n|\n|\r)")
+_OPENING = pattern(r"\ufeff?(---|\+\+\+)[ \t]*(?:\r\n|\n|\r)")
 
 _CLOSING = {
-    "---": re.compile(r"(?<=[\r\n])(?:---|\.\.\.)[ \t]*(?:\r\n|\n|\r|\Z)"),
-    "+++": re.compile(r"(?<=[\r\n])\+\+\+[ \t]*(?:\r\n|\n|\r|\Z)"),
+    "---": pattern(r"(?<=[\r\n])(?:---|\.\.\.)[ \t]*(?:\r\n|\n|\r|\Z)"),
+    "+++": pattern(r"(?<=[\r\n])\+\+\+[ \t]*(?:\r\n|\n|\r|\Z)"),
 }
 
-_KEY = re.compile(r"(?:\A|(?<=[\r\n]))[^\s#:][^\r\n:]*:(?:\s|\Z)|\A\s*\{")
+_KEY = pattern(r"(?:\A|(?<=[\r\n]))[^\s#:][^\r\n:]*:(?:\s|\Z)|\A\s*\{")
 
-_UNCLOSED_KEY = re.compile(r"[ \t]*\w[\w .-]*[:=](?:\s|\Z)")
+_UNCLOSED_KEY = pattern(r"[ \t]*\w[\w .-]*[:=](?:\s|\Z)")
 
-_CONFLICT = re.compile(rf"(?:\A|(?<=[\r\n])){OPENING}")
+_CONFLICT = pattern(rf"(?:\A|(?<=[\r\n])){OPENING}")
 
-_BLANK_LINE = re.compile(r"[ \t]*[\r\n]")
+_BLANK_LINE = pattern(r"[ \t]*[\r\n]")
 
 
 class Split(NamedTuple):
@@ -187,7 +189,7 @@ def not_rewritten(reason: str, line_number: int) -> UnreadableNote:
     )
 
 
-class NoteHandler(YAMLHandler):
+class NoteHandler:
     """A handler for python-frontmatter that keeps values as written and the order of keys."""
 
     def split(self, text: str) -> tuple[str, str]:
@@ -205,7 +207,7 @@ class NoteHandler(YAMLHandler):
         """Write each key on a line of its own, lists between brackets."""
         return "".join(f"{line(key, value)}\n" for key, value in metadata.items())
 
-    def format(self, post: frontmatter.Post, **_: object) -> str:
+    def format(self, post: Post, **_: object) -> str:
         """Join block and body; the body's white space stays."""
         return f"---\n{self.export(post.metadata)}---\n{post.content}"
 
@@ -222,9 +224,11 @@ def compose(metadata: Mapping[str, object], body: str) -> str:
     body = f"{body}\n" if body else ""
     if not metadata and split(body).format == "none":
         return body or "\n"
+    import frontmatter  # start-up: reading needs none
+
     post = frontmatter.Post(body)
     post.metadata = dict(metadata)  # not as keywords: `content` and `handler` are taken there
-    return frontmatter.dumps(post, handler=_HANDLER)
+    return frontmatter.dumps(post, handler=cast("BaseHandler", _HANDLER))
 
 
 MARK = "::"
@@ -239,11 +243,11 @@ _LONGEST = 300
 _MAX_VALUES = 200
 """Maximum number of values of one field."""
 
-_FIELD = re.compile(
+_FIELD = pattern(
     r"^[ \t]*(?:\[.\][ \t]+)?[*_~]*([^\W\d_][\w /-]{0,39})[*_~]*::[*_~]*(?=\s|\[|\Z)", re.MULTILINE
 )
 
-_ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
+_ESCAPE = pattern(r"\\([!-/:-@\[-`{-~])")
 
 
 class Field(NamedTuple):

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from urllib.parse import quote, unquote
 
 from memory_bank.base.errors import BadInput
+from memory_bank.base.plugins import pattern
 from memory_bank.notes.blocks import NEWLINE, parse_blocks
 from memory_bank.notes.front_matter import split
 from memory_bank.notes.inline import InlineSpan, InlineText
@@ -17,14 +18,14 @@ from memory_bank.notes.note import Meta, NoteLink
 from memory_bank.notes.passages import LinkDefinition, SourceMap, definitions
 from memory_bank.notes.relations import DEFAULT, TYPES, Fields, as_type, relation
 
-WIKILINK = re.compile(r"!?\[\[([^\[\]\n]+)\]\]")
+WIKILINK = pattern(r"!?\[\[([^\[\]\n]+)\]\]")
 
-_ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
+_ESCAPE = pattern(r"\\([!-/:-@\[-`{-~])")
 
-_FRAGMENT = re.compile(r"(?<!&)\\?#")
+_FRAGMENT = pattern(r"(?<!&)\\?#")
 
 # Other words before a colon are part of a name: [[Project: Alpha]], [[person:alice]].
-_EXTERNAL = re.compile(
+_EXTERNAL = pattern(
     r"//|[a-z][a-z0-9+.-]*+://"
     r"|(?:https?|mailto|tel|sms|file|data|javascript|vbscript|urn|about|blob|cid|magnet|geo|xmpp):(?!\s|\Z)",
     re.IGNORECASE,
@@ -226,21 +227,21 @@ def reference_link(inner: str, line: int, kind: str = DEFAULT) -> NoteLink | Non
 
 # Strings and comments in a line of front matter. A string that is open at the end of the line
 # continues in the next match, so that each character is read once.
-_STRING = re.compile(
+_STRING = pattern(
     r"""(?<!\w)"(?:[^"\\\r\n]|\\.)*+(?:"|\\?(?=[\r\n]|\Z))"""
     r"""|(?<!\w)'(?:[^'\r\n]|'')*+(?:'|(?=[\r\n]|\Z))|(?<!\S)\#[^\r\n]*"""
 )
 
-_MD = re.compile(r"\.md\Z", re.IGNORECASE)
+_MD = pattern(r"\.md\Z", re.IGNORECASE)
 
-_NOT_IN_WIKILINK = re.compile(r"[\[\]|#^\r\n]")
+_NOT_IN_WIKILINK = pattern(r"[\[\]|#^\r\n]")
 
-_BALANCED = re.compile(r"[^()]*(?:\([^()]*\)[^()]*)*")
+_BALANCED = pattern(r"[^()]*(?:\([^()]*\)[^()]*)*")
 
 # Must be escaped in a destination; `<`…`>` allows spaces and parentheses.
-_UNSAFE = re.compile(r"[\x00-\x1f\x7f<>\\#|]|%(?=[0-9a-fA-F]{2})|&(?=[#\w]+;)")
+_ESCAPED = r"[\x00-\x1f\x7f<>\\#|]|%(?=[0-9a-fA-F]{2})|&(?=[#\w]+;)"
 
-_UNSAFE_BARE = re.compile(rf"{_UNSAFE.pattern}|\s")
+_UNSAFE, _UNSAFE_BARE = pattern(_ESCAPED), pattern(rf"{_ESCAPED}|\s")
 
 
 def relink(

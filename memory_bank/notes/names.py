@@ -14,6 +14,7 @@ from urllib.parse import unquote
 from memory_bank.base.errors import BadName, Hint
 from memory_bank.base.filenames import NOTE_SUFFIXES
 from memory_bank.base.paths import Layout
+from memory_bank.base.plugins import pattern
 from memory_bank.notes.characters import nfc
 from memory_bank.notes.identity import DEVICES
 
@@ -26,7 +27,7 @@ _REFUSED = frozenset('<>:"|?*\\')
 OUTSIDE = "../"
 """Starts the name by which a path finds an included note, but no note of the bank."""
 
-_ID_START = re.compile(r"-[0-9a-f]{4}(?:-\d+)?\Z")
+_ID_START = pattern(r"-[0-9a-f]{4}(?:-\d+)?\Z")
 
 MAX_BYTES = 255
 """Longest part of a path that common file systems take."""
@@ -134,9 +135,9 @@ _TABLE = {
     "ɑ": "a", "ɡ": "g", "ⅼ": "l", "ᴏ": "o", "ᴄ": "c", "ꜱ": "s",
 }  # fmt: skip
 
-_LATIN = re.compile("[A-Za-z]")
+_LATIN = pattern("[A-Za-z]")
 
-_WORD = re.compile(r"[^\W_]+")
+_WORD = pattern(r"[^\W_]+")
 
 _LONG_WORD = 3
 """Letters of a Latin word that tells that a path is written in Latin letters."""
@@ -193,7 +194,7 @@ def _latin_form(char: str) -> str:
 NOTE_URI = "memory://note/"
 """Start of the URI of a note."""
 
-_PLACE = re.compile(r"((?:[A-Za-z]:)?[^:]*+):\d+(?::\d+)?")
+_PLACE = pattern(r"((?:[A-Za-z]:)?[^:]*+):\d+(?::\d+)?")
 """A file with a line, and optionally a column, as answers print it."""
 
 _LONGEST = 10_000
@@ -201,26 +202,26 @@ _LONGEST = 10_000
 
 _FOLDER_SIGNS = frozenset("./\\")
 
-_HERE = re.compile(r"\A(?:\./+)+")
+_HERE = pattern(r"\A(?:\./+)+")
 
-_LINK = re.compile(r"\[\[([^\[\]|]++)(?:\|[^\[\]]*+)?\]\]|`([^`]++)`")
+_LINK = pattern(r"\[\[([^\[\]|]++)(?:\|[^\[\]]*+)?\]\]|`([^`]++)`")
 """A name as notes write it: a link, or code."""
 
-_CODE = re.compile(r"\\(?:x([0-9a-f]{2})|u([0-9a-f]{4})|U([0-9a-f]{8}))")
+_CODE = pattern(r"\\(?:x([0-9a-f]{2})|u([0-9a-f]{4})|U([0-9a-f]{8}))")
 
 _ESCAPED = frozenset(["Cc", "Cf", "Cs", "Zl", "Zp"])
 """Categories of the characters that answers escape in names, such as `\\u200c`."""
 
-_EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9_+-]{0,9}\Z")
+_EXTENSION = pattern(r"\.[A-Za-z][A-Za-z0-9_+-]{0,9}\Z")
 
-_RECORD = re.compile(
+_RECORD = pattern(
     r"adr[-_ ]?(?P<named>\d{1,5})(?!\d)|(?P<padded>\d{3,5})(?![\d.:])(?![-_ ]\d\d(?!\d))",
     re.IGNORECASE,
 )
 
-_NUMBER = re.compile(r"(?P<adr>adr[-_ ]?)?(?P<number>\d{1,5})", re.IGNORECASE)
+_NUMBER = pattern(r"(?P<adr>adr[-_ ]?)?(?P<number>\d{1,5})", re.IGNORECASE)
 
-_REFERENCE = re.compile(r"\w+:\S.*")
+_REFERENCE = pattern(r"\w+:\S.*")
 """A symbol, person or ticket: `KIND:ID`. Titles have a space behind their colon."""
 
 

@@ -8,20 +8,21 @@ from collections.abc import Iterable, Iterator, Mapping
 from operator import itemgetter
 from typing import NamedTuple
 
+from memory_bank.base.plugins import pattern
 from memory_bank.notes.blocks import Blocks, InlineBlock
 from memory_bank.notes.note import NotePassage, NoteSection
 
-_NEWLINE = re.compile(r"\r\n|\r")
+_NEWLINE = pattern(r"\r\n|\r")
 
-_LINE = re.compile(r"[^\n]*\n|[^\n]+\Z")
+_LINE = pattern(r"[^\n]*\n|[^\n]+\Z")
 
-_FENCE = re.compile(r"[ \t>]*(?:[-*+][ \t]+|\d{1,9}[.)][ \t]+)*(`{3,}(?![^\n]*`)|~{3,})")
+_FENCE = pattern(r"[ \t>]*(?:[-*+][ \t]+|\d{1,9}[.)][ \t]+)*(`{3,}(?![^\n]*`)|~{3,})")
 
 # A list item, a table row or a heading starts a block.
-_STARTS_BLOCK = re.compile(r"[ \t>]*(?:[-*+][ \t]|\d{1,9}[.)][ \t]|\||#{1,6}[ \t])")
+_STARTS_BLOCK = pattern(r"[ \t>]*(?:[-*+][ \t]|\d{1,9}[.)][ \t]|\||#{1,6}[ \t])")
 
 # Sentence end, closing marks and white space; in Chinese and Japanese without white space.
-_SENTENCE_END = re.compile(r"[.!?\u2026][)\]\"'\u201d\u2019*_]*\s+|[\u3002\uff01\uff1f]")
+_SENTENCE_END = pattern(r"[.!?\u2026][)\]\"'\u201d\u2019*_]*\s+|[\u3002\uff01\uff1f]")
 
 SIZE = 400
 """Approximate size of a passage in characters: three or four turns of a talk, or two paragraphs."""
@@ -140,7 +141,7 @@ def _pieces(text: str, start: int, end: int, size: int) -> Iterator[_Stretch]:
     yield _Stretch(start, end)
 
 
-_DEFINITION = re.compile(
+_DEFINITION = pattern(
     r"\[(?:[^\[\]\\]|\\.)++\]:[ \t]*(?:\n[ \t>]*)?(<[^<>\n]*>|[^ \t\n<][^ \t\n]*)", re.DOTALL
 )
 

@@ -41,7 +41,7 @@ class FileHistory(Protocol):
     def known(self) -> bool:
         """Whether there is a history that could be read."""
 
-    def same(self, data: bytes, blob: bytes) -> bool:
+    def same(self, data: bytes, blob: str) -> bool:
         """Tell whether bytes are the content of a blob."""
 
     def refresh(self, *, again: bool = False) -> bool:
@@ -166,9 +166,10 @@ class NoteRoot:
         return {path: self._signature(path, stat) for path, stat in found.items()}
 
     def _signature(self, path: str, found: StatSignature) -> Signature:
-        committed = self._history.of(path) if self._history else None
-        more = (committed.first, committed.last, committed.blob.hex()) if committed else ()
-        return ".".join(map(str, (*found, *more)))
+        size, changed, moved, number = found
+        own = f"{size}.{changed}.{moved}.{number}"
+        one = self._history.of(path) if self._history else None
+        return own if one is None else f"{own}.{one.first}.{one.last}.{one.blob}"
 
 
 class Roots:

@@ -8,6 +8,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice, pairwise
 
+from memory_bank.base.plugins import pattern
 from memory_bank.base.text import around
 from memory_bank.notes.blocks import Blocks, InlineBlock, parse_blocks
 from memory_bank.notes.front_matter import MARK, MAX_FIELDS, Field, fields_of
@@ -28,10 +29,10 @@ _READ = 10 * LONGEST_HEADING
 """Maximum number of characters of a heading that are parsed."""
 
 # At the end of a line; Obsidian's own ids are letters, digits and hyphens.
-_BLOCK_ID = re.compile(r"(?:^|(?<=\s))\^([\w-]+)[ \t]*$", re.MULTILINE)
+_BLOCK_ID = pattern(r"(?:^|(?<=\s))\^([\w-]+)[ \t]*$", re.MULTILINE)
 
 # Obsidian's rule for the start of a tag and for characters it can't have; `_tag` drops others.
-_TAG = re.compile(r"(?<![^\s(])#([^\s!-,.:-@\[-^`{-~]+)")
+_TAG = pattern(r"(?<![^\s(])#([^\s!-,.:-@\[-^`{-~]+)")
 
 
 def read_body(text: str, first_line: int = 1, offset: int = 0) -> Body:
@@ -222,9 +223,9 @@ LONGEST = 100
 
 _MOST_READ = 2_000
 
-_SENTENCE_END = re.compile(r"[.!?]+[\"')\]\u00bb\u201d\u2019]*(?=\s|\Z)|[\u3002\uff01\uff1f]")
+_SENTENCE_END = pattern(r"[.!?]+[\"')\]\u00bb\u201d\u2019]*(?=\s|\Z)|[\u3002\uff01\uff1f]")
 
-_INITIALS = re.compile(r"[(\[\"']*(?:[^\W\d_]\.)*[^\W\d_]")
+_INITIALS = pattern(r"[(\[\"']*(?:[^\W\d_]\.)*[^\W\d_]")
 """A word of single letters with dots between them: e.g, i.e, U.S, and J of J. Smith."""
 
 _SHORT = frozenset(
@@ -233,7 +234,7 @@ _SHORT = frozenset(
 )  # fmt: skip
 """Words whose dot ends no sentence."""
 
-_NO_WORDS = re.compile(
+_NO_WORDS = pattern(
     r"[ \t>*+-]*+(?:\w[^:\n]{0,40}+::.*+"
     r"|(?:(?:#\S++|\^\S++|!?\[\[[^\[\]\n]*+\]\]|!\[[^\]\n]*+\]\([^)\n]*+\))[ \t,]*+)*+)"
 )
@@ -254,9 +255,9 @@ def first_sentence(text: str) -> str:
     return line
 
 
-_CITED_END = re.compile(r"[.!?\u3002](?=\s|$)")
+_CITED_END = pattern(r"[.!?\u3002](?=\s|$)")
 
-_LEADING_HEADINGS = re.compile(r"\A(?:[ ]{0,3}#{1,6}[ \t][^\n]*(?:\n|\Z)|[ \t]*\n)+")
+_LEADING_HEADINGS = pattern(r"\A(?:[ ]{0,3}#{1,6}[ \t][^\n]*(?:\n|\Z)|[ \t]*\n)+")
 
 _LEADING_MARKS = "#>*-+ \t"
 """Signs of Markdown at the start of a line."""

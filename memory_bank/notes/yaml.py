@@ -21,6 +21,7 @@ import yaml
 
 from memory_bank.base.dates import iso
 from memory_bank.base.errors import BadInput
+from memory_bank.base.plugins import pattern
 from memory_bank.notes.blocks import BlockError, last_break, line_end, line_of, line_start, splice
 from memory_bank.notes.note import FileFault
 
@@ -32,23 +33,23 @@ LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # a wheel without C
 
 # Characters that YAML forbids. Checked here so that the fault has a line with either parser; a byte
 # order mark at the start would also shift all offsets by one.
-_FORBIDDEN = re.compile(
+_FORBIDDEN = pattern(
     r"\A\ufeff|[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 )
 
-_SURROGATE = re.compile(r"[\ud800-\udfff]")
+_SURROGATE = pattern(r"[\ud800-\udfff]")
 
-_INTEGER = re.compile(r"0|-?[1-9][0-9]{0,17}")
+_INTEGER = pattern(r"0|-?[1-9][0-9]{0,17}")
 
-_FLOAT = re.compile(r"-?(?:0|[1-9][0-9]{0,40})(?:\.[0-9]{1,40})?(?:e[+-]?[0-9]{1,3})?")
+_FLOAT = pattern(r"-?(?:0|[1-9][0-9]{0,40})(?:\.[0-9]{1,40})?(?:e[+-]?[0-9]{1,3})?")
 
 _WORDS: dict[str, object] = {
     "": None, "~": None, "null": None, "Null": None, "NULL": None, "true": True, "false": False,
 }  # fmt: skip
 
-_KEEPS = re.compile(r"[^\r\n#]*[|>][0-9]?\+")
+_KEEPS = pattern(r"[^\r\n#]*[|>][0-9]?\+")
 
-_DIRECTIVE = re.compile(r"(?:[ \t]*(?:#[^\r\n]*)?[\r\n])*+%")
+_DIRECTIVE = pattern(r"(?:[ \t]*(?:#[^\r\n]*)?[\r\n])*+%")
 
 _TYPED = {"", *(f"tag:yaml.org,2002:{name}" for name in ("int", "float", "bool", "null"))}
 
@@ -56,11 +57,11 @@ _MAX_FAULTS = 20
 
 # `title: [[Note]]` and `created: {{date}}` are an unquoted wikilink and an unquoted placeholder,
 # not nested collections.
-_BRACKETS = re.compile(r"\[\[[^\[\]{},\r\n]+\]\]|\{\{[^\[\]{},\r\n]+\}\}")
+_BRACKETS = pattern(r"\[\[[^\[\]{},\r\n]+\]\]|\{\{[^\[\]{},\r\n]+\}\}")
 
 
 # `globs: **/*.ts` is an unquoted pattern of files, as programs of agents write it, and no alias.
-_GLOB = re.compile(r"^((?:[\w-]+:|[ \t]*-)[ \t]+)\*(?=[*./])", re.MULTILINE)
+_GLOB = pattern(r"^((?:[\w-]+:|[ \t]*-)[ \t]+)\*(?=[*./])", re.MULTILINE)
 
 _STAR = "\ue000"
 """What stands for its first character, which the parser would take for that of an alias."""
@@ -247,7 +248,7 @@ def plain(text: str) -> object:
 
 
 # A word that any parser of YAML 1.1 or 1.2 reads as something else than text.
-_OTHER = re.compile(
+_OTHER = pattern(
     r"~|null|true|false|yes|no|on|off|y|n|<<|="
     r"|[-+]?\.(?:inf|nan)"
     r"|[-+]?0(?:b[01_]+|o[0-7_]+|x[0-9a-f_]+)"
@@ -259,13 +260,13 @@ _OTHER = re.compile(
 
 _MARKS = "-?:,[]{}#&*!|>'\"%@`"
 
-_INSIDE = re.compile(r":(?:\s|\Z)|\s#")
+_INSIDE = pattern(r":(?:\s|\Z)|\s#")
 
-_FLOW_INSIDE = re.compile(r"[,:?\[\]{}]")  # libyaml is more lenient than others
+_FLOW_INSIDE = pattern(r"[,:?\[\]{}]")  # libyaml is more lenient than others
 
-_UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
+_HIDDEN = r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]"
 
-_ESCAPED = re.compile(rf'[\\"]|{_UNSEEN.pattern}')
+_UNSEEN, _ESCAPED = pattern(_HIDDEN), pattern(rf'[\\"]|{_HIDDEN}')
 
 _ESCAPES = {
     "\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t", "\0": "\\0",
@@ -354,12 +355,12 @@ Edit = tuple[int, int, str]
 _BELOW = {"status": "id"}
 """Keys whose place is below another one: a status and other new keys of two branches merge."""
 
-_COLON = re.compile(r"[ \t]*:")
+_COLON = pattern(r"[ \t]*:")
 
-_DASH = re.compile(r"[ \t]*-[ \t]*")
+_DASH = pattern(r"[ \t]*-[ \t]*")
 
 # The rest of a block scalar's first line: indicators, then an optional comment.
-_HEADER = re.compile(r"[^\r\n#]*?([ \t]+#[^\r\n]*)?(?=[\r\n]|\Z)")
+_HEADER = pattern(r"[^\r\n#]*?([ \t]+#[^\r\n]*)?(?=[\r\n]|\Z)")
 
 
 def edit(block: str, changes: Mapping[str, object], newline: str) -> str:

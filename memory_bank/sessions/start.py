@@ -16,9 +16,10 @@ from memory_bank.base.text import estimate
 from memory_bank.git import repository
 from memory_bank.notes.decision_records import ENDED
 from memory_bank.search.index.index import View
-from memory_bank.search.manifest import document_graph, filters
+from memory_bank.search.manifest import document_graph, document_rows, filters
 from memory_bank.search.manifest.filters import Condition
 from memory_bank.search.manifest.manifest import Manifest
+from memory_bank.search.retrievers.base import Scope
 from memory_bank.sessions.compression.sentences import DECIDED, covered
 from memory_bank.sessions.notes import note_reading
 from memory_bank.sessions.records import GitState, Observation, Session
@@ -155,14 +156,10 @@ def sessions_of(
     bank: Bank, view: View, project: str, limits: ContextSettings, now: datetime
 ) -> list[Session]:
     """Return the sessions of a project, of any if it is empty, the last started first."""
-    cutoff = now - timedelta(days=limits.date_range_days)
-    wanted = [Condition("type", note_reading.TYPE), Condition("since", cutoff)]
-    if project:
-        wanted.append(Condition("project", project.strip()))
-    scope = filters.scope(view.manifest, wanted, hidden=False)
+    cutoff = (now - timedelta(days=limits.date_range_days)).timestamp()
     read: list[Session] = []
-    for row in open_index.newest_first(view.manifest, scope):
-        if len(read) >= limits.session_limit:
+    for row in _newest(view.manifest, _scope(view.manifest, note_reading.TYPE, project.strip())):
+        if len(read) >= limits.session_limit or max(row.created, row.updated) < cutoff:
             break
         extra = row.data.get("extra", ())
         if "session_id" in extra and "project" in extra and (one := _read(bank, row)) is not None:
@@ -205,26 +202,37 @@ def cut(text: str, limit: int) -> str:
 def _of_bank(bank: Bank, view: View, last: Session | None) -> Iterator[Part]:
     """Yield how many notes there are with the decisions, and what changed since a session."""
     manifest = view.manifest
-    of_session, decision = Condition("type", note_reading.TYPE), Condition("type", "decision")
-    scope = filters.scope(manifest, [of_session._replace(negated=True)], hidden=False)
-    decided = filters.scope(manifest, [decision], hidden=False)
-    decisions = list(_valid(manifest, open_index.newest_first(manifest, decided)))
+    sessions = _scope(manifest, note_reading.TYPE).only or frozenset()
+    hidden = filters.scope(manifest, [], hidden=False).without
+    numbers = document_rows.newest_numbers(manifest, Scope(without=hidden | sessions))
+    decisions = list(_valid(manifest, _newest(manifest, _scope(manifest, "decision"))))
     used = bank.logs.access.of([one.known_as for one in decisions])
     often = [one for one in decisions if one.known_as in used]
     often.sort(key=lambda one: used[one.known_as].times, reverse=True)
     half = _MOST["decisions"] // 2
-    others = _valid(manifest, open_index.newest_first(manifest, scope))
+    others = _valid(manifest, open_index.numbered(manifest, numbers))
     named = chain(decisions[:half], often[:half], decisions[half:], others)
-    if number := len(scope.only or ()):
-        count = f"{number} note{'s' * (number != 1)} in the bank"
+    if numbers:
+        count = f"{len(numbers)} note{'s' * (len(numbers) != 1)} in the bank"
         titles = (one.title for one in named)
         yield f"{count}, the newest and most used decisions first", _lines(titles, "decisions")
     if last:
         since = last.started_at.timestamp()
-        newest = open_index.newest_first(manifest, scope)
-        late = takewhile(lambda one: max(one.created, one.updated) >= since, newest)
+        notes = open_index.numbered(manifest, numbers)
+        late = takewhile(lambda one: max(one.created, one.updated) >= since, notes)
         new = (f"{one.title} ({one.path})" for one in late)
         yield "Changed since the last session began", _lines(new, "changed")
+
+
+def _scope(manifest: Manifest, kind: str, project: str = "") -> Scope:
+    """Return the notes of a type, of any project if it is empty."""
+    wanted = [Condition("type", kind), *([Condition("project", project)] if project else ())]
+    return filters.scope(manifest, wanted, hidden=False)
+
+
+def _newest(manifest: Manifest, scope: Scope) -> Iterator[NoteRow]:
+    """Yield the notes in scope, the last created or updated first."""
+    return open_index.numbered(manifest, document_rows.newest_numbers(manifest, scope))
 
 
 def _valid(manifest: Manifest, notes: Iterator[NoteRow]) -> Iterator[NoteRow]:

@@ -140,9 +140,9 @@ def test_a_note_was_changed_last_when_its_bytes_were(
     }
     assert months == {"kept.md": (1, 1), "new.md": (1, 3), "old.md": (1, 1), "gone.md": (1, 1)}
     for name in ("kept.md", "new.md"):
-        assert found[name].blob == repository.blob((bank / name).read_bytes())
-        assert found[name].blob.hex() == git(bank, "hash-object", name).strip()
-    assert found["gone.md"].blob == b""
+        assert found[name].blob == repository.blob((bank / name).read_bytes()).hex()
+        assert found[name].blob == git(bank, "hash-object", name).strip()
+    assert found["gone.md"].blob == ""
 
 
 def test_a_bank_whose_name_is_magic_to_git_is_a_plain_name(project: Path, git: Git) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from memory_bank.bank.bank import Bank
@@ -27,8 +26,7 @@ class AsOf(NamedTuple):
     committed_at: str
 
 
-@dataclass(frozen=True, slots=True)
-class ReadQuery:
+class ReadQuery(NamedTuple):
     """A parsed query."""
 
     words: str

@@ -7,7 +7,6 @@ expected. Linux supports this on its usual file systems; elsewhere only the chec
 
 from __future__ import annotations
 
-import ctypes
 import errno
 import os
 import sys
@@ -17,6 +16,7 @@ from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from stat import S_ISDIR, S_ISLNK, S_ISREG
+from typing import TYPE_CHECKING
 
 from memory_bank.base import filenames
 from memory_bank.base.errors import BadName, Conflict, Hint, NoBank, NoteExists, StorageFailed
@@ -30,6 +30,9 @@ from memory_bank.base.filenames import (
 from memory_bank.notes.characters import nfc
 from memory_bank.notes.identity import etag
 from memory_bank.notes.storage.folders import FolderEntry, entry, held, is_link, open_folder
+
+if TYPE_CHECKING:
+    import ctypes
 
 _WORKING_DIRECTORY = -100
 """AT_FDCWD: paths are relative to the working directory."""
@@ -48,7 +51,7 @@ def exchange(one: FolderEntry, other: FolderEntry) -> bool:
     names = os.fsencode(one.name), os.fsencode(other.name)
     if library.renameat2(folders[0], names[0], folders[1], names[1], _EXCHANGE) == 0:
         return True
-    import ctypes
+    import ctypes  # start-up: reading needs none
 
     number = ctypes.get_errno()
     if number in _UNSUPPORTED:

@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager, suppress
 from os import urandom
 from pathlib import Path
-from shutil import rmtree
 from stat import S_ISDIR, S_ISREG
 from typing import NamedTuple
 
@@ -267,5 +266,7 @@ def _set_aside(place: _JournalFolder) -> None:
 
 
 def _remove(place: _JournalFolder) -> None:
+    from shutil import rmtree  # start-up: compressors come with it
+
     with suppress(MemoryBankError), place.note(place.folder, "remove") as folder:
         rmtree(folder.name, ignore_errors=True, dir_fd=folder.folder)

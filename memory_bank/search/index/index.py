@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -157,6 +156,8 @@ def empty(place: Layout) -> None:
 
 
 def _remove_files(place: Layout) -> None:
+    import shutil  # start-up: compressors come with it
+
     sqlite.discard(place.manifest)
     try:
         for entry in place.index.iterdir():

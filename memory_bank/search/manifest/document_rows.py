@@ -197,8 +197,12 @@ def newest(
 
 def newest_numbers(manifest: Manifest, scope: Scope) -> list[int]:
     """Return the numbers of the documents in scope, the last created or updated first."""
-    sql = f"SELECT id FROM documents WHERE {_LIVE} ORDER BY max(created, updated) DESC, key"
-    return [number for (number,) in manifest.execute(sql) if number in scope]
+    sql = f"SELECT -max(created, updated), key, id FROM documents WHERE {_LIVE}"
+    if scope.only is None:
+        rows = manifest.execute(f"{sql} ORDER BY 1, 2").fetchall()
+    else:
+        rows = sorted(manifest.chunked(f"{sql} AND id IN ({{}})", list(scope.only)))
+    return [number for _, _, number in rows if number in scope]
 
 
 def updated_by(row: Row, written: Mapping[str, float]) -> Row:

@@ -62,11 +62,14 @@ def scope(
     live = f"SELECT id FROM documents WHERE state NOT IN ({GONE}, {UNREADABLE})"
     if without:
         live += " AND NOT hidden"
-    found = {number for (number,) in manifest.execute(live)}
-    for condition in conditions:
-        met = _meeting(manifest, condition, written)
-        found = found - met if condition.negated else found & met
-    return Scope(only=frozenset(found))
+    met = [_meeting(manifest, one, written) for one in conditions if not one.negated]
+    unmet = [_meeting(manifest, one, written) for one in conditions if one.negated]
+    if met:  # few, mostly
+        wanted = list(set.intersection(*met))
+        found = manifest.chunked(f"{live} AND id IN ({{}})", wanted)
+    else:
+        found = manifest.execute(live).fetchall()
+    return Scope(only=frozenset(number for (number,) in found).difference(*unmet))
 
 
 def fields(manifest: Manifest) -> set[str]:

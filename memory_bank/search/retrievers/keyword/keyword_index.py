@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import zlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -373,6 +372,8 @@ class KeywordIndex:
 
     def clear(self) -> None:
         """Make an empty index, whatever was there."""
+        import shutil  # start-up: compressors come with it
+
         self.close()
         try:
             shutil.rmtree(self._folder, ignore_errors=True)
