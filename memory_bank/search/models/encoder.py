@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from memory_bank.base.errors import EmbedderUnavailable
@@ -16,18 +19,6 @@ if TYPE_CHECKING:  # numpy is imported from vectors alone
 
     Floats = NDArray[np.float32]
     Weights = Mapping[str, NDArray[Any]]
-
-
-import os
-from importlib import import_module
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-from memory_bank.search.models.vectors import np
-
-if TYPE_CHECKING:  # numpy is imported from vectors alone
-    from numpy.typing import NDArray
-
 
 _EPSILON = np.float32(1e-12)  # layer_norm_eps of the models that we know
 
