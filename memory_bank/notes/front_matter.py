@@ -11,7 +11,10 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from itertools import islice
 from operator import attrgetter
-from typing import TYPE_CHECKING, Literal, NamedTuple, cast
+from typing import Literal, NamedTuple
+
+import frontmatter
+from frontmatter.default_handlers import YAMLHandler
 
 from memory_bank.base.errors import UnreadableNote
 from memory_bank.base.plugins import pattern
@@ -23,10 +26,6 @@ from memory_bank.notes.merging.conflicts import OPENING, UNRESOLVED
 from memory_bank.notes.note import FileFault
 from memory_bank.notes.relations import as_type
 from memory_bank.notes.yaml import expected, line
-
-if TYPE_CHECKING:
-    from frontmatter import Post
-    from frontmatter.default_handlers import BaseHandler
 
 Format = Literal["none", "yaml", "toml"]
 
@@ -189,7 +188,7 @@ def not_rewritten(reason: str, line_number: int) -> UnreadableNote:
     )
 
 
-class NoteHandler:
+class NoteHandler(YAMLHandler):
     """A handler for python-frontmatter that keeps values as written and the order of keys."""
 
     def split(self, text: str) -> tuple[str, str]:
@@ -207,7 +206,7 @@ class NoteHandler:
         """Write each key on a line of its own, lists between brackets."""
         return "".join(f"{line(key, value)}\n" for key, value in metadata.items())
 
-    def format(self, post: Post, **_: object) -> str:
+    def format(self, post: frontmatter.Post, **_: object) -> str:
         """Join block and body; the body's white space stays."""
         return f"---\n{self.export(post.metadata)}---\n{post.content}"
 
@@ -224,11 +223,9 @@ def compose(metadata: Mapping[str, object], body: str) -> str:
     body = f"{body}\n" if body else ""
     if not metadata and split(body).format == "none":
         return body or "\n"
-    import frontmatter  # start-up: reading needs none
-
     post = frontmatter.Post(body)
     post.metadata = dict(metadata)  # not as keywords: `content` and `handler` are taken there
-    return frontmatter.dumps(post, handler=cast("BaseHandler", _HANDLER))
+    return frontmatter.dumps(post, handler=_HANDLER)
 
 
 MARK = "::"

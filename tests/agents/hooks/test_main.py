@@ -259,7 +259,7 @@ def test_a_start_loads_no_verb_no_search_no_rules_and_nothing_that_writes(hook: 
     for number in range(2):
         start = used(hook, session_id=f"s-{number}", source="startup")
         found = set(loaded_by(hook, "SessionStart", start))
-    read = {"markdown_it", "yaml", "dataclasses", "subprocess"}
+    read = {"markdown_it", "yaml", "frontmatter", "dataclasses", "subprocess"}
     bank = {"memory_bank.base.settings", "memory_bank.base.paths", "memory_bank.bank.bank"}
     assert found <= read | bank
 
