@@ -198,13 +198,14 @@ def test_a_question_waits_longer_where_there_is_nothing_to_answer_from(
     assert bank.problem == ""
 
 
-def test_vectors_of_former_texts_are_made_anew_by_a_question(
-    folder: Path, opening: Opening, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("version", ["TEXT_VERSION", "TABLES_VERSION"])
+def test_vectors_of_a_former_version_are_made_anew_by_a_question(
+    folder: Path, opening: Opening, monkeypatch: pytest.MonkeyPatch, version: str
 ) -> None:
     (folder / "a.md").write_text("kestrel")
     with monkeypatch.context() as former:
         for module in (vector_index, vectors):
-            former.setattr(module, "TEXT_VERSION", 1)
+            former.setattr(module, version, 1)
         bank = opening(folder, memory__embedder="static")
         time.sleep(0.2)  # a younger stamp is not trusted: the file would be looked into again
         bank.sync()

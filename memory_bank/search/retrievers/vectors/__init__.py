@@ -16,11 +16,13 @@ MODES = ("semantic", "hybrid")
 
 DISABLED = "embeddings_disabled"
 
+TABLES_VERSION = 5
+
 
 def fingerprint(settings: Settings) -> str:
     """Return what determines the stored data: the embedder, its settings and files; no secret."""
     own = _module(settings).fingerprint(settings)
-    return f"{TEXT_VERSION} {settings.memory.embedder} {own}"
+    return f"{TABLES_VERSION}.{TEXT_VERSION} {settings.memory.embedder} {own}"
 
 
 def load(folder: Path, owner: str, settings: Settings) -> Retriever | None:

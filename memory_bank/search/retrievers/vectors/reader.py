@@ -64,7 +64,7 @@ class VectorSnapshot:
         self._file = _file(folder, published.generation)
         if _hash(self._file) != published.hash:
             raise IndexDamaged(f"{self._file} is damaged", "its vectors are rebuilt")
-        self._index = self._restored(view=True)
+        self._index = self._restored()
         self.keys: NDArray[np.int64] = np.sort(np.asarray(self._index.keys).view(np.int64))
         self._sample: NDArray[np.float32] | None = None
 
@@ -111,7 +111,7 @@ class VectorSnapshot:
             unused = unused[:0]
         parameters = _parameters(len(self) - len(unused) + len(keys))
         if parameters == _parameters(len(self)):
-            index = self._restored(view=False)
+            index = self._restored()
             _, index.expansion_add = parameters  # type: ignore[misc]  # not in the file
             index.remove(unused.view(np.uint64))
         else:
@@ -120,13 +120,20 @@ class VectorSnapshot:
         index.add(keys.view(np.uint64), vectors, threads=_THREADS)
         return index
 
-    def _restored(self, *, view: bool) -> Index:
+    def _restored(self) -> Index:
+        """Read the file: a view of it is refused to all but its owner."""
         from usearch.index import Index
 
-        found = Index.restore(str(self._file), view=view)
+        try:
+            found = Index.restore(str(self._file))
+        except RuntimeError as error:
+            raise self._damaged(str(error)) from error
         if found is None:
-            raise IndexDamaged(f"{self._file} can't be read", "its vectors are rebuilt")
+            raise self._damaged("it is gone")
         return found
+
+    def _damaged(self, why: str) -> IndexDamaged:
+        return IndexDamaged(f"{self._file} can't be read: {why}", "its vectors are rebuilt")
 
 
 def top(scores: NDArray[np.float32], limit: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:

@@ -28,7 +28,7 @@ from memory_bank.search.retrievers.base import (
     Scope,
     Unit,
 )
-from memory_bank.search.retrievers.vectors import reader
+from memory_bank.search.retrievers.vectors import TABLES_VERSION, reader
 from memory_bank.search.retrievers.vectors.reader import VectorReader, text_of
 
 if TYPE_CHECKING:  # numpy is imported from vectors alone
@@ -43,8 +43,6 @@ CREATE INDEX entries_document ON entries (document);
 CREATE INDEX entries_key ON entries (key);
 CREATE TABLE waiting (key INTEGER PRIMARY KEY, text TEXT NOT NULL);
 """
-
-_TABLES_VERSION = 5
 
 _BATCH, _MOST_AT_ONCE = 256, 2048
 """Number of texts that are embedded at a time: at first, and with a fast embedder."""
@@ -78,7 +76,7 @@ class VectorIndex:
         """Use the index in `folder`; each embedder identity has its own folder."""
         self._folder = folder
         self._file = folder / "vectors.db"
-        self.version = f"{_TABLES_VERSION}.{TEXT_VERSION} {identity(embedder)}"
+        self.version = f"{TABLES_VERSION}.{TEXT_VERSION} {identity(embedder)}"
         self.embedder = identity(embedder)
         """The identity of the embedder; only vectors of one identity can be compared."""
         self.dimension = embedder.dimension
@@ -87,7 +85,7 @@ class VectorIndex:
         self.similarity_threshold = embedder.similarity_threshold
         self._reader = VectorReader(folder, self._file)
         self._database = VectorDatabase(
-            self._file, _TABLES, _TABLES_VERSION, f"{owner} {self.version}", self._reader.close
+            self._file, _TABLES, TABLES_VERSION, f"{owner} {self.version}", self._reader.close
         )
         self._embedder = embedder
         self._batch = _BATCH
