@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -113,7 +112,6 @@ symbol_refs: [Order.place, Order.plaice, grow]
 
 An order is charged once. See [[shop/orders.py]] before it changes.
 """
-FARM = "".join(f"class {name}:\n    def grow(self):\n        pass\n\n\n" for name in ("Oat", "Rye"))
 
 
 @pytest.fixture
@@ -145,16 +143,6 @@ def test_names_of_symbols_are_completed(
     monkeypatch.setenv("COMP_CWORD", "2")
     monkeypatch.setenv("_MEMORY_BANK_COMPLETE", "bash_complete")
     assert "Order.place" in mb().out
-
-
-def test_no_bank_is_needed(mb: Run, shop: Path, git: Callable[..., str]) -> None:
-    git(shop, "clone", "-q", str(shop), "../clone")
-    git(shop.parent / "clone", "rm", "-q", "-r", ".memories")
-    (shop.parent / "clone/a.py").write_text("def walrus():\n    pass\n")
-    monkeypatch = pytest.MonkeyPatch()
-    with monkeypatch.context() as patch:
-        patch.chdir(shop.parent / "clone")
-        assert "walrus" in mb("symbols", "walrus").out
 
 
 def test_sync_embeds_the_code_that_was_asked_for(mb: Run, shop: Path) -> None:

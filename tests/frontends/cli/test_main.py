@@ -208,9 +208,3 @@ def test_a_removed_working_directory_is_told(tmp_path: Path) -> None:
     )
     assert done.returncode == 2
     assert "the working directory no longer exists" in done.stderr
-
-
-def test_json_is_json_in_every_encoding(real: Run) -> None:
-    env = {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
-    made = real("remember", "Größe 東京 😀", "--json", env=env).json
-    assert "東京 😀" in real("show", made["path"], "--json", env=env).json["content"]

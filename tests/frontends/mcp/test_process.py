@@ -15,7 +15,6 @@ import pytest
 
 from memory_bank.bank.bank import open_bank
 from memory_bank.memory.retrieval.recall import recall
-from tests.frontends.mcp.conftest import line
 
 pytestmark = pytest.mark.slow
 
@@ -125,34 +124,6 @@ def test_arguments_of_ten_megabytes_are_refused_or_cut_short(process: Start, pro
     assert server.hang_up()[0] == 0
 
 
-def test_lines_that_are_no_requests_harm_nobody(process: Start) -> None:
-    server = process()
-    server.greet()
-    for wrong in (
-        b"half a line\n",
-        b'{"jsonrpc": "2.0", "id": 90, "method": "tools/call", "params": {"name": "rec\n',
-        b"\xff\xfe\x00\n",
-        b"\n",
-        b"[]\n",
-        b"null\n",
-        b'{"jsonrpc": "1.0", "id": 91, "method": "ping"}\n',
-        line({"jsonrpc": "2.0", "id": 92, "method": "no/such/method"}),
-        line({"jsonrpc": "2.0", "id": 93, "method": "tools/call", "params": {"name": 1}}),
-        line({"jsonrpc": "2.0", "id": 94, "method": "tools/call"}),
-        b"[" * 100_000 + b"\n",
-    ):
-        server.write(wrong)
-    answers = {}
-    number = server.send("tools/call", name="recall", arguments={"query": "tantivy"})
-    while number not in answers:
-        found = server.receive()
-        answers[found.get("id")] = found
-    assert "result" in answers[number]
-    assert answers[92]["error"]["code"] == -32601
-    assert answers[93]["error"]["code"] == -32602
-    assert server.hang_up()[0] == 0
-
-
 def test_hanging_up_in_the_middle_leaves_the_bank_whole(process: Start, project: Path) -> None:
     server = process()
     server.greet()
@@ -179,19 +150,6 @@ def test_a_signal_ends_it_though_the_client_stays(process: Start, signalled: int
     server.call("recall", query="tantivy")
     server.popen.send_signal(signalled)
     assert server.popen.wait(30) == 128 + signalled
-
-
-def test_many_servers_and_a_command_line_share_a_bank(process: Start, project: Path) -> None:
-    servers = [process() for _ in range(3)]
-    for server in servers:
-        server.greet()
-    for number, server in enumerate(servers):
-        server.send("tools/call", name="remember", arguments={"content": f"From server {number}."})
-    for server in servers:
-        assert not server.answer(2)["result"].get("isError")
-    for server in servers:
-        found = server.call("recall", query="from server", mode="lexical")
-        assert text_of(found).startswith("3 notes, ")
 
 
 def test_what_a_tool_prints_does_not_reach_the_client(process: Start, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
+from functools import cache
 
 import pytest
 
@@ -17,11 +18,16 @@ def words(text: str) -> list[str]:
     return re.findall(r"[a-z]+", text.lower().replace("_", " "))
 
 
+@cache
+def described(toolsets: tuple[str, ...]) -> dict[str, list[str]]:
+    """Return the words of the tools' names and descriptions."""
+    tools = Toolbox(toolsets).listed()
+    return {tool.name: words(f"{tool.name} {tool.description}") for tool in tools}
+
+
 def found(question: str, *toolsets: str) -> list[str]:
     """Return the names of the best tools by BM25 over names and descriptions."""
-    tools = {
-        tool.name: words(f"{tool.name} {tool.description}") for tool in Toolbox(toolsets).listed()
-    }
+    tools = described(toolsets)
     mean = sum(map(len, tools.values())) / len(tools)
     having = Counter(word for text in tools.values() for word in set(text))
     scores: dict[str, float] = dict.fromkeys(tools, 0.0)

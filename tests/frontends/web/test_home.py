@@ -29,13 +29,6 @@ def test_notes_to_check_are_counted_with_the_commits_of_their_code(
     assert "1 commit since" in page
 
 
-def test_a_question_goes_to_the_search(unchanged: Dashboard, look: Look) -> None:
-    page = look(unchanged.url)
-    page.get_by_role("searchbox").first.fill("why tantivy?")
-    page.keyboard.press("Enter")
-    page.wait_for_url("**/search?q=why+tantivy%3F")
-
-
 def test_health_is_looked_for_in_the_background(serve: Serve, look: Look, project: Path) -> None:
     (project / ".memories/facts/bad.md").write_text(
         "# Bad\n\nSee [[nowhere#at all]] and [[bm25#no]].\n"
@@ -80,9 +73,3 @@ def test_a_link_in_a_snippet_shows_the_title_or_the_words(
         page = re.sub(r"</?mark>", "", dashboard.get(path).text)
         assert said in page, path
     assert "Scores are BM25, not the old ones." in dashboard.get("/notes/facts/bm25").text
-
-
-def test_names_that_are_nearly_right_are_links(dashboard: httpx2.Client) -> None:
-    page = dashboard.get("/notes/facts/bm26")
-    assert page.status_code == 404
-    assert 'Did you mean <a class="link" href="/notes/facts/bm25">facts/bm25</a>' in page.text

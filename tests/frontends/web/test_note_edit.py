@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import re
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from memory_bank.sessions.sessions import store_observation
 
 from .conftest import Look, Serve
 from .payloads import PAYLOADS
+from .test_calls import fields
 
 URL = "/notes/facts/bm25"
 SECRET = "AKIA" + "Z7Q4WJ2XK5LM3NPR"
@@ -24,13 +24,6 @@ SECRET = "AKIA" + "Z7Q4WJ2XK5LM3NPR"
 @pytest.fixture
 def note(project: Path) -> Path:
     return project / ".memories/facts/bm25.md"
-
-
-def fields(page: str) -> dict[str, str]:
-    """Return the hidden fields of a page, and its text."""
-    found = dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)"', page))
-    text = re.search(r'<textarea id="text"[^>]*>\n(.*?)</textarea>', page, re.DOTALL)
-    return {**found, **({"text": html.unescape(text[1])} if text else {})}
 
 
 def test_a_dashboard_that_reads_has_no_forms(dashboard: httpx2.Client, note: Path) -> None:
@@ -56,23 +49,14 @@ def test_only_a_form_of_the_page_writes(writable: httpx2.Client, note: Path) -> 
     assert note.read_bytes() == before
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        (f"# BM25\n\nThe key is {SECRET}\n", "secret"),
-        ("<<<<<<< a\nx\n=======\ny\n>>>>>>> b\n", "conflict"),
-        ("---\ntype: [\n---\n# BM25\n", "front matter"),
-        ("", "must not be empty"),
-    ],
-)
-def test_a_refused_text_is_kept(writable: httpx2.Client, note: Path, text: str, said: str) -> None:
+def test_a_secret_is_not_saved_and_stays_in_the_form(writable: httpx2.Client, note: Path) -> None:
     before = note.read_bytes()
-    form = fields(writable.get(f"{URL}/edit?source=1").text)
-    answer = writable.post(f"{URL}/edit", data={**form, "text": text})
-    assert answer.status_code in {400, 422}
-    assert said in answer.text
+    form = {**fields(writable.get(f"{URL}/edit?source=1").text), "text": f"The key is {SECRET}\n"}
+    answer = writable.post(f"{URL}/edit", data=form)
+    assert answer.status_code == 422
+    assert "secret" in answer.text
     assert "Not saved" in answer.text
-    assert fields(answer.text) == {**form, "text": text, "csrf_token": fields(answer.text)["csrf_token"]}  # fmt: skip
+    assert fields(answer.text)["text"] == form["text"]
     assert note.read_bytes() == before
 
 

@@ -1,12 +1,10 @@
 from __future__ import annotations
 
 import asyncio
-import html
 import threading
 from collections.abc import Callable
 from pathlib import Path
 
-import httpx2
 import pytest
 
 from memory_bank.base.errors import BadInput
@@ -74,19 +72,6 @@ def test_without_javascript_a_link_leads_to_the_report(
     assert page.get_by_role("heading", name="Changed 2 notes").count() == 1
     page.locator(".standing > summary").click()
     assert page.get_by_label("Compare").input_value() == "main..topic"
-
-
-def test_a_wrong_range_is_said_at_the_form(project: Path, dashboard: httpx2.Client) -> None:
-    given = ("nothing..HEAD", "--output=x..HEAD", "-x", "a..b..c", "^HEAD", "H\n..HEAD", "$(id)..")
-    for one in given:
-        answer = dashboard.get("/review", params={"range": one})
-        assert answer.status_code == 400, one
-        assert 'aria-invalid="true"' in answer.text
-        assert 'id="range-problem"' in answer.text
-        assert f'value="{html.escape(one.strip())}"' in answer.text
-        assert "/review/report" not in answer.text
-        assert dashboard.get("/review/report", params={"range": one}).status_code == 400
-    assert not (project / "x").exists()
 
 
 def test_without_git_the_page_says_what_is_missing(serve: Serve, tmp_path: Path) -> None:

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import importlib.resources
-import json
 import signal
 import subprocess
 import sys
@@ -15,13 +13,6 @@ from tests import forked
 from tests.frontends.cli.conftest import environment
 
 from .conftest import Blocking, Serve
-
-
-def test_the_printed_address_is_the_right_one(serve: Serve) -> None:
-    served = serve()
-    assert urlsplit(served.url).port not in {None, 0}
-    with served.client() as client:
-        assert client.get("/").status_code == 200
 
 
 def test_people_get_the_address_with_the_token(project: Path, tmp_path: Path) -> None:
@@ -127,39 +118,3 @@ def test_a_folder_without_a_bank_gets_a_page_that_says_so(serve: Serve, tmp_path
     assert answer.status_code == 404
     assert "No .memories folder" in answer.text
     assert str(tmp_path) not in answer.text
-
-
-def test_the_package_has_what_pages_need() -> None:
-    web = importlib.resources.files("memory_bank.frontends.web")
-    for name in (
-        "style.css",
-        "app.js",
-        "theme.js",
-        "live.js",
-        "vendor/htmx.min.js",
-        "vendor/htmx.txt",
-    ):
-        assert (web / "static" / name).is_file(), name
-    assert (web / "templates" / "layout.html").is_file()
-    assert "Zero-Clause BSD" in (web / "static/vendor/htmx.txt").read_text(encoding="utf-8")
-
-
-def test_other_commands_load_nothing_of_it(project: Path) -> None:
-    code = (
-        "import json, sys\n"
-        "from memory_bank.frontends.cli.main import run\n"
-        "run(sys.argv[1:])\n"
-        "print(file=sys.stderr)\n"
-        "print(json.dumps(sorted(sys.modules)), file=sys.stderr)\n"
-    )
-    heavy = {"jinja2", "starlette", "uvicorn", "anyio", "memory_bank.frontends.web"}
-    for words in (["serve", "-h"], ["notes"]):
-        done = subprocess.run(
-            [sys.executable, "-c", code, *words],
-            cwd=project,
-            env=environment(),
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        assert heavy & set(json.loads(done.stderr.splitlines()[-1])) == set(), words
