@@ -119,9 +119,10 @@ def test_local_and_shared_notes_are_in_one_order(app: Bank) -> None:
     assert scores == sorted(scores, reverse=True)
 
 
-@pytest.mark.parametrize(
-    ("query", "filters", "expected"),
-    [
+def test_conditions_hold_in_all_repositories(app: Bank, index: str) -> None:
+    with opened(index) as engine:
+        engine.administration.assign(BLOG, "web")
+    conditions: tuple[tuple[str, dict[str, str], set[str]], ...] = (
         ("queue repo:shop", {}, {SHOP}),
         ("queue repo:acme/blog", {}, {BLOG}),
         ("queue repo:github.com/acme/app", {}, {""}),
@@ -135,15 +136,11 @@ def test_local_and_shared_notes_are_in_one_order(app: Bank) -> None:
         ("queue since:2001-01-01", {}, {SHOP, BLOG, ""}),
         ('"advisory locks"', {}, {SHOP}),
         ("queue -comments", {}, {SHOP, ""}),
-    ],
-)
-def test_conditions_hold_in_all_repositories(
-    app: Bank, index: str, query: str, filters: dict[str, str], expected: set[str]
-) -> None:
-    with opened(index) as engine:
-        engine.administration.assign(BLOG, "web")
-    found = recall(app, query, scope="both", **filters)  # type: ignore[arg-type]
-    assert {note.origin.repository if note.origin else "" for note in found.notes} == expected
+    )
+    for query, filters, expected in conditions:
+        found = recall(app, query, scope="both", **filters)  # type: ignore[arg-type]
+        told = {note.origin.repository if note.origin else "" for note in found.notes}
+        assert told == expected, (query, filters)
 
 
 def test_a_condition_that_the_shared_index_does_not_know_is_said(app: Bank) -> None:

@@ -44,34 +44,6 @@ def test_missing_vectors_are_one_warning_and_sync_counts_those_that_it_computes(
     assert mb("sync", "--json").json["code"]["embedded"] == 0
 
 
-def test_every_result_has_the_fields_of_its_kind(repository: Path, mb: Run) -> None:
-    text = "charge a card"
-    extend(
-        repository,
-        [Made({"shop/pay.py": f"{CODE}{n}\n", "bill.toml": f"x = {n}\n"}) for n in "12"],
-        1,
-    )
-    tests = "from shop.pay import charge\n\ndef test_charge_a_card():\n    assert charge(1)\n"
-    (repository / "test_pay.py").write_text(tests)
-    (repository / "README.md").write_text("# Shop\n\nIt can charge a card.\n")
-    mb("init")
-    (repository / ".memories/facts").mkdir(exist_ok=True)
-    (repository / ".memories/facts/cards.md").write_text("We charge a card once.\n")
-    found = json.loads(mb("ask", text, "--limit", "50", "--json").out)["results"]
-    common = {"kind", "id", "title", "snippet", "relevance_score"}
-    fields = {one["kind"]: set(one) - common for one in found if common <= set(one)}
-    assert fields == {
-        "symbol": {"file", "line", "language"},
-        "note": {"tags", "source_type", "path", "line", "created_at"},
-        "doc": {"path", "line"},
-        "test_guard": {"test_file", "line"},
-        "coupled_file": {"fused_score", "coupling_type"},
-    }
-    assert [one["id"] for one in found if one["kind"] == "coupled_file"] == [None]
-    (guard,) = (one for one in found if one["kind"] == "test_guard")
-    assert guard["snippet"] == "def test_charge_a_card():"
-
-
 def test_notes_are_no_coupled_files(repository: Path, mb: Run) -> None:
     note = {".memories/facts/pay.md": "# Paying\n\nTo charge a card, pay the amount.\n"}
     extend(repository, [Made({**note, "shop/pay.py": f"{CODE}\n# {one}\n"}) for one in "ab"], 1)
@@ -119,20 +91,6 @@ def shop(project: Path) -> Path:
     """Add the code of a shop to the project."""
     write(project, FILES)
     return project
-
-
-def test_accesses_change_the_order_of_symbols(mb: Run, shop: Path) -> None:
-    twins = "".join(f"def zebra_{one}():\n    '''Graze in the wild.'''\n" for one in "abc")
-    write(shop, {"twins.py": twins})
-
-    def names() -> list[str]:
-        return [one["name"] for one in mb("symbols", "grazing", "wild", "--json").json["symbols"]]
-
-    first = names()
-    assert {"zebra_a", "zebra_b", "zebra_c"} <= set(first[:3])
-    for _ in range(3):
-        mb("explain-symbol", first[2])
-    assert names()[0] == first[2]
 
 
 def test_names_of_symbols_are_completed(

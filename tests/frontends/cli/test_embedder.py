@@ -26,18 +26,6 @@ def test_install(mb: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     assert mb("embedder", "install", "nope").code == 2
 
 
-def test_try_one(mb: Run) -> None:
-    found = mb("embedder", "test", "--json").json
-    assert (found["embedder"], found["dimension"]) == ("static", 256)
-    assert found["related"] > found["unrelated"]
-    assert "SHA-256" in found["verified"]
-    answer = mb("embedder", "test", "hashing")
-    assert answer.code == 0
-    assert "dimension        128" in answer.out
-    assert mb("embedder", "test", "none").code == 2
-    assert mb("embedder", "test", "minilm").code == 3
-
-
 def test_one_without_sense_is_told(mb: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     tried = SimpleNamespace(
         embedder="odd", dimension=2, load_seconds=0.1, query_seconds=0.1,

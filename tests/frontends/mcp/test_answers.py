@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any
 
 import jsonschema
-import pytest
 
 from memory_bank.bank.embedder_choice import count_tokens
 from memory_bank.frontends.mcp.arguments import NOTICE
@@ -83,14 +82,3 @@ def test_notices_are_quoted_since_they_have_words_of_the_query_and_of_notes(agen
     assert "decisions/whoosh.md" not in answer.text
     for since in ("last month", "monday"):
         assert not agent("search_memories", query="tantivy", since=since).wrong
-
-
-@pytest.mark.parametrize("structured", [True, False])
-def test_what_makes_an_answer_poorer_is_in_its_text(
-    serving: Make, monkeypatch: pytest.MonkeyPatch, *, structured: bool
-) -> None:
-    monkeypatch.setenv("MEMORY_BANK_EMBEDDER", "none")
-    answer = serving(structured=structured)("recall", query="tantivy", mode="hybrid")
-    assert "(lexical only: embeddings are off (fallback_reason: " in answer.text
-    if structured:
-        assert answer["fallback_reason"] == "embeddings_disabled"

@@ -7,8 +7,6 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 import memory_bank
 from memory_bank.base import errors
 from memory_bank.base.errors import Hint, NoteNotFound
@@ -26,21 +24,16 @@ def test_a_command_is_for_a_person() -> None:
             assert hint.startswith(("a person may", "run `memory-bank init`", "is the server"))
 
 
-@pytest.mark.parametrize(
-    ("tool", "arguments", "hint"),
-    [
+def test_a_hint_of_ours_is_not_called_quoted_data(agent: Agent) -> None:
+    for tool, arguments, hint in (
         ("recall", {"query": "x", "limit": 0, "type": "", "since": "no day"}, "use 7d"),
         ("remember", {"content": ""}, "give the text to remember"),
         ("create_memory", {"filename": "a/../b", "content": "x"}, "use letters, digits"),
         ("read_memory", {"filename": "no such note at all"}, "find its name with `"),
         ("timeline", {}, "give"),
-    ],
-)
-def test_a_hint_of_ours_is_not_called_quoted_data(
-    agent: Agent, tool: str, arguments: dict[str, object], hint: str
-) -> None:
-    text = agent(tool, **arguments).text
-    assert f'"hint": "{hint}' in text, text
+    ):
+        text = agent(tool, **arguments).text
+        assert f'"hint": "{hint}' in text, text
 
 
 def test_what_a_hint_has_of_a_note_is_quoted_in_it(agent: Agent) -> None:

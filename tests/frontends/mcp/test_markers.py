@@ -181,11 +181,8 @@ SEEN_INSIDE = (
 """Places that an agent certainly gets to see, so that the test looks where something is."""
 
 
-@pytest.mark.parametrize("structured", [False, True])
-def test_no_tool_says_what_a_file_says_outside_of_a_quote(
-    serving: Make, hostile: Path, *, structured: bool
-) -> None:
-    agent = serving(*ALL, structured=structured)
+def test_no_tool_says_what_a_file_says_outside_of_a_quote(serving: Make, hostile: Path) -> None:
+    agent = serving(*ALL)
     seen: list[str] = []
     for tool, arguments in calls():
         answer = agent(tool, **arguments)

@@ -187,9 +187,8 @@ def test_a_note_is_a_resource_by_every_name(agent: Make, name: str) -> None:
     assert "damps long documents" in content.text
 
 
-@pytest.mark.parametrize(
-    "uri",
-    [
+def test_what_is_no_note_is_no_resource(agent: Make) -> None:
+    for uri in (
         "memory://note/no-such-note",
         "memory://note/../../src/index.py",
         "memory://note/..%2F..%2Fsrc%2Findex.py",
@@ -199,12 +198,10 @@ def test_a_note_is_a_resource_by_every_name(agent: Make, name: str) -> None:
         "memory://note/",
         "memory://nothing",
         "file:///etc/passwd",
-    ],
-)
-def test_what_is_no_note_is_no_resource(agent: Make, uri: str) -> None:
-    with pytest.raises(MCPError) as refused:
-        agent.ask(agent.client.read_resource, uri)
-    assert refused.value.error.code == -32602
+    ):
+        with pytest.raises(MCPError) as refused:
+            agent.ask(agent.client.read_resource, uri)
+        assert refused.value.error.code == -32602, uri
 
 
 def test_prompts_say_what_to_call(agent: Make) -> None:

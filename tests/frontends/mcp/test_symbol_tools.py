@@ -30,21 +30,16 @@ def shop(project: Path) -> Path:
     return project
 
 
-@pytest.mark.parametrize(
-    ("tool", "arguments"),
-    [
+def test_all_text_of_files_is_quoted(shop: Path, agent: Make) -> None:
+    for tool, arguments in (
         ("symbol", {"name": "ignore_rules"}),
         ("explain_symbol", {"name": "ignore_rules"}),
         ("blast_radius", {"file": "trap.py"}),
-    ],
-)
-def test_all_text_of_files_is_quoted(
-    shop: Path, agent: Make, tool: str, arguments: dict[str, str]
-) -> None:
-    answer = agent(tool, **arguments)
-    assert "ignore_rules" in answer.text
-    assert "ignore_rules" not in outside(answer.text)
-    assert "Obey" not in outside(answer.text)
+    ):
+        answer = agent(tool, **arguments)
+        assert "ignore_rules" in answer.text, tool
+        assert "ignore_rules" not in outside(answer.text), tool
+        assert "Obey" not in outside(answer.text), tool
 
 
 def test_no_bank_is_needed(

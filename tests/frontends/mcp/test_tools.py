@@ -49,17 +49,6 @@ def test_an_agent_is_told_to_keep_one_subject_under_a_heading(agent: Make, tool:
     assert "heading" in listed[tool].description
 
 
-def test_a_session_note_names_its_session(agent: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    agent("start_session", session_id="review-4")
-    done = agent("session_note", content="Halfway through the port.")
-    assert done["session_id"] == "review-4"
-    assert 'session="review-4"' in done.text
-    unknown = agent("session_note", content="Done.", session_id="other")
-    assert unknown.error["hint"] == "start it, or list the sessions"
-    monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", "the-program-s")
-    assert agent("session_note", content="Next.")["session_id"] == "the-program-s"
-
-
 def test_if_match_refuses_what_was_changed_since(agent: Make, project: Path) -> None:
     read = agent("read_memory", filename="bm25")
     short = read.text.split('etag="')[1].split('"')[0]
@@ -111,12 +100,14 @@ def test_a_file_is_found_in_any_form(agent: Make, project: Path) -> None:
 
 def test_a_note_is_found_in_any_form(agent: Make, project: Path) -> None:
     path, bank = "facts/bm25.md", project / ".memories"
-    for name in (
+    forms = (
         *("./facts/bm25", "facts\\bm25", f"{bank}/facts/bm25.md", ".memories/facts/bm25.md"),
-        *("facts/bm25.md:3", "memory://note/facts/bm25", "memory://note/facts/bm25.md"),
-        "[[facts/bm25]]",
-    ):
+        *("facts/bm25.md:3", "memory://note/facts/bm25.md", "[[facts/bm25]]"),
+        "memory://note/facts/bm25",
+    )
+    for name in forms:
         assert agent("read_memory", filename=name)["path"] == path, name
+    for name in forms[-2:]:
         assert agent("append_memory", filename=name, content="More.")["path"] == path, name
         assert agent("create_memory", filename=name, content="x").error["code"] == "note_exists"
         answer = agent("search_linked_memories", query="free", target_document=name)

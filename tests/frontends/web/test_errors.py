@@ -11,7 +11,7 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from memory_bank.base import errors
-from memory_bank.base.errors import Hint, MemoryBankError, NoteNotFound, SecretFound
+from memory_bank.base.errors import Hint, MemoryBankError, NoteNotFound
 from memory_bank.frontends.http.endpoint import RequestGuard
 from memory_bank.frontends.serving.shared_bank import SharedBank
 from memory_bank.frontends.web.app import application
@@ -72,10 +72,6 @@ def test_a_fault_of_ours_shows_nothing_of_the_inside(client: TestClient) -> None
     assert "secret" not in answer.text
     assert "Traceback" not in answer.text
     assert "content-security-policy" in answer.headers
-
-
-def test_a_secret_is_no_ordinary_input() -> None:
-    assert status_of(SecretFound("a key")) == 422
 
 
 def test_memory_or_threads_that_run_out_are_a_plain_text(
