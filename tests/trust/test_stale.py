@@ -15,6 +15,8 @@ from memory_bank.trust import stale
 from memory_bank.trust.stale_report import Citation, StaleReport
 from tests.git.history_builder import Made, extend, make, run
 
+MakeProject = Callable[..., Path]
+
 CHARGE = '''def charge(order, tries=3):
     """Charge it."""
     for _ in range(tries):
@@ -30,7 +32,7 @@ EDITED = ORDERS.replace("range(tries)", "range(tries + 1)")
 
 
 @pytest.fixture
-def project(homes: Iterator[Path]) -> Callable[..., Path]:
+def project(homes: Iterator[Path]) -> MakeProject:
     def made(*commits: Made) -> Path:
         return make(next(homes), commits)
 
@@ -57,14 +59,12 @@ def subjects(root: Path, commits: Sequence[str]) -> list[str]:
 CHARGED, LIMITED = "src/orders.py#charge", "src/orders.py#LIMIT"
 
 
-def test_nothing_is_stale_before_the_code_changes(project: Callable[..., Path]) -> None:
+def test_nothing_is_stale_before_the_code_changes(project: MakeProject) -> None:
     root = project(FIRST, Made({"README": "other\n"}))
     assert states(root) == {CHARGED: "fresh", LIMITED: "fresh"}
 
 
-def test_a_changed_symbol_is_named_with_the_commit_that_did_it(
-    project: Callable[..., Path],
-) -> None:
+def test_a_changed_symbol_is_named_with_the_commit_that_did_it(project: MakeProject) -> None:
     root = project(
         FIRST, Made({"README": "x"}), Made({"src/orders.py": EDITED}), Made({"README": "y"})
     )
@@ -82,9 +82,7 @@ def test_a_changed_symbol_is_named_with_the_commit_that_did_it(
     assert report[LIMITED].state == "fresh"
 
 
-def test_a_document_outside_of_the_bank_is_tracked_as_any_other_file(
-    project: Callable[..., Path],
-) -> None:
+def test_a_document_outside_of_the_bank_is_tracked_as_any_other_file(project: MakeProject) -> None:
     head = "---\nfile_refs: [docs/guide.md, docs/old.md, facts/gone.md]\n---\n"
     note = f"{head}# Docs\n\n`Guide`: see [the plan](../../PLAN.md) and [[facts/never.md]].\n"
     docs = {"docs/guide.md": "# Guide\n", "docs/old.md": "# Old\n", "PLAN.md": "# Plan\n"}
@@ -112,9 +110,7 @@ def test_a_document_outside_of_the_bank_is_tracked_as_any_other_file(
     ],
     ids=["comment", "reformat", "moved down", "comment behind"],
 )
-def test_layout_comments_and_place_do_not_count(
-    project: Callable[..., Path], old: str, new: str
-) -> None:
+def test_layout_comments_and_place_do_not_count(project: MakeProject, old: str, new: str) -> None:
     changed = ORDERS.replace(old, new)
     assert changed != ORDERS
     assert states(project(FIRST, Made({"src/orders.py": changed}))) == {
@@ -123,9 +119,7 @@ def test_layout_comments_and_place_do_not_count(
     }
 
 
-def test_a_method_that_is_no_longer_the_first_or_last_is_the_same(
-    project: Callable[..., Path],
-) -> None:
+def test_a_method_that_is_no_longer_the_first_or_last_is_the_same(project: MakeProject) -> None:
     one = "    def one(self):\n        if self:\n            return 1\n"
     two = "    def two(self):\n        return 2\n"
     note = "[[a.py#A.one]]\n"
@@ -139,7 +133,7 @@ def test_a_method_that_is_no_longer_the_first_or_last_is_the_same(
         assert states(root) == {"a.py#A.one": "fresh"}
 
 
-def test_only_the_section_that_was_edited_is_fresh_again(project: Callable[..., Path]) -> None:
+def test_only_the_section_that_was_edited_is_fresh_again(project: MakeProject) -> None:
     code = EDITED.replace("LIMIT = 10", "LIMIT = 12")
     root = project(
         FIRST,
@@ -149,7 +143,7 @@ def test_only_the_section_that_was_edited_is_fresh_again(project: Callable[..., 
     assert states(root) == {CHARGED: "changed", LIMITED: "fresh"}
 
 
-def test_an_edit_that_is_not_committed_counts_as_of_now(project: Callable[..., Path]) -> None:
+def test_an_edit_that_is_not_committed_counts_as_of_now(project: MakeProject) -> None:
     root = project(FIRST, Made({"src/orders.py": EDITED}))
     note = root / ".memories" / "orders.md"
     note.write_text(NOTE.replace("three times", "four times"))
@@ -160,7 +154,7 @@ def test_an_edit_that_is_not_committed_counts_as_of_now(project: Callable[..., P
     assert report["src/orders.py#refund"].state == "fresh"
 
 
-def test_uncommitted_code_counts_with_worktree_only(project: Callable[..., Path]) -> None:
+def test_uncommitted_code_counts_with_worktree_only(project: MakeProject) -> None:
     root = project(FIRST)
     (root / "src/orders.py").write_text(EDITED)
     assert states(root)[CHARGED] == "fresh"
@@ -171,9 +165,7 @@ def test_uncommitted_code_counts_with_worktree_only(project: Callable[..., Path]
     assert by_target(found(root, worktree=True))[LIMITED].fix == "src/shop.py#LIMIT"
 
 
-def test_a_part_of_a_file_that_is_no_code_stands_for_the_file(
-    project: Callable[..., Path],
-) -> None:
+def test_a_part_of_a_file_that_is_no_code_stands_for_the_file(project: MakeProject) -> None:
     note = "[[conf.yml#port]] [[data.csv#two]] [[src/orders.py#L3]]\n"
     first = Made(
         {**FIRST.texts, "conf.yml": "port: 1\n", "data.csv": "1\n", ".memories/n.md": note}
@@ -191,7 +183,7 @@ def test_a_part_of_a_file_that_is_no_code_stands_for_the_file(
     assert report["src/orders.py#L3"].fix == "shop/orders.py#L3"
 
 
-def test_a_symbolic_link_is_compared_by_its_target(project: Callable[..., Path]) -> None:
+def test_a_symbolic_link_is_compared_by_its_target(project: MakeProject) -> None:
     root = project(FIRST)
     (root / "link.py").symlink_to("src/orders.py")
     (root / ".memories/n.md").write_text("[[link.py]]\n")
@@ -203,7 +195,7 @@ def test_a_symbolic_link_is_compared_by_its_target(project: Callable[..., Path])
     assert states(root, worktree=True)["link.py"] == "touched"
 
 
-def test_a_renamed_file_is_followed(project: Callable[..., Path]) -> None:
+def test_a_renamed_file_is_followed(project: MakeProject) -> None:
     root = project(FIRST, Made(renames=[("src/orders.py", "shop/sales.py")]))
     report = by_target(found(root))
     assert (report[CHARGED].state, report[CHARGED].fix) == ("moved", "shop/sales.py#charge")
@@ -211,9 +203,7 @@ def test_a_renamed_file_is_followed(project: Callable[..., Path]) -> None:
     assert [one.id for one in report[CHARGED].commits] == [run(root, "rev-parse", "HEAD").strip()]
 
 
-def test_a_file_that_was_renamed_twice_and_then_changed_is_changed(
-    project: Callable[..., Path],
-) -> None:
+def test_a_file_that_was_renamed_twice_and_then_changed_is_changed(project: MakeProject) -> None:
     root = project(
         FIRST,
         Made(renames=[("src/orders.py", "src/sales.py")]),
@@ -226,7 +216,7 @@ def test_a_file_that_was_renamed_twice_and_then_changed_is_changed(
     assert (report[LIMITED].state, report[LIMITED].fix) == ("moved", "shop/sales.py#LIMIT")
 
 
-def test_a_symbol_that_moved_between_files_is_followed(project: Callable[..., Path]) -> None:
+def test_a_symbol_that_moved_between_files_is_followed(project: MakeProject) -> None:
     without = ORDERS.replace(CHARGE, "from src.paying import charge\n")
     root = project(
         FIRST, Made({"src/orders.py": without, "src/paying.py": f"import time\n\n\n{CHARGE}"})
@@ -236,7 +226,7 @@ def test_a_symbol_that_moved_between_files_is_followed(project: Callable[..., Pa
     assert len(charged.commits) == 1
 
 
-def test_code_that_left_a_file_before_its_rename_is_followed(project: Callable[..., Path]) -> None:
+def test_code_that_left_a_file_before_its_rename_is_followed(project: MakeProject) -> None:
     other = CHARGE.replace("order.pay()", "order.pay(tries)")
     root = project(
         FIRST,
@@ -252,7 +242,7 @@ def test_code_that_left_a_file_before_its_rename_is_followed(project: Callable[.
     assert (charged.state, charged.fix) == ("moved", "shop/paying.py#charge")
 
 
-def test_the_new_target_is_written_as_the_old_one_was(project: Callable[..., Path]) -> None:
+def test_the_new_target_is_written_as_the_old_one_was(project: MakeProject) -> None:
     note = (
         "---\nfile_refs: [../lib/k.py, src/orders.py]\n---\n"
         "[[src/orders.py#charge]] [a](../src/orders.py#LIMIT) [b](../../lib/k.py#refund)\n"
@@ -270,14 +260,14 @@ def test_the_new_target_is_written_as_the_old_one_was(project: Callable[..., Pat
     }
 
 
-def test_a_repository_without_commits_says_so(project: Callable[..., Path]) -> None:
+def test_a_repository_without_commits_says_so(project: MakeProject) -> None:
     root = project()
     (root / ".memories").mkdir()
     with pytest.raises(BadInput, match="no commits yet"):
         found(root)
 
 
-def test_a_renamed_symbol_is_followed(project: Callable[..., Path]) -> None:
+def test_a_renamed_symbol_is_followed(project: MakeProject) -> None:
     recursive = ORDERS.replace("    return False\n", "    return charge(order, tries - 1)\n")
     root = project(
         Made({**FIRST.texts, "src/orders.py": recursive}),
@@ -288,7 +278,7 @@ def test_a_renamed_symbol_is_followed(project: Callable[..., Path]) -> None:
 
 
 def test_a_function_that_moves_to_another_class_or_name_is_followed_if_it_calls_something(
-    project: Callable[..., Path],
+    project: MakeProject,
 ) -> None:
     route = "    def route(self):\n        def inner(f):\n            return self.add(f)\n        return inner\n"
     plain = "    def plain(self):\n        return self\n"
@@ -310,7 +300,7 @@ def test_a_function_that_moves_to_another_class_or_name_is_followed_if_it_calls_
     assert report["a.py#A.plain"].state == "gone"
 
 
-def test_a_function_inside_another_follows_that(project: Callable[..., Path]) -> None:
+def test_a_function_inside_another_follows_that(project: MakeProject) -> None:
     test = "def test_get({self}):\n    def index():\n        return 'one'\n    run({self}index)\n"
     inside = "".join(f"    {line}\n" for line in test.format(self="self, ").splitlines())
     note = "[[a.py#Case.test_get.index]]\n"
@@ -322,7 +312,7 @@ def test_a_function_inside_another_follows_that(project: Callable[..., Path]) ->
     assert (one.state, one.fix) == ("renamed", "b.py#test_get.index")
 
 
-def test_a_symbol_that_is_deleted_is_gone(project: Callable[..., Path]) -> None:
+def test_a_symbol_that_is_deleted_is_gone(project: MakeProject) -> None:
     root = project(
         FIRST, Made({"src/orders.py": ORDERS.replace(CHARGE, "")}), Made({"README": "z"})
     )
@@ -331,12 +321,12 @@ def test_a_symbol_that_is_deleted_is_gone(project: Callable[..., Path]) -> None:
     assert [one.id for one in charged.commits] == [run(root, "rev-parse", "HEAD~1").strip()]
 
 
-def test_a_deleted_file_is_gone(project: Callable[..., Path]) -> None:
+def test_a_deleted_file_is_gone(project: MakeProject) -> None:
     root = project(FIRST, Made({}, removed=["src/orders.py"]))
     assert states(root) == {CHARGED: "gone", LIMITED: "gone"}
 
 
-def test_files_are_cited_by_links_and_references(project: Callable[..., Path]) -> None:
+def test_files_are_cited_by_links_and_references(project: MakeProject) -> None:
     note = (
         "---\nfile_refs: [./src/orders.py, data.csv]\nsymbol_refs: [refund]\n---\n"
         "[[src/]] [[README]] [x](../src/orders.py#L3) [[symbol:charge]] [[person:ann]] [[planned.py]]"
@@ -362,7 +352,7 @@ def test_files_are_cited_by_links_and_references(project: Callable[..., Path]) -
     }
 
 
-def test_a_symbol_cited_by_name_is_fresh_in_any_file(project: Callable[..., Path]) -> None:
+def test_a_symbol_cited_by_name_is_fresh_in_any_file(project: MakeProject) -> None:
     first = Made({"a.py": CHARGE, ".memories/n.md": "[[symbol:charge]]\n"})
     root = project(first, Made(renames=[("a.py", "b.py")]))
     assert states(root) == {"symbol:charge": "fresh"}
@@ -372,7 +362,7 @@ def test_a_symbol_cited_by_name_is_fresh_in_any_file(project: Callable[..., Path
 
 
 def test_code_that_changed_on_the_other_side_of_a_merge_makes_a_note_stale(
-    project: Callable[..., Path],
+    project: MakeProject,
 ) -> None:
     changed = NOTE.replace("three times", "thrice")
     root = project(
@@ -386,7 +376,7 @@ def test_code_that_changed_on_the_other_side_of_a_merge_makes_a_note_stale(
     assert [one.id for one in charged.commits] == [run(root, "rev-parse", "HEAD^1").strip()]
 
 
-def test_a_change_that_only_a_merge_made_names_the_merge(project: Callable[..., Path]) -> None:
+def test_a_change_that_only_a_merge_made_names_the_merge(project: MakeProject) -> None:
     root = project(
         FIRST,
         Made({"README": "one"}, parents=[1]),
@@ -398,7 +388,7 @@ def test_a_change_that_only_a_merge_made_names_the_merge(project: Callable[..., 
     assert [one.id for one in charged.commits] == [run(root, "rev-parse", "HEAD").strip()]
 
 
-def test_a_renamed_note_keeps_its_date(project: Callable[..., Path]) -> None:
+def test_a_renamed_note_keeps_its_date(project: MakeProject) -> None:
     root = project(
         FIRST,
         Made({"src/orders.py": EDITED}),
@@ -414,7 +404,7 @@ def test_a_renamed_note_keeps_its_date(project: Callable[..., Path]) -> None:
 )
 @pytest.mark.parametrize("committed", [True, False])
 def test_another_heading_does_not_make_a_section_fresh(
-    project: Callable[..., Path], old: str, new: str, *, committed: bool
+    project: MakeProject, old: str, new: str, *, committed: bool
 ) -> None:
     changed = EDITED.replace("LIMIT = 10", "LIMIT = 11")
     renamed = Made({".memories/orders.md": NOTE.replace(old, new, 1)})
@@ -424,13 +414,13 @@ def test_another_heading_does_not_make_a_section_fresh(
     assert states(root) == {CHARGED: "changed", LIMITED: "changed"}
 
 
-def test_another_text_below_another_heading_is_a_change(project: Callable[..., Path]) -> None:
+def test_another_text_below_another_heading_is_a_change(project: MakeProject) -> None:
     text = NOTE.replace("# Orders\n\nTried three", "# All\n\nTried four")
     root = project(FIRST, Made({"src/orders.py": EDITED}), Made({".memories/orders.md": text}))
     assert states(root)[CHARGED] == "fresh"
 
 
-def test_tags_do_not_make_a_note_fresh(project: Callable[..., Path]) -> None:
+def test_tags_do_not_make_a_note_fresh(project: MakeProject) -> None:
     note = "---\ntags: [a]\nfile_refs: [src/orders.py]\n---\nText on `tries`.\n"
     root = project(
         Made({"src/orders.py": ORDERS, ".memories/n.md": note}),
@@ -446,9 +436,7 @@ def verified(commit: str) -> str:
     return f"---\nverified_commit: {commit}\n---\n{NOTE}"
 
 
-def test_a_confirmed_note_is_fresh_until_the_code_changes_again(
-    project: Callable[..., Path],
-) -> None:
+def test_a_confirmed_note_is_fresh_until_the_code_changes_again(project: MakeProject) -> None:
     root = project(FIRST, Made({"src/orders.py": EDITED}))
     head = run(root, "rev-parse", "HEAD").strip()
     (root / ".memories/orders.md").write_text(verified(head))
@@ -462,7 +450,7 @@ def test_a_confirmed_note_is_fresh_until_the_code_changes_again(
 
 
 def test_a_verified_commit_that_a_squash_dropped_falls_back_and_says_so(
-    project: Callable[..., Path],
+    project: MakeProject,
 ) -> None:
     root = project(FIRST, Made({"src/orders.py": EDITED}, parents=[1]))
     dropped = run(root, "rev-parse", "HEAD").strip()
@@ -481,7 +469,7 @@ def test_a_verified_commit_that_a_squash_dropped_falls_back_and_says_so(
     assert charged.remark
 
 
-def test_a_verified_commit_may_be_anything(project: Callable[..., Path]) -> None:
+def test_a_verified_commit_may_be_anything(project: MakeProject) -> None:
     for odd in ("--help", "12", "HEAD", "'{}'", "0" * 40):
         root = project(
             Made({**FIRST.texts, ".memories/orders.md": verified(odd)}),
@@ -492,7 +480,7 @@ def test_a_verified_commit_may_be_anything(project: Callable[..., Path]) -> None
         assert charged.remark
 
 
-def test_a_range_lists_citations_of_what_it_changes(project: Callable[..., Path]) -> None:
+def test_a_range_lists_citations_of_what_it_changes(project: MakeProject) -> None:
     root = project(
         FIRST,
         Made({"src/orders.py": EDITED}),
@@ -505,11 +493,8 @@ def test_a_range_lists_citations_of_what_it_changes(project: Callable[..., Path]
     assert found(root, "HEAD~1..").base == run(root, "rev-parse", "HEAD~1").strip()
 
 
-def test_a_range_starts_where_the_branches_part(project: Callable[..., Path]) -> None:
-    root = project(
-        FIRST,
-        Made({"src/orders.py": ORDERS.replace("LIMIT = 10", "LIMIT = 11")}),
-    )
+def test_a_range_starts_where_the_branches_part(project: MakeProject) -> None:
+    root = project(FIRST, Made({"src/orders.py": ORDERS.replace("LIMIT = 10", "LIMIT = 11")}))
     limit = run(root, "rev-parse", "main").strip()
     run(root, "branch", "-m", "main", "topic")
     run(root, "checkout", "-q", "-b", "main", "topic~1")
@@ -519,24 +504,21 @@ def test_a_range_starts_where_the_branches_part(project: Callable[..., Path]) ->
     assert [one.target for one in found(root, "topic..main").stale] == [CHARGED]
 
 
-def test_a_note_that_the_range_itself_updates_is_not_listed_as_stale(
-    project: Callable[..., Path],
-) -> None:
+def test_a_note_that_the_range_itself_updates_is_not_listed_as_stale(project: MakeProject) -> None:
     root = project(
-        FIRST,
-        Made({"src/orders.py": EDITED, ".memories/orders.md": NOTE.replace("three", "four")}),
+        FIRST, Made({"src/orders.py": EDITED, ".memories/orders.md": NOTE.replace("three", "four")})
     )
     assert found(root, "HEAD~1..HEAD").stale == ()
 
 
 @pytest.mark.parametrize("odd", ["--output=x", "nothing..HEAD", "HEAD..--all", "a\nb"])
-def test_a_range_is_no_option(project: Callable[..., Path], odd: str) -> None:
+def test_a_range_is_no_option(project: MakeProject, odd: str) -> None:
     with pytest.raises(BadInput):
         found(project(FIRST), odd)
 
 
 def test_a_shallow_clone_says_what_it_cannot_know(
-    project: Callable[..., Path], homes: Iterator[Path]
+    project: MakeProject, homes: Iterator[Path]
 ) -> None:
     root = project(FIRST, Made({"src/orders.py": EDITED}), Made({"README": "n"}))
     clone = next(homes)
@@ -559,7 +541,7 @@ def test_outside_git_it_says_so(homes: Iterator[Path]) -> None:
         found(place.parent)
 
 
-def test_other_languages_are_followed_too(project: Callable[..., Path]) -> None:
+def test_other_languages_are_followed_too(project: MakeProject) -> None:
     code = "export function send(to) {\n  return post(to, 1);\n}\n"
     texts: Mapping[str, str] = {"lib/mail.js": code, ".memories/n.md": "[[lib/mail.js#send]]\n"}
     root = project(
@@ -571,7 +553,7 @@ def test_other_languages_are_followed_too(project: Callable[..., Path]) -> None:
     assert states(root) == {"lib/mail.js#send": "changed"}
 
 
-def test_git_status_stays_empty(project: Callable[..., Path]) -> None:
+def test_git_status_stays_empty(project: MakeProject) -> None:
     root = project(FIRST, Made({"src/orders.py": EDITED}))
     found(root)
     assert run(root, "status", "--porcelain") == ""
@@ -592,7 +574,7 @@ WHOLE = Made({"src/orders.py": ORDERS, ".memories/n.md": FILE_NOTE})
     ],
 )
 def test_a_cited_file_is_stale_if_what_the_note_names_in_it_changed(
-    project: Callable[..., Path], code: str, state: str, names: tuple[str, ...]
+    project: MakeProject, code: str, state: str, names: tuple[str, ...]
 ) -> None:
     root = project(WHOLE, Made({"src/orders.py": f"{ORDERS}\nOTHER = 1\n"}))
     extend(root, [Made({"src/orders.py": code})], 2)
@@ -607,9 +589,7 @@ def test_a_cited_file_is_stale_if_what_the_note_names_in_it_changed(
     assert [one.state for one in ranged] == [state]
 
 
-def test_a_cited_file_that_moved_and_changed_elsewhere_is_moved(
-    project: Callable[..., Path],
-) -> None:
+def test_a_cited_file_that_moved_and_changed_elsewhere_is_moved(project: MakeProject) -> None:
     root = project(WHOLE, Made(renames=[("src/orders.py", "shop/orders.py")]))
     extend(root, [Made({"shop/orders.py": ORDERS.replace("order.keep()", "order.drop()")})], 2)
     (one,) = found(root).citations
@@ -618,9 +598,7 @@ def test_a_cited_file_that_moved_and_changed_elsewhere_is_moved(
     assert found(root).citations[0].names == ("LIMIT",)
 
 
-def test_the_section_of_a_link_says_what_is_named_of_the_file(
-    project: Callable[..., Path],
-) -> None:
+def test_the_section_of_a_link_says_what_is_named_of_the_file(project: MakeProject) -> None:
     note = "# Orders\n\n`LIMIT`\n\n## One\n\n`charge`: [[src/orders.py]]\n\n## Two\n\n[[src/orders.py#L3]]\n"
     root = project(Made({"src/orders.py": ORDERS, ".memories/n.md": note}))
     extend(root, [Made({"src/orders.py": ORDERS.replace("10", "20")})], 1)
@@ -628,7 +606,7 @@ def test_the_section_of_a_link_says_what_is_named_of_the_file(
 
 
 def test_a_note_that_a_tool_wrote_can_become_stale_before_it_is_committed(
-    project: Callable[..., Path],
+    project: MakeProject,
 ) -> None:
     root = project(FIRST)
     with open_bank(root / ".memories", settings={"memory.embedder": "none"}) as bank:
@@ -650,7 +628,7 @@ def test_a_note_that_a_tool_wrote_can_become_stale_before_it_is_committed(
 
 
 def test_a_note_that_git_does_not_know_is_compared_with_its_confirmation(
-    project: Callable[..., Path],
+    project: MakeProject,
 ) -> None:
     root = project(FIRST, Made({"src/orders.py": ORDERS.replace("10", "20")}))
     head = run(root, "rev-parse", "HEAD~1").strip()
