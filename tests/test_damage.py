@@ -24,10 +24,7 @@ Opening = Callable[..., Bank]
 
 
 @pytest.fixture
-def bank(
-    folder: Path,
-    opening: Opening,
-) -> Bank:
+def bank(folder: Path, opening: Opening) -> Bank:
     """Open a bank with every kind of derived file: words, whole notes and vectors."""
     for number in range(6):
         text = (

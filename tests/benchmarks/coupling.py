@@ -170,9 +170,7 @@ def table(repositories: Sequence[Repository]) -> str:
     return "\n".join(lines)
 
 
-def _held_out(
-    rows: Sequence[tuple[int, int, str, Sequence[PathPair]]],
-) -> Iterator[frozenset[str]]:
+def _held_out(rows: Sequence[tuple[int, int, str, Sequence[PathPair]]]) -> Iterator[frozenset[str]]:
     """Yield the files of commits, oldest first, under their names before all of these."""
     former: dict[str, str] = {}
     for *_, changes in reversed(rows):

@@ -23,12 +23,7 @@ from tests.benchmarks.rivals import makers
 DEPTH = 10
 WAYS = ("lexical", "semantic", "hybrid", "rrf")
 """How the product is asked: its modes, and `hybrid` by reciprocal rank fusion."""
-COLUMNS = {
-    "R@1": "recall@1",
-    "R@5": "recall@5",
-    "NDCG@10": "ndcg@10",
-    "MRR": "mrr",
-}
+COLUMNS = {"R@1": "recall@1", "R@5": "recall@5", "NDCG@10": "ndcg@10", "MRR": "mrr"}
 HEADING = (
     f"| work | asked by | {' | '.join(COLUMNS)} | ms |\n|---|---|{'---|' * (len(COLUMNS) + 1)}"
 )

@@ -16,14 +16,7 @@ from memory_bank.shared.engines.base import (
     open_engine,
 )
 from memory_bank.shared.word_weights import number_of
-from tests.shared.conftest import (
-    BANK,
-    DIMENSION,
-    EMBEDDER,
-    note,
-    passage,
-    publish,
-)
+from tests.shared.conftest import BANK, DIMENSION, EMBEDDER, note, passage, publish
 from tests.shared.conftest import empty_database as empty_database  # noqa: PLC0414  (a fixture)
 from tests.shared.conftest import server as server  # noqa: PLC0414  (a fixture)
 from tests.shared.test_postgres import BLOG, SHOP, asked, found

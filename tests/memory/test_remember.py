@@ -244,8 +244,7 @@ def test_a_note_is_named_by_its_first_words_in_any_script(
 
 
 @pytest.mark.parametrize(
-    ("kind", "place"),
-    [("decision", "decisions"), ("journal", "journal"), ("my_type", "my-type")],
+    ("kind", "place"), [("decision", "decisions"), ("journal", "journal"), ("my_type", "my-type")]
 )
 def test_a_type_has_its_folder(bank: Bank, kind: str, place: str) -> None:
     assert remember(bank, "text", type=kind).path == f"{place}/text.md"

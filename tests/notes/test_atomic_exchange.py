@@ -156,10 +156,7 @@ def test_what_is_saved_while_a_note_moves_away_stays(
         return real(file, expected)
 
     monkeypatch.setattr(files, "is_unchanged", unchanged)
-    changes = [
-        JournalEntry("b.md", b"old", files.ABSENT),
-        JournalEntry("a.md", None, etag(b"old")),
-    ]
+    changes = [JournalEntry("b.md", b"old", files.ABSENT), JournalEntry("a.md", None, etag(b"old"))]
     with store.writing(), pytest.raises(Conflict):
         store.apply(changes)
     assert (tmp_path / "a.md").read_text() == "theirs"

@@ -64,10 +64,7 @@ def outside(parts: list[Part]) -> list[str]:
 
 def everything(parts: list[Part]) -> set[str]:
     inside = [part for part in parts if isinstance(part, ConflictingChange)]
-    return {
-        *outside(parts),
-        *(line for one in inside for side in one for line in side),
-    }
+    return {*outside(parts), *(line for one in inside for side in one for line in side)}
 
 
 @given(histories())

@@ -40,10 +40,7 @@ def scripts(shop: Path) -> Path:
 def below(table: SymbolTable) -> dict[str, tuple[str, list[str]]]:
     """Return the files of bin, with their languages and symbols."""
     return {
-        path: (
-            one.language,
-            [row.symbol.name for row in table.symbols("f.path = ?", path)],
-        )
+        path: (one.language, [row.symbol.name for row in table.symbols("f.path = ?", path)])
         for path, one in table.files().items()
         if path.startswith("bin/")
     }

@@ -152,7 +152,7 @@ def test_reasons_fall_into_groups_that_fill_the_bar() -> None:
         ]
     )
     assert [(one.group, round(one.start, 2), round(one.share, 2)) for one in found.parts] == [
-        *(("words", 0.0, 0.53), ("meaning", 0.53, 0.27), ("boosts", 0.8, 0.2)),
+        *(("words", 0.0, 0.53), ("meaning", 0.53, 0.27), ("boosts", 0.8, 0.2))
     ]
     assert [one.source for one in found.factors] == ["recency"]
     lowered = why([Reason("keyword", "its words", 0.4), Reason("stale", "it changed", 0.5)])

@@ -101,11 +101,7 @@ def deeds(store: Store) -> dict[str, Callable[[int], object]]:
 @pytest.mark.parametrize("where", ["sub", ".trash"])
 @pytest.mark.parametrize(
     "rounds",
-    [
-        15,
-        pytest.param(50, marks=pytest.mark.slow),
-        pytest.param(1000, marks=pytest.mark.torture),
-    ],
+    [15, pytest.param(50, marks=pytest.mark.slow), pytest.param(1000, marks=pytest.mark.torture)],
 )
 def test_nothing_outside_is_read_or_made(tmp_path: Path, where: str, rounds: int) -> None:
     root, outside = tmp_path.resolve() / "bank", tmp_path / "outside"

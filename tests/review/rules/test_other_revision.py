@@ -60,10 +60,7 @@ def _by_rule(found: tuple[Finding, ...]) -> Found:
 
 def test_rules_see_the_notes_the_files_and_the_moves_of_the_revision(history: Path) -> None:
     found = found_at(history, "broken")
-    assert found["missing-file-ref"] == [
-        ("decisions/tantivy.md", "src/build.py"),
-        ("new.md", None),
-    ]
+    assert found["missing-file-ref"] == [("decisions/tantivy.md", "src/build.py"), ("new.md", None)]
     assert ("decisions/tantivy.md", "facts/rank") in found["moved-link"]
     assert [path for path, _ in found["generated-file"]] == [".trash/old.md"]
     assert [path for path, _ in found["agent-command"]] == ["new.md"]
