@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any, NamedTuple
@@ -18,8 +17,6 @@ from memory_bank.notes.characters import BREAK
 Rule = Callable[[StateBlock, int, int, bool], bool]
 
 # str.splitlines also splits at \v, \f, U+2028 and others, which Markdown does not.
-NEWLINE = re.compile(r"\r\n|\r|\n")
-
 MAX_LINES = 200_000
 
 MAX_MARKS = 200_000
@@ -65,8 +62,8 @@ class Blocks(NamedTuple):
 
 def parse_blocks(text: str) -> Blocks:
     """Parse the blocks of a Markdown text with any line ends; none if it exceeds a limit."""
-    starts = [0, *(found.end() for found in NEWLINE.finditer(text))]
-    source = NEWLINE.sub("\n", text) if "\r" in text else text
+    starts = [0, *(found.end() for found in BREAK.finditer(text))]
+    source = BREAK.sub("\n", text) if "\r" in text else text
     source = source.replace("\0", "\ufffd")
     if unread := exceeded_limit(source, len(starts)):
         return Blocks(source, starts, [], {}, unread)

@@ -17,11 +17,10 @@ from urllib.parse import unquote
 
 from memory_bank.base.dates import in_name, to_datetime
 from memory_bank.base.plugins import pattern
+from memory_bank.notes.characters import BREAK
 from memory_bank.notes.names import name_of, record_name
 from memory_bank.notes.note import Note, NoteLink, NoteSection
 from memory_bank.notes.relations import as_type
-
-_NEWLINE = pattern(r"\r\n|\n|\r")
 
 _HEADING = pattern(r"#{1,6}[ \t]+(.*)")
 
@@ -127,7 +126,7 @@ class _RecordParser:
     def lines(self, body: str) -> Iterator[str]:
         """Yield the lines of a body; references in its status become typed links."""
         section, fence = "", ""
-        for line in _NEWLINE.split(body):
+        for line in BREAK.split(body):
             bare = line.strip()
             if bare.startswith(("```", "~~~")):
                 fence = "" if fence and bare.startswith(fence) else fence or bare[:3]
@@ -314,7 +313,7 @@ def says_nothing(section: NoteSection) -> bool:
     plain = re.sub(rf"\A{_NO_WORD}", "", name.lower())
     if section.level > 1 and _NUMBERED.sub("", plain).rstrip(": ") in {"status", "date"}:
         return True
-    lines = [line.strip() for line in _NEWLINE.split(section.text)]
+    lines = [line.strip() for line in BREAK.split(section.text)]
     return section.level == 1 and all(
         not line or _HEADING.fullmatch(line) or _FIELD.fullmatch(line) for line in lines
     )

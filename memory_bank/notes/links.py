@@ -11,7 +11,8 @@ from urllib.parse import quote, unquote
 
 from memory_bank.base.errors import BadInput
 from memory_bank.base.plugins import pattern
-from memory_bank.notes.blocks import NEWLINE, parse_blocks
+from memory_bank.notes.blocks import parse_blocks
+from memory_bank.notes.characters import BREAK
 from memory_bank.notes.front_matter import split
 from memory_bank.notes.inline import InlineSpan, InlineText
 from memory_bank.notes.note import Meta, NoteLink
@@ -30,14 +31,6 @@ _EXTERNAL = pattern(
     r"|(?:https?|mailto|tel|sms|file|data|javascript|vbscript|urn|about|blob|cid|magnet|geo|xmpp):(?!\s|\Z)",
     re.IGNORECASE,
 )
-
-
-class LocatedLink(NamedTuple):
-    """A link, and the offsets of its target in the source text."""
-
-    link: NoteLink
-    start: int
-    end: int
 
 
 class WholeLink(NamedTuple):
@@ -65,16 +58,11 @@ class _WrittenTarget(NamedTuple):
     end: int
 
 
-def locate_links(text: str, first_line: int = 1) -> list[LocatedLink]:
-    """Return the links of a Markdown text in order, with the offsets of their targets.
+def locate_links(text: str, first_line: int = 1) -> list[WholeLink]:
+    """Return the links of a Markdown text in order, with the offsets of each and of its target.
 
     A reference link has the offsets of the path in its definition `[label]: path`.
     """
-    return [LocatedLink(*one[:3]) for one in locate_whole_links(text, first_line)]
-
-
-def locate_whole_links(text: str, first_line: int = 1) -> list[WholeLink]:
-    """Return the links of a Markdown text as `locate_links` does, with the offsets of each."""
     blocks = parse_blocks(text)
     if "[" not in text:
         return []
@@ -269,11 +257,11 @@ def edits(
     for link, start, end, mark in front_matter_links(text[:body]):
         if (target := rename(link)) is not None:
             found[start, end] = _in_front_matter(link, text[start:end], target, mark)
-    first_line = 1 + sum(1 for _ in NEWLINE.finditer(text, 0, body))
-    for link, *span in locate_links(text[body:], first_line):
-        if (target := rename(link)) is not None:
-            start, end = body + span[0], body + span[1]
-            found[start, end] = _in_body(text, start, end, link, target)
+    first_line = 1 + sum(1 for _ in BREAK.finditer(text, 0, body))
+    for one in locate_links(text[body:], first_line):
+        if (target := rename(one.link)) is not None:
+            start, end = body + one.start, body + one.end
+            found[start, end] = _in_body(text, start, end, one.link, target)
     return found
 
 
@@ -283,7 +271,7 @@ def front_matter_links(text: str) -> Iterator[tuple[NoteLink, int, int, str]]:
     starts = [string.start() for string in strings]
     line, seen = 1, 0
     for found in WIKILINK.finditer(text):
-        line += sum(1 for _ in NEWLINE.finditer(text, seen, found.start()))
+        line += sum(1 for _ in BREAK.finditer(text, seen, found.start()))
         seen = found.start()
         around = bisect_right(starts, seen) - 1
         inside = around >= 0 and strings[around].end() > seen

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import posixpath
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
 from pathlib import Path
 from stat import S_ISDIR
 from typing import NamedTuple, Protocol, TypeVar
@@ -18,7 +17,6 @@ from memory_bank.notes.characters import nfc
 from memory_bank.notes.note import Meta
 from memory_bank.notes.storage import files, folders
 from memory_bank.notes.storage.files import UNKNOWN, scan
-from memory_bank.notes.storage.folders import FolderEntry
 
 _WRITING_SECONDS = 2.0
 """Seconds after the creation date of a new file in which its mtime is not an update."""
@@ -66,12 +64,8 @@ class NoteRoot:
         self._folder = folder
         self.leftover: list[str] = []
         """Temporary files that the last scan found."""
-        self._history = history
-
-    @property
-    def history(self) -> FileHistory | None:
-        """The history of its files; None if they have none."""
-        return self._history
+        self.history = history
+        """That of its files; None if they have none."""
 
     @property
     def folder(self) -> Path:
@@ -101,19 +95,15 @@ class NoteRoot:
 
     def refresh(self, *, again: bool = False) -> bool:
         """Read the dates of undated notes from git; tell whether any changed."""
-        return self._history is not None and self._history.refresh(again=again)
+        return self.history is not None and self.history.refresh(again=again)
 
     def committed(self) -> Collection[str]:
         """Return the paths of all files that were ever committed, as of the last refresh."""
-        return () if self._history is None else self._history.paths
+        return () if self.history is None else self.history.paths
 
     def commits_of(self, key: str) -> Committed | None:
         """Return the commits of a note's file, as of the last refresh; None if there are none."""
-        return self._history.of(key) if self._history else None
-
-    def held(self, key: str) -> AbstractContextManager[FolderEntry]:
-        """Open the folder of a note, as `folders.held` does."""
-        return folders.held(self.folder, key)
+        return self.history.of(key) if self.history else None
 
     def read(self, key: str) -> bytes | None:
         """Return the bytes of a note; None if it is gone. Raises BadName."""
@@ -121,8 +111,8 @@ class NoteRoot:
 
     def close(self) -> None:
         """Close all files."""
-        if self._history is not None:
-            self._history.close()
+        if self.history is not None:
+            self.history.close()
 
     def signature(self, key: str, found: StatSignature) -> Signature:
         """Return the signature of a file and of its commits, if it may be recorded."""
@@ -136,7 +126,7 @@ class NoteRoot:
         Updated: the latest of the date in the front matter (else the creation), of the last commit,
         and, if the file differs from HEAD, of its mtime, which a checkout or a copy also sets.
         """
-        committed = self._history.of(key) if self._history else None
+        committed = self.commits_of(key)
         mtime = found[1] / 1e9
         stated = meta.created_at or in_name(key)
         if stated is not None:
@@ -154,13 +144,11 @@ class NoteRoot:
         self, committed: Committed | None, data: bytes, meta: Meta, created: float, mtime: float
     ) -> bool:
         """Tell whether a file's mtime is that of an edit."""
-        if self._history is None:
+        if self.history is None:
             return False
         if committed and committed.blob:
-            return not self._history.same(data, committed.blob)
-        return (
-            meta.updated_at is None and mtime > created + _WRITING_SECONDS and self._history.known
-        )
+            return not self.history.same(data, committed.blob)
+        return meta.updated_at is None and mtime > created + _WRITING_SECONDS and self.history.known
 
     def _signatures(self, found: Mapping[str, StatSignature]) -> dict[str, Signature]:
         return {path: self._signature(path, stat) for path, stat in found.items()}
@@ -168,7 +156,7 @@ class NoteRoot:
     def _signature(self, path: str, found: StatSignature) -> Signature:
         size, changed, moved, number = found
         own = f"{size}.{changed}.{moved}.{number}"
-        one = self._history.of(path) if self._history else None
+        one = self.commits_of(path)
         return own if one is None else f"{own}.{one.first}.{one.last}.{one.blob}"
 
 

@@ -71,6 +71,11 @@ def folder_of(kind: str) -> str:
     return slug(kind) if kind.strip() else "notes"
 
 
+def plain_key(key: str) -> str:
+    """Return a key as keys are compared."""
+    return key.strip().lower().replace("-", "_").replace(" ", "_")
+
+
 def normalise_tags(tags: Iterable[str]) -> tuple[str, ...]:
     """Return tags in lower case, without `#`, `-` for spaces; drop empty ones and duplicates."""
     cleaned = (_SPACE.sub("-", _bare_tag(nfc(tag.lower()))) for tag in tags)
@@ -147,7 +152,7 @@ class _KeyReader:
         self.used: set[str] = set()
         self.spellings: dict[str, list[str]] = {}
         for key in raw:
-            plain = key.strip().lower().replace("-", "_").replace(" ", "_")
+            plain = plain_key(key)
             # The exact key has precedence.
             self.spellings.setdefault(plain, []).insert(0 if plain == key else 99, key)
 

@@ -37,6 +37,7 @@ from memory_bank.notes.note import Meta, Note, NoteLink, NoteSection
 from memory_bank.notes.roots import Roots
 from memory_bank.notes.storage import files
 from memory_bank.notes.storage.files import UNKNOWN
+from memory_bank.notes.storage.folders import held
 
 READER = "12"
 """Version of the parser: it changes whenever notes are parsed into other documents."""
@@ -103,7 +104,7 @@ class NotesSource:
         """Read a note."""
         root = self._roots.of(key)
         try:
-            with root.held(key) as file:
+            with held(root.folder, key) as file:
                 found = signature_of(file.stat())
                 if found is None:
                     return None

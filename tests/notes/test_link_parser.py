@@ -28,7 +28,7 @@ needs_vault = pytest.mark.skipif(not VAULT.exists(), reason=f"no vault at {VAULT
 def links(text: str) -> tuple[NoteLink, ...]:
     """Read the links, and check that both doors to the scanner give the same."""
     found = read_body(text).links
-    assert [link for link, _, _ in locate_links(text)] == list(found)
+    assert [one.link for one in locate_links(text)] == list(found)
     return found
 
 

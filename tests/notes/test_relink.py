@@ -137,7 +137,7 @@ def test_the_same_names_give_the_same_text(text: str) -> None:
 @given(markdown)
 def test_only_target_spans_change(text: str) -> None:
     found = locate_links(text)
-    spans = sorted({(start, end) for _, start, end in found})
+    spans = sorted({(one.start, one.end) for one in found})
     parts, done = [], 0
     for start, end in spans:
         assert done <= start <= end
@@ -146,7 +146,7 @@ def test_only_target_spans_change(text: str) -> None:
         done = end
     expected = "".join([*parts, text[done:]])
     assert relink(text, lambda _: "NEW", body_start=0) == expected
-    assert [link.target.removesuffix(".md") for link, _, _ in locate_links(expected)] == (
+    assert [one.link.target.removesuffix(".md") for one in locate_links(expected)] == (
         ["NEW"] * len(found)
     )
 

@@ -5,12 +5,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
+from functools import partial
 from itertools import islice, pairwise
 from typing import NamedTuple
 
 from memory_bank.notes.compare.text_diff import share, words_of
 from memory_bank.notes.merging import line_merge, lines
-from memory_bank.notes.merging.conflicts import ConflictingChange, Part, ThreeWay, conflict, count
+from memory_bank.notes.merging.conflicts import (
+    ConflictingChange,
+    Lines,
+    Part,
+    ThreeWay,
+    conflict,
+    count,
+)
 from memory_bank.notes.merging.lines import (
     code,
     heading,
@@ -20,12 +28,8 @@ from memory_bank.notes.merging.lines import (
     says_something,
 )
 
-Lines = Sequence[str]
 
-
-def is_kept(
-    base: Sequence[str], ours: Sequence[str], theirs: Sequence[str], parts: Sequence[Part]
-) -> bool:
+def is_kept(base: Lines, ours: Lines, theirs: Lines, parts: Sequence[Part]) -> bool:
     """Tell whether added lines have the heading that they were added below, and nothing is joined.
 
     A heading that is not there any more counts as renamed. Lines below a conflict are not checked.
@@ -33,9 +37,7 @@ def is_kept(
     return _stay_below(base, ours, theirs, parts) and _stay_apart(base, ours, theirs, parts)
 
 
-def _stay_below(
-    base: Sequence[str], ours: Sequence[str], theirs: Sequence[str], parts: Sequence[Part]
-) -> bool:
+def _stay_below(base: Lines, ours: Lines, theirs: Lines, parts: Sequence[Part]) -> bool:
     old, there = set(base), set(parts)
     wanted: dict[str, str | None] = {}
     for side in (ours, theirs):
@@ -62,9 +64,7 @@ def _headings(parts: Sequence[Part]) -> Iterator[tuple[str, str | None]]:
             yield part, above
 
 
-def _stay_apart(
-    base: Sequence[str], ours: Sequence[str], theirs: Sequence[str], parts: Sequence[Part]
-) -> bool:
+def _stay_apart(base: Lines, ours: Lines, theirs: Lines, parts: Sequence[Part]) -> bool:
     """Tell whether lines that are one paragraph now were so before."""
     known = {pair for side in (base, ours, theirs) for pair in pairwise(side)}
     inside, _ = code([part if isinstance(part, str) else "" for part in parts])
@@ -123,7 +123,7 @@ class _Section(NamedTuple):
     lines: list[str]
 
 
-def merge(base: Sequence[str], ours: Sequence[str], theirs: Sequence[str]) -> list[Part]:
+def merge(base: Lines, ours: Lines, theirs: Lines) -> list[Part]:
     """Return a body with the changes of both sides.
 
     Sections that all three have are merged one by one, also where one side moved them. What is
@@ -138,7 +138,7 @@ def merge(base: Sequence[str], ours: Sequence[str], theirs: Sequence[str]) -> li
         found += islice(_kept(merged, base, ours, theirs), 1)
         if found and not count(found[-1]):
             return found[-1]
-    found += [] if found else _kept(_as_git, base, ours, theirs)
+    found += [] if found else _kept(partial(line_merge.merge, touching=False), base, ours, theirs)
     return min(found, key=count, default=list(conflict(ours, theirs, base)))
 
 
@@ -158,11 +158,7 @@ def _kept(merged: _Merge, base: Lines, ours: Lines, theirs: Lines) -> Iterator[l
             yield parts
 
 
-def _as_git(base: Sequence[str], ours: Sequence[str], theirs: Sequence[str]) -> list[Part]:
-    return line_merge.merge(base, ours, theirs, touching=False)
-
-
-def _sectioned(base: Sequence[str], ours: Sequence[str], theirs: Sequence[str]) -> list[Part]:
+def _sectioned(base: Lines, ours: Lines, theirs: Lines) -> list[Part]:
     three = ThreeWay(*(_sections(lines) for lines in (base, ours, theirs)))
     shared = _shared(three)
     if not shared or max(map(len, three)) > _MOST_SECTIONS:
@@ -180,7 +176,7 @@ _Bodies = ThreeWay[list[_Section]]
 """The sections of the three bodies."""
 
 
-def _sections(lines: Sequence[str]) -> list[_Section]:
+def _sections(lines: Lines) -> list[_Section]:
     inside, _ = code(lines)
     found = [_Section((), [])]
     path: list[tuple[int, str]] = []
@@ -240,9 +236,7 @@ def _by_section(three: _Bodies, shared: set[Key]) -> Iterator[list[Part]]:
             yield list(_merged_section(head.lines, our_head.lines, their_head.lines))
 
 
-def _merged_section(
-    base: Sequence[str], ours: Sequence[str], theirs: Sequence[str]
-) -> Iterator[Part]:
+def _merged_section(base: Lines, ours: Lines, theirs: Lines) -> Iterator[Part]:
     """Yield the merged lines of a section; the blank lines at its end are merged apart."""
     texts, ends = zip(*map(_ended, (base, ours, theirs)), strict=True)
     yield from line_merge.merge(*texts)
@@ -253,7 +247,7 @@ def _merged_section(
         yield from max(mine, its, key=len)
 
 
-def _ended(lines: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
+def _ended(lines: Lines) -> tuple[Lines, Lines]:
     """Split a text before the blank lines at its end."""
     end = len(lines)
     while end and is_blank(lines[end - 1]):
@@ -301,7 +295,8 @@ def _merged_gap(
     if {key[:-1] for key in keys[0]}.isdisjoint(key[:-1] for key in keys[1]):
         parts += _apart(ours, theirs)
     else:
-        for kind, start, end, other_start, other_end in _matched(*keys):
+        matcher = SequenceMatcher(None, keys[0], keys[1], autojunk=False)
+        for kind, start, end, other_start, other_end in matcher.get_opcodes():
             if kind == "equal":
                 for one, other in zip(ours[start:end], theirs[other_start:other_end], strict=True):
                     joined = line_merge.merge([], one.lines, other.lines)
@@ -312,10 +307,6 @@ def _merged_gap(
                 parts += _apart(ours[start:end], theirs[other_start:other_end])
     mine, its = _lines(ours), _lines(theirs)
     yield from conflict(mine, its) if lines.is_repeated(mine, its, parts) else parts
-
-
-def _matched(ours: list[Key], theirs: list[Key]) -> Sequence[tuple[str, int, int, int, int]]:
-    return SequenceMatcher(None, ours, theirs, autojunk=False).get_opcodes()
 
 
 def _apart(ours: Sequence[_Section], theirs: Sequence[_Section]) -> Iterator[Part]:

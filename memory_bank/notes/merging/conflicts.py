@@ -13,8 +13,6 @@ from memory_bank.notes.characters import BOM, BREAK
 Value = TypeVar("Value")
 Version = TypeVar("Version")
 
-_BREAK = re.compile(r"\r\n|\n|\r")
-
 
 class ThreeWay(NamedTuple, Generic[Version]):
     """The three versions that are merged, or the same part of each."""
@@ -54,7 +52,7 @@ def read(data: bytes) -> Text:
         raise NoText(f"not UTF-8 (byte {error.start})") from error
     if "\0" in text:
         raise NoText("binary: it has NUL bytes")
-    ends = set(_BREAK.findall(text))
+    ends = set(BREAK.findall(text))
     newline = (ends.pop() if len(ends) == 1 else "") if ends else None
     ended = text.endswith(newline or "\n") if text else None
     return Text(text, Form(mark, newline, ended))
@@ -99,6 +97,9 @@ class ConflictingChange(NamedTuple):
         return ConflictingChange(self.theirs, self.ours, self.base)
 
 
+Lines = Sequence[str]
+"""Lines without line ends."""
+
 Part = str | ConflictingChange
 """A merged line, or a conflict."""
 
@@ -113,9 +114,7 @@ class Labels(NamedTuple):
     """If it is not empty, conflicts show the lines of the base, as git's style `zdiff3` does."""
 
 
-def conflict(
-    ours: Sequence[str], theirs: Sequence[str], base: Sequence[str] = ()
-) -> Iterator[Part]:
+def conflict(ours: Lines, theirs: Lines, base: Lines = ()) -> Iterator[Part]:
     """Yield a conflict; lines that both start or end with are outside of it."""
     start = _equal(ours, theirs)
     end = _equal(ours[start:][::-1], theirs[start:][::-1])
@@ -125,7 +124,7 @@ def conflict(
     yield from ours[len(ours) - end :]
 
 
-def _equal(one: Sequence[str], other: Sequence[str]) -> int:
+def _equal(one: Lines, other: Lines) -> int:
     """Return the number of first lines that are equal."""
     pairs = zip(one, other, strict=False)
     return next(

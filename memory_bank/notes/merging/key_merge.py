@@ -13,6 +13,7 @@ from memory_bank.base.errors import BadInput
 from memory_bank.notes import yaml
 from memory_bank.notes.blocks import BlockError, line_end, line_start
 from memory_bank.notes.merging.conflicts import ConflictingChange, Part, ThreeWay
+from memory_bank.notes.schema import plain_key
 from memory_bank.notes.yaml import YamlNode
 
 _COMMENT = re.compile(r"(?:^|[ \t])(#[^\r\n]*)", re.MULTILINE)
@@ -88,14 +89,9 @@ _ORIGIN = frozenset({"id", *_CREATED, "source_type", "source_agent", "session_id
 """Keys that say where a note comes from: of one that both sides made, the older ones stay."""
 
 
-def plain(key: str) -> str:
-    """Return a key as schema.py compares keys."""
-    return key.strip().lower().replace("-", "_").replace(" ", "_")
-
-
 def is_list(key: str, values: ThreeWay[object]) -> bool:
     """Tell whether a key has a list of tags, names or references on each side that has it."""
-    return plain(key) in _LISTS and all(
+    return plain_key(key) in _LISTS and all(
         value is None or isinstance(value, list) for value in values
     )
 
@@ -112,7 +108,7 @@ def united(key: str, values: ThreeWay[object]) -> list[object]:
 
 def _same(key: str, item: object) -> str:
     """Return by what an item of a list is compared."""
-    if plain(key) in _TAGS and isinstance(item, str):
+    if plain_key(key) in _TAGS and isinstance(item, str):
         return item.strip().lstrip("#").casefold()
     return repr(item)
 
@@ -125,7 +121,7 @@ def takes_theirs(key: str, values: ThreeWay[object], *, ours_is_older: bool | No
     choice is the same in both directions. `ours_is_older` tells which of two notes was made first;
     None if it is one note.
     """
-    name = plain(key)
+    name = plain_key(key)
     if name == _VERIFIED and all(isinstance(value, str) for value in values[1:]):
         return str(values.theirs) > str(values.ours)
     if name in _ORIGIN and ours_is_older is not None:
@@ -144,7 +140,7 @@ def older(ours: Sequence[tuple[str, object]], theirs: Sequence[tuple[str, object
 
 
 def _age(keys: Sequence[tuple[str, object]]) -> tuple[bool, float, str]:
-    named = {plain(key): value for key, value in keys}
+    named = {plain_key(key): value for key, value in keys}
     moments = (to_datetime(named.get(name)) for name in _CREATED)
     moment = next((moment for moment in moments if moment is not None), None)
     return moment is None, moment.timestamp() if moment else 0.0, str(named.get("id", ""))

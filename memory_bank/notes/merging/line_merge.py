@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
-from memory_bank.notes.merging.conflicts import Part, conflict
+from memory_bank.notes.merging.conflicts import Lines, Part, conflict
 from memory_bank.notes.merging.lines import (
     Hunk,
     blocks,
@@ -36,9 +36,7 @@ class _Inserted(NamedTuple):
     tail: int
 
 
-def both(
-    ours: Sequence[str], theirs: Sequence[str], above: str | None, below: str | None
-) -> list[str] | None:
+def both(ours: Lines, theirs: Lines, above: str | None, below: str | None) -> list[str] | None:
     """Return the lines of both texts, equal blocks once; None if that would be wrong.
 
     It is wrong inside a paragraph, and if the texts share a line but not its block: then they are
@@ -60,7 +58,7 @@ def both(
     return _joined_blocks(order, max(first.tail, second.tail), blank)
 
 
-def _read(lines: Sequence[str]) -> _Inserted | None:
+def _read(lines: Lines) -> _Inserted | None:
     """Return the blocks of a text; None if a fence of code is not closed."""
     if code(lines)[1]:
         return None
@@ -72,9 +70,7 @@ def _read(lines: Sequence[str]) -> _Inserted | None:
     return _Inserted(tuple(found), len(lines) - at)
 
 
-def _with_blanks(
-    ours: Sequence[str], theirs: Sequence[str], first: _Inserted, second: _Inserted
-) -> list[str]:
+def _with_blanks(ours: Lines, theirs: Lines, first: _Inserted, second: _Inserted) -> list[str]:
     """Return the text that has words, if one has, with as many blank lines as either below it."""
     if not first.blocks and not second.blocks:
         return list(ours if len(ours) >= len(theirs) else theirs)
@@ -143,9 +139,7 @@ class _Change(NamedTuple):
     is_ours: bool
 
 
-def merge(
-    base: Sequence[str], ours: Sequence[str], theirs: Sequence[str], *, touching: bool = True
-) -> list[Part]:
+def merge(base: Lines, ours: Lines, theirs: Lines, *, touching: bool = True) -> list[Part]:
     """Return the text with the changes of both sides.
 
     Changes that touch are both made if they are of different blocks of Markdown, and of two
@@ -162,7 +156,7 @@ def merge(
 class _Lines:
     """The text before both changes."""
 
-    def __init__(self, base: Sequence[str], *, touching: bool) -> None:
+    def __init__(self, base: Lines, *, touching: bool) -> None:
         self.base = base
         self.touching = touching
         self.inside, self.open = code(base)
@@ -231,9 +225,7 @@ class _Lines:
         of_base = at == hunk.end or may_part(self.line(at - 1), self.line(at))
         return of_base and may_part(above, first)
 
-    def together(
-        self, ours: Sequence[str], theirs: Sequence[str], start: int, end: int
-    ) -> list[str] | None:
+    def together(self, ours: Lines, theirs: Lines, start: int, end: int) -> list[str] | None:
         """Return the lines if both sides made the same of the base, and inserted blocks besides."""
         same = end - start
         if len(ours) < same or ours[:same] != theirs[:same]:

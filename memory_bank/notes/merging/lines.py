@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from memory_bank.notes.compare.text_diff import runs
-from memory_bank.notes.merging.conflicts import ConflictingChange, Part
+from memory_bank.notes.merging.conflicts import ConflictingChange, Lines, Part
 
 
 class Hunk(NamedTuple):
@@ -19,7 +19,7 @@ class Hunk(NamedTuple):
     lines: tuple[str, ...]
 
 
-def hunks(old: Sequence[str], new: Sequence[str]) -> list[Hunk]:
+def hunks(old: Lines, new: Lines) -> list[Hunk]:
     """Return the changes in order; an insertion is as far down as it can be."""
     return _slid(
         old,
@@ -31,7 +31,7 @@ def hunks(old: Sequence[str], new: Sequence[str]) -> list[Hunk]:
     )
 
 
-def _slid(old: Sequence[str], found: Sequence[Hunk]) -> list[Hunk]:
+def _slid(old: Lines, found: Sequence[Hunk]) -> list[Hunk]:
     """Return the changes with insertions moved down over equal lines."""
     slid: list[Hunk] = []
     for hunk, following in zip(found, [*found[1:], Hunk(len(old) + 1, 0, ())], strict=False):
@@ -83,7 +83,7 @@ def says_something(line: str) -> bool:
     return not _FENCE.match(line) and any(map(str.isalnum, line))
 
 
-def code(lines: Sequence[str]) -> tuple[list[bool], bool]:
+def code(lines: Lines) -> tuple[list[bool], bool]:
     """Tell of each line whether it follows the start of a fence of code, and if one stays open."""
     fence = ""
     inside: list[bool] = []
@@ -106,7 +106,7 @@ def may_part(above: str | None, below: str | None) -> bool:
     return bool(heading(above) or heading(below)) or is_row(below)
 
 
-def blocks(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
+def blocks(lines: Lines) -> Iterator[tuple[int, int]]:
     """Yield the first line and the end of each block: a paragraph, a row, a heading, a fence."""
     start = None
     inside, _ = code(lines)
@@ -132,9 +132,7 @@ def blocks(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
         yield start, last
 
 
-def is_balanced(
-    base: Sequence[str], ours: Sequence[str], theirs: Sequence[str], parts: Sequence[Part]
-) -> bool:
+def is_balanced(base: Lines, ours: Lines, theirs: Lines, parts: Sequence[Part]) -> bool:
     """Tell whether each line that says something is there as often as the two changes make it.
 
     A line that one side added or removed counts once more or less; one that both added or removed
@@ -155,7 +153,7 @@ def is_balanced(
     return True
 
 
-def is_repeated(ours: Sequence[str], theirs: Sequence[str], parts: Sequence[Part]) -> bool:
+def is_repeated(ours: Lines, theirs: Lines, parts: Sequence[Part]) -> bool:
     """Tell whether a line of text that both sides added is there more often than in either."""
     mine, its, found = counted(ours), counted(theirs), counted(_outside(parts))
     return any(

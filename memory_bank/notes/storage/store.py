@@ -6,7 +6,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 
@@ -38,14 +38,14 @@ class WriteLock:
 
     def __init__(self, roots: Roots, repaired: Callable[[], None] | None) -> None:
         """Lock the folders of `roots`; `repaired` is called after each recovery."""
-        self._roots = roots
+        self.roots = roots
         self._repaired = repaired
         self._mutex = threading.RLock()
         self._held: ExitStack | None = None
         self._private_held = False
 
     @contextmanager
-    def held(self, path: str = "") -> Iterator[None]:
+    def writing(self, path: str = "") -> Iterator[None]:
         """Hold the bank's lock for one change, after finishing an interrupted one; reentrant.
 
         For a note at `path` in the private state, also hold the lock of that folder, which the
@@ -56,27 +56,27 @@ class WriteLock:
                 self._hold(path)
                 yield
                 return
-            with locked(self._roots.bank.folder), ExitStack() as held_too:
+            with locked(self.roots.bank.folder), ExitStack() as held_too:
                 self._held = held_too
                 try:
-                    self._recover(self._roots.bank)
-                    if self._roots.private is not None and self._interrupted(self._roots.private):
-                        self.enter(self._roots.private)
+                    self._recover(self.roots.bank)
+                    if self.roots.private is not None and self._interrupted(self.roots.private):
+                        self.enter(self.roots.private)
                     self._hold(path)
                     yield
                 finally:
                     self._held, self._private_held = None, False
 
     def _hold(self, path: str) -> None:
-        if path and self._roots.is_private(path):
-            self.enter(self._roots.home(path))
+        if path and self.roots.is_private(path):
+            self.enter(self.roots.home(path))
 
     def enter(self, root: NoteRoot) -> None:
         """Take the lock of the private folder, if it is that; the caller holds the bank's lock."""
-        if root is not self._roots.private or self._private_held or self._held is None:
+        if root is not self.roots.private or self._private_held or self._held is None:
             return
-        self._roots.private.make()
-        self._held.enter_context(locked(root.folder, make=self._roots.private.make))
+        self.roots.private.make()
+        self._held.enter_context(locked(root.folder, make=self.roots.private.make))
         self._private_held = True
         self._recover(root)
 
@@ -94,14 +94,14 @@ class WriteLock:
 
     def interrupted(self) -> bool:
         """Tell whether there is an interrupted change."""
-        return any(map(self._interrupted, self._roots.written()))
+        return any(map(self._interrupted, self.roots.written()))
 
 
 _STALE = 60.0
 """Seconds after which a temporary file is not in use any more."""
 
 
-class Store:
+class Store(WriteLock):
     """The files of the notes of one bank."""
 
     def __init__(
@@ -120,24 +120,11 @@ class Store:
         path before a note is written to it. `allowed` has the fingerprints of values that are no
         secrets.
         """
+        super().__init__(roots or Roots(NoteRoot(layout.root)), repaired)
         self._allowed = allowed
         self._allow_secrets = allow_secrets
         self._placing = placing
         self.root = layout.root
-        self.roots = roots or Roots(NoteRoot(layout.root))
-        self._lock = WriteLock(self.roots, repaired)
-
-    def writing(self, path: str = "") -> AbstractContextManager[None]:
-        """Hold the bank's lock for one change: see `WriteLock.held`."""
-        return self._lock.held(path)
-
-    def enter(self, root: NoteRoot) -> None:
-        """Take the lock of the private folder, if it is that; the caller is inside `writing`."""
-        self._lock.enter(root)
-
-    def interrupted(self) -> bool:
-        """Tell whether there is an interrupted change."""
-        return self._lock.interrupted()
 
     def read(self, path: str) -> Note:
         """Read the note at a path; raise NoteNotFound or UnreadableNote."""

@@ -16,7 +16,7 @@ from memory_bank.base.settings import Settings
 from memory_bank.notes.names import of_note
 from memory_bank.notes.parsing import NoteText
 from memory_bank.notes.relations import TYPES
-from memory_bank.notes.schema import KEYS, keys_of, known_type
+from memory_bank.notes.schema import KEYS, keys_of, known_type, plain_key
 from memory_bank.review import golden_queries
 from memory_bank.review.rules.base import ALLOW, RuleContext, bank_rule, note_rule, problem, rules
 from memory_bank.search import measures
@@ -145,13 +145,9 @@ def unknown_key(note: NoteText, settings: Settings) -> Iterator[Finding]:
         return
     _, schema = schema_of(note, settings)
     strict = settings.schema.strict if schema.strict is None else schema.strict
-    known = KNOWN | set(map(_plain, (*schema.required, *schema.optional)))
+    known = KNOWN | set(map(plain_key, (*schema.required, *schema.optional)))
     for key in note.keys if strict else ():
-        if _plain(key) not in known:
-            near = similar_names(_plain(key), sorted(known), most=1)
+        if plain_key(key) not in known:
+            near = similar_names(plain_key(key), sorted(known), most=1)
             fix = f"write {next(iter(near))}, if that is meant" if near else None
             yield problem(note.path, note.key_line(key), f"the key {key[:60]!r} is not known", fix)
-
-
-def _plain(key: str) -> str:
-    return key.strip().lower().replace("-", "_").replace(" ", "_")

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from memory_bank.bank.findings import Finding
 from memory_bank.base.settings import Settings
+from memory_bank.notes.characters import BREAK
 from memory_bank.notes.merging import conflicts
 from memory_bank.notes.merging.conflicts import UNRESOLVED
 from memory_bank.notes.merging.lines import blocks, code, heading, is_row, says_something
@@ -22,8 +23,6 @@ _ID = re.compile(r"id(?::| =)")
 
 _KEY = re.compile(r"[A-Za-z_][\w-]*[ \t]*[:=](?:[ \t]|$)|- |[ \t]+\S|#")
 """A line of front matter: a key, an item of a list, what belongs to a key, or a comment."""
-
-_BREAK = re.compile(r"\r\n|\n|\r")
 
 _SHORTEST = 40
 """A shorter text may be there twice on purpose."""
@@ -46,8 +45,8 @@ def bad_union_merge(note: NoteText, _: Settings) -> Iterator[Finding]:
     if conflicts.find(note.text):
         return  # the rule merge-conflict reports it, and each side may say the same
     yield from _keys(note)
-    first = len(_BREAK.split(note.text[: note.body_start]))
-    lines = _BREAK.sub("\n", note.parts.body).split("\n")
+    first = len(BREAK.split(note.text[: note.body_start]))
+    lines = BREAK.sub("\n", note.parts.body).split("\n")
     inside, _open = code(lines)
     yield from _second_head(note, lines, inside, first)
     yield from _repeated(note, lines, inside, first)
@@ -55,7 +54,7 @@ def bad_union_merge(note: NoteText, _: Settings) -> Iterator[Finding]:
 
 def _keys(note: NoteText) -> Iterator[Finding]:
     seen: dict[str, int] = {}
-    for number, line in enumerate(_BREAK.split(note.head), 2):
+    for number, line in enumerate(BREAK.split(note.head), 2):
         found = _ONCE.match(line)
         if found and found[1] in seen:
             message = f"the key {found[1]!r} is also on line {seen[found[1]]}"

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from memory_bank.base.dates import to_datetime
 from memory_bank.base.setting_sections import OBSERVATION_TYPES
 from memory_bank.notes import parsing
-from memory_bank.notes.blocks import NEWLINE
+from memory_bank.notes.characters import BREAK
 from memory_bank.notes.note import Note, NoteSection
 from memory_bank.sessions.notes.note_text import one_line, paragraphs, unescaped
 from memory_bank.sessions.records import (
@@ -135,7 +135,7 @@ def _around(at: int, parents: Sequence[int]) -> Iterator[int]:
 
 
 def _starts_with_field(section: NoteSection) -> bool:
-    lines = (line for line in NEWLINE.split(section.text)[1:] if line.strip())
+    lines = (line for line in BREAK.split(section.text)[1:] if line.strip())
     found = FIELD.fullmatch(next(lines, ""))
     return bool(found and found[1].lower() in OBSERVATION_KEYS | SUMMARY_KEYS)
 
@@ -154,17 +154,17 @@ def _part(note: Note, at: int, starts: set[int], name: str) -> NotePart:
     start = sections[at].start
     stop = sections[end].start if end < len(sections) else len(note.text)
     head, below = _heading(note.text, start, stop)
-    return NotePart(name, head, tuple(NEWLINE.split(note.text[below:stop])), start, stop, below)
+    return NotePart(name, head, tuple(BREAK.split(note.text[below:stop])), start, stop, below)
 
 
 def _heading(text: str, start: int, stop: int) -> tuple[str, int]:
     """Return the source of a heading's words, and where the line below it starts."""
-    while (line := NEWLINE.search(text, start, stop)) and not text[start : line.start()].strip():
+    while (line := BREAK.search(text, start, stop)) and not text[start : line.start()].strip():
         start = line.end()  # blank lines before the first heading
     end, below = (line.start(), line.end()) if line else (stop, stop)
     words = text[start:end].strip()
     if not words.startswith("#"):  # underlined
-        second = NEWLINE.search(text, below, stop)
+        second = BREAK.search(text, below, stop)
         return words, second.end() if second else stop
     words = words.lstrip("#").strip()
     bare = words.rstrip("#")  # closing marks, if white space is before them

@@ -13,7 +13,7 @@ from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import MemoryBankError
 from memory_bank.notes import parsing
 from memory_bank.notes.characters import BREAK
-from memory_bank.notes.links import WholeLink, front_matter_links, locate_whole_links
+from memory_bank.notes.links import WholeLink, front_matter_links, locate_links
 from memory_bank.notes.note import Note, NoteLink, NoteSection
 from memory_bank.search.index.index import View
 from memory_bank.search.manifest import document_rows, entries
@@ -190,6 +190,6 @@ def _links(note: Note) -> Iterator[WholeLink]:
         first, last = head.rfind("[[", 0, start), head.find("]]", end)
         yield WholeLink(link, start, end, first, last + 2)
     first_line = 1 + parsing.count_lines(head)
-    for link, *places in locate_whole_links(note.text[note.body_start :], first_line):
+    for link, *places in locate_links(note.text[note.body_start :], first_line):
         start, end, first, last = (note.body_start + place for place in places)
         yield WholeLink(link, start, end, first, last)
