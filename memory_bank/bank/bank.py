@@ -97,7 +97,8 @@ class Bank:
         self.read = self._index.read
         """Query the index without updating it: see `OpenIndex.read`."""
         self._logs: Logs | None = None
-        self._problem = ""
+        self.problem = ""
+        """Why the last answer may be incomplete; empty if it is complete."""
 
     def __enter__(self) -> Self:
         """Return the bank itself."""
@@ -140,11 +141,6 @@ class Bank:
     def commits(self, path: str) -> FileCommits | None:
         """Return the commits of the files beside a note; None if it is private to this machine."""
         return cast("FileCommits | None", self.roots.of(path).history)
-
-    @property
-    def problem(self) -> str:
-        """Why the last answer may be incomplete; empty if it is complete."""
-        return self._problem
 
     def _placed(self, path: str) -> None:
         """Prepare the place of a new note; raise NoteReadOnly in a copy."""
@@ -239,7 +235,7 @@ class Bank:
         with `insist`, for changes that must know all notes, Busy is raised instead.
         """
         with self.lock:
-            self._problem = ""
+            self.problem = ""
             self._include()
             if self.store.interrupted():
                 with self.store.writing():
@@ -254,14 +250,14 @@ class Bank:
             except Busy:
                 if insist:
                     raise
-                self._problem = _BUSY
+                self.problem = _BUSY
                 return _BUSY
             self.store.sweep(self.source.leftover)
-            self._problem = report.problem
+            self.problem = report.problem
             if report.waiting and not report.problem:
                 next_ = "a sync computes them" if embeds else "they are being computed"
-                self._problem = f"{report.waiting} passages have no vectors yet: {next_}"
-            return self._problem
+                self.problem = f"{report.waiting} passages have no vectors yet: {next_}"
+            return self.problem
 
     def _include(self) -> None:
         """Apply a change of the settings that say which files of the project are notes.

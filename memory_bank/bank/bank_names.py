@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated
 
+from memory_bank.bank import config_file
 from memory_bank.bank.config_file import with_setting, without_setting
 from memory_bank.base import paths, settings
 from memory_bank.base.errors import BadInput, BadName, Hint, MemoryBankError
@@ -15,8 +16,6 @@ from memory_bank.base.operation import Param, operation, topic
 from memory_bank.base.paths import NamedBank
 from memory_bank.base.rendering import named
 from memory_bank.base.screen import FOUND, NOTHING, Call, place
-from memory_bank.notes.identity import etag
-from memory_bank.notes.storage import files
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,63}")
 
@@ -82,8 +81,6 @@ def _removed(call: Call, one: NamedBank) -> None:
 
 
 def _names(start: str) -> list[str]:
-    from memory_bank.base import paths
-
     try:
         found = paths.banks()
     except MemoryBankError:
@@ -174,8 +171,4 @@ def _change(edit: Callable[[str], str]) -> None:
     """Change the text of the user's settings; every other character stays."""
     file = settings.user_file(os.environ)
     settings.read_file(file)  # raises BadSetting
-    data = files.read(file)
-    text = (data or b"").decode("utf-8")
-    if (new := edit(text)) != text:
-        expected = files.ABSENT if data is None else etag(data)
-        files.replace(file.resolve(), new.encode(), expected)
+    config_file.change(file.resolve(), edit)

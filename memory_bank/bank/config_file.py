@@ -7,12 +7,15 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 from memory_bank.base import toml
 from memory_bank.base.errors import BadSetting
 from memory_bank.base.setting_sections import Key
 from memory_bank.base.settings import Settings, describe
 from memory_bank.base.text import edit_lines
+from memory_bank.notes.identity import etag
+from memory_bank.notes.storage import files
 
 _HIDDEN = "***"
 
@@ -59,6 +62,16 @@ def _masked(value: object, meta: Key) -> object:
 
 
 Value = str | list[str]
+
+
+def change(file: Path, edit: Callable[[str], str]) -> bool:
+    """Change the text of a settings file, and tell whether it became another one."""
+    data = files.read(file)
+    text = (data or b"").decode("utf-8")
+    if (new := edit(text)) == text:
+        return False
+    files.replace(file, new.encode(), files.ABSENT if data is None else etag(data))
+    return True
 
 
 def with_setting(text: str, section: str, key: str, value: Value) -> str:

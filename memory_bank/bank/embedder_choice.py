@@ -8,15 +8,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, cast
 
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.config_file import with_setting
+from memory_bank.bank.config_file import change, with_setting
 from memory_bank.base import plugins, settings
 from memory_bank.base.errors import BadInput, EmbedderUnavailable, Hint, MemoryBankError
 from memory_bank.base.operation import Param, operation, topic
 from memory_bank.base.screen import Call
 from memory_bank.base.settings import Settings
-from memory_bank.notes.identity import etag
-from memory_bank.notes.storage import files
-from memory_bank.search.embedders import static
 
 if TYPE_CHECKING:
     from memory_bank.search.embedders.base import Embedder, EmbedderModule
@@ -233,18 +230,14 @@ def embedder_use(
     _module(name).load(bank.settings)
     file = bank.layout.config
     with bank.store.writing():
-        data = files.read(file)
-        text = (data or b"").decode("utf-8")
-        new = with_setting(text, "memory", "embedder", name)
-        if new != text:
-            files.replace(file, new.encode(), files.ABSENT if data is None else etag(data))
+        changed = change(file, lambda text: with_setting(text, "memory", "embedder", name))
     effective = settings.load(bank.layout.root)
     origin = effective.origins.get(SETTING, "")
     problem = f"{origin} sets {effective.memory.embedder!r} and overrides it"
     return ChosenEmbedder(
         embedder=name,
         file=str(file),
-        changed=new != text,
+        changed=changed,
         problem=None if effective.memory.embedder == name else problem,
     )
 
@@ -297,14 +290,6 @@ def embedder_test(
         unrelated=_cosine(question, unrelated),
         verified=verify(settings) if verify else None,
     )
-
-
-def count_tokens(texts: Sequence[str]) -> list[int]:
-    """Estimate the language-model tokens of texts; raise EmbedderUnavailable.
-
-    It uses the tokenizer of the default embedder, Llama 2's; newer models need fewer tokens.
-    """
-    return static.count_tokens(texts)
 
 
 def _shown(name: str, settings: Settings) -> EmbedderShown:

@@ -12,6 +12,7 @@ from pathlib import Path
 from memory_bank.bank.bank_id import bank_id
 from memory_bank.base import setting_sections, settings
 from memory_bank.base.errors import MemoryBankError
+from memory_bank.base.filenames import as_utf8
 from memory_bank.base.paths import HEADER, NOTES, Layout, private_folder
 from memory_bank.base.settings import Settings
 from memory_bank.git import repository
@@ -70,7 +71,7 @@ def warning(place: Layout, path: str, source_type: str = "") -> str | None:
     if not (place.root / path).exists() or shared(place):
         return None  # not there: it is in the private state
     tree = repository.worktree(place.root)
-    if tree is None or not repository.would_track(tree, place.root / path):
+    if tree is None or not repository.trackable(tree, [place.root / path]):
         return None
     return (
         "git would track this note of a session: no rule of a .gitignore keeps it out;"
@@ -209,7 +210,7 @@ def _name(file: Path, project: Path) -> str:
 
 def _text(path: str) -> str:
     """Return a path as `included.Known` has it."""
-    return nfc(path).encode("utf-8", "replace").decode()
+    return as_utf8(nfc(path))
 
 
 def _shown(origin: str, project: Path) -> str:

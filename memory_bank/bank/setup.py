@@ -11,14 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from memory_bank.bank import note_files
-from memory_bank.bank.config_file import with_setting
+from memory_bank.bank.config_file import change, with_setting
 from memory_bank.base import paths, settings
 from memory_bank.base.errors import BadInput, MemoryBankError, StorageFailed
 from memory_bank.base.filenames import FOLDER, NOTE_SUFFIXES, above, outside
 from memory_bank.base.paths import Layout, check_free, linked, named
 from memory_bank.git import repository
 from memory_bank.notes import decision_records, parsing
-from memory_bank.notes.identity import etag
 from memory_bank.notes.storage import files
 
 _RECORDS = "decision records"
@@ -241,12 +240,9 @@ def _below(place: Path, path: str) -> str:
 def _include(file: Path, paths: Sequence[str]) -> None:
     """Add paths to the bank's settings; the rest of the file is unchanged."""
     settings.load(file.parent)  # raises BadSetting
-    data = files.read(file) or b""
-    text = data.decode("utf-8")
     had = settings.read_file(file)[1].get("memory", {}).get("include", ())
     wanted = list(dict.fromkeys((*had, *paths)))
-    if (new := with_setting(text, "memory", "include", wanted)) != text:
-        files.replace(file, new.encode(), etag(data))
+    change(file, lambda text: with_setting(text, "memory", "include", wanted))
 
 
 def _vaults(place: Path) -> Iterator[str]:

@@ -187,11 +187,12 @@ class Source(Protocol):
     def scan(self) -> Scan:
         """Return the signatures of all documents; raise StorageFailed if some can't be listed."""
 
-    def refresh(self, *, again: bool = False) -> bool:
+    def refresh(self, *, again: bool = False) -> bool:  # noqa: ARG002  (those who depend on more)
         """Update other data that signatures depend on; tell whether it changed.
 
         `again` also repeats a lookup that failed before.
         """
+        return False
 
     def read(self, key: str, known: str = "") -> Read:
         """Read a document; `known` is the hash that is indexed."""
@@ -201,6 +202,7 @@ class Source(Protocol):
 
     def close(self) -> None:
         """Close all files."""
+        return
 
 
 def lines_between(text: str, span: Span) -> str:

@@ -114,6 +114,11 @@ def work_tree(folder: str) -> str:
     return "" if folder == os.path.realpath(os.path.expanduser("~")) else folder
 
 
+def as_utf8(name: str) -> str:
+    """Return a name with a question mark for each byte that is no UTF-8."""
+    return name.encode("utf-8", "replace").decode()
+
+
 def is_utf8(name: str) -> bool:
     """Tell whether a name can be written in UTF-8; a file's name may be any bytes."""
     if name.isascii():
@@ -168,6 +173,11 @@ def signature(stat: os.stat_result) -> StatSignature:
 def signature_of(stat: os.stat_result) -> StatSignature | None:
     """Return the signature of a file by what the system knows of it; None for no plain file."""
     return signature(stat) if S_ISREG(stat.st_mode) else None
+
+
+def signature_text(signature: StatSignature) -> str:
+    """Return a signature as one text."""
+    return " ".join(map(str, signature))
 
 
 def trusted(signature: StatSignature) -> bool:

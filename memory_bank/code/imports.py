@@ -36,38 +36,18 @@ Read = Callable[[str], str]
 
 
 class Imports:
-    """The files that imports mean, among the files of a repository."""
+    """The files that imports mean: those of a repository by name, folder, module and crate."""
 
     def __init__(self, files: Collection[str], read: Read = lambda _: "") -> None:
         """Look among `files`; `read` is asked for each `go.mod` and `Cargo.toml`."""
-        self._index = _Index(files, read)
-
-    def files(self, path: str, one: Import) -> list[str]:
-        """Return the files that an import in the file `path` means; often none."""
-        rule = _RULES.get(posixpath.splitext(path)[1].lower())
-        found = rule(self._index, path, one) if rule else ()
-        return [other for other in dict.fromkeys(found) if other != path]
-
-    def graph(self, imports: Iterable[tuple[str, Import]]) -> dict[str, frozenset[str]]:
-        """Map files to the files that they import; `imports` are those of each, with its path."""
-        found = defaultdict[str, set[str]](set)
-        for path, one in imports:
-            found[path].update(self.files(path, one))
-        return {path: frozenset(others) for path, others in found.items() if others}
-
-
-class _Index:
-    """The files of a repository by their names, folders, modules and crates."""
-
-    def __init__(self, files: Collection[str], read: Read) -> None:
-        self.files = frozenset(files)
+        self._files = frozenset(files)
         self._named = defaultdict[str, list[str]](list)
         self._folders = defaultdict[str, list[str]](list)
         self.modules: dict[str, str] = {}
         """Go modules: their folders by their paths."""
         self.crates: dict[str, str] = {}
         """Rust crates: their folders by their names as written in code."""
-        for path in sorted(self.files):
+        for path in sorted(self._files):
             folder, name = posixpath.split(path)
             self._named[name].append(path)
             self._folders[folder].append(path)
@@ -76,9 +56,15 @@ class _Index:
             elif name == "Cargo.toml" and (line := _CRATE.search(read(path))):
                 self.crates[line[1].replace("-", "_")] = folder
 
+    def files(self, path: str, one: Import) -> list[str]:
+        """Return the files that an import in the file `path` means; often none."""
+        rule = _RULES.get(posixpath.splitext(path)[1].lower())
+        found = rule(self, path, one) if rule else ()
+        return [other for other in dict.fromkeys(found) if other != path]
+
     def first(self, *paths: str) -> list[str]:
         """Return the first of some paths that exists, if any."""
-        return next(([path] for path in map(posixpath.normpath, paths) if path in self.files), [])
+        return next(([path] for path in map(posixpath.normpath, paths) if path in self._files), [])
 
     def roots(self, tail: str) -> Iterator[str]:
         """Yield the folders below which a path exists."""
@@ -108,7 +94,7 @@ def _shared(one: str, other: str) -> int:
     return len(posixpath.commonpath([one, other])) if one and other else 0
 
 
-def _python(index: _Index, path: str, one: Import) -> Iterator[str]:
+def _python(index: Imports, path: str, one: Import) -> Iterator[str]:
     module = one.target.lstrip(".")
     up = len(one.target) - len(module)
     tail = module.replace(".", "/")
@@ -136,7 +122,7 @@ def _python(index: _Index, path: str, one: Import) -> Iterator[str]:
         yield from index.first(f"{base}.py", f"{base}/__init__.py", f"{base}.pyi")
 
 
-def _script(index: _Index, path: str, one: Import) -> Iterator[str]:
+def _script(index: Imports, path: str, one: Import) -> Iterator[str]:
     target = one.target.partition("?")[0]
     if target.startswith(("@/", "~/")):
         bases = [posixpath.join(root, target[2:]) for root in ("src", "")]
@@ -154,7 +140,7 @@ def _script(index: _Index, path: str, one: Import) -> Iterator[str]:
         yield from index.first(*tries)
 
 
-def _go(index: _Index, _: str, one: Import) -> Iterator[str]:
+def _go(index: Imports, _: str, one: Import) -> Iterator[str]:
     for module, folder in index.modules.items():
         if one.target == module or one.target.startswith(f"{module}/"):
             rest = one.target[len(module) + 1 :]
@@ -166,7 +152,7 @@ def _go(index: _Index, _: str, one: Import) -> Iterator[str]:
             )
 
 
-def _rust(index: _Index, path: str, one: Import) -> Iterator[str]:
+def _rust(index: Imports, path: str, one: Import) -> Iterator[str]:
     target = one.target.removeprefix("mod ").partition("{")[0]
     parts = [part.strip() for part in target.split("::") if part.strip() not in {"", "*"}]
     folder, name = posixpath.split(path)
@@ -197,7 +183,7 @@ def _rust(index: _Index, path: str, one: Import) -> Iterator[str]:
         yield from index.first(*files)
 
 
-def _java(index: _Index, path: str, one: Import) -> Iterator[str]:
+def _java(index: Imports, path: str, one: Import) -> Iterator[str]:
     suffix = posixpath.splitext(path)[1]
     parts = one.target.removeprefix("static ").split(".")
     if parts[-1] == "*" or "*" in one.names:
@@ -212,13 +198,13 @@ def _java(index: _Index, path: str, one: Import) -> Iterator[str]:
             return
 
 
-def _c(index: _Index, path: str, one: Import) -> Iterator[str]:
+def _c(index: Imports, path: str, one: Import) -> Iterator[str]:
     target = one.target.strip('"<>')
     beside = index.first(posixpath.join(posixpath.dirname(path), target))
     yield from beside or index.nearest(target.lstrip("./"), path)
 
 
-def _ruby(index: _Index, path: str, one: Import) -> Iterator[str]:
+def _ruby(index: Imports, path: str, one: Import) -> Iterator[str]:
     target = one.target.removesuffix(".rb") + ".rb"
     beside = index.first(posixpath.join(posixpath.dirname(path), target))
     if beside or target.startswith("."):
@@ -229,7 +215,7 @@ def _ruby(index: _Index, path: str, one: Import) -> Iterator[str]:
         yield posixpath.join(max(roots, key=lambda root: _shared(root, path)), target)
 
 
-def _php(index: _Index, path: str, one: Import) -> Iterator[str]:
+def _php(index: Imports, path: str, one: Import) -> Iterator[str]:
     if one.target.endswith(".php"):
         yield from index.first(posixpath.join(posixpath.dirname(path), one.target.lstrip("/")))
         return
@@ -242,7 +228,7 @@ def _php(index: _Index, path: str, one: Import) -> Iterator[str]:
                 break
 
 
-def _csharp(index: _Index, _: str, one: Import) -> Iterator[str]:
+def _csharp(index: Imports, _: str, one: Import) -> Iterator[str]:
     parts = one.target.split(".")
     for start in range(len(parts)):  # the first parts may be the project's
         if folders := index.folders("/".join(parts[start:])):
@@ -251,12 +237,12 @@ def _csharp(index: _Index, _: str, one: Import) -> Iterator[str]:
             return
 
 
-def _shell(index: _Index, path: str, one: Import) -> Iterator[str]:
+def _shell(index: Imports, path: str, one: Import) -> Iterator[str]:
     target = one.target.strip("\"'")
     yield from index.first(posixpath.join(posixpath.dirname(path), target), target)
 
 
-_Rule = Callable[[_Index, str, Import], Iterable[str]]
+_Rule = Callable[[Imports, str, Import], Iterable[str]]
 
 _BY_RULE: Mapping[_Rule, str] = {
     _python: ".py .pyi",

@@ -17,7 +17,7 @@ from sqlite3 import Connection
 
 from memory_bank.base import sqlite
 from memory_bank.base.errors import IndexDamaged
-from memory_bank.base.filenames import StatSignature, trusted
+from memory_bank.base.filenames import StatSignature, signature_text, trusted
 from memory_bank.code.index.symbol_table import SymbolTable
 from memory_bank.code.index.work_tree import TreeScan
 
@@ -118,10 +118,12 @@ class WordTable:
         self._likeness = None
 
     def _refreshed(self, scan: TreeScan, wanted: Mapping[str, StatSignature]) -> Similarity:
-        with self._table.guarded():
+        with sqlite.guarded(self._table.file):
             base = self._table.opened()
             known = dict(base.execute("SELECT path, signature FROM words"))
-            changed = [path for path, one in wanted.items() if known.get(path) != _text(one)]
+            changed = [
+                path for path, one in wanted.items() if known.get(path) != signature_text(one)
+            ]
             gone = [(path,) for path in known if path not in wanted]
             if gone:
                 with sqlite.transaction(base):
@@ -152,7 +154,7 @@ class WordTable:
         text = "" if found.reason else found.data[:MOST_CHARACTERS].decode("utf-8", "replace")
         words = words_of(path, text) if not found.reason else {}
         # a file that has just changed may change again without another signature
-        signature = _text(found.signature) if trusted(found.signature) else ""
+        signature = signature_text(found.signature) if trusted(found.signature) else ""
         return path, signature, zlib.compress(json.dumps(words, ensure_ascii=False).encode())
 
 
@@ -174,7 +176,3 @@ def _notes(files: int, wanted: int, left: int) -> tuple[str, ...]:
         f"{left:,} of {wanted:,} files are not compared yet: the next call goes on": left > 0,
     }
     return tuple(note for note, applies in said.items() if applies)
-
-
-def _text(signature: StatSignature) -> str:
-    return " ".join(map(str, signature))

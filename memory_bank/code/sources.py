@@ -22,7 +22,7 @@ from memory_bank.base.documents import (
     lines_between,
 )
 from memory_bank.base.errors import UnreadableNote
-from memory_bank.base.filenames import FOLDER, StatSignature, trusted
+from memory_bank.base.filenames import FOLDER, StatSignature, signature_text, trusted
 from memory_bank.code.commits import CommitSubjects, reason_of
 from memory_bank.code.index.database import IntentRow, SymbolRow
 from memory_bank.code.index.symbol_table import (
@@ -132,7 +132,7 @@ def documents_of(
     return JoinedSources([own, *others]) if others else own
 
 
-class DocSource:
+class DocSource(Source):
     """The documents of a work tree."""
 
     name = "docs"
@@ -159,18 +159,14 @@ class DocSource:
         """Return the signatures of all documents."""
         return Scan(self._signatures())
 
-    def refresh(self, *, again: bool = False) -> bool:  # noqa: ARG002  (the contract's)
-        """Depend on nothing else."""
-        return False
-
     def read(self, key: str, known: str = "") -> Read:
         """Read a document."""
         found = self._tree.read(key)
         if found is None:
             return None
-        old = found.signature is not None and trusted(found.signature)
-        subjects = self._subjects.hash(key)
-        signature = f"{_text(found.signature)} {subjects}" if found.signature and old else ""
+        signature = ""
+        if found.signature and trusted(found.signature):
+            signature = f"{signature_text(found.signature)} {self._subjects.hash(key)}"
         size = len(found.data)
         if found.reason:
             return Unreadable(found.reason, signature, size=size)
@@ -194,13 +190,10 @@ class DocSource:
             return None
         return lines_between(decode(found.data).text, span)
 
-    def close(self) -> None:
-        """Hold nothing open."""
-
     def _signatures(self) -> dict[str, Signature]:
         _ = self._subjects.generation
         return {
-            path: f"{_text(one)} {self._subjects.hash(path)}"
+            path: f"{signature_text(one)} {self._subjects.hash(path)}"
             for path, one in self._files().items()
             if self.may_have(path)
         }
@@ -225,10 +218,6 @@ def _document(path: str, data: bytes, signature: Signature) -> Document:
     lines = decode(data).text.split("\n")
     passages = tuple(divided(lines, range(1, len(lines) + 1), REST))
     return Document(path, "", path, passages, size=len(data), signature=signature)
-
-
-def _text(signature: StatSignature) -> Signature:
-    return " ".join(map(str, signature))
 
 
 _TEST = -2
@@ -323,7 +312,7 @@ _FEWEST_WORDS = 12
 """Words of the message of a commit that tells why; a shorter one says what its change shows."""
 
 
-class CommitSource:
+class CommitSource(Source):
     """The commits up to HEAD whose messages say why, by id: their subjects and bodies."""
 
     name = "commits"
@@ -342,10 +331,6 @@ class CommitSource:
             found = {one.id: one.id for one in at.commits(worded=_FEWEST_WORDS)}
             self._at, self._scanned = at, (at.key, Scan(found))
         return self._scanned[1]
-
-    def refresh(self, *, again: bool = False) -> bool:  # noqa: ARG002  (the contract's)
-        """Depend on nothing else."""
-        return False
 
     def read(self, key: str, known: str = "") -> Read:
         """Read a commit."""
@@ -369,9 +354,6 @@ class CommitSource:
         """Return some lines of a commit's message, of which the first is its subject."""
         commit = self._commit(key)
         return None if commit is None else lines_between("\n".join(_lines(commit)), span)
-
-    def close(self) -> None:
-        """Hold nothing open."""
 
     def _commit(self, key: str) -> Commit | None:
         self._at = self._at or self._reached()

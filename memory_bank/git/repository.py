@@ -182,21 +182,13 @@ def tracks(tree: Path, folder: Path) -> bool:
     return any(not name.endswith(".gitignore") for name in found.split("\0") if name)
 
 
-def would_track(tree: Path, file: Path) -> bool:
-    """Tell whether a file is tracked, or would be by `git add --all`; False if git can't say."""
-    return bool(trackable(tree, [file]))
-
-
 def trackable(tree: Path, files: Sequence[Path]) -> set[Path]:
-    """Return those of some files that are tracked, or would be by `git add --all`."""
-    found: set[Path] = set()
-    for start in range(0, len(files), _MAX_ARGUMENTS):
-        below = [
-            file.relative_to(tree).as_posix() for file in files[start : start + _MAX_ARGUMENTS]
-        ]
-        listed = _run(tree, "ls-files", "-z", *_EVERY, "--", *below) or ""
-        found.update(tree / name for name in listed.split("\0") if name)
-    return found
+    """Return those of some files that are tracked, or would be by `git add --all`.
+
+    None of them if git can't say.
+    """
+    found = not_ignored(tree, tree, [file.relative_to(tree).as_posix() for file in files])
+    return {tree / name for name in found or ()}
 
 
 def not_ignored(tree: Path, folder: Path, paths: Sequence[str]) -> set[str] | None:
@@ -290,22 +282,8 @@ def untracked(folder: Path) -> frozenset[str]:
 def staged_renames(tree: Path) -> dict[str, str]:
     """Map the former paths of files that were renamed in the git index to their new ones."""
     how = "--find-renames=100%" if is_partial(tree) else "--find-renames"
-    words = (
-        "diff-index",
-        "--cached",
-        *_PLAIN,
-        "-z",
-        "--name-status",
-        "--diff-filter=R",
-        how,
-        "HEAD",
-    )
-    return _pairs(_run(tree, *words) or "")
-
-
-def _pairs(listed: str) -> dict[str, str]:
-    """Return old and new names from git's list of renames."""
-    words = [word.lstrip("\n") for word in listed.split("\0")]
+    asked = ("diff-index", "--cached", *_PLAIN, "-z", "--name-status", "--diff-filter=R", how)
+    words = [word.lstrip("\n") for word in (_run(tree, *asked, "HEAD") or "").split("\0")]
     return dict(zip(words[1::3], words[2::3], strict=False))
 
 

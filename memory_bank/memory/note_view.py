@@ -16,7 +16,7 @@ from memory_bank.git import objects, repository
 from memory_bank.git.commits import Change
 from memory_bank.memory.records import ShownNote
 from memory_bank.memory.show import show
-from memory_bank.notes import front_matter, links, parsing
+from memory_bank.notes import front_matter, links
 from memory_bank.notes.compare import note_comparison
 from memory_bank.notes.compare.note_change import NoteChange
 from memory_bank.notes.note import NoteSection
@@ -112,8 +112,6 @@ class NoteView(NamedTuple):
 
     note: ShownNote
     goals: LinkTargets
-    body_line: int
-    """The line of the file, 1-based, where the body starts."""
     keys: tuple[tuple[str, str], ...]
     """All of the front matter, as text."""
     verified: str
@@ -128,7 +126,6 @@ class NoteView(NamedTuple):
 def view(bank: Bank, name: str) -> NoteView:
     """Return a note with its links; raise NoteNotFound, or UnreadableNote if it is not text."""
     note = show(bank, name, count_access=False)
-    head = note.content[: len(note.content) - len(note.body)]
     raw, _ = front_matter.metadata(front_matter.split(note.content))
     has_any = f"^{OBSERVATION}" in note.content  # parsing a long note again takes its time
     sections = bank.store.read(note.path).body.sections if has_any else ()
@@ -148,7 +145,6 @@ def view(bank: Bank, name: str) -> NoteView:
         return NoteView(
             note=note,
             goals=goals,
-            body_line=1 + parsing.count_lines(head),
             keys=tuple((str(key), _text(value)) for key, value in raw.items()),
             verified=str(raw.get(VERIFIED) or "").strip(),
             superseded_by=_successor(view, by[0]) if by else None,

@@ -35,9 +35,6 @@ from memory_bank.trust.trust import NoteTrust
 
 _DAY = 86400
 
-_SECONDS = 0.4
-"""Most seconds for reading new commits."""
-
 _OWN = ""
 """Stands for any note in the bank's own folder, whose commits are those of all."""
 
@@ -69,7 +66,7 @@ class RecentChanges(NamedTuple):
     """What git does not know, and why."""
 
 
-class ChangedKeys(NamedTuple):
+class _ChangedKeys(NamedTuple):
     """What the index knows of the notes that changed lately."""
 
     since: float
@@ -79,29 +76,18 @@ class ChangedKeys(NamedTuple):
     """Of all documents."""
 
 
-def lately(bank: Bank, days: float = 7, limit: int = 12) -> RecentChanges:
-    """Return the notes that were added, changed, archived or removed in the last days.
-
-    Notes of sessions are left out. A note is listed once, with its last change.
-    """
-    with bank.lock:
-        changed = bank.answer(lambda view: changed_keys(view, days))
-        limits = trust.refresh(bank, [_OWN], _SECONDS)
-        return with_commits(bank, changed, limit, limits)
-
-
-def changed_keys(view: View, days: float, now: float | None = None) -> ChangedKeys:
+def _changed_keys(view: View, days: float, now: float | None = None) -> _ChangedKeys:
     """Return the notes that changed in the last days before a time, as the index knows them."""
     since = (time.time() if now is None else now) - days * _DAY
     keys = document_rows.all_keys(view.manifest)
     changed = entries.changed_notes(view.manifest, since)
-    return ChangedKeys(since, changed, frozenset(key for _, key in keys))
+    return _ChangedKeys(since, changed, frozenset(key for _, key in keys))
 
 
-def with_commits(
-    bank: Bank, found: ChangedKeys, limit: int, limits: tuple[str, ...] = ()
+def _with_commits(
+    bank: Bank, found: _ChangedKeys, limit: int, limits: tuple[str, ...]
 ) -> RecentChanges:
-    """Add what git knows of changed notes; the caller has called `trust.refresh`."""
+    """Add what git knows of changed notes."""
     changed, removed = dict(found.changed), dict[str, Change | None]()
     commits = bank.commits(_OWN)
     for change in commits.since(found.since) if commits else ():
@@ -221,29 +207,22 @@ class Home(NamedTuple):
     problem: str | None
 
 
-class _OverviewRows(NamedTuple):
-    notes: int
-    tags: dict[str, int]
-    types: dict[str, int]
-    changed: ChangedKeys
-
-
 def home(bank: Bank, days: float = 7, changes: int = 100, now: float | None = None) -> Home:
     """Return the notes by tag and type, and those that changed in the last `days` before `now`."""
 
-    def read(view: View) -> _OverviewRows:
-        return _OverviewRows(
+    def read(view: View) -> tuple[int, dict[str, int], dict[str, int], _ChangedKeys]:
+        return (
             entries.count(view.manifest, NOTES),
             document_rows.counts(view.manifest, "tag"),
             document_rows.counts(view.manifest, "type"),
-            changed_keys(view, days, now),
+            _changed_keys(view, days, now),
         )
 
     with bank.lock:
-        found = bank.answer(read)
-        limits = trust.refresh(bank, [""], trust.BADGE_SECONDS)
-        lately = with_commits(bank, found.changed, changes, limits)
-    return Home(found.notes, found.tags, found.types, lately, bank.problem or None)
+        notes, tags, types, changed = bank.answer(read)
+        limits = trust.refresh(bank, [_OWN], trust.BADGE_SECONDS)
+        lately = _with_commits(bank, changed, changes, limits)
+    return Home(notes, tags, types, lately, bank.problem or None)
 
 
 def _recent(view: View, own: str, listed: Sequence[entries.Entry]) -> list[RecentRow]:

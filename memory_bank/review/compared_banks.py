@@ -28,7 +28,7 @@ from memory_bank.notes.compare.note_comparison import (
 from memory_bank.notes.names import name_of
 from memory_bank.review.findings import MAX_COMPARED, all_findings, limited, rules_of
 from memory_bank.review.link_changes import LinkComparison
-from memory_bank.review.report import Review, Side, TokenChange
+from memory_bank.review.records import Review, Side, TokenChange
 from memory_bank.review.revision_range import WORKTREE, BankState, not_shared
 
 MOST_BYTES = 2_000_000

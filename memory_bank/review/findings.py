@@ -25,7 +25,7 @@ from memory_bank.notes.compare.text_diff import Words
 from memory_bank.review import golden_queries, link_changes
 from memory_bank.review.link_changes import LinkComparison
 from memory_bank.review.lint import lint
-from memory_bank.review.report import OWN, RuleWithFindings, Side
+from memory_bank.review.records import OWN, RuleWithFindings, Side
 from memory_bank.review.revision_range import STAGED
 from memory_bank.review.rules.base import AGENTS, rules
 from memory_bank.review.rules.links import MOVED_CODE

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from memory_bank.bank.findings import OtherNote, ReviewFinding
 from memory_bank.notes.compare.note_change import NoteChange
 from memory_bank.notes.names import name_of
-from memory_bank.review.report import OWN
+from memory_bank.review.records import OWN
 from memory_bank.review.revision_range import BankState, is_ghost
 from memory_bank.search.manifest.link_rows import LinkDestination, LinkRow
 

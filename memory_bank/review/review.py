@@ -24,7 +24,7 @@ from memory_bank.review import lint, shown, told
 from memory_bank.review.compared_banks import bank_of, compared, has_queries, left_out
 from memory_bank.review.formats import markdown, sarif
 from memory_bank.review.formats.annotations import workflow_commands
-from memory_bank.review.report import Review
+from memory_bank.review.records import Review
 from memory_bank.review.revision_range import sides
 
 

@@ -24,8 +24,7 @@ from memory_bank.notes.compare.note_change import (
 )
 from memory_bank.review import lint
 from memory_bank.review.formats.word_diff import context, spans_of
-from memory_bank.review.records import BankHealth, CodeHealth, GitSetup, Resolved
-from memory_bank.review.report import Review
+from memory_bank.review.records import BankHealth, CodeHealth, GitSetup, Resolved, Review
 
 _FINDINGS = 100
 """Number of new findings that are shown unless all are."""

@@ -8,8 +8,7 @@ from memory_bank.base.rendering import count
 from memory_bank.base.screen import Piece, plain
 from memory_bank.base.text import Quotes, one_line
 from memory_bank.memory.told import lines_of
-from memory_bank.review.records import BankHealth
-from memory_bank.review.report import Review
+from memory_bank.review.records import BankHealth, Review
 from memory_bank.review.shown import finding_line, note_lines
 
 _FINDINGS = 40

@@ -23,7 +23,7 @@ from pathlib import Path
 from threading import Thread
 from typing import NamedTuple
 
-from memory_bank.bank.embedder_choice import count_tokens
+from memory_bank.search.embedders.static import count_tokens
 from tests.agents.hooks.programs.claude_code import ClaudeCode
 from tests.agents.hooks.programs.codex import Codex
 from tests.agents.hooks.programs.copilot import CopilotCli

@@ -23,7 +23,6 @@ from memory_bank.code.commits import CountedCommits, counted
 from memory_bank.code.coupled import LOW, RISKS, Coupled, Coupling
 from memory_bank.code.imports import Imports
 from memory_bank.code.parse import parsing
-from memory_bank.code.parse.parsed_file import Import
 from memory_bank.code.similarity import Similarity, words_of
 from memory_bank.git import repository as git_repository
 from memory_bank.git.commits import PathPair
@@ -78,7 +77,7 @@ def repository(name: str, tree: Path) -> Repository:
         counted(rows[cut:], MAX_FILES, count=len(rows) - cut),
         texts,
         files,
-        Imports(files, lambda path: texts.get(path, "")).graph(_imports(texts)),
+        _imports(files, texts),
         list(_held_out(rows[:cut])),
     )
 
@@ -201,13 +200,15 @@ def _texts(tree: Path, commit: str) -> Iterator[tuple[str, str]]:
                 yield path, data.decode("utf-8", "replace")
 
 
-def _imports(texts: Mapping[str, str]) -> Iterator[tuple[str, Import]]:
-    """Yield the imports of each file in a known language, with its path."""
+def _imports(files: frozenset[str], texts: Mapping[str, str]) -> dict[str, frozenset[str]]:
+    """Map each file in a known language to the files that it imports."""
+    imports, found = Imports(files, lambda path: texts.get(path, "")), {}
     for path, text in texts.items():
         language = parsing.language_of(path, text.partition("\n")[0])
         if language is not None:
-            for one in parsing.parse(text.encode("utf-8", "replace"), language).imports:
-                yield path, one
+            parsed = parsing.parse(text.encode("utf-8", "replace"), language).imports
+            found[path] = frozenset(file for one in parsed for file in imports.files(path, one))
+    return found
 
 
 def _named(paths: Sequence[str]) -> dict[str, Path]:

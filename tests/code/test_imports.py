@@ -220,15 +220,3 @@ def test_any_target_has_an_answer(suffix: str, target: str) -> None:
     path = f"src/a.{suffix}"
     assert path not in found(["src/b.py", "index.js"], path, target)
     assert path not in found([], path, target, "", "*", "x y")
-
-
-def test_a_graph_has_each_file_once_and_never_itself() -> None:
-    imports = Imports(["a.py", "b.py", "c.py"])
-    graph = imports.graph(
-        [
-            ("a.py", Import("b", ("X",), 1)),
-            ("a.py", Import("b", ("Y",), 2)),
-            ("b.py", Import("b", (), 1)),
-        ]
-    )
-    assert graph == {"a.py": {"b.py"}}

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memory_bank.bank.bank import Bank
-from memory_bank.memory.overview import ChangedLately, lately
+from memory_bank.memory.overview import ChangedLately, RecentChanges, home
 from tests.session_builder import observation, session, write
 
 Git = Callable[..., str]
@@ -31,6 +31,10 @@ def old_notes(folder: Path, git: Git, monkeypatch: pytest.MonkeyPatch) -> Path:
         then.setenv("GIT_COMMITTER_DATE", OLD)
         git(folder, "commit", "-qm", "Start")
     return folder / ".memories"
+
+
+def lately(bank: Bank, days: float = 7, limit: int = 100) -> RecentChanges:
+    return home(bank, days, limit).lately
 
 
 def by_path(bank: Bank) -> dict[str, ChangedLately]:

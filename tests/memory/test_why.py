@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from memory_bank.bank.bank import Bank, open_bank
-from memory_bank.bank.embedder_choice import count_tokens
 from memory_bank.base.errors import BadInput, MemoryBankError
 from memory_bank.base.text import Quotes
 from memory_bank.code.index.codebase import open_codebase
@@ -20,6 +19,7 @@ from memory_bank.memory.retrieval.ask import ask
 from memory_bank.memory.retrieval.recall import recall, recall_at
 from memory_bank.memory.show import show
 from memory_bank.memory.why import promote_commit, why
+from memory_bank.search.embedders.static import count_tokens
 from tests.git.history_builder import Made, make, run
 
 SAID = """Wait longer for the bank (#12)

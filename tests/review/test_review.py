@@ -16,7 +16,7 @@ from memory_bank.base.text import Quotes
 from memory_bank.frontends.cli.main import run
 from memory_bank.notes.compare import note_comparison as note_diff
 from memory_bank.review import compared_banks, findings, told
-from memory_bank.review.report import Review
+from memory_bank.review.records import Review
 from memory_bank.review.review import review
 from memory_bank.review.revision_range import sides
 from tests.benchmarks.review_bounds import MOST_MEGABYTES, MOST_SECONDS, measure

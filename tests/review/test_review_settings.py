@@ -9,7 +9,7 @@ import pytest
 
 from memory_bank.bank.bank import open_bank
 from memory_bank.base.errors import BadSetting
-from memory_bank.review.report import Review
+from memory_bank.review.records import Review
 from memory_bank.review.review import opened, review
 
 Git = Callable[..., str]

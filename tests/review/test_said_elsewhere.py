@@ -8,7 +8,7 @@ import pytest
 
 from memory_bank.bank.bank import open_bank
 from memory_bank.review.formats.markdown import markdown
-from memory_bank.review.report import Review
+from memory_bank.review.records import Review
 from memory_bank.review.review import review
 from tests.conftest import run_git
 

@@ -8,7 +8,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memory_bank.base.errors import BadInput
-from memory_bank.base.filenames import NOTE_SUFFIXES, QUERIES, SETTINGS, TEXT_SUFFIXES, is_utf8
+from memory_bank.base.filenames import (
+    NOTE_SUFFIXES,
+    QUERIES,
+    SETTINGS,
+    TEXT_SUFFIXES,
+    as_utf8,
+    is_utf8,
+)
 from memory_bank.base.paths import Layout
 from memory_bank.git import objects, repository
 from memory_bank.git.objects import Blob, Revision
@@ -116,7 +123,7 @@ def _kept(
         if reason is None or (notes_only and not name.endswith(NOTE_SUFFIXES)):
             continue
         if reason:
-            refused[_shown(path)] = reason
+            refused[as_utf8(path)] = reason
         else:
             blobs[path] = one.id
     return WantedFiles(blobs, refused)
@@ -146,10 +153,6 @@ def _reasons(name: str, count: int) -> Iterator[str]:
         yield f"its path is longer than {_MOST_PATH:,} bytes"
     if count >= _MOST_FILES:
         yield f"the revision has more than {_MOST_FILES:,} notes"
-
-
-def _shown(path: str) -> str:
-    return path.encode("utf-8", "replace").decode()
 
 
 def _below(tree: Path, folder: Path) -> str:

@@ -17,6 +17,7 @@ from blake3 import blake3
 
 from memory_bank.base import sqlite
 from memory_bank.base.errors import Busy, IndexDamaged, StorageFailed
+from memory_bank.base.filenames import as_utf8
 from memory_bank.base.paths import private_folder
 from memory_bank.code.parse.parsed_file import (
     SYMBOL,
@@ -135,21 +136,15 @@ class CodeDatabase(sqlite.OpenedCache):
         """Open nothing yet."""
         super().__init__(file, _CODE_TABLES, _CODE_VERSION)
 
-    @contextmanager
-    def guarded(self) -> Iterator[None]:
-        """Convert SQLite's errors."""
-        with sqlite.guarded(self.file):
-            yield
-
     def rows(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
         """Return the rows of a statement; a text that is not UTF-8 equals none."""
-        safe = [_utf8(one) if isinstance(one, str) else one for one in values]
-        with self.guarded():
+        safe = [as_utf8(one) if isinstance(one, str) else one for one in values]
+        with sqlite.guarded(self.file):
             return self.opened().execute(sql, safe).fetchall()
 
     def chunked(self, sql: str, values: Sequence[int] | Sequence[str]) -> list[tuple[Any, ...]]:
         """Return the rows of a statement with `IN ({})` over any number of values."""
-        with self.guarded():
+        with sqlite.guarded(self.file):
             return list(sqlite.chunked(self.opened(), sql, values))
 
     def symbols(self, condition: str, *values: object) -> list[SymbolRow]:
@@ -181,7 +176,7 @@ class CodeDatabase(sqlite.OpenedCache):
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """Run the body in one transaction, as a new generation."""
-        with self.guarded():
+        with sqlite.guarded(self.file):
             base = self.opened()
             with sqlite.transaction(base):
                 sql = (
@@ -341,10 +336,6 @@ def _symbol(row: Sequence[Any]) -> SymbolRow:
 def _test(row: Sequence[Any]) -> IntentRow:
     number, sym, path, language, *fields, calls = row
     return IntentRow(number, sym, path, language, Intent(*fields)._replace(calls=names_of(calls)))
-
-
-def _utf8(text: str) -> str:
-    return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
 _PARSE_TABLES = """

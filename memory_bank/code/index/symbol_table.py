@@ -19,10 +19,11 @@ from memory_bank.base.documents import (
     Scan,
     Section,
     Signature,
+    Source,
     Span,
     Unchanged,
 )
-from memory_bank.base.filenames import StatSignature, trusted
+from memory_bank.base.filenames import StatSignature, signature_text, trusted
 from memory_bank.base.locks import WAIT, locked
 from memory_bank.base.paths import private_folder
 from memory_bank.code.commits import CommitSubjects
@@ -215,7 +216,7 @@ class SymbolTable(CodeDatabase):
             with self.writing() as base:
                 replace(base, rows, gone)
         if touched:
-            with self.guarded(), sqlite.transaction(self.opened()):
+            with sqlite.guarded(self.file), sqlite.transaction(self.opened()):
                 self.opened().executemany("UPDATE files SET signature = ? WHERE path = ?", touched)
             self._files = (-1, {})
 
@@ -273,7 +274,7 @@ def _row(file: FileRow, parsed: ParsedFile | None) -> FileRow:
 
 def _text(signature: StatSignature) -> str:
     """Return a signature as it is recorded; it also changes with the version of the parser."""
-    return f"{parsing.version()} {' '.join(map(str, signature))}"
+    return f"{parsing.version()} {signature_text(signature)}"
 
 
 def _recorded(signature: StatSignature) -> str:
@@ -299,7 +300,7 @@ class FileParts(NamedTuple):
     keywords: str = ""
 
 
-class CodeSource:
+class CodeSource(Source):
     """The files of a table as documents; subclasses say what their sections are."""
 
     name = "code"
@@ -330,10 +331,6 @@ class CodeSource:
         """Return the signatures of all documents."""
         _ = self._subjects.generation  # read again if HEAD changed
         return Scan(self._signatures(self._table.files()))
-
-    def refresh(self, *, again: bool = False) -> bool:  # noqa: ARG002  (the contract's)
-        """Depend on nothing else."""
-        return False
 
     def read(self, key: str, known: str = "") -> Read:
         """Read a file; one that has changed since the table was refreshed has no signature."""
@@ -371,9 +368,6 @@ class CodeSource:
             return None
         lines = found.data.decode("utf-8", "replace").split("\n")
         return "\n".join(lines[span.line - 1 : span.end_line - 1])
-
-    def close(self) -> None:
-        """Hold nothing open."""
 
     def _signatures(self, files: dict[str, FileState]) -> dict[str, Signature]:
         wanted = self.included()

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from memory_bank.base import filenames
 from memory_bank.base.errors import NoRepository, StorageFailed
-from memory_bank.base.filenames import NOTE_SUFFIXES, StatSignature, is_utf8
+from memory_bank.base.filenames import NOTE_SUFFIXES, StatSignature, as_utf8, is_utf8
 from memory_bank.git import repository
 
 LINK = "symbolic link: not followed"
@@ -91,7 +91,7 @@ class WorkTree:
             if path.startswith(("../", "/")):
                 continue
             if not is_utf8(path):
-                refused[path.encode("utf-8", "replace").decode()] = NOT_UTF8
+                refused[as_utf8(path)] = NOT_UTF8
                 continue
             if not self._plain_folder(path.rpartition("/")[0], plain):
                 continue  # git has it in the index only: a link took the place of its folder

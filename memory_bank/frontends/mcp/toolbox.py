@@ -9,11 +9,11 @@ from functools import cached_property
 
 from mcp_types import Tool
 
-from memory_bank.bank.embedder_choice import count_tokens
 from memory_bank.base.errors import BadInput, Hint
 from memory_bank.frontends import declared
 from memory_bank.frontends.mcp.hints import hints
 from memory_bank.frontends.mcp.tool import BankTool
+from memory_bank.search.embedders.static import count_tokens
 
 DEFAULT = ("store", "bank", "sessions", "code")
 """The default toolsets."""

@@ -25,6 +25,7 @@ from memory_bank.base.filenames import (
     TEMPORARY_PREFIX,
     TEXT_SUFFIXES,
     StatSignature,
+    as_utf8,
     is_utf8,
 )
 from memory_bank.notes.characters import nfc
@@ -445,14 +446,6 @@ def _no_note(path: str, mode: int) -> str:
     return "" if path.endswith(NOTE_SUFFIXES) else _NO_NOTE
 
 
-def signature(file: Path) -> StatSignature | None:
-    """Return the signature of one file; None when there is none."""
-    try:
-        return filenames.signature(file.lstat())
-    except FileNotFoundError:
-        return None
-
-
 def _walk(
     folder: str,
     above: int | None,
@@ -515,9 +508,9 @@ def _unreadable(folder: str, error: OSError) -> StorageFailed:
 
 def _refuse(entry: os.DirEntry[str], path: str, found: FileScan) -> None:
     if entry.is_file(follow_symlinks=False):
-        found.refused[_shown(path)] = "its name is not UTF-8"
+        found.refused[as_utf8(path)] = "its name is not UTF-8"
     else:
-        found.refused[_shown(path)] = _LINK if entry.is_symlink() else "not a plain file"
+        found.refused[as_utf8(path)] = _LINK if entry.is_symlink() else "not a plain file"
 
 
 def _pass(entry: os.DirEntry[str], path: str, found: FileScan) -> None:
@@ -526,13 +519,9 @@ def _pass(entry: os.DirEntry[str], path: str, found: FileScan) -> None:
         if entry.name.startswith(TEMPORARY_PREFIX):
             found.leftover.append(path)
     elif entry.name.lower().endswith(NOTE_SUFFIXES):
-        found.refused[_shown(path)] = _NO_NOTE
+        found.refused[as_utf8(path)] = _NO_NOTE
     elif entry.name.lower().endswith(TEXT_SUFFIXES):
         if entry.is_file(follow_symlinks=False) and is_utf8(path):
             found.texts.append(path)
     elif entry.is_symlink() and entry.is_dir():
-        found.refused[_shown(f"{path}/")] = _LINK
-
-
-def _shown(path: str) -> str:
-    return path.encode("utf-8", "replace").decode()
+        found.refused[as_utf8(f"{path}/")] = _LINK

@@ -23,7 +23,7 @@ from memory_bank.notes.compare.note_change import (
 )
 from memory_bank.notes.sections import first_sentence
 from memory_bank.review.formats.word_diff import context, spans_of
-from memory_bank.review.report import HEADINGS, Review, same
+from memory_bank.review.records import HEADINGS, Review, same
 
 _LONGEST = 300
 """Characters of a text inside a line."""

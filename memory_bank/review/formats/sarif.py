@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from memory_bank.bank.findings import Finding
 from memory_bank.base.rendering import count, document, unhidden
-from memory_bank.review.report import Review, RuleWithFindings
+from memory_bank.review.records import Review, RuleWithFindings
 
 _SCHEMA = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"

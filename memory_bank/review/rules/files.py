@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from memory_bank.bank.findings import Finding
-from memory_bank.base.filenames import TEMPORARY_PREFIX
+from memory_bank.base.filenames import TEMPORARY_PREFIX, as_utf8
 from memory_bank.base.paths import INDEX
 from memory_bank.base.settings import Settings
 from memory_bank.memory.rules_block import of_bank
@@ -67,8 +67,9 @@ def generated_file(bank: RuleContext) -> Iterator[Finding]:
         if count.get(folder, 0) > _MOST:
             continue
         if folder or path.rpartition("/")[2].startswith(TEMPORARY_PREFIX):
-            name = path.encode("utf-8", "replace").decode()
-            yield problem(name, 1, "is in git, but is derived or private", _FIX_GENERATED_FILE)
+            yield problem(
+                as_utf8(path), 1, "is in git, but is derived or private", _FIX_GENERATED_FILE
+            )
 
 
 MOST = 10 * 1024

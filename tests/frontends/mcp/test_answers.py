@@ -8,8 +8,8 @@ from typing import Any
 
 import jsonschema
 
-from memory_bank.bank.embedder_choice import count_tokens
 from memory_bank.frontends.mcp.arguments import NOTICE
+from memory_bank.search.embedders.static import count_tokens
 from tests.frontends.mcp.calls import CALLS
 
 Make = Callable[..., Any]

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from memory_bank.bank.embedder_choice import count_tokens
 from memory_bank.base.text import estimate
+from memory_bank.search.embedders.static import count_tokens
 from tests.session_builder import observation, session, write
 
 Make = Callable[..., Any]

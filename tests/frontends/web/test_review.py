@@ -13,7 +13,7 @@ from memory_bank.frontends.serving.shared_bank import SharedBank
 from memory_bank.frontends.web.pages.review import Range, Reviews
 from memory_bank.memory import maintenance
 from memory_bank.review import review
-from memory_bank.review.report import Review
+from memory_bank.review.records import Review
 
 from .conftest import Look, Serve
 

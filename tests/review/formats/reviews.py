@@ -15,7 +15,7 @@ from memory_bank.notes.compare.note_change import (
     SectionChange,
     TextSpan,
 )
-from memory_bank.review.report import HEADINGS, Review, RuleWithFindings, Side, TokenChange
+from memory_bank.review.records import HEADINGS, Review, RuleWithFindings, Side, TokenChange
 
 SENTINEL = "ζ"
 """A letter of every untrusted text, and of nothing that the formats say themselves."""

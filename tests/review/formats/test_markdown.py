@@ -15,7 +15,7 @@ from memory_bank.base.rendering import unhidden
 from memory_bank.notes.compare.note_change import KeyChange, LinkChange, TextSpan
 from memory_bank.review.formats.markdown import LIMIT, MARKER, code, html_code, markdown, short_line
 from memory_bank.review.formats.word_diff import whole_words
-from memory_bank.review.report import HEADINGS, Review, Side
+from memory_bank.review.records import HEADINGS, Review, Side
 from tests.review.formats.reviews import (
     SENTINEL,
     claim,

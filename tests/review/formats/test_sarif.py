@@ -11,7 +11,7 @@ from hypothesis import given, settings
 
 from memory_bank.base.rendering import unhidden
 from memory_bank.review.formats.sarif import sarif
-from memory_bank.review.report import Review
+from memory_bank.review.records import Review
 from tests.review.formats.reviews import finding, hostile_reviews, review
 
 

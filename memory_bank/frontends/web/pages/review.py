@@ -23,7 +23,7 @@ from memory_bank.frontends.web.site import HINTS, Site
 from memory_bank.review import review, revision_range
 from memory_bank.review.formats.markdown import headline
 from memory_bank.review.formats.word_diff import spans_of
-from memory_bank.review.report import HEADINGS, Review, Side
+from memory_bank.review.records import HEADINGS, Review, Side
 from memory_bank.search.manifest.document_rows import all_documents
 
 _AT_ONCE = 2
