@@ -101,11 +101,9 @@ class Bank:
         """Why the last answer may be incomplete; empty if it is complete."""
 
     def __enter__(self) -> Self:
-        """Return the bank itself."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Close the bank."""
         self.close()
 
     def close(self) -> None:

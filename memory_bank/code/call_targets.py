@@ -21,12 +21,11 @@ SAME_FILE, IMPORTED = "same file", "imported file"
 
 INHERITED = "inherited"
 
-NAMED_ALIKE = "called on a name like its type's"
-
-ONLY_ONE = "only symbol of that name"
-
-HOW = (SAME_FILE, IMPORTED, INHERITED, NAMED_ALIKE, ONLY_ONE)
+HOW = (SAME_FILE, IMPORTED, INHERITED)
 """How a call was resolved, the surest first."""
+
+_GUESSED = ""
+"""Stands for these where the file that is imported is not found: enough for what a type extends."""
 
 _OWN = frozenset({"self", "this", "cls", "Self", "@", "$this", "static"})
 """Words for the object or class around a call."""
@@ -42,9 +41,6 @@ _PACKAGES = frozenset({"go", "java"})
 
 _IMPLICIT = frozenset({"java", "c_sharp", "cpp", "ruby"})
 """Languages in which a method may call another one of its class on nothing."""
-
-_GLOBAL = frozenset({"c", "cpp", "c_sharp", "php", "ruby", "bash"})
-"""Languages in which the functions or types of other files need no import that names them."""
 
 _NAMESPACES = frozenset({"cpp", "c_sharp", "php", "ruby"})
 """Languages in which what is imported may be inside a namespace."""
@@ -145,7 +141,6 @@ class CallTargets:
     """The symbols that calls mean, by one state of the imports."""
 
     def __init__(self, imports: ImportTargets) -> None:
-        """Look up names; nothing is read yet."""
         self._imports = imports
 
     def of(self, written: str, caller: Caller, same: Named) -> Target | None:
@@ -162,13 +157,11 @@ class CallTargets:
             return self._of_module(call)
         if parts[0] in _BASE or parts[0] in _own(caller):
             two = len(parts) == 2  # noqa: PLR2004  (the object and the name)
-            return self._of_object(call) if two else self._named_alike(call)
+            return self._of_object(call) if two else None
         if parts[0] in _parameters(caller) and "::" not in written:
-            return self._named_alike(call)
+            return None
         found = self._of_path(call)
-        if found is None and (caller.language in _GLOBAL or is_macro):
-            found = _of_all(call.plain, call)
-        return found if found or "::" in written else self._named_alike(call)
+        return found if found and found.how != _GUESSED else None
 
     def names_of(self, written: str, caller: Caller) -> set[str]:
         """Return the names that what is called may have, where it is defined or passed on."""
@@ -255,7 +248,7 @@ class CallTargets:
         for found in map(_only, reversed(tries) if bound.name else tries):
             if found:
                 return Target(found, IMPORTED)
-        return _of_all(own, call) if bound.name and not bound.files else None
+        return _only_named(own, call) if bound.name and not bound.files else None
 
     def _in_bound(
         self, bound: Bound, rest: Sequence[str], call: _Call, seen: frozenset[str] = frozenset()
@@ -286,21 +279,6 @@ class CallTargets:
             return self._at(bindings.whole, wanted, call, seen)
         passed = self._at(bound.files, [bound.name, *wanted[1:]], call, seen) if bound.name else []
         return passed or self._in_bound(bound, wanted[1:], call, seen)
-
-    def _named_alike(self, call: _Call) -> Target | None:
-        """Return the method of the type whose name is like that of the value it is called on."""
-        value = call.parts[-2] if len(call.parts) > 1 else "()"
-        if value.endswith("()"):
-            return None
-        path = call.caller.path
-        near = (path, *self._imports.imported(path), *_package(call.caller, call.same))
-        found = _only(
-            one
-            for file in dict.fromkeys(near)
-            for one in call.at(file)
-            if one.symbol.kind == "method" and _folded(_type(one)) == _folded(value)
-        )
-        return Target(found, NAMED_ALIKE) if found else None
 
 
 def _parts(written: str) -> list[str]:
@@ -358,13 +336,11 @@ def _ends(one: SymbolRow, wanted: Sequence[str]) -> bool:
     return f".{one.symbol.qualified}".endswith(f".{'.'.join(wanted)}")
 
 
-def _of_all(wanted: Sequence[str], call: _Call) -> Target | None:
+def _only_named(wanted: Sequence[str], call: _Call) -> Target | None:
     """Return the only symbol whose name ends with a path."""
     some = (one for rows in call.same.values() for one in rows if not one.test)
     found = _only(one for one in some if _ends(one, wanted) and call.may_mean(one))
-    if found is None or (len(wanted) == 1 and found.symbol.kind == "method"):
-        return None
-    return Target(found, ONLY_ONE)
+    return Target(found, _GUESSED) if found else None
 
 
 def _only(some: Iterable[SymbolRow]) -> SymbolRow | None:
@@ -386,11 +362,3 @@ def _stem(path: str) -> str:
 def _scope(one: SymbolRow) -> str:
     """Return the qualified name of the type of a method."""
     return one.symbol.qualified.rpartition(".")[0]
-
-
-def _type(one: SymbolRow) -> str:
-    return _scope(one).rpartition(".")[2]
-
-
-def _folded(name: str) -> str:
-    return name.replace("_", "").lstrip("$@").casefold()

@@ -8,9 +8,6 @@ from typing import NamedTuple
 
 from memory_bank.code.call_targets import (
     HOW,
-    IMPORTED,
-    INHERITED,
-    SAME_FILE,
     Caller,
     CallTargets,
     Named,
@@ -21,9 +18,6 @@ from memory_bank.code.call_targets import (
 from memory_bank.code.imports import ImportTargets
 from memory_bank.code.index.database import IntentRow, SymbolRow, last_part
 from memory_bank.code.index.symbol_table import SymbolTable
-
-SHOWN = frozenset({SAME_FILE, IMPORTED, INHERITED})
-"""The kinds of calls that are right nine times in ten; the others lead nowhere in answers."""
 
 _MOST_NAMES = 500
 """Names by which a symbol is imported that are looked for."""
@@ -63,14 +57,11 @@ class Callers(NamedTuple):
 class CallGraph:
     """The calls of one state of the table."""
 
-    def __init__(
-        self, table: SymbolTable, imports: ImportTargets, how: Collection[str] = SHOWN
-    ) -> None:
-        """Resolve the calls of a table, in some ways of HOW; nothing is read yet."""
+    def __init__(self, table: SymbolTable, imports: ImportTargets) -> None:
+        """Resolve the calls of a table; nothing is read yet."""
         self._table = table
         self._imports = imports
         self._targets = CallTargets(imports)
-        self._how = how
 
     def callees(self, symbol: SymbolRow) -> list[Callee]:
         """Return what a symbol calls of this code, in order."""
@@ -151,8 +142,7 @@ class CallGraph:
         return {own, *bases[own], *(one for one, above in bases.items() if own in above)}
 
     def _meant(self, written: str, caller: Caller, same: Named) -> Target | None:
-        target = self._targets.of(written, caller, same) if same else None
-        return target if target and target.how in self._how else None
+        return self._targets.of(written, caller, same) if same else None
 
     def _all(self, names: Collection[str]) -> list[SymbolRow]:
         return [one for some in self._named(names).values() for one in some]

@@ -78,7 +78,6 @@ class CodeHistory:
     """Reads the commits of a work tree that count, again if HEAD changed."""
 
     def __init__(self, tree: Path) -> None:
-        """Open nothing yet."""
         self._tree = tree
         self._history = open_history(tree)
         self._last: tuple[tuple[str, int], CountedCommits] | None = None

@@ -222,7 +222,6 @@ class CoupledFiles:
     """The coupling of the files of one work tree; computed again when any evidence changed."""
 
     def __init__(self, commits: CodeHistory, words: WordTable) -> None:
-        """Open nothing yet."""
         self._commits = commits
         self._words = words
         self._of: tuple[object, ...] = ()

@@ -119,7 +119,6 @@ class AnswerLimit:
     """What a limit leaves out of an answer."""
 
     def __init__(self, limit: int) -> None:
-        """Leave out all above a number."""
         self._limit = limit
         self.said: list[str] = []
 

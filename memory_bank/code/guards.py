@@ -59,7 +59,6 @@ class TestGuards:
     __test__ = False
 
     def __init__(self, table: SymbolTable, imports: ImportTargets, calls: CallGraph) -> None:
-        """Look up tests in a table; nothing is read yet."""
         self._table = table
         self._imports = imports
         self._calls = calls

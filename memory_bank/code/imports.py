@@ -281,7 +281,6 @@ class ImportTargets:
     """The imports of one state of the table as files."""
 
     def __init__(self, table: SymbolTable) -> None:
-        """Look among the files of a table; nothing is read yet."""
         self._table = table
         self._bindings: dict[str, Bindings] = {}
 

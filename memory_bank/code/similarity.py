@@ -86,7 +86,6 @@ class WordTable:
     """The words of the files of one work tree, beside its symbols."""
 
     def __init__(self, table: SymbolTable) -> None:
-        """Keep the words of the files in the database of the symbols."""
         self._table = table
         self._likeness: Similarity | None = None
         self._scan: TreeScan | None = None

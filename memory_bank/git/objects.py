@@ -209,18 +209,15 @@ class ObjectReader:
     """
 
     def __init__(self, tree: Path) -> None:
-        """Read the repository of a work tree; nothing is started yet."""
         self._tree = tree
         self._process: Popen[bytes] | None = None
         self._old = False
         """Whether git is older than 2.36, and is started for each request."""
 
     def __enter__(self) -> Self:
-        """Return the reader itself."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End git."""
         self.close()
 
     def close(self) -> None:

@@ -446,7 +446,6 @@ class _Rarity:
         self.of_one = self._of(1)
 
     def __call__(self, words: Iterable[str]) -> float:
-        """Return the sum of the words' rarities."""
         return sum(self._of(self._counts.get(word, 0)) for word in words)
 
     def _of(self, count: int) -> float:

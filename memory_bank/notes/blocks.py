@@ -150,7 +150,6 @@ class BlockError(Exception):
     """A block can't be read or edited: the reason, and the offset in the block."""
 
     def __init__(self, reason: str, index: int = 0) -> None:
-        """Keep the reason and the offset."""
         super().__init__(reason)
         self.reason = reason
         self.index = index

@@ -120,7 +120,6 @@ class Fields:
     """The fields of lines with links; must be queried in the order of the links."""
 
     def __init__(self, text: str) -> None:
-        """Take the text of an inline block."""
         self._text = text
         self._line = -1
         self._key = ""

@@ -271,7 +271,6 @@ class BankHealth:
         return self.healthy and not self.findings and not any(told) and not of_code
 
     def __post_init__(self) -> None:
-        """Set `healthy`."""
         wrong = self.waiting or self.problem or self.worst not in {None, "info"}
         object.__setattr__(self, "healthy", not wrong)
 

@@ -115,7 +115,6 @@ class BankState:
     """A bank at one revision; all is read lazily, and once."""
 
     def __init__(self, bank: Bank, left_out: Collection[str] = ()) -> None:
-        """Read a bank, without some of its notes."""
         self.bank = bank
         self.left_out = frozenset(left_out)
 

@@ -77,11 +77,9 @@ class CodeComparison:
         self._compared: dict[tuple[str, CitedPlace], Compared] = {}
 
     def __enter__(self) -> Self:
-        """Return the comparison itself."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Close the cache."""
         self.code.close()
         self._cache.close()
         self._history.close()
@@ -316,7 +314,6 @@ class NamedChanges:
     """Reads notes and versions of files, each once."""
 
     def __init__(self, code: CodeAt) -> None:
-        """Read the files of one repository."""
         self._code = code
         self._words: dict[tuple[str, str], CodeWords | None] = {}
         self._named: dict[Cited, NamedCode] = {}
@@ -392,7 +389,6 @@ class NoteVersions:
     """Reads the versions of notes from git, up to a commit."""
 
     def __init__(self, code: CodeAt, at: CommitsAt) -> None:
-        """Read the history of the notes up to a commit."""
         self._code = code
         self._at = at
         self._head = at.head

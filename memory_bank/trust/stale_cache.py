@@ -146,7 +146,6 @@ class StaleHits:
     """The stale passages of a bank, as of the commit that is checked out."""
 
     def __init__(self, bank: Bank, view: View, tree: Path, head: str) -> None:
-        """Ask for one search."""
         self._bank = bank
         self._view = view
         self._tree = tree

@@ -226,7 +226,6 @@ class Boosts:
     """What notes gain in the ranking of one answer."""
 
     def __init__(self, bank: Bank) -> None:
-        """Look at each note once."""
         self._bank = bank
         self._more = bank.settings.search.trust_boost
         self._edited = bank.edits.names() if self._more else ()

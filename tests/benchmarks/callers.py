@@ -1,8 +1,7 @@
 """`python -m tests.benchmarks.callers REPOSITORY... [--edges 20] [--seed 1] [--how TEXT] [--shown N]`.
 
 Print a sample of the calls that are resolved, of each kind and language, with the source lines of
-both places, so that a person can judge them: does the call mean that definition? The kinds that are
-hidden in answers are printed, too, and marked so.
+both places, so that a person can judge them: does the call mean that definition?
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from typing import NamedTuple
 
 from memory_bank.base.errors import NoRepository
 from memory_bank.code.call_targets import HOW
-from memory_bank.code.calls import SHOWN, CallGraph
+from memory_bank.code.calls import CallGraph
 from memory_bank.code.index.codebase import Codebase, open_codebase
 from memory_bank.code.index.database import SymbolRow, last_part
 
@@ -61,7 +60,7 @@ def main() -> None:
 def edges(code: Codebase) -> dict[tuple[str, str], list[Edge]]:
     """Return all calls that are resolved, by kind and language of the caller."""
     code.refresh()
-    graph = CallGraph(code.table, code.relations().imports, HOW)
+    graph = CallGraph(code.table, code.relations().imports)
     found = defaultdict[tuple[str, str], list[Edge]](list)
     for row in code.table.symbols("1"):
         for one in graph.callees(row):
@@ -76,10 +75,7 @@ def _show(place: Path, code: Codebase, asked: argparse.Namespace) -> None:
         languages = sorted({language for _, language in found})
         found = {
             ("shown", one): [
-                edge
-                for (how, language), some in found.items()
-                if language == one and how in SHOWN
-                for edge in some
+                edge for (how, language), some in found.items() if language == one for edge in some
             ]
             for one in languages
         }
@@ -88,8 +84,7 @@ def _show(place: Path, code: Codebase, asked: argparse.Namespace) -> None:
     order = ("shown", *HOW)
     for how, language in sorted(found, key=lambda one: (order.index(one[0]), one[1])):
         some = found[how, language]
-        hidden = "" if how in {"shown", *SHOWN} else ", hidden in answers"
-        print(f"## {place.name}, {language}, {how}: {len(some)} calls{hidden}")
+        print(f"## {place.name}, {language}, {how}: {len(some)} calls")
         if asked.how in how:
             for number, one in enumerate(chosen.sample(some, min(asked.edges, len(some))), 1):
                 print(f"\n[{number}] {one.caller.symbol.qualified} calls `{one.written}`")

@@ -94,11 +94,9 @@ class Codebase:
         self._relations: tuple[int, Relations] | None = None
 
     def __enter__(self) -> Self:
-        """Return the codebase itself."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Close the codebase."""
         self.close()
 
     def close(self) -> None:

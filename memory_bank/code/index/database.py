@@ -133,7 +133,6 @@ class CodeDatabase(sqlite.OpenedCache):
     """The open database; one that is damaged is made again."""
 
     def __init__(self, file: Path) -> None:
-        """Open nothing yet."""
         super().__init__(file, _CODE_TABLES, _CODE_VERSION)
 
     def rows(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
@@ -361,7 +360,6 @@ class ParseCache(sqlite.Opened):
     """A database of parsed files; without it, all are parsed again."""
 
     def __init__(self, file: Path, version: str) -> None:
-        """Keep what the parser of that version returned."""
         super().__init__(file, _PARSE_TABLES, _PARSE_VERSION)
         self._parser = version
 

@@ -26,7 +26,6 @@ class CodeLane(ReopenedIndex):
     def __init__(
         self, root: Path, folder: Path, source: Source, settings: Settings, accesses: Accesses
     ) -> None:
-        """Index a source of the work tree `root` in `folder`."""
         super().__init__()
         self.source = source
         self._place = Layout(root, folder)

@@ -430,7 +430,6 @@ class FirstLines:
     """What first lines of a work tree's files say; each is read once, until the file changes."""
 
     def __init__(self, tree: WorkTree) -> None:
-        """Read nothing yet."""
         self._tree = tree
         self._known: dict[str, tuple[StatSignature, str]] = {}
 

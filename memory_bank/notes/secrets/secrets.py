@@ -68,7 +68,6 @@ class Secret(NamedTuple):
     """Its end in the text, where the value may have escaped characters."""
 
     def __repr__(self) -> str:
-        """Show all but the value."""
         return f"Secret({self.kind!r}, {self.start})"
 
 

@@ -381,7 +381,6 @@ class FileScan:
     """The result of a scan, by path below the bank."""
 
     def __init__(self) -> None:
-        """Start empty."""
         self.files: dict[str, StatSignature] = {}
         self.refused: dict[str, str] = {}
         """Files that can't be notes, with the reason."""
