@@ -168,9 +168,7 @@ def _names(start: str) -> list[str]:
     examples=(("memory-bank embedder list", "all embedders"),),
     show=_listed,
 )
-def embedder_list(
-    settings: Settings,
-) -> tuple[EmbedderShown, ...]:
+def embedder_list(settings: Settings) -> tuple[EmbedderShown, ...]:
     """List the embedders and whether they can be used.
 
     Return all embedders, and for each whether it can be used.
@@ -218,8 +216,7 @@ def embedder_install(
     show=_chosen,
 )
 def embedder_use(
-    bank: Bank,
-    name: Annotated[str, Param(argument=True, complete=_names)],
+    bank: Bank, name: Annotated[str, Param(argument=True, complete=_names)]
 ) -> ChosenEmbedder:
     """Choose the embedder of this bank.
 
@@ -255,8 +252,7 @@ def embedder_use(
     show=_tried,
 )
 def embedder_test(
-    settings: Settings,
-    name: Annotated[str, Param(argument=True, complete=_names)] = "",
+    settings: Settings, name: Annotated[str, Param(argument=True, complete=_names)] = ""
 ) -> Tried:
     """Test an embedder's files, speed and quality.
 

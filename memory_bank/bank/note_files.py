@@ -98,9 +98,7 @@ def _private(current: Callable[[], Layout], settings: Settings) -> PrivateRoot:
     """Return the notes of sessions in the private state."""
     kept = settings.sessions.keep == _IN_BANK
     return PrivateRoot(
-        lambda: private_notes(current()),
-        current().root,
-        lambda: kept or rule_removed(current()),
+        lambda: private_notes(current()), current().root, lambda: kept or rule_removed(current())
     )
 
 

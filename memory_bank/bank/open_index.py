@@ -63,9 +63,7 @@ class OpenIndex(ReopenedIndex):
         self.layout = place
         self.roots = roots or note_files.roots_of(lambda: self.layout, settings)
         self.source = NotesSource(
-            self.roots,
-            max_bytes=settings.memory.max_note_bytes,
-            in_project=place.project_has,
+            self.roots, max_bytes=settings.memory.max_note_bytes, in_project=place.project_has
         )
         self.settings = settings
         self.logs = logs

@@ -202,10 +202,7 @@ def _strategy(place: Path, folder: str | Path | None) -> str:
 
 
 def _make(root: Path) -> tuple[str, ...]:
-    wanted = {
-        root / ".gitignore": paths.GITIGNORE,
-        root / "config.toml": settings.template(),
-    }
+    wanted = {root / ".gitignore": paths.GITIGNORE, root / "config.toml": settings.template()}
     created = []
     try:
         files.make_folder(root)

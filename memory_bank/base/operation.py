@@ -322,8 +322,7 @@ Notes = Annotated[
 Text = Annotated[str, Param(argument=True, metavar="[TEXT]", asked=True)]
 Texts = Annotated[Sequence[str], Param(longest=2000, most=1000)]
 Tags = Annotated[
-    Sequence[str],
-    Param(metavar="A,B", read=_split, complete="tags", most=100, longest=200),
+    Sequence[str], Param(metavar="A,B", read=_split, complete="tags", most=100, longest=200)
 ]
 Type = Annotated[str | None, Param(metavar="TYPE", complete="types")]
 Limit = Annotated[int | None, Param(metavar="N")]
@@ -340,8 +339,7 @@ IfMatch = Annotated[
     Param("Only if the note still has this etag (show --json)", metavar="ETAG", accept=_some),
 ]
 Agent = Annotated[
-    str | None,
-    Param("The agent that makes the change", metavar="NAME", read=visible_name),
+    str | None, Param("The agent that makes the change", metavar="NAME", read=visible_name)
 ]
 FailOn = Annotated[
     str | None,

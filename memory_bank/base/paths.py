@@ -402,10 +402,7 @@ def find(start: Path, environ: Mapping[str, str] | None = None) -> Layout:
     """
     found = above(str(start.resolve()))
     if found is None:
-        raise NoBank(
-            f"no {FOLDER} folder in {start} or above it",
-            Hint.MAKE_OR_NAME_BANK,
-        )
+        raise NoBank(f"no {FOLDER} folder in {start} or above it", Hint.MAKE_OR_NAME_BANK)
     if link := led_by(str(start.absolute()), found):
         raise linked(link, found)
     return at(Path(found), environ)

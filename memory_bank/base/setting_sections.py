@@ -195,8 +195,7 @@ class Memory(NamedTuple):
         Key("included folders and files whose text may be changed", private=True, problem=relative),
     ] = ()
     default_branch: Annotated[
-        str,
-        Key("the branch into which pull requests are merged; empty: it is found", private=True),
+        str, Key("the branch into which pull requests are merged; empty: it is found", private=True)
     ] = ""
     max_note_bytes: Annotated[
         int, Key("a larger file is listed, not indexed", low=1, high=100_000_000)
@@ -352,8 +351,7 @@ class Shared(NamedTuple):
     """Section `[shared]`: the index that many repositories share."""
 
     url: Annotated[
-        str,
-        Key("postgresql://host/database, or embedded:FOLDER", private=True, secret=True),
+        str, Key("postgresql://host/database, or embedded:FOLDER", private=True, secret=True)
     ] = ""
     seconds: Annotated[
         float, Key("longest wait for its answer", low=0.1, high=60, private=True)

@@ -114,11 +114,7 @@ class JoinedSources:
 
 
 def documents_of(
-    tree: WorkTree,
-    table: SymbolTable,
-    *,
-    without: Iterable[str],
-    subjects: CommitSubjects,
+    tree: WorkTree, table: SymbolTable, *, without: Iterable[str], subjects: CommitSubjects
 ) -> Source:
     """Return the documents of a work tree, with those of installed sources."""
     own = DocSource(tree, lambda: table.documents, without=without, subjects=subjects)
@@ -258,11 +254,7 @@ class SymbolSource(CodeSource):
 
 def _symbol_section(row: SymbolRow) -> Section:
     symbol = row.symbol
-    fields = (
-        ("kind", symbol.kind),
-        ("language", row.language),
-        ("symbol", symbol.name.casefold()),
-    )
+    fields = (("kind", symbol.kind), ("language", row.language), ("symbol", symbol.name.casefold()))
     headings = tuple(part for part in symbol.qualified.split(".") if part)
     return Section(symbol.line, symbol.end_line, headings, row.id, fields)
 

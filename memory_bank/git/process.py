@@ -178,11 +178,7 @@ def program() -> str | None:
 
 
 def started(
-    tree: Path,
-    words: Sequence[str],
-    *,
-    given: bool,
-    variables: Mapping[str, str] = _NONE,
+    tree: Path, words: Sequence[str], *, given: bool, variables: Mapping[str, str] = _NONE
 ) -> subprocess.Popen[bytes] | None:
     """Start a git command; return None if there is no git, or one timed out before."""
     file = None if TimeoutState.timed_out else program()

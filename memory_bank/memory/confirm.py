@@ -79,14 +79,7 @@ def _by_agent(
 )
 def confirm(
     bank: Bank,
-    names: Annotated[
-        Notes,
-        Param(
-            only=str | Sequence[str],
-            least=1,
-            most=20,
-        ),
-    ],
+    names: Annotated[Notes, Param(only=str | Sequence[str], least=1, most=20)],
     *,
     if_match: IfMatch = None,
     agent: Agent = None,

@@ -6,16 +6,7 @@ from typing import Annotated, Any
 
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadInput, Conflict, Hint, UnreadableNote
-from memory_bank.base.operation import (
-    Agent,
-    IfMatch,
-    Note,
-    Notes,
-    Param,
-    Text,
-    Tool,
-    operation,
-)
+from memory_bank.base.operation import Agent, IfMatch, Note, Notes, Param, Text, Tool, operation
 from memory_bank.base.rendering import hidden_again
 from memory_bank.base.screen import Call
 from memory_bank.memory import show, shown, told
@@ -222,12 +213,7 @@ def append(
     ),
 )
 def update(
-    bank: Bank,
-    name: Note,
-    content: Text,
-    *,
-    if_match: IfMatch = None,
-    agent: Agent = None,
+    bank: Bank, name: Note, content: Text, *, if_match: IfMatch = None, agent: Agent = None
 ) -> WrittenNote:
     """Replace the whole text of a note.
 
@@ -340,10 +326,7 @@ def edit(
     show=shown.archived,
 )
 def archive(
-    bank: Bank,
-    names: Notes,
-    *,
-    undo: Annotated[bool, Param("Make them active again")] = False,
+    bank: Bank, names: Notes, *, undo: Annotated[bool, Param("Make them active again")] = False
 ) -> list[WrittenNote]:
     """Exclude notes from results without deleting them."""
     paths = dict.fromkeys(bank.find(name, exactly=True) for name in names)

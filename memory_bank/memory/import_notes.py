@@ -22,13 +22,7 @@ from memory_bank.base.filenames import NOTE_SUFFIXES
 from memory_bank.base.operation import Param, operation
 from memory_bank.memory import amendments, shown
 from memory_bank.memory.alike import with_content
-from memory_bank.memory.create import (
-    REFUSALS,
-    RefusedItem,
-    refusal,
-    refused,
-    remember_many,
-)
+from memory_bank.memory.create import REFUSALS, RefusedItem, refusal, refused, remember_many
 from memory_bank.memory.importers.base import ImportedNote as Entry
 from memory_bank.memory.importers.base import Importer
 from memory_bank.memory.records import Imported, Item, NoteImport, NotImported

@@ -123,9 +123,7 @@ def rename(
         new,
         tuple(changed),
         warnings(
-            note_files.warning(bank.layout, new, moving.source_type),
-            unknown,
-            _not_relinked(failed),
+            note_files.warning(bank.layout, new, moving.source_type), unknown, _not_relinked(failed)
         ),
         broken or None,
     )
@@ -202,10 +200,7 @@ def merge(
     source_agent: Annotated[
         str,
         Param(
-            "The agent that makes the change",
-            flags="--agent",
-            metavar="NAME",
-            read=visible_name,
+            "The agent that makes the change", flags="--agent", metavar="NAME", read=visible_name
         ),
     ] = "",
 ) -> Merged:

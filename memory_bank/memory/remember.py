@@ -365,10 +365,7 @@ def entity(reference: Reference) -> Entity:
         return reference
     found = entity_of(reference)
     if found is None:
-        raise BadInput(
-            f"{str(reference)[:_SHOWN]!r} is not an entity",
-            Hint.WRITE_ENTITY,
-        )
+        raise BadInput(f"{str(reference)[:_SHOWN]!r} is not an entity", Hint.WRITE_ENTITY)
     return found
 
 
@@ -389,10 +386,7 @@ class Merge(NamedTuple):
 
 
 def merge_into(
-    bank: Bank,
-    known: NoteRow,
-    item: Item,
-    keys: Mapping[str, object] = MappingProxyType({}),
+    bank: Bank, known: NoteRow, item: Item, keys: Mapping[str, object] = MappingProxyType({})
 ) -> Merge:
     """Merge an item's tags and references into a note; the index is not updated.
 

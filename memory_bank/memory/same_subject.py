@@ -420,11 +420,7 @@ def summary(remark: SameSubject, place: str) -> str:
 
 def side_by_side(remark: SameSubject, place: str) -> tuple[str, str, str]:
     """Return lines that say what may be wrong, the new sentence and the older one."""
-    return (
-        summary(remark, place),
-        f"  new:   {remark.text}",
-        f"  there: {remark.other}",
-    )
+    return (summary(remark, place), f"  new:   {remark.text}", f"  there: {remark.other}")
 
 
 def _best(found: Sequence[SameSubject]) -> Iterator[SameSubject]:

@@ -21,13 +21,7 @@ from memory_bank.base.operation import (
     operation,
 )
 from memory_bank.memory import shown, told
-from memory_bank.memory.records import (
-    Listing,
-    Missing,
-    SeveralShown,
-    ShownNote,
-    ShownSection,
-)
+from memory_bank.memory.records import Listing, Missing, SeveralShown, ShownNote, ShownSection
 from memory_bank.notes.names import name_of
 from memory_bank.notes.note import section_of
 from memory_bank.search.index.index import View
@@ -198,21 +192,10 @@ def read(
     bank: Bank,
     names: Annotated[
         str | Sequence[str],
-        Param(
-            argument=True,
-            metavar="NAME",
-            complete="notes",
-            least=1,
-            most=20,
-            longest=2000,
-        ),
+        Param(argument=True, metavar="NAME", complete="notes", least=1, most=20, longest=2000),
     ],
     section: Annotated[
-        str,
-        Param(
-            "Show only the text under this heading; A > B",
-            metavar="HEADING",
-        ),
+        str, Param("Show only the text under this heading; A > B", metavar="HEADING")
     ] = "",
 ) -> ShownNote | ShownSection | SeveralShown:
     """Show one note.

@@ -193,11 +193,7 @@ def document_of(
     from memory_bank.notes import passages
 
     to = partial(
-        target_of,
-        path=note.path,
-        project_prefix=prefix,
-        included=included,
-        in_project=in_project,
+        target_of, path=note.path, project_prefix=prefix, included=included, in_project=in_project
     )
     meta = note.meta
     owners = _owners(note.body.sections)

@@ -62,10 +62,7 @@ def _checked(
         depth=2,
     ),
 )
-def doctor(
-    bank: Bank,
-    progress: Progress | None = None,
-) -> BankHealth:
+def doctor(bank: Bank, progress: Progress | None = None) -> BankHealth:
     """List what is wrong with a bank, and repair its index.
 
     Check and repair the indices, and list the problems that only a person can repair.

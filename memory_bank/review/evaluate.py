@@ -280,11 +280,7 @@ def _run_queries(
 
 
 def _misses(
-    mode: str,
-    targets: Targets,
-    names: Sequence[str],
-    notes: Sequence[RecalledNote],
-    within: int,
+    mode: str, targets: Targets, names: Sequence[str], notes: Sequence[RecalledNote], within: int
 ) -> list[Miss]:
     """List the misses of a query, each with the notes ranked above it that are not relevant."""
     ranks = {name: rank for rank, name in enumerate(names, 1)}

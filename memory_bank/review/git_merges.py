@@ -51,9 +51,7 @@ _Versions = ThreeWay[bytes | None]
     examples=(("memory-bank git resolve", "after `git merge`"),),
     show=shown.resolved,
 )
-def resolve(
-    bank: Bank,
-) -> tuple[Resolved, ...]:
+def resolve(bank: Bank) -> tuple[Resolved, ...]:
     """Finish conflicts of notes that need no decision.
 
     Merge the notes that git left with conflicts, where that is possible without a decision.
@@ -199,9 +197,7 @@ _ANSWERED = 2
     examples=(("memory-bank git check", "is the merge driver set?"),),
     show=shown.git_checked,
 )
-def check(
-    bank: Bank,
-) -> GitSetup:
+def check(bank: Bank) -> GitSetup:
     """Tell whether git merges and shows notes by section here.
 
     Return what git has for the notes; raise BadInput outside a git work tree.
@@ -257,9 +253,7 @@ def install(bank: Bank) -> GitSetup:
     examples=(("memory-bank git uninstall", "git merges by lines again"),),
     show=shown.git_removed,
 )
-def uninstall(
-    bank: Bank,
-) -> GitSetup:
+def uninstall(bank: Bank) -> GitSetup:
     """Remove what `git install` wrote.
 
     Remove what `install` wrote; raises as it does.

@@ -55,13 +55,7 @@ def opened(
         with suppress(BadSetting):
             settings = settings_at(place, str(base.commit))
         settings = settings._replace(problems=problems)
-        return Bank(
-            place,
-            settings,
-            allow_secrets=allow_secrets,
-            conditions=conditions,
-            load=load,
-        )
+        return Bank(place, settings, allow_secrets=allow_secrets, conditions=conditions, load=load)
 
 
 FORMATS = ("terminal", "json", "markdown", "sarif", "github")

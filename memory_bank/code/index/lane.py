@@ -67,12 +67,7 @@ class CodeLane(ReopenedIndex):
         met += [(one.key, str(one.value)) for one in parsed.conditions if one.key in _KEYS]
         return self.read(
             lambda view: view.engine.search(
-                parsed.question,
-                _scope(view, met),
-                mode=mode,
-                limit=limit,
-                now=now,
-                unit="sections",
+                parsed.question, _scope(view, met), mode=mode, limit=limit, now=now, unit="sections"
             )
         )
 

@@ -33,14 +33,7 @@ from memory_bank.code.languages.base import (
     text_of,
 )
 from memory_bank.code.parse.fingerprints import CLOSE, OPEN, Comments, FileTokens
-from memory_bank.code.parse.parsed_file import (
-    EXAMPLE,
-    VERSION,
-    Import,
-    Intent,
-    ParsedFile,
-    Symbol,
-)
+from memory_bank.code.parse.parsed_file import EXAMPLE, VERSION, Import, Intent, ParsedFile, Symbol
 
 if TYPE_CHECKING:
     from tree_sitter import Node

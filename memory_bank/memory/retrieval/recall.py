@@ -60,8 +60,7 @@ DETAILS = (SECTION, NOTE, INDEX)
 
 
 _At = Annotated[
-    str | None,
-    Param("Notes as of a commit, tag or branch", metavar="REV", about="git revision"),
+    str | None, Param("Notes as of a commit, tag or branch", metavar="REV", about="git revision")
 ]
 
 
@@ -349,12 +348,7 @@ def recall(
 
 
 def _of_bank(
-    bank: Bank,
-    wanted: Wanted,
-    tokens: int | None,
-    progress: Progress | None,
-    *,
-    count_access: bool,
+    bank: Bank, wanted: Wanted, tokens: int | None, progress: Progress | None, *, count_access: bool
 ) -> Recalled:
     """Search the bank alone, and count accesses; the caller holds its lock."""
     answer, hits = linked_or_found(bank, wanted, progress)

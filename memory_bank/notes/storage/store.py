@@ -185,12 +185,7 @@ class Store(WriteLock):
         self._check_secrets(text, (), given=given, path=path)
 
     def change(
-        self,
-        path: str,
-        edit: Callable[[str], str],
-        if_match: str | None = None,
-        *,
-        given: str = "",
+        self, path: str, edit: Callable[[str], str], if_match: str | None = None, *, given: str = ""
     ) -> str:
         """Rewrite a note's text under the lock and return its new etag.
 

@@ -131,9 +131,7 @@ _NUMBER = re.compile(r"(?<![^\s(])\d[\d,.]*(?![^\s).,:;%])")
 """A number by itself, such as a line or a size: it changes with the text around a finding."""
 
 
-def fingerprinted(
-    findings: Iterable[Finding],
-) -> Iterator[tuple[Finding, str]]:
+def fingerprinted(findings: Iterable[Finding]) -> Iterator[tuple[Finding, str]]:
     """Yield each finding with its fingerprint, 64 hexadecimal digits.
 
     It depends on rule, file, and the words that were found, or else the message; not on the line.

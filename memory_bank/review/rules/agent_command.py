@@ -163,10 +163,7 @@ def _compiled(patterns: str, edge: str) -> Iterator[tuple[str, re.Pattern[str]]]
 
 _COMMANDS: dict[str, list[re.Pattern[str]]] = {}
 
-for _start, _command in (
-    *_compiled(_PATTERNS, r"\b"),
-    *_compiled(_PATTERNS_WITHOUT_SPACES, ""),
-):
+for _start, _command in (*_compiled(_PATTERNS, r"\b"), *_compiled(_PATTERNS_WITHOUT_SPACES, "")):
     _COMMANDS.setdefault(_start, []).append(_command)
 
 
