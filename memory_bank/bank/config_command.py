@@ -7,16 +7,14 @@ import re
 from pathlib import Path
 from typing import Annotated
 
-from memory_bank.bank.config_file import Setting
+from memory_bank.bank.config_file import Setting, settings_of
 from memory_bank.base.errors import NoBank, did_you_mean, similar_names
 from memory_bank.base.operation import Param, operation
 from memory_bank.base.screen import Call, place
-from memory_bank.base.settings import Settings
+from memory_bank.base.settings import Settings, describe, load, user_file
 
 
 def _keys(start: str) -> list[str]:
-    from memory_bank.base.settings import describe
-
     return [name for s, k, *_ in describe() if (name := f"{s}.{k}").startswith(start)]
 
 
@@ -41,9 +39,6 @@ def config(
     key: Annotated[tuple[str, ...], Param(argument=True, metavar="[KEY]", complete=_keys)] = (),
 ) -> int:
     """Show the settings, and which files to edit."""
-    from memory_bank.bank.config_file import settings_of
-    from memory_bank.base.settings import user_file
-
     settings, mine = _loaded(call)
     files = {"bank": mine, "user": user_file(os.environ)}
     edit = f"{files['user']} (all your banks)"
@@ -67,8 +62,6 @@ def config(
 
 def _loaded(call: Call) -> tuple[Settings, Path | None]:
     """Return the settings and the bank's file; outside a bank the user's settings."""
-    from memory_bank.base.settings import load
-
     try:
         with call.open() as bank:
             return bank.settings, bank.layout.config

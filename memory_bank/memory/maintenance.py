@@ -131,10 +131,6 @@ def sync(
 
 def sync_code(bank: Bank, progress: Progress | None = None) -> SyncReport | None:
     """Index and embed the code of the bank's work tree, if somebody has asked for it before."""
-    from memory_bank.code.index.codebase import (
-        Codebase,  # start-up: servers use this module for notes only
-    )
-
     tree = repository.worktree(bank.layout.project)
     if tree is None or not bank.settings.code.enabled:
         return None

@@ -29,7 +29,14 @@ from memory_bank.memory.records import (
     Why,
     WrittenNote,
 )
-from memory_bank.memory.retrieval.ask_results import Answer, Result
+from memory_bank.memory.retrieval.ask_results import (
+    Answer,
+    CommitResult,
+    NoteResult,
+    Result,
+    file_of,
+    line_of,
+)
 from memory_bank.search.index.document_changes import SyncReport
 
 if TYPE_CHECKING:  # start-up: lists of notes need no code
@@ -111,8 +118,6 @@ def _names(call: Call, listing: Listing, bank: Bank) -> None:
 
 def note(call: Call, found: ShownNote | ShownSection | SeveralShown) -> None:
     """Show a note or a section of it."""
-    from memory_bank.memory.records import ShownNote
-
     call.answer(found, lambda found: _note(call, found))
     if isinstance(found, ShownNote) and not call.json:
         for fault in found.faults:
@@ -120,8 +125,6 @@ def note(call: Call, found: ShownNote | ShownSection | SeveralShown) -> None:
 
 
 def _note(call: Call, found: ShownNote | ShownSection | SeveralShown) -> None:
-    from memory_bank.memory.records import SeveralShown, ShownSection
-
     if isinstance(found, SeveralShown):
         for one in found.notes:
             _note(call, one)
@@ -453,7 +456,6 @@ def answers(call: Call, found: Answer, codebase: Codebase | None) -> int:
 
 def _answers(call: Call, answer: Answer, root: Path | None) -> None:
     from memory_bank.code.records import plain_words
-    from memory_bank.memory.retrieval.ask_results import NoteResult, file_of
 
     console = call.console
     for number, one in enumerate(answer.results, 1):
@@ -473,8 +475,6 @@ def _answers(call: Call, answer: Answer, root: Path | None) -> None:
 
 def _answer_place(call: Call, one: Result, root: Path | None) -> str:
     """Return where a result is, as seen from the working directory."""
-    from memory_bank.memory.retrieval.ask_results import CommitResult, NoteResult, file_of, line_of
-
     if isinstance(one, CommitResult):
         return file_of(one)
     if isinstance(one, NoteResult) or root is None:

@@ -26,7 +26,7 @@ from memory_bank.memory.records import (
     Why,
     WrittenNote,
 )
-from memory_bank.memory.retrieval.ask_results import Answer, Result
+from memory_bank.memory.retrieval.ask_results import Answer, NoteResult, Result, file_of, line_of
 from memory_bank.memory.retrieval.hits import Recalled
 from memory_bank.search.index.document_changes import SyncReport
 
@@ -356,8 +356,6 @@ def answer(found: Answer, quotes: Quotes) -> str:
 
 
 def _result_row(one: Result) -> str:
-    from memory_bank.memory.retrieval.ask_results import file_of, line_of
-
     line = line_of(one)
     place = one_line(f"{file_of(one)}:{line}" if line else file_of(one))
     title = one_line(one.title or "")[:_MOST_TITLE]
@@ -368,8 +366,6 @@ def _result_row(one: Result) -> str:
 
 def then(found: Answer) -> str:
     """Return what to do after an answer."""
-    from memory_bank.memory.retrieval.ask_results import NoteResult
-
     if any(isinstance(one, NoteResult) for one in found.results):
         return "`read_memory` shows a note whole."
     return "Read the files at these lines." if found.results else ""

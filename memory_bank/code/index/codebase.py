@@ -30,7 +30,7 @@ from memory_bank.code.index.symbol_table import SymbolTable
 from memory_bank.code.index.work_tree import SUBMODULE, WorkTree, work_tree_of
 from memory_bank.code.parse import parsing
 from memory_bank.code.similarity import WordTable
-from memory_bank.git.repository import shared_folder, tree_folder
+from memory_bank.git.repository import shared_folder, tree_folder, worktree
 from memory_bank.search.hit_records import Access
 from memory_bank.search.index.document_changes import Progress, SyncReport
 
@@ -387,7 +387,7 @@ def open_codebase(
     place = None
     with suppress(NoBank):
         place = paths.locate(bank, settings=settings, start=start)
-    if path is None and bank is not None and place is not None and _in_git(place.project):
+    if path is None and bank is not None and place and worktree(place.project.resolve()):
         folder = place.project
     root = work_tree_of(folder)
     found = load(place.root if place else None, flags=settings)
@@ -410,9 +410,3 @@ def _embedded(lanes: Sequence[CodeLane], seconds: float) -> SyncReport:
 
 def _embed(view: View, seconds: float) -> SyncReport:
     return view.index.indexer.embed(seconds)
-
-
-def _in_git(folder: Path) -> bool:
-    from memory_bank.git import repository
-
-    return repository.worktree(folder.resolve()) is not None

@@ -14,7 +14,7 @@ from memory_bank.base.operation import Param
 from memory_bank.base.rendering import named, one_line, plain, same_words, visible
 from memory_bank.base.screen import FOUND, NOTHING, Call, Piece, cells, cut
 from memory_bank.memory.retrieval.ask_results import file_of
-from memory_bank.memory.retrieval.hits import ReadQuery, Recalled
+from memory_bank.memory.retrieval.hits import ReadQuery, Recalled, matching_words, read_query
 
 FORMS = ("paths", "md", "json")
 
@@ -53,9 +53,7 @@ def found(
     explain: Annotated[bool, Param("Show the parsed query and each note's scores")] = False,
 ) -> int:
     """Show the notes that were found, and what limits the answer."""
-    from memory_bank.memory.retrieval import hits
-
-    read = hits.read_query(bank, query, times=since is None and before is None)
+    read = read_query(bank, query, times=since is None and before is None)
     if call.json:
         shown = plain(answer)
         fields = shown if isinstance(shown, dict) else {}
@@ -181,13 +179,11 @@ class _Hit:
 
     def _snippet_lines(self) -> list[str]:
         """Return the lines of the snippet with most words of the query."""
-        from memory_bank.memory.retrieval import hits
-
         lines = self.snippet
         if self.lines >= len(lines):
             return lines
         words = self.shown.read.words
-        matches = [len(hits.matching_words(line, words)) for line in lines]
+        matches = [len(matching_words(line, words)) for line in lines]
         starts = range(len(lines) - self.lines + 1)
         start = max(starts, key=lambda one: sum(matches[one : one + self.lines]))
         kept = lines[start : start + self.lines]
@@ -202,13 +198,11 @@ class _Hit:
 
     def _marked(self, text: str, style: str = "") -> list[Piece]:
         """Return a text as pieces, of which those that match the query are highlighted."""
-        from memory_bank.memory.retrieval import hits
-
         if not self.console.coloured:
             return [(text, style)]
         pieces: list[Piece] = []
         last = 0
-        for start, end in hits.matching_words(text, self.shown.read.words):
+        for start, end in matching_words(text, self.shown.read.words):
             pieces += [(text[last:start], style), (text[start:end], "match")]
             last = end
         return [*pieces, (text[last:], style)]
