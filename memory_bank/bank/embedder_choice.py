@@ -16,7 +16,7 @@ from memory_bank.base.screen import Call
 from memory_bank.base.settings import Settings
 
 if TYPE_CHECKING:
-    from memory_bank.search.embedders.base import Embedder, EmbedderModule
+    from memory_bank.search.embedders.base import EmbedderModule
 
 
 KIND = "search.embedders"
@@ -269,7 +269,8 @@ def embedder_test(
     embedder.embed([_UNRELATED])
     loaded = time.perf_counter()
     question, related, unrelated = (
-        _vector(embedder, text) for text in (_QUESTION, _RELATED, _UNRELATED)
+        [float(part) for part in embedder.embed([text])[0]]
+        for text in (_QUESTION, _RELATED, _UNRELATED)
     )
     embedded = time.perf_counter()
     texts = [f"{_RELATED} {number}" for number in range(_SENTENCES)]
@@ -308,10 +309,6 @@ def _shown(name: str, settings: Settings) -> EmbedderShown:
 
 def _module(name: str) -> EmbedderModule:
     return cast("EmbedderModule", plugins.load(KIND, name))
-
-
-def _vector(embedder: Embedder, text: str) -> list[float]:
-    return [float(part) for part in embedder.embed([text])[0]]
 
 
 def _cosine(a: list[float], b: list[float]) -> float:

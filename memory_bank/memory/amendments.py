@@ -187,13 +187,10 @@ def dated(roots: Roots, view: View, rows: Iterable[DocumentRow]) -> list[DatedNo
     for row in rows:
         first = firsts[row.number].line if row.number in firsts else 1
         text = view.source.text(row.key, row.hash, Span(first, 1 << 40)) or ""
-        known = stated[row.number][0] or (row.created if _committed(roots, row.key) else 0.0)
+        committed = roots.of(row.key).commits_of(row.key)
+        known = stated[row.number][0] or (row.created if committed else 0.0)
         found.append(DatedNote(row, text, known))
     return found
-
-
-def _committed(roots: Roots, key: str) -> bool:
-    return roots.of(key).commits_of(key) is not None
 
 
 class _Likeness:

@@ -193,7 +193,7 @@ def _sections(
     # The last line end starts no further line.
     count = len(starts) - (starts[-1] == len(text))
     places = [(head.line, head.level, name) for head, name in heads]
-    if not places or _not_blank(text[: starts[places[0][0]]]):
+    if not places or text[: starts[places[0][0]]].strip():
         places.insert(0, (0, 0, ""))
     else:
         places[0] = (0, *places[0][1:])
@@ -212,10 +212,6 @@ def _sections(
             start=offset + start,
             text=text[start:end],
         )
-
-
-def _not_blank(text: str) -> bool:
-    return bool(text) and not text.isspace()
 
 
 LONGEST = 100

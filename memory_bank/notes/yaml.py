@@ -205,7 +205,7 @@ class _ValueReader:
     def value(self, node: YamlNode, depth: int) -> object:
         self.left -= 1 + len(node.text)
         if node.kind == "scalar":
-            return _scalar(node)
+            return node.text if node.style or node.tag not in _TYPED else plain(node.text)
         if self.left < 0 or depth > MAX_DEPTH:
             raise BlockError("aliases stand for too many values", node.start)
         if node.target is not None:
@@ -228,10 +228,6 @@ class _ValueReader:
                 self.faults.append(FileFault(reason, line_of(self.block, key.start)))
             found[name] = self.value(value, depth + 1)
         return found
-
-
-def _scalar(node: YamlNode) -> object:
-    return node.text if node.style or node.tag not in _TYPED else plain(node.text)
 
 
 def plain(text: str) -> object:

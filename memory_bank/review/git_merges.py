@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from memory_bank.bank import program_files
@@ -87,11 +87,8 @@ def _unmerged(tree: Path, root: Path) -> Iterator[tuple[str, _Versions]]:
     data = dict(objects.blobs(tree, wanted, _MOST_BYTES))
     prefix = "" if below == "." else f"{below}/"
     for path, some in stages.items():
-        yield path.removeprefix(prefix), _versions(some, data)
-
-
-def _versions(stages: Mapping[str, str], data: Mapping[str, bytes]) -> _Versions:
-    return _Versions(*(data.get(stages.get(stage, "")) for stage in (_BASE, _OURS, _THEIRS)))
+        versions = (data.get(some.get(stage, "")) for stage in (_BASE, _OURS, _THEIRS))
+        yield path.removeprefix(prefix), _Versions(*versions)
 
 
 def _resolved(bank: Bank, path: str, versions: _Versions) -> Resolved:

@@ -95,7 +95,7 @@ def _add(targets: Targets, path: str, lines: Lines | None, grade: float) -> None
 
 def _place(bank: Bank, name: str) -> tuple[str, Lines | None]:
     """Resolve a name to a note, and to the lines of a section if it names one."""
-    whole = _candidates(bank, name)
+    whole = bank.read(lambda view: open_index.candidates(view.manifest, name))
     if len(whole) == 1:
         return whole[0], None
     note, mark, heading = name.partition("#")
@@ -107,10 +107,6 @@ def _place(bank: Bank, name: str) -> tuple[str, Lines | None]:
         path = bank.find(numbered[1])
         return path, _around(bank, path, int(numbered[2]))
     return bank.find(name), None
-
-
-def _candidates(bank: Bank, name: str) -> list[str]:
-    return bank.read(lambda view: open_index.candidates(view.manifest, name))
 
 
 def _under(bank: Bank, path: str, heading: str) -> Lines:

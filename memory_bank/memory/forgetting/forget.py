@@ -200,7 +200,9 @@ def _note(bank: Bank, name: str) -> str:
     if not ("/" in name or name.endswith(NOTE_SUFFIXES)):
         return ""
     forms = _paths(bank, name)
-    known = bank.answer(lambda view: _known(view, forms))
+    known = bank.answer(
+        lambda view: next((one for one in forms if link_rows.has_key(view.manifest, one)), "")
+    )
     deleted = {one.path for one in bank.store.trashed()}
     started = Removal(bank, NOTE, dry_run=True)
     return known or next(
@@ -219,10 +221,6 @@ def _paths(bank: Bank, name: str) -> list[str]:
         except BadName:
             continue  # a text
     return found
-
-
-def _known(view: View, forms: list[str]) -> str:
-    return next((one for one in forms if link_rows.has_key(view.manifest, one)), "")
 
 
 def _was_started(run: Removal, what: str) -> bool:

@@ -357,7 +357,8 @@ def ask_hits(
     )
     words = parse(query, known).question.text
     allowed = bank.settings.secrets.allow if bank else ()
-    titles = linked_titles(bank, _own(answer)) if bank else {}
+    own = [note.path for note in answer.notes.values() if note.origin is None]
+    titles = linked_titles(bank, own) if bank else {}
     hits = [
         _hit(one, answer, words, allowed, titles.get(one.id or "", {}))
         for one in answer.answer.results
@@ -438,11 +439,6 @@ def _kinds(
     who = "notes" if of_notes else "code"
     named = ", ".join(f"{key}:" for key in sorted(of_notes or of_code))
     return (), f"only {who} can meet {named}: choose another kind, or remove the condition"
-
-
-def _own(answer: ask.Explained) -> list[str]:
-    """Return the paths of the notes of an answer that are of the bank itself."""
-    return [note.path for note in answer.notes.values() if note.origin is None]
 
 
 def _hit(

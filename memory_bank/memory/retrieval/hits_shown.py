@@ -150,7 +150,7 @@ class _Hit:
         if address := _address(note):
             self.console.line(_INDENT, (address, "dim"))
         if note.superseded_by:
-            successor = _successor(self.call, note)
+            successor = _placed(self.call, note, note.superseded_by, None)
             self.console.line(_INDENT, (f"superseded by {successor}", "warn"))
         if note.newer:
             self.console.line(_INDENT, (f"newer: {self.call.place(note.newer)}", "warn"))
@@ -295,11 +295,6 @@ def _escaped(text: str) -> str:
 def _place(call: Call, note: RecalledNote, line: int | None = None) -> str:
     """Return a hit's file as seen from the working directory; of others, after their name."""
     return _placed(call, note, note.path, line)
-
-
-def _successor(call: Call, note: RecalledNote) -> str:
-    """Return the place of the note that supersedes a hit."""
-    return _placed(call, note, note.superseded_by or "", None)
 
 
 def _url(note: RecalledNote) -> str:

@@ -166,7 +166,7 @@ def _with_shared(bank: Bank, wanted: Wanted, scope: str, progress: Progress | No
         found = shared.found(common)
     ranked = [_Ranked(note, rank) for note, rank in found.notes]
     if not local:
-        recalled = _recalled(wanted, found.mode)
+        recalled = Recalled(SCHEMA_VERSION, wanted.query, found.mode, None, 0, ())
         across = _best_of(recalled._replace(answered=False), ranked, wanted.limit)
     else:
         across = _together(bank, local, wanted, progress, ranked, common)
@@ -215,10 +215,6 @@ def _best_of(recalled: Recalled, ranked: Sequence[_Ranked], limit: int) -> Acros
     answered, notes = recalled.answered or likely, tuple(one.note for one in best)
     recalled = recalled._replace(answered=answered, notes=notes, result_count=len(notes))
     return Across(recalled, best)
-
-
-def _recalled(wanted: Wanted, mode: str) -> Recalled:
-    return Recalled(SCHEMA_VERSION, wanted.query, mode, None, 0, ())
 
 
 def _noticed(found: Across, notices: Sequence[str]) -> Across:

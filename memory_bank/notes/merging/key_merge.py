@@ -309,13 +309,9 @@ def _value(found: Iterable[Part], key: str) -> tuple[object] | None:
 
 def _verify(parts: Sequence[Part], wanted: Mapping[str, object]) -> None:
     """Raise BlockError unless the lines outside of conflicts say what each key's lines say."""
-    block = "".join(f"{part}\n" for part in _strings(parts))
+    block = "".join(f"{part}\n" for part in parts if isinstance(part, str))
     found, faults = yaml.values(yaml.parse(block), block)
     if faults or {key: repr(value) for key, value in found.items()} != {
         key: repr(value) for key, value in wanted.items()
     }:
         raise BlockError("the merged keys would not say what they should")
-
-
-def _strings(parts: Iterable[Part]) -> Iterator[str]:
-    return (part for part in parts if isinstance(part, str))
