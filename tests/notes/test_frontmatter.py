@@ -41,15 +41,13 @@ def edit(block: str, **changes: object) -> str:
 class TestDecode:
     """Bytes to text."""
 
-    def test_utf8(self) -> None:
-        """Plain UTF-8 is writable."""
+    def test_plain_utf_8_is_writable(self) -> None:
         found = decode("é😀\r\n".encode())
         assert (found.text, found.encoding, found.faults, found.writable) == (
             "é😀\r\n", "utf-8", (), True,
         )  # fmt: skip
 
-    def test_mark_is_stripped_and_told(self) -> None:
-        """The encoding brings the byte order mark back."""
+    def test_the_encoding_brings_the_byte_order_mark_back(self) -> None:
         data = BOM + b"---\ntitle: a\n---\n"
         found = decode(data)
         assert found.text.startswith("---")
@@ -57,34 +55,31 @@ class TestDecode:
         assert found.text.encode(found.encoding) == data
 
     @pytest.mark.parametrize("name", ["utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"])
-    def test_wide_encodings_are_read_only(self, name: str) -> None:
-        """UTF-16 and UTF-32 are read by their mark."""
+    def test_wide_encodings_are_read_by_their_mark_and_not_written(self, name: str) -> None:
         found = decode(f"\ufeff# é😀{chr(10)}".encode(name))
         assert found.text == "# é😀\n"
         assert not found.writable
         assert name[:6].upper() in found.faults[0].reason
 
-    def test_half_a_character_of_utf16(self) -> None:
-        """An odd number of bytes isn't UTF-16 and, with NUL in it, no text."""
+    def test_an_odd_number_of_bytes_with_nul_is_no_text(self) -> None:
         with pytest.raises(UnreadableNote):
             decode(b"\xff\xfea\x00b")
 
     @pytest.mark.parametrize(("mark", "offset"), [(b"", 8), (BOM, 11)])
-    def test_invalid_byte(self, mark: bytes, offset: int) -> None:
-        """A byte of another encoding is named with offset and line."""
+    def test_a_byte_of_another_encoding_is_named_with_offset_and_line(
+        self, mark: bytes, offset: int
+    ) -> None:
         found = decode(mark + b"one\r\ntwo\xe9\nthree")
         assert found.text == "one\r\ntwo\ufffd\nthree"
         assert not found.writable
         assert f"0xE9 at offset {offset}" in found.faults[0].reason
         assert found.faults[0].line == 2
 
-    def test_binary(self) -> None:
-        """NUL bytes mean that this is no text."""
+    def test_nul_bytes_mean_that_this_is_no_text(self) -> None:
         with pytest.raises(UnreadableNote, match="contains NUL bytes"):
             decode(b"\x89PNG\0\0")
 
-    def test_empty(self) -> None:
-        """An empty file is an empty text."""
+    def test_an_empty_file_is_an_empty_text(self) -> None:
         assert decode(b"").text == ""
 
 
@@ -116,8 +111,9 @@ class TestSplit:
             ("", "none", "", None),
         ],
     )
-    def test_parts(self, text: str, kind: str, block: str, body: str | None) -> None:
-        """The four parts are the text again."""
+    def test_the_four_parts_are_the_text_again(
+        self, text: str, kind: str, block: str, body: str | None
+    ) -> None:
         parts = split(text)
         assert parts.opening + parts.block + parts.closing + parts.body == text
         assert (parts.format, parts.block) == (kind, block)
@@ -144,24 +140,22 @@ class TestMetadata:
             ("{a: {b: c}}", {"a": {"b": "c"}}),
         ],
     )  # fmt: skip
-    def test_nothing_is_guessed(self, written: str, value: object) -> None:
-        """A word that would print otherwise stays as written; the rest are JSON's values."""
+    def test_a_word_that_would_print_otherwise_stays_as_written(
+        self, written: str, value: object
+    ) -> None:
         found = read(f"k: {written}\n")["k"]
         assert (type(found), found) == (type(value), value)
         json.dumps(found)
 
-    def test_keys_as_written(self) -> None:
-        """Keys that YAML 1.1 reads as bool, number or date are text."""
+    def test_keys_that_yaml_reads_as_something_else_are_text(self) -> None:
         block = "on: yes\n2024: x\n2024-01-01: y\n1.10: z\nnull: n\n? [a, b]\n: c\n"
         assert list(read(block)) == ["on", "2024", "2024-01-01", "1.10", "null", "[a, b]"]
 
-    def test_aliases(self) -> None:
-        """Aliases are followed; merge keys are keys."""
+    def test_aliases_are_followed_and_merge_keys_are_keys(self) -> None:
         block = "base: &b {x: 1}\nalso: *b\nc:\n  <<: *b\n"
         assert read(block) == {"base": {"x": 1}, "also": {"x": 1}, "c": {"<<": {"x": 1}}}
 
-    def test_duplicate_keys(self) -> None:
-        """The last one counts, and the fault names its line."""
+    def test_the_last_of_duplicate_keys_counts_and_the_fault_names_its_line(self) -> None:
         values, faults = metadata(split("---\na: 1\nb: 2\n'a': 3\n---\n"))
         assert values == {"a": 3, "b": 2}
         assert [(fault.reason, fault.line) for fault in faults] == [
@@ -186,8 +180,9 @@ class TestMetadata:
             ("a: b\ud800\n", 2),
         ],
     )
-    def test_broken(self, block: str, line: int) -> None:
-        """What can't be parsed gives no values, and a fault with the line in the file."""
+    def test_what_can_not_be_parsed_is_a_fault_with_the_line_in_the_file(
+        self, block: str, line: int
+    ) -> None:
         values, faults = metadata(Split("---\n", block, "---\n", "", "yaml"))
         assert values == {}
         assert [fault.line for fault in faults] == [line]
@@ -205,19 +200,16 @@ class TestMetadata:
             "a: &a [x,x,x,x]\n" + "".join(f"k{n}: &a [*a,*a,*a,*a]\n" for n in range(30)),
         ],
     )
-    def test_hostile(self, block: str) -> None:
-        """Deep nesting and aliases of aliases neither crash nor take long."""
+    def test_deep_nesting_and_aliases_of_aliases_do_no_harm(self, block: str) -> None:
         values, faults = metadata(Split("---\n", block + "\n", "---\n", "", "yaml"))
         assert values == {}
         assert faults
 
-    def test_unclosed(self) -> None:
-        """Front matter that is never closed is told, a rule isn't."""
+    def test_front_matter_that_is_never_closed_is_told_and_a_rule_is_not(self) -> None:
         assert metadata(split("---\ntitle: x\n\n# Text\n"))[1]
         assert not metadata(split("---\nTom Preston-Werner\ngithub.com/mojombo\n"))[1]
 
-    def test_toml(self) -> None:
-        """TOML's dates are dates; its faults name the line in the file."""
+    def test_dates_of_toml_are_dates_and_its_faults_name_the_line_in_the_file(self) -> None:
         values, faults = metadata(split("+++\ntitle = 'Posts'\nday = 2023-01-01\n+++\n"))
         assert values == {"title": "Posts", "day": date(2023, 1, 1)}
         assert not faults
@@ -292,8 +284,9 @@ class TestSetKeys:
             ({"absent": None}, "", ""),
         ],
     )
-    def test_one_key(self, change: dict[str, object], old: str, new: str) -> None:
-        """Each change is the one replacement that a person would make."""
+    def test_a_change_is_the_one_replacement_that_a_person_would_make(
+        self, change: dict[str, object], old: str, new: str
+    ) -> None:
         where = f"{next(iter(change))}:" if not old.startswith(" ") else ""
         start = BLOCK.index(old, BLOCK.index(where) if old and where in BLOCK else 0)
         wanted = BLOCK[:start] + new + BLOCK[start + len(old) :]
@@ -301,23 +294,21 @@ class TestSetKeys:
         assert edit(BLOCK.replace("\n", "\r\n"), **change) == wanted.replace("\n", "\r\n")
 
     @pytest.mark.parametrize("change", [{"base": 1}, {"base": None}])
-    def test_anchor_in_use(self, change: dict[str, object]) -> None:
-        """A value that others refer to is not taken away from them."""
+    def test_a_value_that_others_refer_to_is_not_taken_away_from_them(
+        self, change: dict[str, object]
+    ) -> None:
         with pytest.raises(UnreadableNote, match=r"alias \*b"):
             edit(BLOCK, **change)
 
-    def test_emptied_block_list(self) -> None:
-        """The items' lines go, the key stays."""
+    def test_the_lines_of_items_go_and_the_key_stays(self) -> None:
         assert edit("a:\n- x\n- y\nb: 1\n", a=[]) == "a: []\nb: 1\n"
 
-    def test_list_without_indent_and_with_maps(self) -> None:
-        """New items look like the first one."""
+    def test_new_items_look_like_the_first_one(self) -> None:
         block = "refs:\n-   kind: person\n    id: sarah\n"
         refs = [{"kind": "person", "id": "sarah"}, {"kind": "ticket", "id": "X-1"}]
         assert edit(block, refs=refs) == f"{block}-   {{kind: ticket, id: X-1}}\n"
 
-    def test_new_keys(self) -> None:
-        """Each is one line before the closing one, in the order given."""
+    def test_new_keys_are_lines_before_the_closing_one_in_the_order_given(self) -> None:
         changes = {
             "created_at": datetime(2026, 11, 21, 10, 0, 5, 9, tzinfo=UTC),
             "entity_refs": [{"kind": "person", "id": "sarah"}],
@@ -332,35 +323,29 @@ class TestSetKeys:
             "day: 2026-01-02\n"
         )
 
-    def test_indented_block(self) -> None:
-        """A new key stands below the others."""
+    def test_a_new_key_of_an_indented_block_stands_below_the_others(self) -> None:
         assert edit("  a: 1\n  b: 2\n", c=3) == "  a: 1\n  b: 2\n  c: 3\n"
 
-    def test_duplicate_keys(self) -> None:
-        """The one that counts is changed; a removal takes both."""
+    def test_the_duplicate_that_counts_is_changed_and_a_removal_takes_both(self) -> None:
         block = "a: 1\nb: 2\na: 3\n"
         assert edit(block, a=4) == "a: 1\nb: 2\na: 4\n"
         assert edit(block, a=3) == block
         assert edit(block, a=None) == "b: 2\n"
 
-    def test_keep_scalar(self) -> None:
-        """Blank lines that a `|+` owns go with it."""
+    def test_blank_lines_that_a_scalar_owns_go_with_it(self) -> None:
         assert edit("a: |+\n  x\n\n\nb: 1\n", a="z") == "a: z\nb: 1\n"
         assert edit("a: |+\n  x\n\n\nb: 1\n", a=None) == "b: 1\n"
 
-    def test_complex_key_is_refused(self) -> None:
-        """`? key` isn't removed by halves, but its neighbours are edited."""
+    def test_a_complex_key_is_not_removed_by_halves_and_its_neighbours_are_edited(self) -> None:
         assert edit("? a\n: b\nc: 1\n", c=2) == "? a\n: b\nc: 2\n"
         with pytest.raises(UnreadableNote):
             edit("? a\n: b\nc: 1\n", a=None)
 
-    def test_indented_comment_below_a_block_scalar(self) -> None:
-        """A removal that would let a comment slip into the text above is refused."""
+    def test_a_removal_that_would_let_a_comment_slip_into_a_text_is_refused(self) -> None:
         with pytest.raises(UnreadableNote, match="'a' would not say"):
             edit("a: |\n x\nb: 1\n  # note\nc: 2\n", b=None)
 
-    def test_braces(self) -> None:
-        """A block that is one map between braces stays one; JSON stays JSON."""
+    def test_a_map_between_braces_stays_one_and_json_stays_json(self) -> None:
         assert edit("{a, b: 2}\n", a="x, y", c=["z"]) == '{a: "x, y", b: 2, c: [z]}\n'
         assert edit("{}\n", a=1) == "{a: 1}\n"
         block = '{\n  "tags": "journal",\n  "publish": false\n}\n'
@@ -383,8 +368,9 @@ class TestSetKeys:
             ("---\rb: 1\r---\ra", "---\rb: 1\rid: x\r---\ra"),
         ],
     )
-    def test_surroundings(self, text: str, wanted: str) -> None:
-        """A new block or line takes the line ends around it; the body stays."""
+    def test_what_is_new_takes_the_line_ends_around_it_and_the_body_stays(
+        self, text: str, wanted: str
+    ) -> None:
         assert set_keys(text, {"id": "x"}) == wanted
         assert set_keys(wanted, {"id": "x"}) == wanted
         assert set_keys(text, {"id": None}) == text
@@ -392,8 +378,7 @@ class TestSetKeys:
     @pytest.mark.parametrize(
         "value", [b"x", float("nan"), 10**18, {1, 2}, "\ud800", [object()], {"a": b""}]
     )
-    def test_values_that_do_not_fit(self, value: object) -> None:
-        """They are the caller's mistake, and nothing is written."""
+    def test_nothing_is_written_of_values_that_do_not_fit(self, value: object) -> None:
         for text in ("---\na: 1\n---\n", "+++\na = 1\n+++\n", "x"):
             with pytest.raises(BadInput):
                 set_keys(text, {"b": value})
@@ -416,13 +401,13 @@ class TestSetKeys:
             ({"title": "Posts"}, "", ""),
         ],
     )
-    def test_toml(self, change: dict[str, object], old: str, new: str) -> None:
-        """TOML is edited alike, above its first table."""
+    def test_toml_is_edited_alike_above_its_first_table(
+        self, change: dict[str, object], old: str, new: str
+    ) -> None:
         assert set_keys(self.TOML, change) == self.TOML.replace(old, new, 1 if old else 0)
 
     @pytest.mark.parametrize("key", ["params", "a"])
-    def test_toml_tables_are_refused(self, key: str) -> None:
-        """Tables and dotted keys stay as they are."""
+    def test_tables_and_dotted_keys_of_toml_stay_as_they_are(self, key: str) -> None:
         with pytest.raises(UnreadableNote):
             set_keys(self.TOML, {key: None})
 
@@ -430,8 +415,7 @@ class TestSetKeys:
 class TestCompose:
     """New notes."""
 
-    def test_text(self) -> None:
-        """Keys in their order, lists between brackets, one newline at the end."""
+    def test_keys_stand_in_their_order_and_lists_between_brackets(self) -> None:
         values = {
             "id": "4f1c9be07a52",
             "type": "decision",
@@ -447,8 +431,9 @@ class TestCompose:
 
     @pytest.mark.parametrize("body", ["---\nx\n---\n", "+++\na = 1\n+++\n", "  x", "", "\n\nx {}"])
     @pytest.mark.parametrize("values", [{}, {"content": "c", "handler": 1, "on": "yes"}])
-    def test_reads_back(self, values: dict[str, object], body: str) -> None:
-        """A body that looks like front matter survives, and so do keys of library arguments."""
+    def test_a_body_like_front_matter_survives_and_keys_like_arguments(
+        self, values: dict[str, object], body: str
+    ) -> None:
         text = compose(values, body)
         parts = split(text)
         assert metadata(parts) == (values, ())
@@ -467,8 +452,7 @@ class TestCompose:
             ".inf", "True", "a?",
         ],
     )  # fmt: skip
-    def test_quoted_where_needed(self, text: str) -> None:
-        """Every reader takes it for the same text, YAML 1.1 readers included."""
+    def test_every_reader_takes_it_for_the_same_text(self, text: str) -> None:
         block = split(compose({"a": text, "b": [text]}, "")).block
         assert yaml.safe_load(block) == {"a": text, "b": [text]}
         assert read(block) == {"a": text, "b": [text]}
@@ -478,12 +462,10 @@ class TestCompose:
         "text",
         ["a", "Ünïcode – 漢字 😀", "1.2.3", "it's", 'say "hi"', "a, b", "a:b", "a#b", "x" * 300],
     )  # fmt: skip
-    def test_not_quoted_without_need(self, text: str) -> None:
-        """Plain words stay plain, however long."""
+    def test_plain_words_stay_plain_however_long(self, text: str) -> None:
         assert f"\ntitle: {text}\n" in compose({"title": text}, "")
 
     def test_python_frontmatter_reads_it_with_our_handler(self) -> None:
-        """The library's own functions work with our notes."""
         text = "---\non: yes\nzip: 007\n---\nbody\n"
         values, body = python_frontmatter.parse(text, handler=NoteHandler())
         assert (values, body) == ({"on": "yes", "zip": "007"}, "body")
@@ -495,8 +477,7 @@ class TestCompose:
 class TestOddFiles:
     """Real files that break tools."""
 
-    def test_read(self, path: Path) -> None:
-        """They are decoded, split and read without an exception."""
+    def test_they_are_decoded_split_and_read(self, path: Path) -> None:
         data = path.read_bytes()
         found = decode(data)
         if found.writable:
@@ -507,8 +488,7 @@ class TestOddFiles:
         json.dumps(values, default=str)
         assert all(1 <= fault.line <= found.text.count("\n") + 1 for fault in faults)
 
-    def test_edited_or_refused(self, path: Path) -> None:
-        """An edit keeps the body, the other keys, and all lines but those of its key."""
+    def test_an_edit_keeps_all_lines_but_those_of_its_key(self, path: Path) -> None:
         text = decode(path.read_bytes()).text
         parts = split(text)
         before, faults = metadata(parts)
@@ -528,8 +508,7 @@ class TestOddFiles:
             assert len(added) == 1
 
 
-def test_without_libyaml(monkeypatch: pytest.MonkeyPatch) -> None:
-    """PyYAML's own scanner gives the same places."""
+def test_the_scanner_without_libyaml_gives_the_same_places(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(yaml_tree, "LOADER", yaml.SafeLoader)
     assert edit(BLOCK, title="a", tags=["x"], aliases=["a"], desc="b", quoted=None, new=1) == (
         BLOCK.replace('"Index design: v2"', "a")

@@ -30,8 +30,7 @@ def read(block: str, *inline: str) -> Meta:
 class TestReadMeta:
     """Tolerant reading."""
 
-    def test_what_we_write(self) -> None:
-        """All our own keys."""
+    def test_all_our_own_keys_are_read(self) -> None:
         meta = read(
             "id: 012345678901\ntitle: A\ntype: decision\nstatus: archived\ntags: [a, b]\n"
             "aliases: [x, y]\ncreated_at: 2026-11-21T10:00:00Z\nupdated_at: 2026-11-22T10:00:00Z\n"
@@ -55,8 +54,7 @@ class TestReadMeta:
             extra={"mine": {"deep": [1, "yes"]}},
         )
 
-    def test_nothing(self) -> None:
-        """No front matter says nothing."""
+    def test_no_front_matter_says_nothing(self) -> None:
         assert schema.read_meta({}) == (Meta(), ())
         assert read("title:\ntags:\nid: ''\ncreated:") == Meta()
 
@@ -68,8 +66,7 @@ class TestReadMeta:
             ("'  a '", "a"), ("|\n  a\n  b", "a b"), ("~", ""),
         ],
     )  # fmt: skip
-    def test_titles_as_written(self, written: str, title: str) -> None:
-        """A title is text, whatever it looks like."""
+    def test_a_title_is_text_whatever_it_looks_like(self, written: str, title: str) -> None:
         assert read(f"title: {written}").title == title
 
     @pytest.mark.parametrize(
@@ -88,8 +85,9 @@ class TestReadMeta:
             ("tags: [[a]]", ("a",)),
         ],
     )
-    def test_tags(self, block: str, tags: tuple[str, ...]) -> None:
-        """Lists, texts with and without commas; inline tags come last."""
+    def test_tags_are_lists_or_texts_and_inline_tags_come_last(
+        self, block: str, tags: tuple[str, ...]
+    ) -> None:
         assert read(block, "Inline", "A") == read("", *tags, "inline", "a")
         assert read(block).tags == tags
 
@@ -104,15 +102,15 @@ class TestReadMeta:
             ("updated: 2024-10-12", None, "2024-10-12T00:00:00Z"),
         ],
     )  # fmt: skip
-    def test_dates(self, block: str, created: str | None, updated: str | None) -> None:
-        """Every usual key and shape."""
+    def test_dates_have_every_usual_key_and_shape(
+        self, block: str, created: str | None, updated: str | None
+    ) -> None:
         meta = read(block)
         assert (meta.created_at and dates.iso(meta.created_at)) == created
         assert (meta.updated_at and dates.iso(meta.updated_at)) == updated
         assert not meta.extra
 
-    def test_second_key_is_kept(self) -> None:
-        """Of two keys that say the same, the one that isn't used stays the user's."""
+    def test_of_two_keys_that_say_the_same_the_other_one_stays(self) -> None:
         meta = read("date: 2024-10-12\ncreated: 2024-10-11")
         assert meta.created_at == datetime(2024, 10, 11, tzinfo=UTC)
         assert meta.extra == {"date": "2024-10-12"}
@@ -130,8 +128,9 @@ class TestReadMeta:
             ("status: active\narchived: true", "archived", {}),
         ],
     )
-    def test_status(self, block: str, status: str, extra: dict[str, object]) -> None:
-        """A status of the user's own counts as active and is kept."""
+    def test_a_status_of_the_user_counts_as_active_and_is_kept(
+        self, block: str, status: str, extra: dict[str, object]
+    ) -> None:
         meta = read(block)
         assert (meta.status, meta.extra) == (status, extra)
 
@@ -143,12 +142,10 @@ class TestReadMeta:
             ("type: [[Book]]", "[[Book]]"),
         ],
     )
-    def test_type(self, block: str, kind: str) -> None:
-        """An unknown type is never mapped."""
+    def test_an_unknown_type_is_never_mapped(self, block: str, kind: str) -> None:
         assert read(block).type == kind
 
-    def test_refs(self) -> None:
-        """References as lists, texts and mappings."""
+    def test_references_are_lists_texts_and_mappings(self) -> None:
         meta = read(
             "entity_refs:\n- person:sarah\n- person: bob\n- {kind: t, id: 12}\n- url:http://x\n"
             "file_refs: '[[src/a, b.py]]'\nsymbol_refs: [A, [B]]\nalias: X, Y"
@@ -176,15 +173,15 @@ class TestReadMeta:
             ({"file_refs": {"a": 1}}, "file_refs"),
         ],
     )
-    def test_wrong_kinds(self, raw: dict[str, object], key: str) -> None:
-        """A fault names the key, the value stays findable, and the rest is read."""
+    def test_a_fault_names_the_key_and_the_value_stays_findable(
+        self, raw: dict[str, object], key: str
+    ) -> None:
         meta, faults = schema.read_meta({**raw, "id": "x"})
         assert meta.id == "x"
         assert meta.extra == raw
         assert [key in fault.reason for fault in faults] == [True]
 
-    def test_extra_fits_json(self) -> None:
-        """Dates become text, odd numbers too."""
+    def test_dates_and_odd_numbers_become_text_for_json(self) -> None:
         raw: dict[str, object] = {
             "day": date(2024, 1, 2),
             "first": datetime(1, 1, 1, tzinfo=timezone(timedelta(hours=14))),
@@ -207,14 +204,12 @@ class TestReadMeta:
             lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=8,
         ),
     ))  # fmt: skip
-    def test_never_raises(self, raw: dict[str, object]) -> None:
-        """Whatever is in front matter, the answer fits JSON."""
+    def test_whatever_is_in_front_matter_the_answer_fits_json(self, raw: dict[str, object]) -> None:
         meta, _ = schema.read_meta(raw)
         json.dumps(meta.extra, allow_nan=False)
         assert all(isinstance(text, str) for text in (meta.id, meta.title, meta.type, *meta.tags))
 
-    def test_key_of(self) -> None:
-        """An edit reaches the key that the file already uses."""
+    def test_an_edit_reaches_the_key_that_the_file_already_uses(self) -> None:
         raw: dict[str, object] = {"Tag": "a", "modified": "2024-01-01", "title": "x"}
         assert [schema.key_of(raw, name) for name in ("tags", "updated_at", "title", "id")] == [
             "Tag", "modified", "title", "id",
@@ -228,20 +223,17 @@ class TestReadMeta:
 class TestTags:
     """Tags for readers and for writers."""
 
-    def test_normalised(self) -> None:
-        """Lower case, NFC, no `#`, no spaces, none twice."""
+    def test_tags_are_lower_case_without_spaces_and_none_twice(self) -> None:
         tags = ["#Foo Bar", "foo-bar", " ", "#", "", "E\u0301", "É", "a/B", "## x #", "İ"]
         assert schema.normalise_tags(tags) == ("foo-bar", "é", "a/b", "x", "i̇")
 
     @given(st.lists(st.text()))
-    def test_again(self, tags: list[str]) -> None:
-        """Normalised tags are normal."""
+    def test_normalised_tags_are_normal(self, tags: list[str]) -> None:
         once = schema.normalise_tags(tags)
         assert schema.normalise_tags(once) == once
 
     @pytest.mark.parametrize("tag", ["", " ", "#", "# "])
-    def test_writer(self, tag: str) -> None:
-        """A writer's empty tag is refused."""
+    def test_an_empty_tag_of_a_writer_is_refused(self, tag: str) -> None:
         assert schema.check_tags(["A", "a b"]) == ("a", "a-b")
         with pytest.raises(BadInput, match="is empty"):
             schema.check_tags(["a", tag])
@@ -281,8 +273,7 @@ class TestDates:
             (datetime(2023, 5, 8, 1, tzinfo=timezone(timedelta(hours=2))), "2023-05-07T23:00:00Z"),
         ],
     )  # fmt: skip
-    def test_read(self, value: object, wanted: str) -> None:
-        """All of it is UTC."""
+    def test_dates_are_utc(self, value: object, wanted: str) -> None:
         moment = dates.to_datetime(value)
         assert moment is not None
         assert moment.tzinfo is UTC
@@ -294,13 +285,11 @@ class TestDates:
         ["", "tomorrow", "2023-13-01", "{{date}}", "09/27/2021", "12:30", True, None, [], {},
          float("nan"), float("inf"), 10**30, "9" * 17, 1.5, "2023-02-30", time(1)],
     )  # fmt: skip
-    def test_no_date(self, value: object) -> None:
-        """What isn't a date is none."""
+    def test_what_is_no_date_is_none(self, value: object) -> None:
         assert dates.to_datetime(value) is None
 
     @given(st.datetimes(timezones=st.timezones()) | st.datetimes())
-    def test_round_trip(self, moment: datetime) -> None:
-        """Our own text is read back, to the second."""
+    def test_our_own_text_is_read_back_to_the_second(self, moment: datetime) -> None:
         if 1 < moment.year < 9999:  # a zone may lead out of what Python can hold
             text = dates.iso(moment)
             back = dates.to_datetime(text)
@@ -311,8 +300,7 @@ class TestDates:
 class TestHashes:
     """Content, its hash, and ids."""
 
-    def test_normalise(self) -> None:
-        """What looks the same is the same."""
+    def test_what_looks_the_same_is_the_same(self) -> None:
         content = "\r\n \t\r\n  E\u0301  \r\n\rb\t\n\n"
         assert identity.normalise(content) == "  É\n\nb"
         assert identity.content_hash(content) == identity.content_hash("  É\n\nb\n")
@@ -320,12 +308,10 @@ class TestHashes:
         assert len(identity.content_hash("")) == 64
 
     @given(st.text())
-    def test_again(self, content: str) -> None:
-        """Normalised content is normal."""
+    def test_normalised_content_is_normal(self, content: str) -> None:
         assert identity.normalise(identity.normalise(content)) == identity.normalise(content)
 
-    def test_note_id(self) -> None:
-        """Twelve hex digits of content and time."""
+    def test_an_id_is_twelve_hex_digits_of_content_and_time(self) -> None:
         moment = datetime(2026, 11, 21, 10, tzinfo=UTC)
         found = identity.note_id("x", moment)
         assert (len(found), int(found, 16) >= 0) == (12, True)
@@ -355,13 +341,13 @@ class TestSlug:
             ("word " * 20, "word-word-word-word-word-word-word-word-word-word-word-word"),
         ],
     )  # fmt: skip
-    def test_examples(self, text: str, wanted: str) -> None:
-        """Letters and digits of every script stay."""
+    def test_letters_and_digits_of_every_script_stay(self, text: str, wanted: str) -> None:
         assert identity.slug(text) == wanted
 
     @given(st.text(max_size=300), st.integers(8, 80))
-    def test_any(self, text: str, limit: int) -> None:
-        """Within both limits, NFC, and a slug's slug is itself."""
+    def test_the_slug_of_a_slug_is_itself_and_within_both_limits(
+        self, text: str, limit: int
+    ) -> None:
         found = identity.slug(text, limit)
         assert found
         assert len(found) <= limit
@@ -381,14 +367,12 @@ class TestSlug:
             ("../x", "x"), ("", "notes"),
         ],
     )  # fmt: skip
-    def test_folders(self, kind: str, folder: str) -> None:
-        """Each type has its folder."""
+    def test_each_type_has_its_folder(self, kind: str, folder: str) -> None:
         assert schema.folder_of(kind) == folder
         assert kind in schema.KNOWN_TYPES or folder not in {"plans", "facts"}
 
 
-def test_loads_no_parser() -> None:
-    """The schema is cheap to import."""
+def test_the_schema_loads_no_parser() -> None:
     code = "import sys, memory_bank.notes.schema; print({'yaml', 'frontmatter'} & {*sys.modules})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
