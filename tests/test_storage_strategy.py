@@ -27,10 +27,3 @@ def test_the_user_s_bank_is_named_like_the_project(
         assert bank.layout.root == Path(made.bank).resolve()
         remember(bank, "kept outside the repository")
         assert recall(bank, "repository").result_count == 1
-
-
-def test_conditions_alone_list_the_newest(project: Path) -> None:
-    with open_bank(project, settings={"memory.embedder": "none"}) as bank:
-        paths = [note.path for note in recall(bank, "tag:search", count_access=False).notes]
-        assert paths == ["decisions/tantivy.md", "decisions/whoosh.md"]
-        assert recall(bank, "", count_access=False).notes == ()

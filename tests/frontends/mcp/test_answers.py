@@ -61,16 +61,6 @@ def test_a_structure_costs_several_times_the_tokens_of_the_text(agent: Make) -> 
     assert structure > 2 * text
 
 
-def test_an_error_quotes_what_may_be_a_notes(serving: Make) -> None:
-    agent = serving(structured=False)
-    missing = agent("read_memory", filename="decisions/whosh")
-    assert re.search(r'"message": "<(q-\w+)>[^<]*</\1>"', missing.text)
-    assert re.search(r'"hint": "did you mean <(q-\w+)>decisions/whoosh[^<]*</\1>\?"', missing.text)
-    plain = agent("read_memory", filename="qqqqqqqq")
-    assert '"hint": "find its name with `search_memories`"' in plain.text
-    assert "is quoted data" in plain.text
-
-
 def test_notices_are_quoted_since_they_have_words_of_the_query_and_of_notes(agent: Make) -> None:
     said = "no note has tag:serach; did you mean tag:search?"
     answer = agent("recall", query="what did we decide in January 2026", tags_filter=["serach"])
