@@ -187,8 +187,10 @@ def _started(name: str, bank: HookBank, event: HookEvent) -> str:
 
     _open.append(capture.queue_of(bank))
     capture.capture(bank, _open[-1], event, hook_answers.git_of(bank))
-    _follow(name, bank, event)
-    return hook_answers.start_context(bank, event.session_id, Quotes())
+    try:
+        return hook_answers.start_context(bank, event.session_id, Quotes())
+    finally:  # before, it would compress what waits while the start wants to tell it
+        _follow(name, bank, event)
 
 
 def _follow(name: str, bank: HookBank, event: HookEvent) -> None:

@@ -51,6 +51,23 @@ def test_a_former_text_takes_no_place_among_the_nearest(tmp_path: Path) -> None:
     index.close()
 
 
+def test_former_texts_do_not_change_the_scale(tmp_path: Path) -> None:
+    scales = []
+    for name, versions in (("new", [9]), ("edited", range(10))):
+        index = VectorIndex(tmp_path / name, "owner", hashing.load(Settings()))
+        index.clear()
+        for version in versions:
+            texts = ("still water", "a field", f"water of the day {version}")
+            index.put(
+                [IndexedPassage(n, n, "", (), one, 3) for n, one in enumerate(texts)], [0, 1, 2]
+            )
+            index.commit()
+            index.catch_up(10.0)
+        scales.append(index.find(Question("water"), 1, Scope()).scale)
+        index.close()
+    assert scales[0] == pytest.approx(scales[1])
+
+
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("kind", ["query", "passage"])
 def test_no_score_is_nan_whatever_the_embedder_gives(tmp_path: Path, bad: float, kind: str) -> None:

@@ -66,7 +66,6 @@ class VectorSnapshot:
             raise IndexDamaged(f"{self._file} is damaged", "its vectors are rebuilt")
         self._index = self._restored()
         self.keys: NDArray[np.int64] = np.sort(np.asarray(self._index.keys).view(np.int64))
-        self._sample: NDArray[np.float32] | None = None
 
     def __len__(self) -> int:
         """Return the number of vectors."""
@@ -86,12 +85,6 @@ class VectorSnapshot:
         """Return those of some keys that have a vector, and its cosine with a unit vector."""
         keys = keys[self.has(keys)]
         return keys, cosines(self.at(keys), vector)
-
-    def sample(self, count: int) -> NDArray[np.float32]:
-        """Return evenly spaced rows as unit vectors: all, if there are at most `count`."""
-        if self._sample is None:
-            self._sample = unpacked(self.at(self.keys[:: max(1, len(self) // count)]))
-        return self._sample
 
     def has(self, keys: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Tell of each key whether it has a vector."""
@@ -220,7 +213,7 @@ _MANY = 0.2
 """Share of all passages in a scope from which all are scored: to look each up takes longer."""
 
 _SAMPLE = 2000
-"""Number of the snapshot's vectors from which the scale of cosines is estimated."""
+"""Number of passages from which the scale of cosines is estimated."""
 
 _WIDER = 4
 """Factor by which more rows are looked for, while too few of the nearest are in scope."""
@@ -247,7 +240,7 @@ class VectorReader:
         loaded = self.snapshot(base)
         if loaded is None:
             return Matches()
-        scale = scale_of(loaded.sample(_SAMPLE) @ vector)
+        scale = scale_of(loaded.among(self._sample(base), vector)[1])
         within = scope.only if scope.rows is None else scope.rows
         column = "document" if scope.rows is None else "row"
         if within is not None:
@@ -293,6 +286,13 @@ class VectorReader:
             self._snapshot = None
             self._snapshot = VectorSnapshot(self._folder, published)
         return self._snapshot
+
+    def _sample(self, base: Connection) -> NDArray[np.int64]:
+        """Return the keys of evenly spaced passages; the snapshot has former texts, too."""
+        (count,) = base.execute("SELECT count(*) FROM entries").fetchone()
+        sql = "SELECT DISTINCT key FROM entries WHERE row % ? = 0"
+        rows = base.execute(sql, (max(1, count // _SAMPLE),))
+        return np.fromiter((key for (key,) in rows), np.int64)
 
     def _count(self, base: Connection, column: str) -> int:
         sql = f"SELECT count(*) FROM (SELECT DISTINCT {column} FROM entries)"
