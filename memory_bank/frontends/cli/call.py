@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -30,57 +30,15 @@ class Aborted(BadInput):
     """The user left an empty text in the editor."""
 
 
-def interactive() -> bool:
-    """Tell whether stdin is a terminal."""
-    return sys.stdin is not None and sys.stdin.isatty()
-
-
-def given(text: str | None) -> str | None:
-    """Return the text of an argument or of stdin; None when there is neither, on a terminal."""
-    if text is not None and text != "-":
-        return text
-    if text is None and interactive():
-        return None
-    return _stdin()
-
-
 @contextmanager
-def given_or_edited(text: str | None, start: str = "") -> Iterator[str]:
-    """Yield the text of an argument or of stdin; without either, let the user edit `start`.
-
-    An edited text is kept, as in `editing`, when the body raises.
-    """
-    content = given(text)
-    if content is not None:
-        yield content
-        return
-    with editing("text.md", start) as written:
-        yield written
-
-
-@contextmanager
-def editing(name: str, start: str) -> Iterator[str]:
-    """Let the user edit a text in a temporary file; yield the edited text.
-
-    The file is deleted at the end. When the body raises, it is kept, and the error names it.
-    Raises Aborted for an empty text.
-    """
-    import shutil  # start-up: few commands open an editor
-    import tempfile
-
-    folder = Path(tempfile.mkdtemp(prefix="memory-bank-"))
-    file = folder / name
-    file.write_bytes(start.encode("utf-8", "surrogateescape"))
+def _in_directory() -> Iterator[None]:
+    """Say what is wrong if the working directory is gone."""
     try:
-        click.edit(filename=str(file))
-        written = _decoded(file.read_bytes(), "the text")
-        if not written.strip():
-            raise Aborted("aborted: the text is empty, so nothing was written")
-        yield written
-    except BaseException as error:
-        _keep(file, start, error)
-        raise
-    shutil.rmtree(folder, ignore_errors=True)
+        yield
+    except FileNotFoundError as error:
+        raise NoBank(
+            "the working directory no longer exists", "change to an existing directory"
+        ) from error
 
 
 def _keep(file: Path, start: str, error: BaseException) -> None:
@@ -169,8 +127,8 @@ class CommandCall:
 
     @property
     def interactive(self) -> bool:
-        """Whether a person can be asked."""
-        return interactive()
+        """Whether a person can be asked: stdin is a terminal."""
+        return sys.stdin is not None and sys.stdin.isatty()
 
     @contextmanager
     def open(self, opened: Callable[..., Bank] | None = None) -> Iterator[Bank]:
@@ -178,14 +136,10 @@ class CommandCall:
         from memory_bank.bank.bank import Conditions, open_bank
 
         conditions = Conditions(self.progress, repairs=self._repairs, notices=self._notices)
-        try:
+        with _in_directory():
             bank = (opened or open_bank)(
                 self.named_bank, allow_secrets=self.allow_secret, conditions=conditions
             )
-        except FileNotFoundError as error:
-            raise NoBank(
-                "the working directory no longer exists", "change to an existing directory"
-            ) from error
         self._file = bank.roots.file
         try:
             with bank:
@@ -212,12 +166,8 @@ class CommandCall:
         """Open the code of the work tree, and close it at the end; no bank is needed."""
         from memory_bank.code.index.codebase import open_codebase
 
-        try:
+        with _in_directory():
             code = open_codebase(bank=self.named_bank)
-        except FileNotFoundError as error:
-            raise NoBank(
-                "the working directory no longer exists", "change to an existing directory"
-            ) from error
         try:
             with code:
                 yield code
@@ -315,16 +265,44 @@ class CommandCall:
         return hint_text(hint)
 
     def given(self, text: str | None) -> str | None:
-        """Return the text of an argument or of stdin; None when there is neither."""
-        return given(text)
+        """Return the text of an argument or of stdin; None when there is neither, on a terminal."""
+        if text is not None and text != "-":
+            return text
+        return None if text is None and self.interactive else _stdin()
 
-    def edited(self, name: str, start: str) -> AbstractContextManager[str]:
-        """Let the user edit a text in a file of that name; yield it, and keep it after an error."""
-        return editing(name, start)
+    @contextmanager
+    def edited(self, name: str, start: str) -> Iterator[str]:
+        """Let the user edit a text in a temporary file of that name; yield the edited text.
 
-    def given_or_edited(self, text: str | None) -> AbstractContextManager[str]:
+        The file is deleted at the end. When the body raises, it is kept, and the error names it.
+        Raises Aborted for an empty text.
+        """
+        import shutil  # start-up: few commands open an editor
+        import tempfile
+
+        folder = Path(tempfile.mkdtemp(prefix="memory-bank-"))
+        file = folder / name
+        file.write_bytes(start.encode("utf-8", "surrogateescape"))
+        try:
+            click.edit(filename=str(file))
+            written = _decoded(file.read_bytes(), "the text")
+            if not written.strip():
+                raise Aborted("aborted: the text is empty, so nothing was written")
+            yield written
+        except BaseException as error:
+            _keep(file, start, error)
+            raise
+        shutil.rmtree(folder, ignore_errors=True)
+
+    @contextmanager
+    def given_or_edited(self, text: str | None) -> Iterator[str]:
         """Yield the text of an argument or of stdin; without either, that of an editor."""
-        return given_or_edited(text)
+        content = self.given(text)
+        if content is not None:
+            yield content
+            return
+        with self.edited("text.md", "") as written:
+            yield written
 
     def agreed(self, question: str, *, default: bool = False) -> bool:
         """Ask a person a question that is answered by yes or no."""

@@ -15,7 +15,7 @@ from memory_bank.base.screen import FOUND
 from memory_bank.frontends import declared
 from memory_bank.frontends.cli import shell_completion
 from memory_bank.frontends.cli.call import CommandCall
-from memory_bank.frontends.cli.help import Command
+from memory_bank.frontends.cli.help import Helped
 from memory_bank.frontends.cli.shared_options import named_bank, shared_options, wants_json
 from memory_bank.frontends.declared import Described, Option
 
@@ -30,7 +30,7 @@ SECRET = "Write the text even if it looks like a secret"  # noqa: S105  (a help)
 _NEGATED = re.compile(r"-[^-\s].*", re.DOTALL)
 
 
-class DerivedCommand(Command):
+class DerivedCommand(Helped):
     """A command of an operation."""
 
     def __init__(self, described: Described) -> None:

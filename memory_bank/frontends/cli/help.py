@@ -80,10 +80,6 @@ class Helped(click.Command):
         return [*rows, ("-h, --help", "Show short help; --help adds details and examples")]
 
 
-class Command(Helped):
-    """A command of the command line."""
-
-
 class Group(Helped, click.Group):
     """A command with subcommands; without one it prints its help and fails."""
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from urllib.parse import quote, urldefrag, urljoin, urlsplit
 
 import anyio
-from starlette.types import ASGIApp
+import httpx2
 
 from memory_bank.base.errors import StorageFailed
 from memory_bank.frontends.http.endpoint import RequestGuard
@@ -25,6 +25,7 @@ from memory_bank.frontends.web.export.pages import (
     Addresses,
     ExportedSite,
     PageAnswer,
+    client_of,
     get,
     next_page,
 )
@@ -113,14 +114,14 @@ class _SitePages:
 
     async def all(self) -> None:
         """Ask for all pages, and for those that they name as their next one."""
-        app = application(self._site, RequestGuard(["localhost"], None))
+        client = client_of(application(self._site, RequestGuard(["localhost"], None)))
         waiting = deque(self._site.paths())
         seen = set(waiting)
         while waiting:
             if self._progress is not None:
                 self._progress("making pages", len(self.files), len(seen))
             address = waiting.popleft()
-            answer = await self._page(app, address)
+            answer = await self._page(client, address)
             following = next_page(address, answer.text) if answer.kind == _HTML else ""
             if following and following not in seen:
                 seen.add(following)
@@ -132,8 +133,8 @@ class _SitePages:
             return address.removeprefix("/")
         return self._addresses.of(address)
 
-    async def _page(self, app: ASGIApp, address: str) -> PageAnswer:
-        answer = await get(app, address)
+    async def _page(self, client: httpx2.AsyncClient, address: str) -> PageAnswer:
+        answer = await get(client, address)
         if answer.status != _OK:
             raise StorageFailed(
                 f"the page {address} could not be made: status {answer.status}",
