@@ -10,11 +10,8 @@ from click.shell_completion import shell_complete
 
 from memory_bank.base.errors import MemoryBankError
 from memory_bank.base.screen import BadUsage
-from memory_bank.frontends.cli.overview import PROGRAM
+from memory_bank.frontends.cli.overview import COMPLETE, PROGRAM
 from memory_bank.frontends.cli.root import root
-
-COMPLETE = "_MEMORY_BANK_COMPLETE"
-"""The environment variable by which a shell asks for completions."""
 
 
 class ClickFailed(MemoryBankError):
@@ -27,9 +24,9 @@ def invoke(args: list[str]) -> int:
     Raises BadUsage for wrong options, Failed, KeyboardInterrupt.
     """
     if COMPLETE in os.environ:
-        from memory_bank.frontends.cli import completion_scripts  # start-up: only for a shell
+        from memory_bank.frontends.cli.commands import completion  # start-up: only for a shell
 
-        completion_scripts.register()
+        completion.register()
         return shell_complete(root(), {}, PROGRAM, COMPLETE, os.environ[COMPLETE])
     try:
         with root().make_context(PROGRAM, list(args)) as ctx:

@@ -9,6 +9,9 @@ from memory_bank.frontends.cli.console import Console
 
 PROGRAM = "memory-bank"
 
+COMPLETE = "_MEMORY_BANK_COMPLETE"
+"""The environment variable by which a shell asks for completions."""
+
 _GROUPS = (
     "Start",
     "Write",
