@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated
 
 from memory_bank.base.errors import BadInput
@@ -12,7 +13,7 @@ from memory_bank.base.screen import FOUND, Call
 from memory_bank.base.settings import Settings
 from memory_bank.shared import shown
 from memory_bank.shared.addresses import problem_of
-from memory_bank.shared.engines.base import IndexInfo, SharedEngine, open_engine
+from memory_bank.shared.engines.base import Administration, IndexInfo, SharedEngine, open_engine
 from memory_bank.shared.records import AccessChange, MadeIndex, Migrated, SharedStatus
 
 _To = Annotated[str, Param("The shared index [env: MEMORY_BANK_SHARED_URL]", metavar="URL")]
@@ -113,9 +114,7 @@ def _agreed(
 )
 def drop(settings: Settings, *, to: _To = "") -> AccessChange:
     """Remove the tables with all that is published."""
-    with _opened(settings, to) as engine:
-        done = engine.administration.drop()
-        return AccessChange(engine.place, done, int(done))
+    return _changed(settings, to, lambda operator: operator.drop())
 
 
 @operation(
@@ -140,9 +139,7 @@ def grant(
 ) -> AccessChange:
     """Let a role read a repository or a team's."""
     _check_one(repo, team)
-    with _opened(settings, to) as engine:
-        done = engine.administration.grant(role, repo=repo, team=team)
-        return AccessChange(engine.place, done, int(done))
+    return _changed(settings, to, lambda operator: operator.grant(role, repo=repo, team=team))
 
 
 @operation(
@@ -165,9 +162,7 @@ def revoke(
     """Take permissions from a role."""
     if repo and team:
         _check_one(repo, team)
-    with _opened(settings, to) as engine:
-        count = engine.administration.revoke(role, repo=repo, team=team)
-        return AccessChange(engine.place, count > 0, count)
+    return _changed(settings, to, lambda operator: operator.revoke(role, repo=repo, team=team))
 
 
 @operation(
@@ -188,9 +183,7 @@ def allow_publishing(
 ) -> AccessChange:
     """Let a role publish a repository."""
     _check_one(repo, "")
-    with _opened(settings, to) as engine:
-        done = engine.administration.allow_publishing(role, repo)
-        return AccessChange(engine.place, done, int(done))
+    return _changed(settings, to, lambda operator: operator.allow_publishing(role, repo))
 
 
 @operation(
@@ -214,13 +207,18 @@ def assign_team(
     _check_one(repo, "")
     if not team.strip():
         raise BadInput("the name of the team is empty", "name a team")
-    with _opened(settings, to) as engine:
-        done = engine.administration.assign(repo, team, remove=remove)
-        return AccessChange(engine.place, done, int(done))
+    return _changed(settings, to, lambda operator: operator.assign(repo, team, remove=remove))
 
 
 def _opened(settings: Settings, to: str) -> SharedEngine:
     return open_engine(to or settings.shared.url)
+
+
+def _changed(settings: Settings, to: str, change: Callable[[Administration], int]) -> AccessChange:
+    """Change something of an index, and count what changed."""
+    with _opened(settings, to) as engine:
+        count = int(change(engine.administration))
+        return AccessChange(engine.place, count > 0, count)
 
 
 def _embedder(settings: Settings) -> tuple[str, int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import psycopg
 import pytest
@@ -105,6 +105,17 @@ def test_a_publisher_writes_its_repository_only(both: str, new_role: Make) -> No
         assert {head.repo: head.commit for head in engine.heads()} == {SHOP: "c2", BLOG: "c1"}
 
 
+@pytest.fixture
+def execute(both: str, new_role: Make) -> Iterator[Callable[[str], int]]:
+    """Yield what executes a statement as a publisher of a shop, and counts the rows that it meets."""
+    role = new_role()
+    with opened(both) as engine:
+        engine.administration.allow_publishing(role, SHOP)
+    ((blog,),) = run_sql(both, f"SELECT repo FROM memory_bank.repositories WHERE name = '{BLOG}'")
+    with psycopg.connect(as_role(both, role), autocommit=True) as connection:
+        yield lambda said: connection.execute(said.format(blog=blog).encode()).rowcount
+
+
 @pytest.mark.parametrize(
     "statement",
     [
@@ -115,14 +126,9 @@ def test_a_publisher_writes_its_repository_only(both: str, new_role: Make) -> No
     ],
 )
 def test_statements_of_a_publisher_meet_no_row_of_others(
-    both: str, new_role: Make, statement: str
+    execute: Callable[[str], int], statement: str
 ) -> None:
-    role = new_role()
-    with opened(both) as engine:
-        engine.administration.allow_publishing(role, SHOP)
-    ((blog,),) = run_sql(both, f"SELECT repo FROM memory_bank.repositories WHERE name = '{BLOG}'")
-    with psycopg.connect(as_role(both, role), autocommit=True) as connection:
-        assert connection.execute(statement.format(blog=blog).encode()).rowcount == 0
+    assert execute(statement) == 0
 
 
 @pytest.mark.parametrize(
@@ -142,17 +148,10 @@ def test_statements_of_a_publisher_meet_no_row_of_others(
     ],
 )
 def test_statements_of_a_publisher_beyond_its_rights_are_refused(
-    both: str, new_role: Make, statement: str
+    execute: Callable[[str], int], statement: str
 ) -> None:
-    role = new_role()
-    with opened(both) as engine:
-        engine.administration.allow_publishing(role, SHOP)
-    ((blog,),) = run_sql(both, f"SELECT repo FROM memory_bank.repositories WHERE name = '{BLOG}'")
-    with (
-        psycopg.connect(as_role(both, role), autocommit=True) as connection,
-        pytest.raises(psycopg.errors.InsufficientPrivilege),
-    ):
-        connection.execute(statement.format(blog=blog).encode())
+    with pytest.raises(psycopg.errors.InsufficientPrivilege):
+        execute(statement)
 
 
 def test_the_search_by_words_runs_as_its_owner_but_gives_only_rows_of_the_asker(

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
-from memory_bank.agents.payload import Payload, message_key, project, text
+from memory_bank.agents.payload import Payload, digest, identifier, message_key, project, text
 from memory_bank.sessions.queue_rows import MESSAGE
 
 if TYPE_CHECKING:
@@ -76,6 +76,26 @@ def event_of(
         asking=not payload.get("stop_hook_active"),
         said=text(payload, "last_assistant_message", "prompt_response"),
     )
+
+
+def subagent_of(found: HookEvent, payload: Payload) -> HookEvent | None:
+    """Return what an agent reports that was started by another; None if it says nothing."""
+    said = text(payload, "last_assistant_message")
+    if not said:
+        return None
+    return found._replace(
+        key=f"stop {identifier(payload, 'agent_id')} {digest(said)}",
+        tool_name="Agent",
+        tool_input={"subagent_type": text(payload, "agent_type")},
+        tool_output=said,
+    )
+
+
+def answered(event: str, kind: str, text: str, *, stop: str = "block") -> dict[str, object]:
+    """Return the JSON by which such a program adds a text to the session, or asks a question."""
+    if kind == "stop":
+        return {"decision": stop, "reason": text}
+    return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}
 
 
 class ServerSetup(Protocol):

@@ -16,12 +16,14 @@ from memory_bank.agents.clients.base import (
     HookEvent,
     Kind,
     Transcript,
+    answered,
     call_step,
     event_of,
     message_step,
     prompt_step,
+    subagent_of,
 )
-from memory_bank.agents.payload import Payload, digest, fields, identifier, seconds, text, without
+from memory_bank.agents.payload import Payload, fields, identifier, seconds, text, without
 from memory_bank.agents.transcript_lines import Line
 
 if TYPE_CHECKING:
@@ -65,7 +67,8 @@ def read(event: str, payload: Payload) -> HookEvent | None:
             return None
         return found._replace(prompt=prompt, key=identifier(payload, "prompt_id"))
     if found.kind == "subagent":
-        return _subagent(found, payload)
+        # compaction is none
+        return subagent_of(found, payload) if text(payload, "agent_type") else None
     return _tool(found, payload) if found.kind == "tool" else found
 
 
@@ -87,25 +90,7 @@ def _tool(found: HookEvent, payload: Payload) -> HookEvent | None:
     )
 
 
-def _subagent(found: HookEvent, payload: Payload) -> HookEvent | None:
-    """Return what an agent reports that was started by another; compaction is none."""
-    kind, said = text(payload, "agent_type"), text(payload, "last_assistant_message")
-    if not (kind and said):
-        return None
-    agent = identifier(payload, "agent_id")
-    return found._replace(
-        key=f"stop {agent} {digest(said)}",
-        tool_name="Agent",
-        tool_input={"subagent_type": kind},
-        tool_output=said,
-    )
-
-
-def answer(event: str, kind: str, text: str) -> dict[str, object] | None:
-    """Return the JSON by which the client adds a text to the session, or asks a question."""
-    if kind == "stop":
-        return {"decision": "block", "reason": text}
-    return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}
+answer = answered
 
 
 _NO_PROMPT = (

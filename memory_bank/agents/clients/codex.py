@@ -19,10 +19,12 @@ from memory_bank.agents.clients.base import (
     HookEvent,
     Kind,
     Transcript,
+    answered,
     call_step,
     event_of,
     message_step,
     prompt_step,
+    subagent_of,
 )
 from memory_bank.agents.payload import Payload, digest, fields, identifier, number, seconds, text
 from memory_bank.agents.transcript_lines import Line
@@ -70,17 +72,7 @@ def read(event: str, payload: Payload) -> HookEvent | None:
         key = f"{turn} {digest(prompt)}" if turn else ""
         return found._replace(prompt=prompt, key=key) if prompt.strip() else None
     if found.kind == "subagent":
-        said = text(payload, "last_assistant_message")
-        kind = text(payload, "agent_type")
-        agent = identifier(payload, "agent_id")
-        if not said:
-            return None
-        return found._replace(
-            key=f"stop {agent} {digest(said)}",
-            tool_name="Agent",
-            tool_input={"subagent_type": kind},
-            tool_output=said,
-        )
+        return subagent_of(found, payload)
     return _tool(found, payload) if found.kind == "tool" else found
 
 
@@ -153,14 +145,7 @@ def _exit_code(transcript: str, call: str) -> int | None:
     return None
 
 
-def answer(event: str, kind: str, text: str) -> dict[str, object] | None:
-    """Return the JSON by which the client adds a text to the session, or asks a question.
-
-    It refuses any other key.
-    """
-    if kind == "stop":
-        return {"decision": "block", "reason": text}
-    return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}
+answer = answered  # it refuses any other key
 
 
 _ID = re.compile(r"([0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12})$")

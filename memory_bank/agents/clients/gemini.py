@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from memory_bank.agents.clients.base import (
     HookEvent,
     Kind,
     Transcript,
+    answered,
     call_step,
     event_of,
     message_step,
@@ -87,11 +89,7 @@ def _tool(found: HookEvent, payload: Payload, moment: str) -> HookEvent | None:
     )
 
 
-def answer(event: str, kind: str, text: str) -> dict[str, object] | None:
-    """Return the JSON by which the client adds a text to the session, or asks a question."""
-    if kind == "stop":
-        return {"decision": "deny", "reason": text}
-    return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}
+answer = partial(answered, stop="deny")
 
 
 _INJECTED = re.compile(r"\s*<(hook_context|session_context)>.*?(?:</\1>|\Z)", re.DOTALL)
