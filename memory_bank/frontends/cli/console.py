@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import zip_longest
 from textwrap import wrap
 from typing import TYPE_CHECKING, TextIO
@@ -225,27 +226,29 @@ class Console:
 
     def write(self, text: str) -> None:
         """Write text unchanged; raise StorageFailed if the stream can't be written."""
-        try:
+        with _writing():
             self.stream.write(text)
-        except BrokenPipeError:
-            raise
-        except OSError as error:
-            raise StorageFailed(f"the answer can't be written: {error.strerror}") from error
 
     def flush(self) -> None:
         """Flush the stream; raise StorageFailed if it can't be written."""
-        try:
+        with _writing():
             self.stream.flush()
-        except BrokenPipeError:
-            raise
-        except OSError as error:
-            raise StorageFailed(f"the answer can't be written: {error.strerror}") from error
 
     def _painted(self, piece: Piece) -> str:
         text, style = (piece, "") if isinstance(piece, str) else piece
         shown = one_line(text)
         code = _STYLES.get(style, "")
         return f"\x1b[{code}m{shown}\x1b[0m" if code and shown and self.coloured else shown
+
+
+@contextmanager
+def _writing() -> Iterator[None]:
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise StorageFailed(f"the answer can't be written: {error.strerror}") from error
 
 
 def _wide(rows: Sequence[Sequence[str]]) -> int:

@@ -177,6 +177,10 @@ def protocol(limits: Limits) -> type[Connection]:
     return type("Connection", (Connection,), {"limits": limits})
 
 
+BODY = "memory_bank.body"
+"""The key of a request's scope with its whole body."""
+
+
 class Bodies:
     """A middleware that reads the body of a request first, and refuses one that is too large."""
 
@@ -209,7 +213,7 @@ class Bodies:
         async def replay() -> Message:
             return whole.pop() if whole else await receive()
 
-        await self._app(scope, replay, send)
+        await self._app({**scope, BODY: whole[0]["body"]}, replay, send)
 
     async def _refuse(self, scope: Scope, receive: Receive, send: Send) -> None:
         refusal = PlainTextResponse(f"the body is larger than {self._most:,} bytes", 413)

@@ -175,13 +175,13 @@ def hover(asked: FileRequest, params: HoverParams) -> Hover | None:
     if shown is None:
         if not goal.problem:
             return None
-        return Hover(markup(asked, escaped(goal.problem), goal.problem), area)
-    return Hover(markup(asked, of_preview(shown), plain(shown)), area)
+        return Hover(markup(asked.editor, escaped(goal.problem), goal.problem), area)
+    return Hover(markup(asked.editor, of_preview(shown), plain(shown)), area)
 
 
-def markup(asked: FileRequest, as_markdown: str, as_plain: str) -> MarkupContent:
+def markup(editor: Editor, as_markdown: str, as_plain: str) -> MarkupContent:
     """Return a hover's text in a format that the editor shows."""
-    documents = asked.editor.capabilities.text_document
+    documents = editor.capabilities.text_document
     wanted = documents.hover.content_format if documents and documents.hover else None
     if wanted and MarkupKind.Markdown not in wanted:
         return MarkupContent(MarkupKind.PlainText, as_plain)

@@ -18,8 +18,6 @@ from lsprotocol.types import (
     Hover,
     HoverParams,
     Location,
-    MarkupContent,
-    MarkupKind,
     Position,
     Range,
 )
@@ -91,7 +89,9 @@ def hover(asked: AskedCode, params: HoverParams, clock: Clock) -> Hover | None:
         found = symbol_notes.context(code, one, cited, coupled)
     if found.id and clock.due(found.id):
         asked.after.append(lambda: code.count_access([found.id]))
-    return Hover(_markup(asked, found), asked.lines.range(start, end))
+    text = of_symbol(found, time.time())
+    plain = text.replace("\\", "").replace("**", "")
+    return Hover(navigation.markup(asked.editor, text, plain), asked.lines.range(start, end))
 
 
 def lenses(asked: AskedCode, _: CodeLensParams) -> list[CodeLens]:
@@ -179,15 +179,6 @@ def _seconds(moment: str) -> float:
 
 def _short(text: str, most: int = 160) -> str:
     return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
-
-
-def _markup(asked: AskedCode, found: SymbolContext) -> MarkupContent:
-    text = of_symbol(found, time.time())
-    documents = asked.editor.capabilities.text_document
-    wanted = documents.hover.content_format if documents and documents.hover else None
-    if wanted and MarkupKind.Markdown not in wanted:
-        return MarkupContent(MarkupKind.PlainText, text.replace("\\", "").replace("**", ""))
-    return MarkupContent(MarkupKind.Markdown, text)
 
 
 def _places(asked: AskedCode) -> Sequence[symbol_notes.SymbolPlace]:

@@ -18,7 +18,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from memory_bank.frontends.http.connections import Bodies, Limits
+from memory_bank.frontends.http.connections import BODY, Bodies, Limits
 from memory_bank.frontends.http.endpoint import (
     LIMITS,
     Endpoint,
@@ -106,7 +106,7 @@ _JSON = "application/json"
 class Messages:
     """A middleware that answers an invalid message with an error and status 400.
 
-    It sets `scope["mcp.message"]` of a POST. The body must arrive in one piece.
+    It sets `scope["mcp.message"]` of a POST.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -117,19 +117,11 @@ class Messages:
         """Pass a request on, or refuse it."""
         if scope["method"] != "POST":
             return await self._app(scope, receive, send)
-        body = await receive()
-        if body["type"] != "http.request" or body.get("more_body"):
-            return None  # the client disconnected
-        message = message_of(body.get("body", b""))
+        message = message_of(scope[BODY])
         if isinstance(message, InvalidMessage):
             response = Response(text_of(message.answer), _FAILED, media_type=_JSON)
             return await response(scope, receive, send)
-        rest = [body]
-
-        async def replay() -> Message:
-            return rest.pop() if rest else await receive()
-
-        return await self._app({**scope, "mcp.message": message}, replay, send)
+        return await self._app({**scope, "mcp.message": message}, receive, send)
 
 
 @dataclass(slots=True)

@@ -174,11 +174,6 @@ class MemoryServer(MCPServer[Background]):
         return answer
 
 
-def build(shared: SharedBank, toolbox: Toolbox) -> MemoryServer:
-    """Make the server of a bank; nothing of the bank is opened yet."""
-    return MemoryServer(shared, toolbox)
-
-
 def serve_stdio(server: MemoryServer) -> None:
     """Serve one client over stdin and stdout until it closes stdin; other prints go to stderr.
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import TypeAlias
 
 from memory_bank.bank.bank import Bank
@@ -47,8 +46,8 @@ class Background:
 
     def __init__(self, shared: SharedBank, prepare: Callable[[], object] = lambda: None) -> None:
         """Prepare the threads; `prepare` is called first, to load modules before requests do."""
-        self._listeners: dict[object, Listener] = {}
-        self._session_listeners: dict[object, SessionListener] = {}
+        self._listeners: list[Listener] = []
+        self._session_listeners: list[SessionListener] = []
         self._shared = shared
         self._prepare = prepare
         self._stop = threading.Event()
@@ -56,25 +55,20 @@ class Background:
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
 
-    def listen(self, listener: Listener) -> Callable[[], object]:
-        """Call `listener` for each batch of changes; return a function that removes it.
+    def listen(self, listener: Listener) -> None:
+        """Call `listener` for each batch of changes from now on.
 
         It is called in the watching thread, must return quickly and raise nothing. An empty batch
         says that the files are watched from now on.
         """
-        key = object()
-        self._listeners[key] = listener
-        return partial(self._listeners.pop, key, None)
+        self._listeners.append(listener)
 
-    def listen_to_sessions(self, listener: SessionListener) -> Callable[[], object]:
+    def listen_to_sessions(self, listener: SessionListener) -> None:
         """Call `listener` with what happens in sessions, also in other processes.
 
-        It is called in a thread of its own, must return quickly and raise nothing. Returns a
-        function that removes it.
+        It is called in a thread of its own, must return quickly and raise nothing.
         """
-        key = object()
-        self._session_listeners[key] = listener
-        return partial(self._session_listeners.pop, key, None)
+        self._session_listeners.append(listener)
 
     def start(self) -> None:
         """Start the work unless it has started; thread-safe and idempotent."""
@@ -132,7 +126,7 @@ class Background:
                 over.wait(_RETRY)
 
     def _happened(self, news: Sequence[Happened]) -> None:
-        for listener in list(self._session_listeners.values()):
+        for listener in self._session_listeners:
             listener(news)
 
     def tell(self, changed: ChangedPaths) -> None:
@@ -140,7 +134,7 @@ class Background:
         if not (changed.added or changed.removed or changed.changed):  # all is indexed
             self._warm()
         self._waiting.set()
-        for listener in list(self._listeners.values()):
+        for listener in self._listeners:
             listener(changed)
 
     def _warm(self) -> None:

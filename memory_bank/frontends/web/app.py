@@ -20,9 +20,8 @@ from starlette.middleware.gzip import GZipMiddleware
 from starlette.types import ASGIApp
 
 from memory_bank.base.errors import BadInput, MemoryBankError
-from memory_bank.frontends.http.connections import STOPPING, Limits
+from memory_bank.frontends.http.connections import STOPPING
 from memory_bank.frontends.http.endpoint import (
-    LIMITS,
     Endpoint,
     RequestGuard,
     Token,
@@ -85,7 +84,6 @@ def serve_web(
     token_file: Path | None = None,
     no_token: bool = False,
     hosts: Sequence[str] = (),
-    limits: Limits = LIMITS,
     on_start: Callable[[Endpoint], None],
 ) -> None:
     """Serve a dashboard, as `serve` does, and close the bank at the end.
@@ -111,7 +109,6 @@ def serve_web(
             "/",
             token=needed,
             hosts=hosts,
-            limits=limits,
             on_start=on_start,
         )
     finally:

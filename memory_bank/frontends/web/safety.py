@@ -6,7 +6,7 @@ from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from memory_bank.frontends.http.connections import Bodies
+from memory_bank.frontends.http.connections import BODY, Bodies
 from memory_bank.frontends.http.endpoint import LIMITS, Hosts, RequestGuard, Token
 from memory_bank.frontends.web import access
 from memory_bank.frontends.web.error_pages import ErrorPages
@@ -99,8 +99,7 @@ class Forms:
             refusal.headers["Allow"] = ", ".join(sorted(_READS))
             await refusal(scope, receive, send)
             return
-        message = await receive()  # the whole body: `Bodies` has read it
-        form = access.form_of(message.get("body", b""), request.headers.get("content-type", ""))
+        form = access.form_of(scope[BODY], request.headers.get("content-type", ""))
         if not access.is_ours(request, form, self._secret):
             hint = "load the page again, then repeat; the dashboard may have been started anew"
             refusal = await self._pages.refusal(
@@ -109,9 +108,4 @@ class Forms:
             await refusal(scope, receive, send)
             return
         request.state.form = form
-        messages = [message]
-
-        async def replay() -> Message:
-            return messages.pop() if messages else await receive()
-
-        await self._app(scope, replay, send)
+        await self._app(scope, receive, send)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import partial
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Any
 from urllib.parse import quote
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -15,6 +15,7 @@ from markupsafe import Markup
 
 from memory_bank.base.rendering import count, visible
 from memory_bank.search.snippets import PLACE_IN_TARGET, plain
+from memory_bank.sessions.answers import SessionEntry
 
 _FIELD = re.compile(r"(?:^|\s)[-*]?\s*[A-Za-z][\w-]*::\s*\[[^\]]*\]")
 """A relation in the words around a link, such as `extends:: [target]`."""
@@ -83,12 +84,7 @@ def day_name(when: str, now: datetime | None = None, *, dated: bool = False) -> 
     return {0: "Today", 1: "Yesterday"}.get(ago, "") or short(when, now)
 
 
-class _Lasting(Protocol):
-    started_at: str
-    ended_at: str | None
-
-
-def lasted(one: _Lasting) -> str:
+def lasted(one: SessionEntry) -> str:
     """Return how long a session lasted: `49 min`, `2 h 30 min`; empty if that is not known."""
     start, end = _moment(one.started_at), _moment(one.ended_at or "")
     if start is None or end is None or end < start:

@@ -16,7 +16,7 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from mcp import Client
 from mcp_types import CallToolResult, Implementation
 
-from memory_bank.frontends.mcp.server import MemoryServer, build
+from memory_bank.frontends.mcp.server import MemoryServer
 from memory_bank.frontends.mcp.toolbox import DEFAULT, Toolbox
 from memory_bank.frontends.serving.shared_bank import SharedBank
 from tests import forked
@@ -95,7 +95,7 @@ def serving(project: Path) -> Iterator[Callable[..., Agent]]:
             until_the_end.callback(shared.close)
             chosen = toolsets or DEFAULT
             toolbox = Toolbox(chosen, read_only=read_only, structured=structured)
-            server = build(shared, toolbox)
+            server = MemoryServer(shared, toolbox)
             connecting = Client(server, client_info=AGENT, mode=mode, **settings)
             connected = portal.wrap_async_context_manager(connecting)
             return Agent(server, portal, until_the_end.enter_context(connected))

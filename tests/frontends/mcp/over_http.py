@@ -23,14 +23,14 @@ _SERVE = """
 import sys
 from memory_bank.frontends.http.connections import Limits
 from memory_bank.frontends.mcp.http_transport import serve_http
-from memory_bank.frontends.mcp.server import build
+from memory_bank.frontends.mcp.server import MemoryServer
 from memory_bank.frontends.mcp.toolbox import DEFAULT
 from memory_bank.frontends.mcp.toolbox import Toolbox
 from memory_bank.frontends.serving.shared_bank import SharedBank
 
 folder, limits = sys.argv[1], dict(one.split("=") for one in sys.argv[2:])
 kinds = {name: type(getattr(Limits(), name)) for name in limits}
-server = build(SharedBank(folder), Toolbox(DEFAULT, read_only=False))
+server = MemoryServer(SharedBank(folder), Toolbox(DEFAULT, read_only=False))
 serve_http(
     server,
     "127.0.0.1:0",

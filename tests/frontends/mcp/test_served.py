@@ -13,7 +13,7 @@ import pytest
 from memory_bank.base.errors import Hint, NoteNotFound
 from memory_bank.frontends import declared
 from memory_bank.frontends.mcp.hints import hints
-from memory_bank.frontends.mcp.server import build
+from memory_bank.frontends.mcp.server import MemoryServer
 from memory_bank.frontends.mcp.tool import failed
 from memory_bank.frontends.mcp.toolbox import DEFAULT, Toolbox
 from memory_bank.frontends.serving.shared_bank import SharedBank
@@ -112,5 +112,5 @@ def test_the_tools_that_are_told_of_early_are_those_that_are_served() -> None:
 
 def test_nothing_is_loaded_to_tell_what_is_served(project: Path) -> None:
     toolbox = Toolbox()
-    assert "`recall`" in (build(SharedBank(str(project)), toolbox).instructions or "")
+    assert "`recall`" in (MemoryServer(SharedBank(str(project)), toolbox).instructions or "")
     assert "tools" not in vars(toolbox)

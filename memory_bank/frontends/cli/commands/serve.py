@@ -91,9 +91,9 @@ def _mcp(
 
         call.answer(cost(toolbox), lambda found: _show(call, found))
         return 0
-    from memory_bank.frontends.mcp.server import build, serve_stdio
+    from memory_bank.frontends.mcp.server import MemoryServer, serve_stdio
 
-    server = build(SharedBank(call.named_bank), toolbox)
+    server = MemoryServer(SharedBank(call.named_bank), toolbox)
     if http:
         _listen(call, server, http, token_file, hosts)
         return 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
@@ -300,15 +301,7 @@ def _etag(form: dict[str, str]) -> str:
     return form.get("etag") or "none"
 
 
-def _archived(bank: Bank, name: str, form: dict[str, str]) -> _Done:
-    return _with_status(bank, name, form, "archived")
-
-
-def _active(bank: Bank, name: str, form: dict[str, str]) -> _Done:
-    return _with_status(bank, name, form, "active")
-
-
-def _with_status(bank: Bank, name: str, form: dict[str, str], status: str) -> _Done:
+def _with_status(bank: Bank, name: str, form: dict[str, str], *, status: str) -> _Done:
     done = change.set_status(bank, name, status, if_match=_etag(form))
     return _Done(done.path, done.warning)
 
@@ -323,4 +316,9 @@ def _promoted(bank: Bank, name: str, form: dict[str, str]) -> _Done:
     return _Done(confirm.promote(bank, form.get("observation", "")).path)
 
 
-_ACTIONS = {"archive": _archived, "restore": _active, "confirm": _confirmed, "promote": _promoted}
+_ACTIONS: dict[str, Callable[[Bank, str, dict[str, str]], _Done]] = {
+    "archive": partial(_with_status, status="archived"),
+    "restore": partial(_with_status, status="active"),
+    "confirm": _confirmed,
+    "promote": _promoted,
+}
