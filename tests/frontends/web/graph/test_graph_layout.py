@@ -2,11 +2,16 @@ from __future__ import annotations
 
 import math
 import random
-from itertools import pairwise
+from itertools import combinations, pairwise
+from pathlib import Path
 
 import pytest
 
-from memory_bank.frontends.web.graph.layout import positions
+from memory_bank.bank.bank import Bank
+from memory_bank.base.errors import NoteNotFound
+from memory_bank.frontends.web.graph import picture
+from memory_bank.frontends.web.graph.layout import REST, clusters, positions
+from memory_bank.frontends.web.graph.note_graph import LINK, Edge, GraphPart, Node, WantedGraph
 
 Points = tuple[tuple[float, float], ...]
 
@@ -47,3 +52,87 @@ def test_few_nodes_have_places_too() -> None:
     one, other = positions((0, 0), ((0, 1),))
     assert math.dist(one, other) > 1
     assert all(map(math.isfinite, (*one, *other)))
+
+
+def part(tags: list[list[tuple[str, ...]]]) -> GraphPart:
+    """Make groups of notes with these tags; in a group, each links to each."""
+    nodes, edges = [], []
+    for number, group in enumerate(tags):
+        first = len(nodes)
+        nodes += [
+            Node(f"{number}/{at}", f"Note {number} {at}", "note", tags=own)
+            for at, own in enumerate(group)
+        ]
+        places = range(first, len(nodes))
+        edges += [Edge(one, other, LINK, "related_to") for one, other in combinations(places, 2)]
+        if first:
+            edges.append(Edge(first, 0, LINK, "related_to"))
+    return GraphPart("", tuple(nodes), tuple(edges), (1,) * len(nodes), 0)
+
+
+def test_groups_are_found_and_named_by_what_tells_them_apart() -> None:
+    made = part([[("work", "storage")] * 6, [("work", "web")] * 5, [("work", "web", "css")] * 4])
+    found = clusters(made)
+    assert found.members == (0,) * 6 + (1,) * 5 + (2,) * 4
+    assert [one.name.split(", ")[0] for one in found.named] == ["storage", "web", "css"]
+    assert [one.size for one in found.named] == [6, 5, 4]
+
+
+def test_equal_names_are_numbered_and_a_group_without_tags_is_named_by_its_hub() -> None:
+    found = clusters(part([[("web",)] * 5, [("web",)] * 4, [()] * 3]))
+    assert [one.name for one in found.named] == ["web", "web (2)", "around Note 2 0"]
+
+
+def test_pairs_and_single_nodes_are_the_rest() -> None:
+    made = part([[("web",)] * 5])
+    nodes = (*made.nodes, Node("a", "A", "note"), Node("b", "B", "note"))
+    pair = Edge(5, 6, LINK, "related_to")
+    found = clusters(made._replace(nodes=nodes, edges=(*made.edges, pair)))
+    assert found.members == (0,) * 5 + (REST, REST)
+    assert [one.name for one in found.named] == ["web"]
+    assert clusters(GraphPart("", (), (), (), 0)).members == ()
+
+
+def test_a_picture_has_a_place_and_a_cluster_for_each_node(bank: Bank) -> None:
+    found = picture.picture(bank, WantedGraph(whole=True))
+    count = len(found.part.nodes)
+    assert count == len(found.positions) == len(found.members) == 6
+    assert len(set(found.positions)) == count
+    assert sum(cluster.size for cluster in found.clusters) <= count
+    assert found == picture.picture(bank, WantedGraph(whole=True))
+
+
+def test_a_node_is_shown_with_what_is_near(bank: Bank) -> None:
+    found = picture.details(bank, "decisions/tantivy.md")
+    assert found.node.label == "Tantivy over Whoosh"
+    assert found.snippet.startswith("We chose Tantivy because")
+    near = {one.node.id: (one.outgoing, one.incoming) for one in found.neighbours}
+    assert near["decisions/whoosh.md"] == (("supersedes",), ())
+    assert near["ghost:src/index.py"] == (("mentions",), ())
+    whoosh = picture.details(bank, "decisions/whoosh.md")
+    assert [one.incoming for one in whoosh.neighbours] == [("supersedes",), ()]
+    assert [one.outgoing for one in whoosh.neighbours] == [(), ("tag",)]
+
+
+def test_a_file_and_a_tag_have_no_text(bank: Bank) -> None:
+    for name, count in (("ghost:src/index.py", 1), ("tag:search", 2)):
+        found = picture.details(bank, name)
+        assert found.snippet == ""
+        assert len(found.neighbours) == count
+    with pytest.raises(NoteNotFound):
+        picture.details(bank, "tag:nothing")
+
+
+def test_many_neighbours_are_counted(
+    bank: Bank, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(picture, "_NEIGHBOURS", 2)
+    found = picture.details(bank, "decisions/tantivy.md")
+    assert len(found.neighbours) == 2
+    assert found.left_out == 3
+
+
+def test_the_choices_are_the_types_and_tags_of_notes(bank: Bank) -> None:
+    found = picture.choices(bank)
+    assert found.types == ("decision",)
+    assert found.tags == ("search", "architecture")
