@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,8 +13,13 @@ from memory_bank.base.screen import Call
 
 if TYPE_CHECKING:
     from memory_bank.frontends.http.endpoint import Endpoint
-    from memory_bank.frontends.mcp.server import MemoryServer
     from memory_bank.frontends.mcp.toolbox import Cost
+
+
+_Hosts = Annotated[
+    tuple[str, ...],
+    Param("Another host name of this server", flags="--allow-host", metavar="NAME"),
+]
 
 
 def _split(given: str | None) -> tuple[str, ...]:
@@ -74,10 +79,7 @@ def _mcp(
             path="file",
         ),
     ] = None,
-    hosts: Annotated[
-        tuple[str, ...],
-        Param("Another host name of this server", flags="--allow-host", metavar="NAME"),
-    ] = (),
+    hosts: _Hosts = (),
 ) -> int:
     """Serve the bank to agents (MCP)."""
     from memory_bank.frontends.mcp.toolbox import DEFAULT, Toolbox
@@ -95,7 +97,11 @@ def _mcp(
 
     server = MemoryServer(SharedBank(call.named_bank), toolbox)
     if http:
-        _listen(call, server, http, token_file, hosts)
+        from memory_bank.frontends.mcp.http_transport import serve_http
+
+        file = Path(token_file) if token_file else None
+        started = partial(_show_endpoint, call)
+        serve_http(server, http, token_file=file, hosts=hosts, on_start=started)
         return 0
     if sys.stdin.isatty():
         call.remark("waiting for an agent's program on stdin; press Ctrl-C to stop, or see --help")
@@ -167,10 +173,7 @@ def _web(
         Param("Use the token of this file, in place of a new one", metavar="FILE", path="file"),
     ] = None,
     no_token: Annotated[bool, Param("Let every user of this machine in")] = False,
-    hosts: Annotated[
-        tuple[str, ...],
-        Param("Another host name of this server", flags="--allow-host", metavar="NAME"),
-    ] = (),
+    hosts: _Hosts = (),
 ) -> int:
     """Serve a dashboard to browsers."""
     from memory_bank.frontends.serving.shared_bank import SharedBank
@@ -197,21 +200,6 @@ def _web(
         file = Path(token_file) if token_file else None
         serve_web(site, http, token_file=file, no_token=no_token, hosts=hosts, on_start=started)
     return 0
-
-
-def _listen(
-    call: Call, server: MemoryServer, http: str, token_file: str | None, hosts: Sequence[str]
-) -> None:
-    from memory_bank.frontends.mcp.http_transport import serve_http
-
-    file = Path(token_file) if token_file else None
-    serve_http(
-        server,
-        http,
-        token_file=file,
-        hosts=hosts,
-        on_start=lambda endpoint: _show_endpoint(call, endpoint),
-    )
 
 
 def _show_endpoint(call: Call, endpoint: Endpoint, entrance: str = "") -> None:

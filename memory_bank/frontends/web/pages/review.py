@@ -128,17 +128,18 @@ def routes(site: Site) -> Sequence[Route]:
     """Return the routes of the form, and of the report alone."""
     reviews = Reviews(site.shared, site.background)
 
-    async def review(request: Request) -> Response:
-        given = request.query_params
-        values: dict[str, Any] = {
+    async def asked(given: QueryParams) -> dict[str, Any]:
+        return {
             "range": given.get("range", "").strip(),
             "of": given.get("of", ""),
-            "query": urlencode({name: given.get(name, "") for name in ("range", "of")}),
             "branches": await site.ask(revision_range.branches),
-            "report": None,
-            "sides": None,
-            "refused": None,
+            **dict.fromkeys(("report", "sides", "refused")),
         }
+
+    async def review(request: Request) -> Response:
+        given = request.query_params
+        values = await asked(given)
+        values["query"] = urlencode({name: given.get(name, "") for name in ("range", "of")})
         status = 200
         try:
             values["sides"] = await reviews.sides(_range(given))
@@ -152,14 +153,8 @@ def routes(site: Site) -> Sequence[Route]:
     async def report(request: Request) -> Response:
         given = request.query_params
         found = await reviews.of(_range(given))
-        values = {
-            "report": await site.ask(_report, found),
-            "range": given.get("range", "").strip(),
-            "of": given.get("of", ""),
-            "branches": await site.ask(revision_range.branches),
-            "sides": (found.base, found.head),
-            "refused": None,
-        }
+        values = await asked(given)
+        values |= {"report": await site.ask(_report, found), "sides": (found.base, found.head)}
         return await site.page(request, "review_part.html", values, title=TITLE)
 
     return [Route(PATH, review), Route(f"{PATH}/report", report)]
