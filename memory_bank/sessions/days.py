@@ -152,7 +152,7 @@ def session_timeline(
         total=len(wanted),
         offset=max(offset, 0),
         count=len(page),
-        days=_days(entries(bank, page), Counter(_day_of(one.started) for one in wanted)),
+        days=_days(entries(bank, page), Counter(iso_of(one.started)[:10] for one in wanted)),
         agents=_counted(one.agent for one in known),
         projects=_counted(one.project for one in known),
         unreadable=bank.read(unreadable_notes),
@@ -233,10 +233,6 @@ def _number_in(value: object) -> int:
 def _time(value: object) -> float | None:
     found = to_datetime(str(value)) if value else None
     return found.timestamp() if found else None
-
-
-def _day_of(when: float) -> str:
-    return iso_of(when)[:10]
 
 
 def _counted(names: Iterable[str]) -> dict[str, int]:

@@ -150,7 +150,8 @@ def _context(found: SymbolContext, now: float) -> list[str]:
     lines = []
     if found.note:
         sentence = navigation.escaped(_short(found.note.sentence))
-        lines.append(f'📝 *"{sentence}"* ({ago(now - _seconds(found.note.created_at))})')
+        age = now - datetime.fromisoformat(found.note.created_at).timestamp()
+        lines.append(f'📝 *"{sentence}"* ({ago(age)})')
     if found.coupled:
         name = navigation.escaped(Path(found.coupled.file).name)
         share = f"{found.coupled.confidence:.0%}"
@@ -171,10 +172,6 @@ def ago(seconds: float) -> str:
         if minutes < limit:
             return f"{minutes // size}{unit} ago"
     return f"{minutes // 525_600}y ago"
-
-
-def _seconds(moment: str) -> float:
-    return datetime.fromisoformat(moment).timestamp()
 
 
 def _short(text: str, most: int = 160) -> str:

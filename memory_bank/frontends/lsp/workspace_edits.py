@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from lsprotocol.types import (
@@ -11,7 +11,6 @@ from lsprotocol.types import (
     CodeActionParams,
     CreateFile,
     CreateFileOptions,
-    Diagnostic,
     FileRename,
     OptionalVersionedTextDocumentIdentifier,
     Position,
@@ -90,7 +89,7 @@ def code_actions(asked: FileRequest, params: CodeActionParams) -> list[CodeActio
         CodeAction(
             title=one_line(fix.title),
             kind=CodeActionKind.QuickFix,
-            diagnostics=_of_rule(params.context.diagnostics, fix.rule),
+            diagnostics=[one for one in params.context.diagnostics if one.code == fix.rule],
             edit=_workspace_edit(
                 asked, Renaming((OffsetEdit(asked.path, fix.start, fix.end, fix.text),))
             ),
@@ -98,10 +97,6 @@ def code_actions(asked: FileRequest, params: CodeActionParams) -> list[CodeActio
         for fix in problems.fixes(asked.texts, asked.path, start, end, saved)[:_MAX_FIXES]
     ]
     return [*found, *_new_notes(asked, start, end)]
-
-
-def _of_rule(diagnostics: Iterable[Diagnostic], rule: str) -> list[Diagnostic]:
-    return [one for one in diagnostics if one.code == rule]
 
 
 def _new_notes(asked: FileRequest, start: int, end: int) -> list[CodeAction]:
@@ -115,12 +110,12 @@ def _new_notes(asked: FileRequest, start: int, end: int) -> list[CodeAction]:
             path = destinations.new_note(asked.bank, goal)
             if not path:
                 continue
-            title = Path(path).stem
+            title, start_of_file = Path(path).stem, Range(Position(0, 0), Position(0, 0))
             uri = asked.uri(path)
             edit = WorkspaceEdit(
                 document_changes=[
                     CreateFile(uri, options=CreateFileOptions(ignore_if_exists=True)),
-                    _document_edit(uri, None, [TextEdit(_at_start(), f"# {title}\n")]),
+                    _document_edit(uri, None, [TextEdit(start_of_file, f"# {title}\n")]),
                 ]
             )
             name = one_line(f"Create the note {path}")
@@ -176,7 +171,3 @@ def _takes(asked: FileRequest) -> WorkspaceEditClientCapabilities | None:
 
 def _no_moves() -> BadInput:
     return BadInput("this editor can't move files for a rename", "use `memory-bank mv OLD NEW`")
-
-
-def _at_start() -> Range:
-    return Range(Position(0, 0), Position(0, 0))

@@ -141,7 +141,9 @@ class MemoryServer(MCPServer[Background]):
     ) -> Iterable[ReadResourceContents]:
         """Return a resource; raise ResourceError."""
         try:
-            text, kind = await to_thread.run_sync(self._read, str(uri))
+            text, kind = await to_thread.run_sync(
+                lambda: resources.read(self.shared, str(uri), self.hide, self.toolbox.hints)
+            )
         except (ResourceError, MCPError):
             raise
         except Exception as error:  # the outermost frame
@@ -149,9 +151,6 @@ class MemoryServer(MCPServer[Background]):
                 raise ResourceError(failed(plain, self.hide, {})) from error
             raise UnexpectedResourceError(_FAULT.format("resources/read")) from error
         return [ReadResourceContents(content=text, mime_type=kind)]
-
-    def _read(self, uri: str) -> tuple[str, str]:
-        return resources.read(self.shared, uri, self.hide, self.toolbox.hints)
 
     async def run_stdio_async(self) -> None:
         """Serve one client over stdin and stdout."""

@@ -266,7 +266,8 @@ class NoteStore:
         for one in new:
             self.queue.announce(OBSERVATION_STORED, session.session_id, observation_id=one.id)
         if summary is not None:
-            self.queue.update(session.session_id, summary=_json(summary))
+            made = json.dumps(asdict(summary), ensure_ascii=False, default=str)
+            self.queue.update(session.session_id, summary=made)
         return new
 
     def _put(
@@ -346,10 +347,6 @@ def _merged(row: Session | None, note: Session | None) -> Session | None:
         last_prompt_number=max(prompts, default=0),
         **{name: max(getattr(row, name), getattr(note, name)) for name in _COUNTS},
     )
-
-
-def _json(summary: Summary) -> str:
-    return json.dumps(asdict(summary), ensure_ascii=False, default=str)
 
 
 _WORD = re.compile(r"\w+")

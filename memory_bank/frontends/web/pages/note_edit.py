@@ -222,13 +222,9 @@ def _button(
 async def _answer(site: Site, request: Request, done: _Done, word: str) -> Response:
     """Lead to the note; a warning is shown first."""
     if not done.warning:
-        return _back(done, word)
+        return RedirectResponse(f"{PATH}/{quote(url_of(done.path))}?done={word}", 303)
     values = {"warning": done.warning, "url": url_of(done.path)}
     return await site.page(request, "note_done.html", values, title="Done, with a warning")
-
-
-def _back(done: _Done, word: str) -> Response:
-    return RedirectResponse(f"{PATH}/{quote(url_of(done.path))}?done={word}", 303)
 
 
 def _form(bank: Bank, name: str, *, source: bool = False) -> dict[str, Any]:
