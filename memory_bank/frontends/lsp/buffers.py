@@ -7,8 +7,10 @@ import re
 import time
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 from lsprotocol.types import (
     ClientCapabilities,
@@ -111,39 +113,29 @@ def positions(text: str, encoding: str) -> Positions:
     return Positions(text, encoding)
 
 
-class Buffer:
+class Buffer(NamedTuple):
     """An open file as the editor has it."""
 
-    __slots__ = ("text", "uri", "version")
-
-    def __init__(self, uri: str, text: str, version: int | None) -> None:
-        self.uri = uri
-        self.text = text
-        self.version = version
+    uri: str
+    text: str
+    version: int | None
 
 
+@dataclass(frozen=True, slots=True)
 class Editor:
     """What is open in the editor, and what it can do; taken at the time of a request."""
 
-    def __init__(
-        self,
-        buffers: Mapping[str, Buffer],
-        encoding: str,
-        capabilities: ClientCapabilities,
-        folders: Sequence[str] = (),
-    ) -> None:
-        """Take the open files by their paths, and the encoding that positions count in.
-
-        `folders` are the paths of the workspace's folders.
-        """
-        self.buffers = buffers
-        self._folders = folders
-        self.encoding = encoding
-        self.capabilities = capabilities
+    buffers: Mapping[str, Buffer]
+    """The open files by their paths."""
+    encoding: str
+    """That positions count in."""
+    capabilities: ClientCapabilities
+    folders: Sequence[str]
+    """The paths of the workspace's folders."""
 
     def uri_of(self, file: str) -> str:
         """Return the URI of a file by the path that the editor has, which may have links in it."""
-        for given in self._folders:
+        for given in self.folders:
             real = os.path.realpath(given)
             if real != given and file.startswith(f"{real}{os.sep}"):
                 file = os.path.join(given, os.path.relpath(file, real))  # noqa: PTH118

@@ -234,7 +234,7 @@ class NotesServer(LanguageServer):
 
     async def _publish(self, uri: str) -> None:
         version = self.buffers.version(uri)
-        found = await self.ask(uri, self._problems, None, 20)
+        found = await self.ask(uri, navigation.of_note, None, 20)
         if found is None or version != self.buffers.version(uri):
             return
         if found or uri in self._shown or version is not None:
@@ -242,10 +242,6 @@ class NotesServer(LanguageServer):
             self.text_document_publish_diagnostics(
                 types.PublishDiagnosticsParams(uri, found, version)
             )
-
-    @staticmethod
-    def _problems(asked: FileRequest) -> list[types.Diagnostic]:
-        return navigation.of_note(asked)
 
     def _changed(self, opened: OpenBank, changed: ChangedPaths) -> None:
         """Be told of changed notes, by a thread."""

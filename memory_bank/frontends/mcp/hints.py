@@ -6,7 +6,7 @@ Texts name tools in backticks. A sentence that names a tool which is not served 
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Mapping
 
 from memory_bank.base.errors import Hint
 
@@ -68,8 +68,10 @@ def hints(served: Container[str]) -> Mapping[Hint, str]:
 
     A hint without a wording here is given in its own words, which name no tool.
     """
-    found = {hint: first_of(texts, served) for hint, texts in _HINTS.items()}
-    return {hint: text for hint, text in found.items() if text}
+    fitting = {
+        hint: [text for text in texts if names_only(text, served)] for hint, texts in _HINTS.items()
+    }
+    return {hint: texts[0] for hint, texts in fitting.items() if texts}
 
 
 _TOOL = re.compile(r"`(__IMPORTANT|[a-z]+(?:_[a-z]+)*)`")
@@ -85,8 +87,3 @@ def names_only(text: str, served: Container[str]) -> bool:
 def worded(text: str, served: Container[str]) -> str:
     """Return a text without the sentences that name a tool which is not served."""
     return " ".join(one for one in _SENTENCE_END.split(text) if names_only(one, served))
-
-
-def first_of(texts: Sequence[str], served: Container[str]) -> str:
-    """Return the first text that names only tools that are served; empty if there is none."""
-    return next((text for text in texts if names_only(text, served)), "")

@@ -239,13 +239,13 @@ class BankTool:
         except MemoryBankError as error:
             raise ToolError(failed(error, hide, hints(self._served()))) from error
         value = without_paths(value, hide)
-        repaired = [*getattr(value, "repaired", ()), *call.shared.take_repaired()]
+        repaired = [*getattr(value, "repaired", ()), *call.shared.repairs.take()]
         text = self._tool.text(value, quotes)
         if self._tool.then and (then := worded(self._tool.then(value), self._served())):
             text += f"\n{then}"
         if repaired:
             text += f"\nRepaired: {repairs.described(repaired)}."
-        notices = call.shared.take_notices()
+        notices = call.shared.notices.take()
         text += "".join(f"\nNotice: {notice}." for notice in notices)
         content: list[ContentBlock] = [TextContent(type="text", text=text)]
         if not self._structure:

@@ -276,8 +276,8 @@ class SharedBank:
         self._folders_known.set()
         self._lock = threading.Lock()
         self._bank: Bank | None = None
-        self._repairs = Reports()
-        self._notices = Reports()
+        self.repairs, self.notices = Reports(), Reports()
+        """Those of requests and of background work."""
 
     def expect_folders(self) -> None:
         """Let requests wait a short time for the folders of the client."""
@@ -306,14 +306,6 @@ class SharedBank:
         """
         return self._open(lambda: embeds)
 
-    def take_repaired(self) -> list[str]:
-        """Return the repairs since the last call, including those of background work."""
-        return self._repairs.take()
-
-    def take_notices(self) -> list[str]:
-        """Return the other notices since the last call."""
-        return self._notices.take()
-
     def wait(self, seconds: float) -> None:
         """Wait until no request uses the bank, at most that many seconds."""
         if self._bank is not None:
@@ -341,7 +333,7 @@ class SharedBank:
             open_bank,  # start-up: the first answer needs none
         )
 
-        conditions = Conditions(tell, embeds, self._repairs, self._notices)
+        conditions = Conditions(tell, embeds, self.repairs, self.notices)
         try:
             return open_bank(self._path, start=self._folder(), conditions=conditions)
         except FileNotFoundError as error:

@@ -59,8 +59,8 @@ def test_a_repair_by_any_bank_is_named_once_also_when_that_is_closed(project: Pa
             del other
             (notes / f".trash/.journal-1{number:011d}").mkdir(parents=True)
             list_notes(shared.bank())
-            assert shared.take_repaired() == ["writing"]
-            assert shared.take_repaired() == []
+            assert shared.repairs.take() == ["writing"]
+            assert shared.repairs.take() == []
 
 
 def test_each_request_is_told_of_its_own_progress(project: Path) -> None:
