@@ -42,7 +42,7 @@ VARYING = (
     (r"\b20\d{12}(\d{6})?\b", "<version>"),
     (r"\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ", "<moment>"),
     (r"\b20\d\d-\d\d-\d\d( \d\d:\d\d\S*)?", "<date>"),
-    (r"in \d+\.\d s\b", "in <seconds>"),
+    (r"(\bin|;) \d+\.\d s\b", r"\1 <seconds>"),
     (r"(?m)(?<=:\d  )[01]\.\d\d(?=$|  )", "<score>"),
     (r"(?<=commit )[0-9a-f]{8,10}\b|\b[0-9a-f]{10}\.\.[0-9a-f]{10}\b", "<commit>"),
     (r"\b[0-9a-f]{10}(?=\.\.worktree)", "<commit>"),
