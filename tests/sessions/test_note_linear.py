@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from memory_bank.notes.blocks import NEWLINE
+from memory_bank.notes.characters import BREAK
 from memory_bank.sessions.notes import note_reading, note_text
 from memory_bank.sessions.notes.note_format import settled_observation
 from tests.properties.hostile import TEXTS
@@ -34,7 +34,7 @@ def test_any_text_is_written_and_read_in_time() -> None:
             )
         )
         for one in (text, " ".join(text.split("\n")), text + "^obs-aaaaaa"):
-            part = note_reading.NotePart("obs-aaaaaa", "", tuple(NEWLINE.split(one)), 0, 0, 0)
+            part = note_reading.NotePart("obs-aaaaaa", "", tuple(BREAK.split(one)), 0, 0, 0)
             note_reading.read_part(part, note_reading.OBSERVATION_KEYS)
         note_reading.parse("note.md", NOTE.format(" ".join(text.split("\n")), text).encode())
         if (took := time.process_time() - began) > MOST:
