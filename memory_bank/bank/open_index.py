@@ -280,7 +280,7 @@ def numbered(manifest: Manifest, numbers: Sequence[int]) -> Iterator[NoteRow]:
     for start in range(0, len(numbers), _AT_A_TIME):
         some = numbers[start : start + _AT_A_TIME]
         found = document_rows.documents(manifest, some)
-        yield from (note_of(found[number]) for number in some)
+        yield from (note_of(found[number]) for number in some if number in found)
 
 
 def candidates(manifest: Manifest, name: str) -> list[str]:

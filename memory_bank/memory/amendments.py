@@ -185,6 +185,8 @@ def dated(roots: Roots, view: View, rows: Iterable[DocumentRow]) -> list[DatedNo
     firsts = document_rows.first_passages(view.manifest, numbers)
     found = []
     for row in rows:
+        if row.number not in stated:  # another process has just removed it
+            continue
         first = firsts[row.number].line if row.number in firsts else 1
         text = view.source.text(row.key, row.hash, Span(first, 1 << 40)) or ""
         committed = roots.of(row.key).commits_of(row.key)

@@ -16,7 +16,6 @@ from memory_bank.notes.characters import BREAK
 
 Rule = Callable[[StateBlock, int, int, bool], bool]
 
-# str.splitlines also splits at \v, \f, U+2028 and others, which Markdown does not.
 MAX_LINES = 200_000
 
 MAX_MARKS = 200_000

@@ -283,4 +283,5 @@ def _is_mark(char: str) -> bool:
     return unicodedata.combining(char) > 0 or char in _DECOMPOSED
 
 
+# str.splitlines also splits at \v, \f, U+2028 and others, which Markdown does not.
 BREAK = pattern(r"\r\n|\n|\r")

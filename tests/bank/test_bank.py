@@ -198,7 +198,7 @@ def test_a_question_waits_longer_where_there_is_nothing_to_answer_from(
     assert bank.problem == ""
 
 
-@pytest.mark.parametrize("version", ["TEXT_VERSION", "TABLES_VERSION"])
+@pytest.mark.parametrize("version", ["TEXT_VERSION", "VECTORS_VERSION"])
 def test_vectors_of_a_former_version_are_made_anew_by_a_question(
     folder: Path, opening: Opening, monkeypatch: pytest.MonkeyPatch, version: str
 ) -> None:

@@ -16,6 +16,9 @@ TEXT_VERSION = 2
 """Version of the text that is embedded for a passage: after a change, all passages are put again
 and changed texts embedded. It is here so that comparing fingerprints imports no embedder."""
 
+VECTORS_VERSION = 5
+"""Version of the tables and files of vectors: after a change, they are made again."""
+
 
 class IndexedPassage(NamedTuple):
     """A passage to index, with the title, headings and other words that describe it."""

@@ -10,19 +10,17 @@ from memory_bank.base import plugins
 from memory_bank.base.errors import BadInput, BadSetting
 from memory_bank.base.settings import Settings
 from memory_bank.search.embedders.base import EmbedderModule, identity
-from memory_bank.search.retrievers.base import TEXT_VERSION, Retriever
+from memory_bank.search.retrievers.base import TEXT_VERSION, VECTORS_VERSION, Retriever
 
 MODES = ("semantic", "hybrid")
 
 DISABLED = "embeddings_disabled"
 
-TABLES_VERSION = 5
-
 
 def fingerprint(settings: Settings) -> str:
     """Return what determines the stored data: the embedder, its settings and files; no secret."""
     own = _module(settings).fingerprint(settings)
-    return f"{TABLES_VERSION}.{TEXT_VERSION} {settings.memory.embedder} {own}"
+    return f"{VECTORS_VERSION}.{TEXT_VERSION} {settings.memory.embedder} {own}"
 
 
 def load(folder: Path, owner: str, settings: Settings) -> Retriever | None:

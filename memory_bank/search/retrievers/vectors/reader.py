@@ -100,15 +100,15 @@ class VectorSnapshot:
     ) -> Index:
         """Return a copy with more rows; if there are many that are not used, without these."""
         unused = np.setdiff1d(self.keys, used, assume_unique=True)
-        if len(unused) <= max(UNUSED_MOST, len(used) // 10):
-            unused = unused[:0]
-        parameters = _parameters(len(self) - len(unused) + len(keys))
+        many = len(unused) > max(UNUSED_MOST, len(used) // 10)
+        gone = np.union1d(unused, keys) if many else keys
+        kept = np.setdiff1d(self.keys, gone)
+        parameters = _parameters(len(kept) + len(keys))
         if parameters == _parameters(len(self)):
             index = self._restored()
             _, index.expansion_add = parameters  # type: ignore[misc]  # not in the file
-            index.remove(unused.view(np.uint64))
+            index.remove(gone.view(np.uint64))
         else:
-            kept = np.setdiff1d(self.keys, unused, assume_unique=True)
             index = _made(kept, self.at(kept), parameters)
         index.add(keys.view(np.uint64), vectors, threads=_THREADS)
         return index
@@ -228,6 +228,7 @@ class VectorReader:
         self._file = file
         self._snapshot: VectorSnapshot | None = None
         self._postings = sqlite.Memo(Postings.load)
+        self._sample = sqlite.Memo(_sampled)
 
     def close(self) -> None:
         """Release the snapshot; the next call reads all again."""
@@ -238,9 +239,11 @@ class VectorReader:
     ) -> Matches:
         """Return the passages in scope with the highest cosines; raise IndexDamaged."""
         loaded = self.snapshot(base)
-        if loaded is None:
+        if loaded is None or not limit:
             return Matches()
-        scale = scale_of(loaded.among(self._sample(base), vector)[1])
+        sample = self._sample.of(base)
+        sampled = loaded.among(_sampled(base) if sample is None else sample, vector)
+        scale = scale_of(sampled[1])
         within = scope.only if scope.rows is None else scope.rows
         column = "document" if scope.rows is None else "row"
         if within is not None:
@@ -287,13 +290,6 @@ class VectorReader:
             self._snapshot = VectorSnapshot(self._folder, published)
         return self._snapshot
 
-    def _sample(self, base: Connection) -> NDArray[np.int64]:
-        """Return the keys of evenly spaced passages; the snapshot has former texts, too."""
-        (count,) = base.execute("SELECT count(*) FROM entries").fetchone()
-        sql = "SELECT DISTINCT key FROM entries WHERE row % ? = 0"
-        rows = base.execute(sql, (max(1, count // _SAMPLE),))
-        return np.fromiter((key for (key,) in rows), np.int64)
-
     def _count(self, base: Connection, column: str) -> int:
         sql = f"SELECT count(*) FROM (SELECT DISTINCT {column} FROM entries)"
         return int(base.execute(sql).fetchone()[0])
@@ -319,6 +315,14 @@ class VectorReader:
         best = np.lexsort((rows, -scores))[:limit]
         rows, documents, scores = rows[best], documents[best], scores[best]
         return Matches(rows.tolist(), documents.tolist(), scores.tolist(), scale=scale)
+
+
+def _sampled(base: Connection) -> NDArray[np.int64]:
+    """Return the keys of passages, chosen by their hash; a snapshot has those of former texts."""
+    (count,) = base.execute("SELECT count(*) FROM entries").fetchone()
+    sql = "SELECT DISTINCT key FROM entries WHERE key % ? = 0"
+    rows = base.execute(sql, (max(1, count // _SAMPLE),))
+    return np.fromiter((key for (key,) in rows), np.int64)
 
 
 def keys_of(base: Connection, column: str, numbers: Collection[int]) -> NDArray[np.int64]:

@@ -22,13 +22,14 @@ from memory_bank.search.embedders.base import Embedder, Kind, identity
 from memory_bank.search.models.vectors import np, packed
 from memory_bank.search.retrievers.base import (
     TEXT_VERSION,
+    VECTORS_VERSION,
     IndexedPassage,
     Matches,
     Question,
     Scope,
     Unit,
 )
-from memory_bank.search.retrievers.vectors import TABLES_VERSION, reader
+from memory_bank.search.retrievers.vectors import reader
 from memory_bank.search.retrievers.vectors.reader import VectorReader, text_of
 
 if TYPE_CHECKING:  # numpy is imported from vectors alone
@@ -53,6 +54,9 @@ _SOON = 0.2
 _USED = "key IN (SELECT key FROM entries)"
 
 
+_SECONDS_A_ROW = 25e-6
+"""Seconds of embedding for each row of the file: ten times what it takes to write it again."""
+
 _TRIES = 4
 """Number of times that a query is run again, since the snapshot was replaced meanwhile."""
 
@@ -76,7 +80,7 @@ class VectorIndex:
         """Use the index in `folder`; each embedder identity has its own folder."""
         self._folder = folder
         self._file = folder / "vectors.db"
-        self.version = f"{TABLES_VERSION}.{TEXT_VERSION} {identity(embedder)}"
+        self.version = f"{VECTORS_VERSION}.{TEXT_VERSION} {identity(embedder)}"
         self.embedder = identity(embedder)
         """The identity of the embedder; only vectors of one identity can be compared."""
         self.dimension = embedder.dimension
@@ -85,7 +89,7 @@ class VectorIndex:
         self.similarity_threshold = embedder.similarity_threshold
         self._reader = VectorReader(folder, self._file)
         self._database = VectorDatabase(
-            self._file, _TABLES, TABLES_VERSION, f"{owner} {self.version}", self._reader.close
+            self._file, _TABLES, VECTORS_VERSION, f"{owner} {self.version}", self._reader.close
         )
         self._embedder = embedder
         self._batch = _BATCH
@@ -126,14 +130,17 @@ class VectorIndex:
 
         Raises EmbedderUnavailable; vectors computed until then are kept.
         """
-        deadline = time.monotonic() + seconds
+        started = time.monotonic()
         with sqlite.guarded(self._file):
             base = self._database.opened()
+            loaded = self._reader.snapshot(base)
+            if seconds and loaded is not None:
+                seconds = max(seconds, _SECONDS_A_ROW * len(loaded))
             base.execute(f"DELETE FROM waiting WHERE NOT {_USED}")
             some = self._waiting(base)
             new: dict[int, NDArray[np.int8]] = {}
             try:
-                while len(new) < some and time.monotonic() < deadline:
+                while len(new) < some and time.monotonic() < started + seconds:
                     new.update(self._embed_batch(base, len(new)))
             finally:
                 if new:
