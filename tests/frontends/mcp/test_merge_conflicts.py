@@ -4,10 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.frontends.mcp.conftest import Agent
+
+WRITES: dict[str, dict[str, Any]] = {
+    "append_memory": {"filename": "facts/port", "content": "more"},
+    "edit_memory": {"filename": "facts/port", "old": "8081", "new": "9090"},
+    "rename_memory": {"filename": "facts/port", "new_filename": "facts/ports"},
+    "merge_memories": {
+        "source_files": ["facts/port", "facts/bm25"],
+        "target_file": "facts/one",
+        "summary_content": "one",
+    },
+    "create_memory": {"filename": "facts/new", "content": "<<<<<<< a\n=======\n>>>>>>> b\n"},
+}
 
 
 @pytest.fixture
@@ -15,12 +28,21 @@ def note(conflict: Callable[..., Path]) -> Path:
     return conflict("# Port\n\n8081\n", "# Port\n\n8082\n", base="# Port\n\n8080\n")
 
 
+@pytest.mark.parametrize("tool", WRITES)
+def test_a_write_is_refused_with_the_line_and_what_to_do(
+    tool: str, note: Path, agent: Agent
+) -> None:
+    before = note.read_text()
+    error = agent(tool, **WRITES[tool]).error
+    assert error["code"] == "unreadable_note"
+    assert "has an unresolved merge conflict (line " in error["message"]
+    assert "edit_memory" in error["hint"]
+    assert note.read_text() == before
+
+
 def test_reading_tells_it_and_one_edit_resolves_it(note: Path, agent: Agent) -> None:
     assert "line 3: unresolved merge conflict" in agent("read_memory", filename="facts/port").text
     text = note.read_text()
-    error = agent("append_memory", filename="facts/port", content="more").error
-    assert error["code"] == "unreadable_note"
-    assert "edit_memory" in error["hint"]
     assert not agent("edit_memory", filename="facts/port", old=text[8:], new="8082\n").wrong
     assert note.read_text() == "# Port\n\n8082\n"
 

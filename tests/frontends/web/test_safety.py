@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 import httpx2
 import pytest
 
+from memory_bank.frontends.http.connections import Limits
 from memory_bank.frontends.web.safety import POLICY
 from tests import forked
 from tests.frontends.cli.conftest import environment
@@ -77,6 +78,18 @@ def test_a_page_has_no_script_and_no_style_inside(dashboard: httpx2.Client) -> N
     assert not re.findall(r"<script(?![^>]*\ssrc=)", page)
     assert "<style" not in page
     assert not re.findall(r"\s(?:style|on[a-z]+)=", page)
+
+
+def test_only_names_of_this_machine_are_answered(serve: Serve) -> None:
+    served = serve("--allow-host", "bank.example.org")
+    port = urlsplit(served.url).port
+    with served.client() as client:
+        for host in (f"evil.example:{port}", "127.0.0.1.evil.example", "169.254.169.254"):
+            assert client.get("/", headers={"host": host}).status_code == 421, host
+        for host in (f"localhost:{port}", "bank.example.org", "[::1]"):
+            assert client.get("/", headers={"host": host}).status_code == 200, host
+        for origin in ("https://evil.example", "null"):
+            assert client.get("/", headers={"origin": origin}).status_code == 403, origin
 
 
 def test_a_dashboard_that_only_reads_refuses_what_would_write(dashboard: httpx2.Client) -> None:
@@ -238,6 +251,16 @@ def test_no_token_goes_with_no_other_machine_and_no_file(
     assert said in answer.stderr
 
 
+def test_other_machines_need_the_token(serve: Serve, private_folders: Path) -> None:
+    served = serve(address="0.0.0.0:0")
+    file = private_folders / "state" / "memory-bank" / "http-token"
+    assert served.token_file == str(file)
+    with served.stranger() as client:
+        assert client.get("/").status_code == 403
+        assert client.get("/", params={"token": file.read_text().strip()}).status_code == 303
+        assert client.get("/").status_code == 200
+
+
 TRAVERSALS = (
     "..%2f..%2f..%2fetc/passwd", "%2e%2e/%2e%2e/%2e%2e/etc/passwd", "..\\..\\etc\\passwd",
     "....//....//etc/passwd", "/etc/passwd", "%00", "style.css%00.png", "../app.py",
@@ -265,3 +288,22 @@ def status_of(client: httpx2.Client, target: str, *lines: str) -> int:
         )
         line.sendall(f"{head}\r\n\r\n".encode())
         return int(line.makefile("rb").readline().split()[1])
+
+
+def test_huge_heads_and_bodies_are_refused(writable: httpx2.Client) -> None:
+    most = Limits()
+    assert status_of(writable, "/", f"X-Long: {'x' * most.head_bytes}") in {400, 431}
+    assert status_of(writable, f"/?q={'x' * most.head_bytes}") in {400, 414, 431}
+    header = {"x-csrf-token": form_token(writable.get("/").text)}
+    large = b"x" * (most.body_bytes + 1)
+    assert writable.post("/nothing", content=large, headers=header).status_code == 413
+    pieces = (large[n : n + 2**16] for n in range(0, len(large), 2**16))
+    assert writable.post("/nothing", content=pieces, headers=header).status_code == 413
+    assert writable.get("/").status_code == 200
+
+
+def test_other_methods_of_a_page_are_refused_by_name(writable: httpx2.Client) -> None:
+    header = {"x-csrf-token": form_token(writable.get("/").text)}
+    answer = writable.post("/", headers=header)
+    assert answer.status_code == 405
+    assert "GET" in answer.headers["allow"]

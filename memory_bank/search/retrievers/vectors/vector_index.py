@@ -54,8 +54,9 @@ _SOON = 0.2
 _USED = "key IN (SELECT key FROM entries)"
 
 
-_SECONDS_A_ROW = 25e-6
-"""Seconds of embedding for each row of the file: ten times what it takes to write it again."""
+_SECONDS_A_ROW, _LONGEST = 25e-6, 2.0
+"""Seconds of embedding for each row of the file, ten times what it takes to write it again; and
+most seconds of embedding for this reason, since others wait."""
 
 _TRIES = 4
 """Number of times that a query is run again, since the snapshot was replaced meanwhile."""
@@ -128,6 +129,8 @@ class VectorIndex:
     def catch_up(self, seconds: float) -> int:
         """Embed waiting texts for about that many seconds; return how many still wait.
 
+        A large file, which is written again, makes it longer, by up to two seconds.
+
         Raises EmbedderUnavailable; vectors computed until then are kept.
         """
         started = time.monotonic()
@@ -135,7 +138,7 @@ class VectorIndex:
             base = self._database.opened()
             loaded = self._reader.snapshot(base)
             if seconds and loaded is not None:
-                seconds = max(seconds, _SECONDS_A_ROW * len(loaded))
+                seconds = max(seconds, min(_LONGEST, _SECONDS_A_ROW * len(loaded)))
             base.execute(f"DELETE FROM waiting WHERE NOT {_USED}")
             some = self._waiting(base)
             new: dict[int, NDArray[np.int8]] = {}
