@@ -67,7 +67,7 @@ def read(event: str, payload: Payload) -> HookEvent | None:
             return None
         return found._replace(prompt=prompt, key=identifier(payload, "prompt_id"))
     if found.kind == "subagent":
-        # compaction is none
+        # compaction has no agent_type: it is no subagent
         return subagent_of(found, payload) if text(payload, "agent_type") else None
     return _tool(found, payload) if found.kind == "tool" else found
 

@@ -106,7 +106,7 @@ class VectorSnapshot:
         parameters = _parameters(len(kept) + len(keys))
         if parameters == _parameters(len(self)):
             index = self._restored()
-            _, index.expansion_add = parameters  # type: ignore[misc]  # not in the file
+            index.expansion_add = parameters[1]  # type: ignore[misc]  # not in the file
             index.remove(gone.view(np.uint64))
         else:
             index = _made(kept, self.at(kept), parameters)
