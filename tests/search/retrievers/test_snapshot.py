@@ -102,6 +102,24 @@ def test_a_snapshot_takes_new_rows_and_loses_many_unused_ones(
     assert last_one.nearest(VECTORS[6], 1)[0].tolist() == [KEYS[6]]
 
 
+def test_rows_that_come_and_go_leave_each_vector_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In usearch 2.23.0, rows added in the places of removed ones corrupt the process's memory."""
+    monkeypatch.setattr(reader, "UNUSED_MOST", 80)
+    random = np.random.default_rng(5)
+    rows, keys = packed(random.normal(size=(900, SIZE)).astype(np.float32)), np.arange(900)
+    snapshot = None
+    for step in range(400):
+        used = np.sort(random.choice(120, 60, replace=False)) + step // 4 * 7
+        new = used[~snapshot.has(used)] if snapshot else used
+        published = publish(tmp_path, snapshot, used, keys[new], rows[new])
+        snapshot = VectorSnapshot(tmp_path, published)
+        np.testing.assert_array_equal(snapshot.at(used), rows[used])
+    assert snapshot is not None
+    assert len(snapshot) < 60 + 80 + 60
+
+
 def test_a_file_that_cannot_be_written_is_a_plain_error(tmp_path: Path) -> None:
     with pytest.raises(StorageFailed, match=r"g1\.usearch can't be written"):
         publish(tmp_path / "missing", None, KEYS, KEYS, packed(VECTORS))

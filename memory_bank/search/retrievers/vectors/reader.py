@@ -104,11 +104,10 @@ class VectorSnapshot:
         gone = np.union1d(unused, keys) if many else keys
         kept = np.setdiff1d(self.keys, gone)
         parameters = _parameters(len(kept) + len(keys))
-        if parameters == _parameters(len(self)):
+        if parameters == _parameters(len(self)) and len(kept) == len(self):
             index = self._restored()
             index.expansion_add = parameters[1]  # type: ignore[misc]  # not in the file
-            index.remove(gone.view(np.uint64))
-        else:
+        else:  # also where rows go: usearch corrupts memory if others take their places
             index = _made(kept, self.at(kept), parameters)
         index.add(keys.view(np.uint64), vectors, threads=_THREADS)
         return index
