@@ -146,16 +146,24 @@ def amended(view: View, notes: Sequence[DatedNote]) -> dict[int, int]:
 
 def may_amend(bank: Bank, path: str) -> str | None:
     """Return the path of the older note that a written note may amend, if any; never raises."""
+    try:
+        bank.catch_up()
+    except MemoryBankError:
+        return None  # a remark must not fail a write
+    return indexed_may_amend(bank, path)
+
+
+def indexed_may_amend(bank: Bank, path: str) -> str | None:
+    """Return what `may_amend` does, of a note that is indexed."""
 
     def ask(view: View) -> str | None:
         row = document_rows.document_at(view.manifest, path)
         return row and older_of(bank.roots, view, row)
 
     try:
-        bank.catch_up()
         return bank.read(ask)
     except (MemoryBankError, UnicodeError):
-        return None  # a remark must not fail a write
+        return None
 
 
 def older_of(roots: Roots, view: View, row: DocumentRow) -> str | None:

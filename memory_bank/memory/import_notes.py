@@ -17,7 +17,7 @@ from memory_bank.bank import open_index
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.open_index import NoteRow
 from memory_bank.base import plugins
-from memory_bank.base.errors import BadInput, BadName, Hint
+from memory_bank.base.errors import BadInput, BadName, Hint, MemoryBankError
 from memory_bank.base.filenames import NOTE_SUFFIXES
 from memory_bank.base.operation import Param, operation
 from memory_bank.memory import amendments, shown
@@ -238,9 +238,11 @@ class _ImportRun:
 
     def find_amended(self) -> None:
         """Name the older notes that those written may amend."""
+        with suppress(MemoryBankError):
+            self._bank.catch_up()
         for number, one in self._bank.counted("finding older notes", [*self.found.items()]):
             if one.path and one.action in {CREATED, UPDATED}:
-                older = amendments.may_amend(self._bank, one.path)
+                older = amendments.indexed_may_amend(self._bank, one.path)
                 self.found[number] = replace(one, may_amend=older) if older else one
 
     def _done(
