@@ -64,7 +64,7 @@ class VectorSnapshot:
         self._file = _file(folder, published.generation)
         if _hash(self._file) != published.hash:
             raise IndexDamaged(f"{self._file} is damaged", "its vectors are rebuilt")
-        self._index = self._restored()
+        self._index = self._restored(view=True)
         self.keys: NDArray[np.int64] = np.sort(np.asarray(self._index.keys).view(np.int64))
 
     def __len__(self) -> int:
@@ -105,20 +105,22 @@ class VectorSnapshot:
         kept = np.setdiff1d(self.keys, gone)
         parameters = _parameters(len(kept) + len(keys))
         if parameters == _parameters(len(self)) and len(kept) == len(self):
-            index = self._restored()
+            index = self._restored(view=False)
             index.expansion_add = parameters[1]  # type: ignore[misc]  # not in the file
         else:  # also where rows go: usearch corrupts memory if others take their places
             index = _made(kept, self.at(kept), parameters)
         index.add(keys.view(np.uint64), vectors, threads=_THREADS)
         return index
 
-    def _restored(self) -> Index:
-        """Read the file: a view of it is refused to all but its owner."""
+    def _restored(self, *, view: bool) -> Index:
+        """Open the file: as a view, which needs no memory, unless it has another owner."""
         from usearch.index import Index
 
         try:
-            found = Index.restore(str(self._file))
+            found = Index.restore(str(self._file), view=view)
         except RuntimeError as error:
+            if view:  # refused to all but the owner
+                return self._restored(view=False)
             raise self._damaged(str(error)) from error
         if found is None:
             raise self._damaged("it is gone")
