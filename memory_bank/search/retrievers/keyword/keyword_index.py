@@ -372,15 +372,21 @@ class KeywordIndex:
 
     def clear(self) -> None:
         """Make an empty index, whatever was there."""
-        import shutil  # start-up: compressors come with it
-
         self.close()
         try:
-            shutil.rmtree(self._folder, ignore_errors=True)
-            self._folder.mkdir(parents=True, exist_ok=True)
-            self._checksums.start()
+            try:
+                self._start()
+            except FileNotFoundError:  # somebody removed the folder meanwhile
+                self._start()
         except OSError as error:
             raise StorageFailed(f"{self._folder} can't be written: {error.strerror}") from error
+
+    def _start(self) -> None:
+        import shutil  # start-up: compressors come with it
+
+        shutil.rmtree(self._folder, ignore_errors=True)
+        self._folder.mkdir(parents=True, exist_ok=True)
+        self._checksums.start()
 
     def close(self) -> None:
         """Release the reader and the writer; drop what was not committed."""
