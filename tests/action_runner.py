@@ -1,7 +1,5 @@
 """Run the steps of a composite action as GitHub's runner does: each script in a shell of its own."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

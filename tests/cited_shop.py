@@ -1,7 +1,5 @@
 """The code of a shop, its history, and notes that cite it in all ways."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from tests.git.history_builder import Made, make

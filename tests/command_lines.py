@@ -8,8 +8,6 @@ scores) is written as a word in angle brackets. After a change that is meant, wr
 with UPDATE_TRANSCRIPTS=1 and read the difference.
 """
 
-from __future__ import annotations
-
 import io
 import os
 import re

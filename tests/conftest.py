@@ -1,7 +1,5 @@
 """What every test stands on: private folders, a project in git, the shared data where it is."""
 
-from __future__ import annotations
-
 import gc
 import os
 import shutil

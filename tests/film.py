@@ -7,8 +7,6 @@ included, is typed out in docs/pictures/terminal-light.svg and terminal-dark.svg
 (`prefers-reduced-motion`, or where CSS does not run) all of it is there at once.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -5,8 +5,6 @@ process attached (stdin, stdout, stderr, and a pipe for its number and its end),
 ends with the socket.
 """
 
-from __future__ import annotations
-
 import atexit
 import gc
 import importlib

@@ -5,8 +5,6 @@ environment, signals and an exit code of its own, as if it was started anew; onl
 loaded already. A test of what a start loads, or what it may run, uses `subprocess` itself.
 """
 
-from __future__ import annotations
-
 import atexit
 import json
 import os

@@ -1,7 +1,5 @@
 """Measure how time grows with size, on a machine that also does other work."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 _TRIES = 5

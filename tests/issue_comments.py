@@ -1,7 +1,5 @@
 """An HTTP server that stands for GitHub's comments on pull requests."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -5,8 +5,6 @@
 The same files, names and dates each time, so that the commits have the same ids.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

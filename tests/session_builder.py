@@ -1,7 +1,5 @@
 """Notes of sessions for tests, written as the store writes them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path

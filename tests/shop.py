@@ -1,7 +1,5 @@
 """The code of a small shop, in a repository of its own."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 FILES = {

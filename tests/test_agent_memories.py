@@ -1,7 +1,5 @@
 """What agents' programs remember themselves is found by its user alone, and only where asked for."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The modules of the package import one way; that rooms do is held by import-linter."""
 
-from __future__ import annotations
-
 import networkx as nx
 import pytest
 

@@ -1,7 +1,5 @@
 """Notes that are made to keep the indexer busy."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """An index that came with a repository is not believed, left alone, and said once."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import sqlite3

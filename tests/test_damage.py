@@ -1,7 +1,5 @@
 """Derived files may go, or be damaged, at any time: the next question answers rightly and heals."""
 
-from __future__ import annotations
-
 import shutil
 import sys
 from collections.abc import Callable, Iterator

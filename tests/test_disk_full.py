@@ -1,7 +1,5 @@
 """A disk that is full in the middle of a write: a clear error, old bytes whole, all well after."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import tempfile

@@ -1,7 +1,5 @@
 """Memory or threads that run out are a plain error everywhere, and no damage."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Extras: each adds what it says, and the program works without."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Real git merges notes with the driver: merge, rebase, cherry-pick, stash pop; and finishes conflicts."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import signal

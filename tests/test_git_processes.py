@@ -1,7 +1,5 @@
 """How often an answer starts git, after a commit that changed a note and the code that others cite."""
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path

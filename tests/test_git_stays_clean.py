@@ -1,7 +1,5 @@
 """Reading, searching, indexing and watching leave no trace in git."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from pathlib import Path

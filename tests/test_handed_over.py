@@ -1,7 +1,5 @@
 """A repository that somebody hands over: what it brings leads to no bank of the user's."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """A source file that no parser can take harms nothing that reads it."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Folders and files of a project that its settings include are notes of its bank."""
 
-from __future__ import annotations
-
 import os
 import queue
 import threading

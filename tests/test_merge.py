@@ -1,7 +1,5 @@
 """Two branches that change one note in different places merge with plain git."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Every awkward real file is indexed, or listed by name with the reason; none of them changes."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from pathlib import Path

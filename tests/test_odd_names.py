@@ -1,7 +1,5 @@
 """Names with what nobody sees: read, shown written out and listed, but never given by us."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """A command "passes" only if its own exit code or a summary line says so."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.sessions.events_of import Work

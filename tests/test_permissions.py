@@ -1,7 +1,5 @@
 """A permission that is taken away: a clear error, or an answer that says what it lacks."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The hooks for pre-commit, run as it runs them: the entry, then the changed files that match."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Notes of sessions are in this machine's private state: all work trees of a repository have them."""
 
-from __future__ import annotations
-
 import shutil
 import threading
 from collections.abc import Callable

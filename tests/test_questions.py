@@ -1,7 +1,5 @@
 """The ten questions of questions.md are asked of this repository."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

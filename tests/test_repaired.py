@@ -1,7 +1,5 @@
 """What was repaired is said once, by the answer that comes next; a first index is no repair."""
 
-from __future__ import annotations
-
 import contextlib
 import shutil
 import sqlite3

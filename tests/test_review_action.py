@@ -1,7 +1,5 @@
 """The steps of the review Action, run as GitHub's runner runs them."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

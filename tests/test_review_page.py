@@ -3,8 +3,6 @@
 After a change that is meant, write it anew with UPDATE_TRANSCRIPTS=1 and read the difference.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path

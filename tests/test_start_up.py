@@ -1,7 +1,5 @@
 """A library is loaded only when it is used: what a plain question costs is what it needs."""
 
-from __future__ import annotations
-
 import subprocess
 import time
 from collections.abc import Callable

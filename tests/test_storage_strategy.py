@@ -1,7 +1,5 @@
 """`storage_strategy = "user"`: a project's bank in the user's data folder."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

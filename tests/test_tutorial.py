@@ -4,8 +4,6 @@ A console block has a command after `$ `, which may go on over lines, then what 
 for any text. With UPDATE_TRANSCRIPTS=1, outputs of the tutorial that differ are written anew.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

@@ -1,7 +1,5 @@
 """The files by which agents use a project's memory after a clone."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """The files by which agents read a project's rules: written, compared, and taken out again."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Transcripts of agents' programs become sessions: once, with their times, whatever is in them."""
 
-from __future__ import annotations
-
 import json
 import random
 import sqlite3

@@ -4,8 +4,6 @@
 and one that goes on with an event that waits.
 """
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from collections.abc import Callable

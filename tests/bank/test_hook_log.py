@@ -1,7 +1,5 @@
 """The log of failed hooks: what other users have planted in a shared folder is neither read nor written."""
 
-from __future__ import annotations
-
 import json
 import os
 import tempfile

@@ -1,7 +1,5 @@
 """A file that the user names is not written through a link of a repository."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

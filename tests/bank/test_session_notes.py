@@ -1,7 +1,5 @@
 """Notes of sessions that are kept in the bank stay out of git, unless the project shares them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from memory_bank.bank.config_file import settings_of
 from memory_bank.base import settings
 

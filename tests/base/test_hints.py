@@ -1,7 +1,5 @@
 """Hints are steps that no front-end's words are in."""
 
-from __future__ import annotations
-
 import ast
 from pathlib import Path
 

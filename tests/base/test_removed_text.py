@@ -1,7 +1,5 @@
 """A text is found in the forms in which notes, JSON and databases have it, and nothing else is."""
 
-from __future__ import annotations
-
 import json
 from unicodedata import normalize
 

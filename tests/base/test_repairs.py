@@ -1,7 +1,5 @@
 """What must be said once is kept until somebody takes it."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 
 from memory_bank.base.repairs import Reports, described

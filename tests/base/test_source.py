@@ -1,7 +1,5 @@
 """An index takes any source: rows of a CSV file, say."""
 
-from __future__ import annotations
-
 import csv
 import hashlib
 import time

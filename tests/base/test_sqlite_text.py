@@ -1,7 +1,5 @@
 """A text is replaced in every text column of every table, and the file has nothing of it."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The estimate of tokens against counts of a real tokenizer: o200k_base, recorded beside the texts."""
 
-from __future__ import annotations
-
 import json
 import statistics
 import time

@@ -3,8 +3,6 @@
 python -m tests.benchmarks.ablation --only sessions,scifact --keep DIR
 """
 
-from __future__ import annotations
-
 import argparse
 import tempfile
 from collections.abc import Iterator, Sequence

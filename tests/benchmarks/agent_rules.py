@@ -8,8 +8,6 @@ what the rule says is in the first request that has the prompt. `--install` fetc
 npm, and ends; one that is not there is left out, and named.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

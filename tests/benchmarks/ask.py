@@ -8,8 +8,6 @@ first five results as they are shown, and asks the questions of `code_questions.
 repository: how many have a right file first?
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """What the libraries themselves cost for the same work: what ratios are taken against."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Sequence
 from functools import partial

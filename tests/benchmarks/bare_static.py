@@ -1,7 +1,5 @@
 """The static embedder as a page of script: numpy and tokenizers, nothing of ours around them."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Sequence

@@ -15,8 +15,6 @@ answers" is right in U / (U + A): the shares of questions without and with an an
 said, as if there were as many of both.
 """
 
-from __future__ import annotations
-
 import argparse
 import math
 import random

@@ -4,8 +4,6 @@ Print a sample of the calls that are resolved, of each kind and language, with t
 both places, so that a person can judge them: does the call mean that definition?
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import random

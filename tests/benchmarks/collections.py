@@ -3,8 +3,6 @@
 Documents are notes, read where they lie, or those of a public collection.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import tarfile

@@ -3,8 +3,6 @@
 The newest fifth of its commits is held out; the work tree is that of the commit before them.
 """
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 from typing import NamedTuple

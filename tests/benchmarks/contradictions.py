@@ -8,8 +8,6 @@ as if it were new: with `--show` to be read, as some do repeat each other. `own`
 repository's notes, whose planted pairs no constant was fitted on.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import tempfile

@@ -1,7 +1,5 @@
 """Make a bank of any size whose words are as rare and as frequent as those of real notes."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 from itertools import cycle, islice

@@ -7,8 +7,6 @@ history, imports and texts are those of the commit before them. For each file th
 held-out commit of 2 to 10 files, the others of the commit are what should be found among the first five.
 """
 
-from __future__ import annotations
-
 import argparse
 import math
 import os

@@ -4,8 +4,6 @@ They say what is truly the same in two versions: for Python, `ast.dump` without 
 docstrings; for JavaScript, the text of a function by its braces, without comments and white space.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections import Counter

@@ -5,8 +5,6 @@ python -m tests.benchmarks.edits --notes 1000,10000,100000 --keep DIR
 The banks take turns, edit by edit: most of it is the disk's, and a disk has good and bad minutes.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import statistics

@@ -5,8 +5,6 @@ python -m tests.benchmarks.excerpts [--show]
 The rules are of past talks, asked for by bug reports; the sentences are of banks of real projects.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import re

@@ -3,8 +3,6 @@
 python -m tests.benchmarks.finding --embedders static,minilm --only sessions,cacm
 """
 
-from __future__ import annotations
-
 import argparse
 import statistics
 import tempfile

@@ -4,8 +4,6 @@ A real server shows the whole graph of a bank, by default one made for it with 5
 20,000 links; a headless Chromium, which renders in software, pans and zooms it as a person does.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import json

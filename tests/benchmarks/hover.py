@@ -4,8 +4,6 @@ A real server is asked over stdio for the hovers on the definitions of a reposit
 in two rounds: the first after its index is ready, the second when each was asked before.
 """
 
-from __future__ import annotations
-
 import argparse
 import random
 import statistics

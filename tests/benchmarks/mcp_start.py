@@ -4,8 +4,6 @@ A process that only imports the SDK and one that serves are started in turns; th
 until it says that it has, the second until it has answered `initialize`, and then the tool list.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import statistics

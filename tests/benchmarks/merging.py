@@ -7,8 +7,6 @@ that both changed are merged by `git merge-file`, which is what git does without
 driver. New notes conflict if both branches made a file of one name.
 """
 
-from __future__ import annotations
-
 import argparse
 import random
 import subprocess

@@ -6,8 +6,6 @@ Of each bank, a folder of notes, the findings are printed, to be read. In a copy
 links to random notes with a letter added, left out, replaced, or swapped with the next one.
 """
 
-from __future__ import annotations
-
 import argparse
 import random
 import shutil

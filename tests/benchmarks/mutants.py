@@ -9,8 +9,6 @@ there no more is told as gone. `kill` works in a clone, and asks forty tests at 
 cover fewest lines, the fastest of them first.
 """
 
-from __future__ import annotations
-
 import ast
 import json
 import os

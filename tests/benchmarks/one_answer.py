@@ -7,8 +7,6 @@ commits that added or removed the name, and the tests and documents that have it
 the history of the line. Tokens are characters by four.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import shutil

@@ -7,8 +7,6 @@ opened; then R@1 is measured. The boosts are those of the default settings, but 
 notes.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import random

@@ -5,8 +5,6 @@
 A refusal says that a file takes too much memory or time: it should be of hostile files alone.
 """
 
-from __future__ import annotations
-
 import argparse
 import resource
 import time

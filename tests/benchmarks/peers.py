@@ -3,8 +3,6 @@
 python -m tests.benchmarks.peers --keep DIR
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -1,7 +1,5 @@
 """Banks of made-up notes beside the bare indices of the same notes, kept where they are wanted."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -5,8 +5,6 @@
 None was ever issued. They are put together when this runs: no line of this file has one's form.
 """
 
-from __future__ import annotations
-
 import base64
 import random
 import string

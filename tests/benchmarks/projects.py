@@ -7,8 +7,6 @@ without, of which the first one's best hit has the higher score. `fresh` asks a 
 files are all new, with the boosts of the default settings; `unboosted` without boosts.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import math

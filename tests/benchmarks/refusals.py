@@ -8,8 +8,6 @@ about access before each of its links, as notes about signing in have them. Secr
 these notes. Examples of secrets in the messages count as refusals, too.
 """
 
-from __future__ import annotations
-
 import random
 import re
 import subprocess

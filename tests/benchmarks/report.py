@@ -1,7 +1,5 @@
 """Run every benchmark and write its tables into docs/benchmarks.md, between their markers."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import platform

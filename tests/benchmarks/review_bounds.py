@@ -7,8 +7,6 @@ of a made one of 100 notes. With `both`, the notes are there before, and each th
 index is made anew for each, as in a workflow. A review may take 30 s and 400 MB.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -3,8 +3,6 @@
 Each takes whole documents and returns their names, the best first.
 """
 
-from __future__ import annotations
-
 import re
 import shutil
 import sqlite3

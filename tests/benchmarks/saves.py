@@ -6,8 +6,6 @@
 asks; the server hears of the save, waits until writers pause (debounce), and indexes it.
 """
 
-from __future__ import annotations
-
 import argparse
 import statistics
 import tempfile

@@ -1,7 +1,5 @@
 """Weigh a process that serves a bank: one of the Python API, and the server for agents."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -3,8 +3,6 @@
 python -m tests.benchmarks.sessions [--only tokens,speed] [--talks conv-30] [--observations 10000]
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import random

@@ -7,8 +7,6 @@ vectors is made afterwards, as one would load many repositories. One real reposi
 published again and again, each time with one changed note. An existing index is used as it is.
 """
 
-from __future__ import annotations
-
 import argparse
 import random
 import statistics

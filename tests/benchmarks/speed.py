@@ -4,8 +4,6 @@ python -m tests.benchmarks.speed --notes 10000
 python -m tests.benchmarks.speed --sections 100000 --keep DIR --only warm,edit
 """
 
-from __future__ import annotations
-
 import argparse
 import compileall
 import os

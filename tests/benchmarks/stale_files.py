@@ -8,8 +8,6 @@ them from the code of that commit, before you look at what came after it. Withou
 its longest doc text. Whether a mark is right, whoever reads it has to say: would the note's author have to look at it?
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -8,8 +8,6 @@ each of its functions, methods and classes; a merge brings these notes to the en
 became of each definition, and which commits did it, is said by `definitions`, which doesn't use the project's parser.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import subprocess

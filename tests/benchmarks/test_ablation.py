@@ -1,7 +1,5 @@
 """Each row of the ablation is measured."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The repositories in which agents' programs are measured."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The questions of a history are asked of the work tree before them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The sample of resolved calls shows both places."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

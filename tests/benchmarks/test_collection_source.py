@@ -1,7 +1,5 @@
 """A test collection is read as BEIR lays it out, indexed as a source, and searched by the engine."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from urllib.parse import unquote

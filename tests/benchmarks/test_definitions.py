@@ -1,7 +1,5 @@
 """What counts as the same definition, where staleness is measured."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.benchmarks.definitions import definitions_in

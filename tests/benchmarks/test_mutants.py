@@ -1,7 +1,5 @@
 """The listed faults, and how one is found again after its code has moved."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from pathlib import Path

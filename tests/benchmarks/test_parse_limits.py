@@ -1,7 +1,5 @@
 """The files of a repository that the parser refuses are counted."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What the notes are written from, where refusals are counted."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Hold what three layers cost: a part of the benchmark, for the suite."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Hold what is found on real collections: no figure may fall by more than two points."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

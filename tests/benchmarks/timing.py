@@ -1,7 +1,5 @@
 """Take times so that a busy machine does least harm, and print them as ratios with their aims."""
 
-from __future__ import annotations
-
 import statistics
 import time
 from collections.abc import Callable, Sequence

@@ -9,8 +9,6 @@ unless a writer that had read it left it out; every refusal for a conflict had a
 the index is what a fresh one would be.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -1,7 +1,5 @@
 """The ways into a bank that the torture uses: the library, the command line, an agent's client."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -3,8 +3,6 @@
 Each writes a line of its own into notes, and keeps a log of what it did and was told.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import random

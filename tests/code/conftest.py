@@ -1,7 +1,5 @@
 """A repository with code of a small shop, and its table of symbols."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A repository whose settings name a program wherever git would start one."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Texts that are cheap to write and dear to parse: a part of a language, over and over."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What a change of a file may affect, and the tests that guard it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Calls lead to symbols, as far as names tell."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

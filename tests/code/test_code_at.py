@@ -1,7 +1,5 @@
 """The files of a commit are found by the ends of their paths, in a time that grows with neither."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Files of code as documents: a section is a symbol or a test."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable
 from itertools import pairwise

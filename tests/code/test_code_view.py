@@ -1,7 +1,5 @@
 """Only files of the repository are shown, and none of their secrets."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Names and numbers of a file whose code is another in a new version."""
 
-from __future__ import annotations
-
 import pytest
 
 from memory_bank.code.code_words import CodeWords, NamedCode

@@ -1,7 +1,5 @@
 """The Markdown of a repository that is no note of its bank is a source of documents."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A symbol is explained by its calls, tests, coupled files, notes and commits."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Files of a work tree import each other."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Symbols are found by the names that people write."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Symbols are listed and shown."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 

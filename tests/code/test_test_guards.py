@@ -1,7 +1,5 @@
 """Tests guard symbols and files."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from memory_bank.code.calls import CallGraph

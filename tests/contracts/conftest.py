@@ -1,7 +1,5 @@
 """Plug-ins of one file, put beside ours."""
 
-from __future__ import annotations
-
 import shutil
 import sys
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Every client keeps the contracts of agents/clients/base.py that its module has."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Every engine of the shared index keeps the contract of shared/engines/base.py."""
 
-from __future__ import annotations
-
 import pytest
 
 from memory_bank.base import plugins

@@ -1,7 +1,5 @@
 """Every importer keeps the contract of actions/importers/base.py, one of a few lines too."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Plug-ins of an installed package are found and keep the contracts; those of a repository don't."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Every language keeps the contract of code/languages/base.py."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

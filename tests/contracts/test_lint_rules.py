@@ -1,7 +1,5 @@
 """Every lint rule keeps the contract of review/rules/base.py, one of a few lines too."""
 
-from __future__ import annotations
-
 import os
 import random
 import string

@@ -1,7 +1,5 @@
 """A new plug-in is one file: what it declares is found, filled, asked and shown by that alone."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Every retriever keeps the contract of retrievers/base.py; a new one is found by its file."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import time

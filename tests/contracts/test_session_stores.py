@@ -1,7 +1,5 @@
 """Every store of sessions keeps the contract of sessions/base.py."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """Every source of documents of a work tree keeps the contract of base/documents.py."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What is derived from the declarations of operations is as they are."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

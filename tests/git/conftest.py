@@ -1,7 +1,5 @@
 """Each test starts with a git that answers."""
 
-from __future__ import annotations
-
 import pytest
 
 from memory_bank.git import process

@@ -1,7 +1,5 @@
 """Repositories with a made-up history, by `git fast-import`."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Which commits changed each file, by one call of git, and which pull requests brought them."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The one history of a repository, compared with what git itself says of each path."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import threading

@@ -1,7 +1,5 @@
 """A newer note that may amend an older one: found, said, asked, and put first."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

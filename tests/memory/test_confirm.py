@@ -1,7 +1,5 @@
 """A note is confirmed by one line of its front matter."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 
 from memory_bank.bank.bank import Bank

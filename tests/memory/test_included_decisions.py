@@ -1,7 +1,5 @@
 """Decision records of a project that its bank includes: found by type and status, never green."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What sessions decided is offered as notes, each once, and kept only if somebody says so."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A note with its links resolved, and the list in which it is found."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What boosts a note: that it was opened, cited or confirmed, not that it was listed."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from memory_bank.bank.bank import Bank, open_bank

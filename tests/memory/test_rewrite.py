@@ -1,7 +1,5 @@
 """A note's whole text is replaced, and nothing else."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

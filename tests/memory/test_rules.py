@@ -1,7 +1,5 @@
 """Which notes are rules that count, which files they are for, and what a block says of them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from pathlib import Path

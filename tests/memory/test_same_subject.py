@@ -1,7 +1,5 @@
 """New sentences that repeat or contradict other notes are remarked, and others are not."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A new note whose text is nearly that of another one is told of, never refused."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What is behind a file or a line: commits with reasons, notes, rules, the definition and tests."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path

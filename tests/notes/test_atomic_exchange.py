@@ -1,7 +1,5 @@
 """An editor that saves in the middle of our write, whichever moment it chooses, loses nothing."""
 
-from __future__ import annotations
-
 import errno
 import os
 import sys

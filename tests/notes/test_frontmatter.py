@@ -1,7 +1,5 @@
 """Decoding, splitting, reading, editing and composing, on the traps that we know of."""
 
-from __future__ import annotations
-
 import json
 import time
 from datetime import UTC, date, datetime

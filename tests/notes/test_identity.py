@@ -1,7 +1,5 @@
 """What texts are told apart by."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -1,7 +1,5 @@
 """Sections say their name and the fields of their lines."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

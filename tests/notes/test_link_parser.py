@@ -1,7 +1,5 @@
 """Links: what is one, where it points, its type and context; against a full Markdown parse."""
 
-from __future__ import annotations
-
 import re
 import tarfile
 from collections import Counter

@@ -1,7 +1,5 @@
 """Passages: sizes, where they are cut, their lines, and that none of the text is lost."""
 
-from __future__ import annotations
-
 import re
 import time
 

@@ -1,7 +1,5 @@
 """Relinking: only targets change, in the way they were written."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from pathlib import Path

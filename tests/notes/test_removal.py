@@ -1,7 +1,5 @@
 """A text is removed from files without a change of any other byte."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

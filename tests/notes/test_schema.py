@@ -1,7 +1,5 @@
 """Front matter's keys in our words, tags, dates, hashes and slugs."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Sections, block ids, tags and titles; and that the fast block parser is markdown-it."""
 
-from __future__ import annotations
-
 import re
 import tarfile
 import time

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 
 from memory_bank.notes.sections import sentence_around, sentence_below

@@ -1,7 +1,5 @@
 """Of a session's note, what was asked is kept and shown, but neither searched nor quoted."""
 
-from __future__ import annotations
-
 import time
 from datetime import UTC, datetime
 from pathlib import Path

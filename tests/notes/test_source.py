@@ -1,7 +1,5 @@
 """Notes of several folders are one source: found, linked and followed alike."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from pathlib import Path

@@ -9,8 +9,6 @@ The hooks are here and not in the product: os, pathlib and sqlite3 are wrapped i
 dies, just before the work begins.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Texts that are made to take a parser long: each grows with the number it is given."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 Text = Callable[[int], str]

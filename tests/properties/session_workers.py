@@ -6,8 +6,6 @@ clean up, and started again. An agent writes what was stored into a file in ACKS
 after a kill it sends again what it was not told of.
 """
 
-from __future__ import annotations
-
 import os
 import random
 import signal

@@ -1,7 +1,5 @@
 """A server put into a program's configuration changes nothing else, and goes without a trace."""
 
-from __future__ import annotations
-
 import json
 import tomllib
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """An edit of front matter keeps all other bytes, or isn't made."""
 
-from __future__ import annotations
-
 import string
 from collections.abc import Mapping
 from dataclasses import dataclass

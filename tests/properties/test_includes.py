@@ -1,7 +1,5 @@
 """Whatever is included, each note is one plain file inside of the project, and found once."""
 
-from __future__ import annotations
-
 import os
 import posixpath
 from pathlib import Path

@@ -1,7 +1,5 @@
 """After any history of changes the index is what a fresh one would be, and answers the same."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import tempfile

@@ -1,7 +1,5 @@
 """Killed at any step, a bank loses no note, tears none, and heals when it is next used."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -3,8 +3,6 @@
 A text of four times the length may take six times as long. A square takes sixteen.
 """
 
-from __future__ import annotations
-
 import gc
 import time
 from collections.abc import Callable, Iterator

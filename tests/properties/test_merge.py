@@ -1,7 +1,5 @@
 """After a merge nothing that either side wrote is missing, and nothing is there twice."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from hypothesis import given

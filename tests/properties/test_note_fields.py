@@ -1,7 +1,5 @@
 """The form of a note keeps every character that was not edited."""
 
-from __future__ import annotations
-
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -1,7 +1,5 @@
 """Killed at any moment, agents and compression lose nothing that was stored, and store nothing twice."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections import Counter

@@ -1,7 +1,5 @@
 """A short torture: many writers at once, and kills at random moments. The long one is a command."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

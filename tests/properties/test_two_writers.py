@@ -1,7 +1,5 @@
 """Writers at the same time lose nothing: processes, threads, and those that name a version."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import threading

@@ -3,8 +3,6 @@
 docs/benchmarks.md has the figures of a larger one.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

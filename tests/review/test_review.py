@@ -1,7 +1,5 @@
 """What a change does to the notes is reviewed, from git."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path

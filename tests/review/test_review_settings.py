@@ -1,7 +1,5 @@
 """A change that breaks the settings is reviewed, and the settings are findings of it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

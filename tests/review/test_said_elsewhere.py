@@ -1,7 +1,5 @@
 """A review says which new sentences other notes may repeat or contradict."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

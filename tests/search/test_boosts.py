@@ -1,7 +1,5 @@
 """What time and use make of a score."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

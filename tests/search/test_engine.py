@@ -1,7 +1,5 @@
 """What comes of the lists: boosts, demotions, one entry a note."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """Reciprocal ranks."""
 
-from __future__ import annotations
-
 import pytest
 
 from memory_bank.search.boosts import Ranked, by_ranks

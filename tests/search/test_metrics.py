@@ -1,7 +1,5 @@
 """Measures against values worked out by hand, and against a formula written another way."""
 
-from __future__ import annotations
-
 from math import isclose, log
 
 import pytest

@@ -1,7 +1,5 @@
 """Times in words. Now is Friday, 8 May 2026, noon."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from datetime import UTC, datetime
 

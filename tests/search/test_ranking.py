@@ -1,7 +1,5 @@
 """One score for each passage, and what it is made of."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

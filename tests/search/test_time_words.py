@@ -1,7 +1,5 @@
 """Words of time in questions. Now is Sunday, 22 November 2026."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import pytest

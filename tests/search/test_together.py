@@ -1,7 +1,5 @@
 """Scores of several indices are compared by the same rarities and scales."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

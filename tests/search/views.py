@@ -1,7 +1,5 @@
 """The generation of the index that a bank's questions see, with its tables."""
 
-from __future__ import annotations
-
 from memory_bank.bank.bank import Bank
 from memory_bank.search.index.index import View
 

@@ -1,7 +1,5 @@
 """Outputs of programs that test and check, and whether they say that all passed, that some failed, or neither."""
 
-from __future__ import annotations
-
 PASSED: tuple[tuple[str, str], ...] = (
     ("pytest", "....                                   [100%]\n4 passed in 0.10s"),
     ("pytest -q | tail -1", "4 passed, 1 skipped, 2 warnings in 1.20s"),

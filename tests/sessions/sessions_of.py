@@ -1,7 +1,5 @@
 """Sessions to write: one as an agent leaves it, and strategies for any."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 

@@ -1,7 +1,5 @@
 """The modes of compression, whatever the rules make of events."""
 
-from __future__ import annotations
-
 import json
 import sys
 from datetime import UTC, datetime

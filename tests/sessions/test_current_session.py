@@ -1,7 +1,5 @@
 """What an agent notes in a session names the session, and is linked to its note."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 

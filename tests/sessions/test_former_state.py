@@ -1,7 +1,5 @@
 """A rewritten first commit changes the bank's id, which names the place of its sessions."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Rules make observations of events that say what happened: its type, its title, its files."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Additions to a session's note: what a person wrote stays, and all reads back."""
 
-from __future__ import annotations
-
 import difflib
 from dataclasses import replace
 

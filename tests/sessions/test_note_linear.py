@@ -1,7 +1,5 @@
 """Reading and writing the texts of a session takes linear time, whatever they say."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

@@ -1,7 +1,5 @@
 """Subscriptions: what happened in any process, in order, and how much was lost."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import time

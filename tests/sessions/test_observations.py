@@ -1,7 +1,5 @@
 """Search, timeline and get_observations: three layers over sessions and notes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """The queue of what sessions did."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """On recorded sessions of five programs, observations name each changed file and failed command."""
 
-from __future__ import annotations
-
 import pytest
 
 from memory_bank.base.setting_sections import CompressionSettings

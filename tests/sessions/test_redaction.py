@@ -1,7 +1,5 @@
 """Private spans and secrets are replaced in texts and in JSON, before anything is stored."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Sentences of users and agents: what decides, what is next, and what says something at all."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Any

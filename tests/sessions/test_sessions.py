@@ -1,7 +1,5 @@
 """The life of a session: started, recorded, compressed, ended, resumed, shown."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import replace

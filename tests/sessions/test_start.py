@@ -1,7 +1,5 @@
 """The text at the start of a session says in few words what is open, decided, learned and kept."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from contextlib import closing

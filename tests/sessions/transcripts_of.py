@@ -1,7 +1,5 @@
 """Recorded transcripts as the events that hooks of their programs report."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Weigh the words of a question by their rarity in one index, without the bank's own words."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from math import log
 

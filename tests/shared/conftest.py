@@ -1,7 +1,5 @@
 """A PostgreSQL server for a test run, a database for a module, and roles."""
 
-from __future__ import annotations
-
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """Who may read and publish what: rows are kept apart by the server, not by our program."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 import psycopg

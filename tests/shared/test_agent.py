@@ -1,7 +1,5 @@
 """An agent in one repository finds what another one published."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """While others publish, each answer has the notes of one commit of a repository."""
 
-from __future__ import annotations
-
 import threading
 import time
 from pathlib import Path

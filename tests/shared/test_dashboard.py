@@ -1,7 +1,5 @@
 """The dashboard's search finds what other repositories published."""
 
-from __future__ import annotations
-
 import re
 import socket
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Whoever is killed, publisher or server: what is published is one commit's, whole."""
 
-from __future__ import annotations
-
 import json
 import os
 import random

@@ -1,7 +1,5 @@
 """The engine of PostgreSQL: what is published is found, whole, by those who may read it."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable

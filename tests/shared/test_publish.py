@@ -1,7 +1,5 @@
 """A commit's notes are published whole; what is private stays on this machine."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path

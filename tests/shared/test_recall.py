@@ -1,7 +1,5 @@
 """Other repositories' notes are found from any repository, ranked with its own."""
 
-from __future__ import annotations
-
 import socket
 from collections.abc import Callable, Iterator
 from pathlib import Path

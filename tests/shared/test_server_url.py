@@ -1,7 +1,5 @@
 """A URL with a password leads to a verified server only, and is never shown."""
 
-from __future__ import annotations
-
 import pytest
 
 from memory_bank.base.errors import BadSetting, SharedUnavailable

@@ -1,7 +1,5 @@
 """A repository is named by its remote, without credentials; addresses of lines are web addresses."""
 
-from __future__ import annotations
-
 import pytest
 
 from memory_bank.shared.addresses import address, problem_of, remote_of

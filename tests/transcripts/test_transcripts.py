@@ -1,7 +1,5 @@
 """Run each transcript in a fresh git repository and compare; `tests.command_lines` has their form."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from itertools import pairwise

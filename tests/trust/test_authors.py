@@ -1,7 +1,5 @@
 """Who wrote a note, who changed it, and that no agent can say otherwise."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What the text of a note names of code."""
 
-from __future__ import annotations
-
 import pytest
 
 from memory_bank.trust.named_code import named_in

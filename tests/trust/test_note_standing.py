@@ -1,7 +1,5 @@
 """Who wrote a note, whether it still holds, and how it came to be."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

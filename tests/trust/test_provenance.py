@@ -1,7 +1,5 @@
 """Who wrote a note, who reviewed it, and that no text of a note or a message can claim it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Which citations are stale, in repositories with real histories."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path

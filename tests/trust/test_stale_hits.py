@@ -1,7 +1,5 @@
 """Recall marks hits whose cited code changed, and ranks them lower, at little cost."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path

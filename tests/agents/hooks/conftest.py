@@ -1,7 +1,5 @@
 """Hooks are started as agents' programs start them: a process that gets one event on stdin."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

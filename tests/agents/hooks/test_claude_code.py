@@ -1,7 +1,5 @@
 """A whole session of Claude Code, as it was recorded."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from typing import Any

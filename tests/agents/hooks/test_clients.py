@@ -1,7 +1,5 @@
 """Whole sessions of all other programs, as they were recorded or documented."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """What agents are told when a session starts, and with a prompt."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A session whose program was killed gets its summary when the next one starts."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

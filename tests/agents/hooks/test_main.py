@@ -1,7 +1,5 @@
 """A hook never fails the agent that waits for it, and loses nothing."""
 
-from __future__ import annotations
-
 import json
 import os
 import stat

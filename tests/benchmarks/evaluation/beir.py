@@ -4,8 +4,6 @@ A folder with `corpus.jsonl` (`_id`, `title`, `text`), `queries.jsonl` (`_id`, `
 `qrels/SPLIT.tsv`, or `qrels_SPLIT.tsv`: query, document, grade; a first line may be a heading.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from math import isfinite
 from pathlib import Path

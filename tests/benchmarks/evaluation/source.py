@@ -1,7 +1,5 @@
 """The documents of a test collection as a source: indexed as notes are, without being notes."""
 
-from __future__ import annotations
-
 import hashlib
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator

@@ -1,7 +1,5 @@
 """Rows of files are replaced so that all ids are as if they had been written at once."""
 
-from __future__ import annotations
-
 import tempfile
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The code of a work tree is found by name, words and meaning."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

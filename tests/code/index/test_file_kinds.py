@@ -1,7 +1,5 @@
 """Files that are seldom meant rank lower unless they are asked for."""
 
-from __future__ import annotations
-
 import pytest
 
 from memory_bank.code.index.work_tree import factor

@@ -1,7 +1,5 @@
 """Scripts without a suffix are code, by the program that their first line names."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The table of symbols follows the files of the work tree."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

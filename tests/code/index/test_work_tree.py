@@ -1,7 +1,5 @@
 """Which files of a work tree are read, and which are refused."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from pathlib import Path

@@ -4,8 +4,6 @@ What is found in a file is written beside it; after a change that is meant, writ
 UPDATE_TRANSCRIPTS=1 and read the difference.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

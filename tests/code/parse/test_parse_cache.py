@@ -1,7 +1,5 @@
 """What was parsed of a blob is not parsed again."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """No source file takes much memory or time, whatever its grammar makes of it."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """Source files are parsed into symbols, imports and tests; any bytes are."""
 
-from __future__ import annotations
-
 import ast
 import subprocess
 import sys

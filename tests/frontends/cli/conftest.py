@@ -1,7 +1,5 @@
 """A project to work in, and the command line as a function."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

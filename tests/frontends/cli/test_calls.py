@@ -1,7 +1,5 @@
 """Each command with each kind of its answers, typed in a project: tables of (call, output)."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

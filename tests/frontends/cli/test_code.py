@@ -1,7 +1,5 @@
 """Commands on code, where a table of calls cannot show it."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

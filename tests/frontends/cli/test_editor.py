@@ -1,7 +1,5 @@
 """Commands that open an editor: what is written, kept, refused."""
 
-from __future__ import annotations
-
 import json
 import random
 import stat

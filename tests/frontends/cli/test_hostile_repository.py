@@ -1,7 +1,5 @@
 """No command starts what a repository names, and none waits long for git."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Callable

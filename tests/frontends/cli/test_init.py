@@ -1,7 +1,5 @@
 """`init`: what is found, offered, written and undone."""
 
-from __future__ import annotations
-
 import os
 import tomllib
 from pathlib import Path

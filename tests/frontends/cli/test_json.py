@@ -1,7 +1,5 @@
 """Answers are JSON that any parser reads, whatever notes and names hold."""
 
-from __future__ import annotations
-
 import ast
 import json
 import os

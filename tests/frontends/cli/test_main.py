@@ -1,7 +1,5 @@
 """The frame: exit codes, errors, pipes, signals."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """`tags`, `stats`, `sync`, `watch` and `doctor`."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 from pathlib import Path

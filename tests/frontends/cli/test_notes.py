@@ -1,7 +1,5 @@
 """Commands on notes, where a table of calls cannot show it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path

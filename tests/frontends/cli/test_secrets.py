@@ -1,7 +1,5 @@
 """A secret on the command line: refused with its kind and line, kept for its author, allowed when asked."""
 
-from __future__ import annotations
-
 import random
 import re
 import string

@@ -1,7 +1,5 @@
 """The command `session`."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

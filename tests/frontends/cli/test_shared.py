@@ -1,7 +1,5 @@
 """`memory-bank publish` and `memory-bank shared`, as one uses them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

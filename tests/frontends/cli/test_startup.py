@@ -1,7 +1,5 @@
 """What a start may cost: only what the command needs is loaded."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import time

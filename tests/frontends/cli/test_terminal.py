@@ -1,7 +1,5 @@
 """What only a terminal shows: questions, colours, folds and bars."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import os
 from multiprocessing.pool import ThreadPool
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What a client can do to the server's connections, over real sockets."""
 
-from __future__ import annotations
-
 import fcntl
 import json
 import os

@@ -1,7 +1,5 @@
 """An editor: pygls's own client, with a real server process, and the files that it has open."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import threading

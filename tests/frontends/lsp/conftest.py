@@ -1,7 +1,5 @@
 """One server of one project for the tests of a module."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path

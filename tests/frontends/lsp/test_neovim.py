@@ -1,7 +1,5 @@
 """Headless Neovim with its own client, set up by hand for versions before 0.8."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Servers that start, wait, are refused and end."""
 
-from __future__ import annotations
-
 import subprocess
 import time
 from collections.abc import Callable

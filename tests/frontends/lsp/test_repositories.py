@@ -1,7 +1,5 @@
 """The server in repositories of all kinds: it starts, answers, and ends without a fault."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Callable
 from pathlib import Path

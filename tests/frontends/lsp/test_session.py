@@ -3,8 +3,6 @@
 With UPDATE_TRANSCRIPTS=1, the page is written anew.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

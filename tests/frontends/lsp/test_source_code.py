@@ -1,7 +1,5 @@
 """Hovers, lenses and notes in source files: of a real server, and each part of the text."""
 
-from __future__ import annotations
-
 import ast
 import subprocess
 from collections.abc import Iterator

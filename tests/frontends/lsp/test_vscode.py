@@ -1,7 +1,5 @@
 """The extension for VS Code: packaged as the page says, and run with a stand-in for VS Code."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Read answers as a program does."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

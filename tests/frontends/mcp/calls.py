@@ -1,7 +1,5 @@
 """A call of every tool, in an order in which each finds what it needs."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 

@@ -6,8 +6,6 @@ Prints its URL. What it has is what a bank's server relies on: contents of all k
 resources, templates, prompts.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import sys

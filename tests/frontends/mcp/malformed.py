@@ -1,7 +1,5 @@
 """Bytes that are no JSON, or no request: refused over stdio and HTTP alike."""
 
-from __future__ import annotations
-
 PING = b'{"jsonrpc": "2.0", "id": 7, "method": "ping", "params": {"a": %s}}'
 
 NO_JSON: dict[str, bytes] = {

@@ -1,7 +1,5 @@
 """A server over HTTP in a process of its own with limits that a test can wait for."""
 
-from __future__ import annotations
-
 import json
 import os
 import socket

@@ -1,7 +1,5 @@
 """An answer is one text with all that an agent needs next; programs may ask for a structure."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from pathlib import Path

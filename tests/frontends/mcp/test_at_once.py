@@ -1,7 +1,5 @@
 """Many calls at once on one connection: threads of one server share one bank."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """What each tool answers to each kind of call: tables of (call, text)."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

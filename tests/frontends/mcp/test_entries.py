@@ -1,7 +1,5 @@
 """What `mcp install` writes is started as a client would start it."""
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path

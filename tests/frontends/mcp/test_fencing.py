@@ -1,7 +1,5 @@
 """What notes say reaches an agent as quoted data, whatever they say."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Callable

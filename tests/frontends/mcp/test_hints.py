@@ -1,7 +1,5 @@
 """Hints stand outside of quotes; what they have of a note or a file is quoted in them."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

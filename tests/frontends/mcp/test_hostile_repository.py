@@ -1,7 +1,5 @@
 """A server starts nothing that a repository names, before its first call or later."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Callable

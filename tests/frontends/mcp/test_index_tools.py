@@ -1,7 +1,5 @@
 """The three layers for agents: an index, what is around, and the details."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from pathlib import Path

@@ -3,8 +3,6 @@
 Each place has a marker of its own, in which nothing is escaped by JSON, YAML or a URL.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """A note with a merge conflict: an agent is told of it, and writes it only to resolve it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

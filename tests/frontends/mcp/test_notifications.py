@@ -1,7 +1,5 @@
 """What a server says unasked: resources that changed, and how far long work is."""
 
-from __future__ import annotations
-
 import json
 import threading
 import time

@@ -1,7 +1,5 @@
 """The server under two programs that others wrote to judge servers; both come from npm."""
 
-from __future__ import annotations
-
 import json
 import os
 import platform

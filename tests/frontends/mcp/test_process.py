@@ -1,7 +1,5 @@
 """Real servers over stdio: how they start, what they refuse, how they end."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

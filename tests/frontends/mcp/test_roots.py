@@ -1,7 +1,5 @@
 """Which bank a server serves: that of the client's folders, or of the working directory."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Compression by the model of a client that offers it, and without it if it doesn't."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A secret from an agent: refused with a code that it understands, by every tool that writes."""
 
-from __future__ import annotations
-
 import random
 import string
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """No text of a server names a tool that it does not serve, whatever toolsets it has."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Callable, Iterator

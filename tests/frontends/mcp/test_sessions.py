@@ -1,7 +1,5 @@
 """Which sessions end when there are too many, over real sockets."""
 
-from __future__ import annotations
-
 import threading
 import time
 from pathlib import Path

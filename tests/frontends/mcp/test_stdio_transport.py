@@ -1,7 +1,5 @@
 """What a server over stdio answers to lines that are no messages."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The tools `symbol`, `explain_symbol` and `blast_radius`, called by the SDK's own client."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

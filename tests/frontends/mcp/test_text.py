@@ -1,7 +1,5 @@
 """The short text of an answer: what is worth an agent's context."""
 
-from __future__ import annotations
-
 import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path

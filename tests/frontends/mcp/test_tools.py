@@ -1,7 +1,5 @@
 """Every tool, called by the SDK's own client."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections import Counter

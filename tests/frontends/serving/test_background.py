@@ -1,7 +1,5 @@
 """A front-end without a protocol: it shares a bank, hears of changes, shows progress, and stops."""
 
-from __future__ import annotations
-
 import queue
 import threading
 import time

@@ -1,7 +1,5 @@
 """One bank for all requests of a front-end, opened by the first that asks."""
 
-from __future__ import annotations
-
 import threading
 from contextlib import closing
 from contextvars import copy_context

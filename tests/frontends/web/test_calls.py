@@ -1,7 +1,5 @@
 """What pages say: tables of (request, text of the page), asked in this process."""
 
-from __future__ import annotations
-
 import html
 import json
 import re

@@ -1,7 +1,5 @@
 """What must hold on every page, measured in a browser: widths, contrast, headings, the keyboard."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import pytest

@@ -1,7 +1,5 @@
 """Numbers in addresses are whatever somebody typed."""
 
-from __future__ import annotations
-
 import httpx2
 import pytest
 

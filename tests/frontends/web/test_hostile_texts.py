@@ -1,7 +1,5 @@
 """No text leaves its place, nor any width: one project full of them, and every page of it."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

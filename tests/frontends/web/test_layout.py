@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import httpx2
 
 from .conftest import Blocking, Dashboard, Look

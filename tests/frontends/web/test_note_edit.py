@@ -1,7 +1,5 @@
 """Notes are changed in the browser: nothing is lost, and nothing is written unasked."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

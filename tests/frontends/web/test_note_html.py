@@ -1,7 +1,5 @@
 """Markdown as HTML: what is shown, and what is not."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

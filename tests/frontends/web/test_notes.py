@@ -1,7 +1,5 @@
 """The pages of notes: the list, one note, its history; for people, and with hostile text."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path

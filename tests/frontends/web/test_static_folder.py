@@ -1,7 +1,5 @@
 """The folder of a static site: no file outside of it is written or removed."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -1,7 +1,5 @@
 """The dashboard as files: for people without the tool, below any path and from disk."""
 
-from __future__ import annotations
-
 import random
 import re
 import shutil

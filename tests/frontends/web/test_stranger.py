@@ -1,7 +1,5 @@
 """Someone who has never seen the project asks it, by clicks and typing only."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The contrast of the colours that are used together, by the formula of WCAG 2."""
 
-from __future__ import annotations
-
 import importlib.resources
 import re
 

@@ -1,7 +1,5 @@
 """What is forgotten is in no file of the bank and of this machine's private state."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """Issues of beads become notes with their dates, status and links."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Observations and summaries of claude-mem become notes; its database is only read."""
 
-from __future__ import annotations
-
 import sqlite3
 from contextlib import closing
 from pathlib import Path

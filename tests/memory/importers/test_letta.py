@@ -1,7 +1,5 @@
 """Memory blocks of Letta's agents become notes, in each form in which it exported them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A graph of Logseq becomes notes: properties, journals, namespaces, and references to blocks."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

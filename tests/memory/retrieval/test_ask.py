@@ -1,7 +1,5 @@
 """One question finds notes, documents, symbols, tests and files that change together."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

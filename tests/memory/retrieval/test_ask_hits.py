@@ -1,7 +1,5 @@
 """What the search page shows: hits of all kinds with reasons, and what they can be narrowed by."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 

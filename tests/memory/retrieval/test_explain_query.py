@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from memory_bank.bank.bank import Bank
 from memory_bank.memory.retrieval.hits import read_query
 

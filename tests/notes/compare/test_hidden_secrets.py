@@ -1,7 +1,5 @@
 """A review shows no secret of a note."""
 
-from __future__ import annotations
-
 from memory_bank.notes.compare.note_comparison import without_secrets
 from memory_bank.notes.secrets import secrets
 

@@ -1,7 +1,5 @@
 """Two changes of a note become one; only what can't be decided is a conflict."""
 
-from __future__ import annotations
-
 import pytest
 
 from memory_bank.notes.merging.conflicts import Labels

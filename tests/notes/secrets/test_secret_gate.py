@@ -1,7 +1,5 @@
 """A write that adds a secret is refused at every door, and its value is told nowhere."""
 
-from __future__ import annotations
-
 import random
 import string
 import traceback

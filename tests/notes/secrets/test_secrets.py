@@ -1,7 +1,5 @@
 """Secrets in text are found by form or by what stands beside them; placeholders are none."""
 
-from __future__ import annotations
-
 import random
 import string
 import subprocess

@@ -1,7 +1,5 @@
 """A folder that is swapped for a symbolic link while something is done leads nowhere."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

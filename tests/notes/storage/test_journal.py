@@ -1,7 +1,5 @@
 """All or nothing, whatever fails on the way; kills are in properties/test_kill.py."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

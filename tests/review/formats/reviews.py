@@ -1,7 +1,5 @@
 """Reviews to render, and texts that try to be more than text."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from hypothesis import strategies as st

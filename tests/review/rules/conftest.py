@@ -1,7 +1,5 @@
 """A bank as rules see it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Links and references that lead nowhere, or to a former name, are found, with the name to write."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What a merge left in a note is found."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

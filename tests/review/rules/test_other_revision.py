@@ -1,7 +1,5 @@
 """Rules on a bank as of another revision: they look at its files, not at those of the disk."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

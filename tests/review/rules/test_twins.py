@@ -1,7 +1,5 @@
 """Notes with the same content or title are found."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What a reviewer cannot see: found where it hides something, left alone where a script needs it."""
 
-from __future__ import annotations
-
 import pytest
 
 from memory_bank.bank.findings import Edit, Finding

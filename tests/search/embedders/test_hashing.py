@@ -1,7 +1,5 @@
 """The hashing embedder."""
 
-from __future__ import annotations
-
 from memory_bank.base.settings import Settings
 from memory_bank.search.embedders import hashing
 from memory_bank.search.models.vectors import np

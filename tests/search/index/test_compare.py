@@ -1,7 +1,5 @@
 """The index is held against a fresh one, and every difference is named."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A change of one note reads no whole table, but for the signatures that are compared."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from pathlib import Path

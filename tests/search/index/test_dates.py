@@ -1,7 +1,5 @@
 """A note that says no date has that of its first commit, else that of its file."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Rows follow the files; what a retriever is given follows the rows."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Callable

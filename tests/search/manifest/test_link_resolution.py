@@ -1,7 +1,5 @@
 """Which note a link means, and that it stays right as notes come and go."""
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What the tests of models share."""
 
-from __future__ import annotations
-
 from tests.search.embedders.conftest import cache, pytest_collection_modifyitems
 
 __all__ = ["cache", "pytest_collection_modifyitems"]

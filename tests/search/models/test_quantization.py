@@ -1,7 +1,5 @@
 """Rows of numbers with a byte a number."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given
 from hypothesis.extra.numpy import arrays

@@ -1,7 +1,5 @@
 """Many saves in a row: small segments are made one by us before tantivy merges all of them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

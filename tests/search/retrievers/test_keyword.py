@@ -1,7 +1,5 @@
 """What the indices of words tell beside what they find."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path

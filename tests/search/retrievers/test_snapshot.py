@@ -1,7 +1,5 @@
 """A published set of vectors: the same answers from a search of all and from a graph."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A session's note: it reads back, whatever the texts, and it is only text to other readers."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

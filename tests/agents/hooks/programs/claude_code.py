@@ -1,7 +1,5 @@
 """Claude Code: it loads schemas of tools by its tool `ToolSearch`."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Codex: every command is `exec_command`, every edit a patch."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The programs, one after the other, each with a machine of its own."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Copilot CLI: it also runs the hooks of Claude Code in folders that it trusts."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

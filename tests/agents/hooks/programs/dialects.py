@@ -3,8 +3,6 @@
 An answer is one call of a tool, or the text `DONE`.
 """
 
-from __future__ import annotations
-
 import json
 from abc import ABC, abstractmethod
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """All programs that are tried."""
 
-from __future__ import annotations
-
 from tests.agents.hooks.programs.claude_code import ClaudeCode
 from tests.agents.hooks.programs.codex import Codex, CodexWithAnotherModel
 from tests.agents.hooks.programs.copilot import CopilotCli

@@ -1,7 +1,5 @@
 """Gemini CLI: it lists all tools of a server."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A machine for a program: a home and a project of its own, and no network but its model."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -9,8 +9,6 @@ belongs to a subagent. Every request is appended to LOG as a line of JSON. The p
 allows it, this all runs in a network of its own that has nothing but loopback (`isolated`).
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 import os

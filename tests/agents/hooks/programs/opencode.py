@@ -1,7 +1,5 @@
 """OpenCode: hooks are functions of a plugin."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

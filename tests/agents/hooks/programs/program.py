@@ -4,8 +4,6 @@ A program is installed once into the user's cache, in the version that was tried
 model of a test instead of its maker's.
 """
 
-from __future__ import annotations
-
 import os
 import platform
 import shutil

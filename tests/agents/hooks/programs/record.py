@@ -8,8 +8,6 @@ The hooks are the project's, since those of a user name the installed command by
 To be done again for each new version of a program.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """The real programs of agents, with a model that follows a plan; they come from npm."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from typing import Any

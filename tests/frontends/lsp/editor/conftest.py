@@ -1,7 +1,5 @@
 """A bank of notes to link, and a text with the cursor in it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

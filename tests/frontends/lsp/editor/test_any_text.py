@@ -1,7 +1,5 @@
 """Whatever is typed, an editor gets an answer, and every place in it is in the text."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 
 from memory_bank.frontends.lsp.editor.symbol_notes import around, parsed, places, word_at
