@@ -315,7 +315,8 @@ class Codebase:
         }
 
     def _refreshed(self, progress: Progress | None) -> str:
-        known = self.table.file.exists()
+        # another process may have made the table and be at its first files: nothing is known yet
+        known = self.table.file.exists() and bool(self.table.files())
         try:
             if known:
                 self.table.refresh(progress, wait=_LOCK_SECONDS)
