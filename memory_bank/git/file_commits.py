@@ -33,8 +33,8 @@ _UNREAD = "the commits are not all read yet: the next call goes on"
 _MOST_RENAMES = 10
 """Maximum number of renames of one file that are followed."""
 
-_FileDates = dict[str, tuple[float, float, str]]
-"""First and last commit of files by path, and their blobs in HEAD, empty for none."""
+_FileDates = dict[str, Committed]
+"""The commits of files by path."""
 
 
 class FileCommits:
@@ -126,18 +126,17 @@ class FileCommits:
     def blobs(self) -> Mapping[str, str]:
         """The object ids of the files in HEAD, by path."""
         self._load()
-        return {path: blob for path, (_, _, blob) in self._files.items() if blob}
+        return {path: one.blob for path, one in self._files.items() if one.blob}
 
     def blob(self, path: str) -> str:
         """Return the object id of a file in HEAD; empty if it doesn't have it."""
-        self._load()
-        return self._files.get(path, (0, 0, ""))[2]
+        found = self.of(path)
+        return found.blob if found else ""
 
     def of(self, path: str) -> Committed | None:
         """Return when a file was committed; None if it never was."""
         self._load()
-        found = self._files.get(path)
-        return None if found is None else Committed(*found)
+        return self._files.get(path)
 
     def same(self, data: bytes, blob: str) -> bool:
         """Tell whether bytes are the content of a blob, line ends aside."""
@@ -291,8 +290,8 @@ class FileCommits:
         """Return the dates of files that are kept, and the HEAD they are of."""
         try:
             head, files = json.loads(self.kept("dates") or '["", {}]')
-            return str(head), dict(files)
-        except (Busy, StorageFailed, ValueError, TypeError):
+            return str(head), {path: Committed(*one) for path, one in files.items()}
+        except (Busy, StorageFailed, ValueError, TypeError, AttributeError):
             return "", {}
 
     def _dates(self, at: CommitsAt) -> _FileDates | None:
@@ -311,8 +310,8 @@ class FileCommits:
             blobs = {path: blob.hex() for path, blob in repository.tree_blobs(listed)}
             files = self._fold({}, reversed(changes))
             files = {
-                path: (first, last, blobs.get(self._prefix + path, ""))
-                for path, (first, last, _) in files.items()
+                path: one._replace(blob=blobs.get(self._prefix + path, ""))
+                for path, one in files.items()
             }
         else:
             new = [one for commit in reversed(between) for one in at.of(commit)]
@@ -327,7 +326,7 @@ class FileCommits:
         for one in changes:
             old = one.old[len(self._prefix) :] if one.old.startswith(self._prefix) else ""
             if one.status in "RD" and old in found:
-                found[old] = (*found[old][:2], "")
+                found[old] = found[old]._replace(blob="")
             path = one.path[len(self._prefix) :]
             ours = any(is_below(one.path, folder) for folder in wanted)
             when = float(one.commit.written)
@@ -336,8 +335,8 @@ class FileCommits:
             former = found.get(old)
             first, last = former[:2] if former and old != path else (when, when)
             changed = last if one.status == "R" and one.before == one.after else when
-            had = found.get(path, (first, changed, ""))
-            found[path] = had[0], max(had[0], had[1], changed), one.after
+            had = found.get(path, Committed(first, changed, ""))
+            found[path] = Committed(had.first, max(had.first, had.last, changed), one.after)
         return found
 
     def _inside(self, change: Change) -> Change:

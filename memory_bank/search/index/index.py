@@ -350,12 +350,14 @@ class Indexer:
         progress = progress or silent
         with self._manifest.guarded():
             self._forget_if_source_changed()
+            version = self._manifest.version()
             changes = self._find_changes()
             if changes or not self._backfill.complete() or thorough:
                 self._backfill.postpone(slow=not thorough)
-                refreshed = self._source.refresh(again=thorough)
-                if refreshed or changes or self._backfill.needs_filling():
+                if self._source.refresh(again=thorough) or self._backfill.needs_filling():
                     self._index(report, wait, progress)
+                elif changes:
+                    self._index(report, wait, progress, version, changes)
                 if thorough:
                     self._backfill.check(progress)
                 self._backfill.embed(report, seconds, progress)
@@ -395,15 +397,23 @@ class Indexer:
     def _find_changes(self) -> DocumentChanges:
         return compare(self._manifest, self._source.scan())
 
-    def _index(self, report: SyncReport, wait: float, progress: Progress) -> None:
-        """Index in batches, each document once; one without a signature counts as changed."""
+    def _index(
+        self,
+        report: SyncReport,
+        wait: float,
+        progress: Progress,
+        version: int | None = None,
+        changes: DocumentChanges = NONE,
+    ) -> None:
+        """Index in batches, each document once; one without a signature counts as changed.
+
+        `changes` are those since a `version` of the manifest; without, they are found here.
+        """
         size = BATCH * (1 if document_rows.any_document(self._manifest) else FIRST_FACTOR)
         done = 0
         seen: set[str] = set()
-        remaining: list[str] = []
-        version = None
-        changes = NONE
-        found: Iterator[tuple[str, Read]] = iter(())
+        remaining = list(changes.changed)
+        found = self._read(remaining)
         while True:
             with self._turn(wait):
                 self._backfill.fill(progress)
