@@ -165,12 +165,10 @@ class BankTool:
 
     @property
     def _output(self) -> dict[str, Any]:
-        of = self._function
         try:
-            kind = eval(of.__annotations__["return"], of.__globals__)  # noqa: S307  (our own)
+            kind = _returned(self._function)
         except NameError:  # it is that of the operation, which names this function
-            of = self._operation.run
-            kind = eval(of.__annotations__["return"], of.__globals__)  # noqa: S307  (our own)
+            kind = _returned(self._operation.run)
         kinds = get_args(kind) or (kind,)
         schemas = [
             structured_schema(one, depth=self._tool.depth, without=self._tool.without)
@@ -257,6 +255,13 @@ class BankTool:
         if notices:
             structure["notices"] = notices
         return CallToolResult(content=content, structured_content=structure)
+
+
+def _returned(function: Callable[..., Any]) -> Any:  # noqa: ANN401  (any type)
+    """Return the type that a function returns; raise NameError for one that it does not import."""
+    kind = function.__annotations__["return"]
+    # a plug-in's module may leave annotations as they are
+    return eval(kind, function.__globals__) if isinstance(kind, str) else kind  # noqa: S307
 
 
 def _report(context: Context[Any, Any], what: str, done: int, total: int) -> None:
