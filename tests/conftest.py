@@ -17,6 +17,7 @@ from hypothesis import settings
 import memory_bank
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.code.index.codebase import Codebase, open_codebase
+from memory_bank.git import process as git_process
 from tests.cited_shop import make_shop
 
 # Where the environment forbids to keep bytecode, each process compiles all that it loads.
@@ -116,6 +117,7 @@ def private_folders(homes: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> P
     programs = ("CLAUDE_CODE_SESSION_ID", "COPILOT_AGENT_SESSION_ID")
     for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", *programs):
         monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(git_process.TimeoutState, "until", 0.0)  # by a test that kept it waiting
     return home
 
 

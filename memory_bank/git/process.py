@@ -5,14 +5,18 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import time
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 from types import MappingProxyType
 
 LIMIT = 5.0
-"""Time limit of one git command in seconds; the history of 100,000 commits takes two and a half.
-After one timeout, a process does not run git again."""
+"""Time limit of one git command in seconds; the history of 100,000 commits takes two and a half."""
+
+_AGAIN = 60.0
+"""Seconds after a timeout in which a process runs no git: each answer would wait for one that
+hangs. A server runs it again then: the machine may just have been busy."""
 
 _MOST_CONFLICTS = 127
 """Largest exit code of `git merge-file` that is a number of conflicts."""
@@ -54,9 +58,14 @@ fetches, pushes, signs or edits."""
 
 
 class TimeoutState:
-    """Whether a git command of this process timed out."""
+    """Until when this process runs no git, since a command timed out."""
 
-    timed_out = False
+    until = 0.0
+
+
+def gave_up() -> bool:
+    """Tell whether a git command timed out a short while ago."""
+    return time.monotonic() < TimeoutState.until
 
 
 def run(tree: Path, *words: str, given: str = "", seconds: float = 0.0) -> str | None:
@@ -71,7 +80,8 @@ def run(tree: Path, *words: str, given: str = "", seconds: float = 0.0) -> str |
     try:
         found, _ = process.communicate(given.encode() or None, timeout=seconds or LIMIT)
     except subprocess.TimeoutExpired:
-        TimeoutState.timed_out = not seconds
+        if not seconds:
+            TimeoutState.until = time.monotonic() + _AGAIN
         return None
     finally:
         end(process)
@@ -180,8 +190,8 @@ def program() -> str | None:
 def started(
     tree: Path, words: Sequence[str], *, given: bool, variables: Mapping[str, str] = _NONE
 ) -> subprocess.Popen[bytes] | None:
-    """Start a git command; return None if there is no git, or one timed out before."""
-    file = None if TimeoutState.timed_out else program()
+    """Start a git command; return None if there is no git, or one has just timed out."""
+    file = None if gave_up() else program()
     if file is None:
         return None
     settings = [word for setting in _SETTINGS for word in ("-c", setting)]

@@ -48,11 +48,10 @@ def worktree(folder: Path) -> Path | None:
 def problem(folder: Path) -> str:
     """Return why git can't read the work tree that holds a folder; empty if it can."""
     tree = worktree(folder)
-    gave_up = process.TimeoutState.timed_out
-    if tree is None or (not gave_up and _run(tree, "rev-parse", "--git-dir") is not None):
+    if tree is None or (not process.gave_up() and _run(tree, "rev-parse", "--git-dir") is not None):
         return ""
-    if process.TimeoutState.timed_out:
-        return f"git did not answer within {process.LIMIT:g} seconds and is not asked again"
+    if process.gave_up():
+        return f"git did not answer within {process.LIMIT:g} seconds; it is asked again in a minute"
     if process.program() is None:
         return "git is not installed"
     return f"git can't read the repository {tree}: try `git status` there"

@@ -9,14 +9,7 @@ from memory_bank.code.index.database import ParseCache
 from memory_bank.code.index.symbol_table import SymbolTable
 from memory_bank.code.index.work_tree import WorkTree
 from memory_bank.code.parse import parsing
-from memory_bank.git import process
 from tests.shop import FILES, write
-
-
-@pytest.fixture(autouse=True)
-def git_answers(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Forget that git kept the process waiting in a test before."""
-    monkeypatch.setattr(process.TimeoutState, "timed_out", False)
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from memory_bank.base.paths import user_folder
 from memory_bank.code import commits
 from memory_bank.code.commits import CodeHistory, CountedCommit, CountedCommits
 from memory_bank.git import history as git_history
-from memory_bank.git import process, repository
+from memory_bank.git import repository
 from memory_bank.git.log import CommitRecord
 from tests.git.history_builder import Made, extend, make, run
 
@@ -20,8 +20,7 @@ LONG = "a line of text that is long enough to be known again\n" * 5
 
 @pytest.fixture(autouse=True)
 def answering(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Start with a git that answers, and an empty cache."""
-    monkeypatch.setattr(process.TimeoutState, "timed_out", False)
+    """Start with an empty cache."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
 

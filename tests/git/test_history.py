@@ -201,7 +201,7 @@ def test_an_empty_or_missing_repository_has_no_history(tmp_path: Path) -> None:
     tree = make(tmp_path / "empty", [])
     assert History(tree).at("") is None
     assert History(tree).at("0" * 39 + "1") is None
-    assert not process.TimeoutState.timed_out
+    assert not process.gave_up()
 
 
 def test_without_git_what_was_read_is_known(
