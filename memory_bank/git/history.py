@@ -140,7 +140,8 @@ class History(sqlite.OpenedCache):
         """Return the commits that lead to a commit, given by its full id.
 
         What is not known yet is read first. None if git can't say in time, or there is no such
-        commit: the next call goes on. If not a single commit can be read, it is only tried `again`.
+        commit: the next call goes on. If not a single commit can be read, it is only tried `again`,
+        or with more time.
         """
         if not _ID.fullmatch(head):
             return None
@@ -283,8 +284,9 @@ class History(sqlite.OpenedCache):
         found = self._tip(base, head, extent)
         if found is not None:
             return found
-        refused = base.execute("SELECT value FROM meta WHERE key = 'refused'").fetchone()
-        if refused is not None and refused[0] == head and not again:
+        row = base.execute("SELECT value FROM meta WHERE key = 'refused'").fetchone()
+        refused, _, tried = row[0].partition(" ") if row else ("", "", "")
+        if refused == head and seconds <= float(tried or "inf") and not again:
             return None
         if not self._fill(base, head, extent, seconds):
             return None
@@ -353,7 +355,8 @@ class History(sqlite.OpenedCache):
         if not repository.problem(
             self.tree
         ):  # else the user may mend that, as `safe.directory` does
-            base.execute("INSERT OR REPLACE INTO meta VALUES ('refused', ?)", (head,))
+            refused = f"{head} {seconds}"
+            base.execute("INSERT OR REPLACE INTO meta VALUES ('refused', ?)", (refused,))
         return False
 
     def _knows(self, base: Connection, head: str) -> bool:

@@ -1,6 +1,7 @@
 """The one history of a repository, compared with what git itself says of each path."""
 
 import os
+import shutil
 import subprocess
 import threading
 from collections.abc import Callable, Iterator
@@ -392,6 +393,27 @@ def test_what_was_rewritten_again_and_again_is_removed(
     history = History(tree)
     assert len(history.graph()) < 40
     history.close()
+
+
+def test_what_took_too_long_is_read_by_a_call_with_more_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tree = make(tmp_path / "tree", LINEAR)
+    head = run(tree, "rev-parse", "HEAD").strip()
+    slow = tmp_path / "bin/git"
+    slow.parent.mkdir()
+    slow.write_text(
+        f"#!/bin/sh\necho $* >> {tmp_path}/asked\n"
+        f'case "$*" in *topo-order*) sleep 2;; esac\nexec {shutil.which("git")} "$@"\n'
+    )
+    slow.chmod(0o755)
+    monkeypatch.setenv("PATH", str(slow.parent), prepend=os.pathsep)
+    history = History(tree)
+    assert history.at(head, seconds=0.2) is None
+    asked = (tmp_path / "asked").read_text()
+    assert history.at(head, seconds=0.2) is None
+    assert (tmp_path / "asked").read_text() == asked
+    assert history.at(head, seconds=60) is not None
 
 
 def test_a_repository_that_becomes_whole_is_read_again(tmp_path: Path) -> None:
