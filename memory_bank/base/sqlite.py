@@ -106,19 +106,21 @@ def _prepare(base: Connection, tables: str, version: int) -> int:
     base.execute("PRAGMA synchronous = NORMAL")
     (found,) = base.execute("PRAGMA user_version").fetchone()
     if found == 0 and version:
+        base.execute(f"PRAGMA busy_timeout = {_MAKING_SECONDS * 1000:.0f}")
         try:
             found = _make(base, tables, version)
         except sqlite3.OperationalError as error:
             if "locked" not in str(error):
                 raise
-            # making one is fast, so a file that others have open was emptied
-            raise IndexDamaged("the database was emptied", "it is rebuilt") from error
+            (found,) = base.execute("PRAGMA user_version").fetchone()
+            if not found:  # making one is fast, so a file that others have open was emptied
+                raise IndexDamaged("the database was emptied", "it is rebuilt") from error
+        base.execute(f"PRAGMA busy_timeout = {_WAIT * 1000:.0f}")
     return int(found)
 
 
 def _make(base: Connection, tables: str, version: int) -> int:
     """Make the tables of a new database, unless another process has; return the version."""
-    base.execute(f"PRAGMA busy_timeout = {_MAKING_SECONDS * 1000:.0f}")
     base.execute("PRAGMA auto_vacuum = INCREMENTAL")
     _switch_to_wal(base)
     with transaction(base):
@@ -128,7 +130,6 @@ def _make(base: Connection, tables: str, version: int) -> int:
                 base.execute(statement)
             base.execute(f"PRAGMA user_version = {version}")
             found = version
-    base.execute(f"PRAGMA busy_timeout = {_WAIT * 1000:.0f}")
     return int(found)
 
 

@@ -33,7 +33,7 @@ def test_who_opens_an_empty_database_beside_a_stale_log_is_not_alone(tmp_path: P
     gate = threading.Barrier(4)
 
     def opened(file: Path) -> int:
-        gate.wait(20)
+        gate.wait(60)
         base = sqlite.connect(file, TABLES, 3)
         (version,) = base.execute("PRAGMA user_version").fetchone()
         base.close()
@@ -132,7 +132,7 @@ def test_many_may_open_a_new_database_at_once(tmp_path: Path) -> None:
     ready = threading.Barrier(8)
 
     def connect(file: Path) -> object:
-        ready.wait(30)
+        ready.wait(60)
         base = sqlite.connect(file, TABLES, 1)
         found = base.execute("SELECT count(*) FROM a").fetchone()
         base.close()
@@ -142,6 +142,27 @@ def test_many_may_open_a_new_database_at_once(tmp_path: Path) -> None:
         for number in range(20):
             file = tmp_path / f"{number}.db"
             assert list(threads.map(connect, [file] * 8)) == [(0,)] * 8
+
+
+def test_one_that_another_process_made_and_writes_to_is_not_taken_for_empty(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite, "_MAKING_SECONDS", 0.1)
+    writers: list[sqlite3.Connection] = []
+    switch = sqlite._switch_to_wal
+
+    def late(base: sqlite3.Connection) -> None:
+        switch(base)
+        monkeypatch.setattr(sqlite, "_switch_to_wal", switch)
+        writers.append(sqlite.connect(file, TABLES, 1))
+        writers[0].execute("BEGIN IMMEDIATE")
+
+    monkeypatch.setattr(sqlite, "_switch_to_wal", late)
+    base = sqlite.connect(file, TABLES, 1)
+    assert base.execute("SELECT count(*) FROM a").fetchone() == (0,)
+    assert base.execute("PRAGMA busy_timeout").fetchone() == (30_000,)
+    writers[0].close()
+    base.close()
 
 
 def test_any_number_of_values_can_be_asked_for(file: Path) -> None:
