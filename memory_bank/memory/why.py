@@ -11,7 +11,7 @@ from typing import Annotated
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.note_files import open_history
 from memory_bank.base.dates import iso_of
-from memory_bank.base.errors import BadInput, NoteNotFound
+from memory_bank.base.errors import BadInput, Hint, NoteNotFound, StorageFailed
 from memory_bank.base.operation import Param, Tool, operation
 from memory_bank.base.setting_sections import BANK
 from memory_bank.code import lookup
@@ -33,6 +33,8 @@ SCHEMA_VERSION = "1.0"
 
 _SECONDS = 20.0
 """Most seconds for reading the history."""
+
+_UNREAD = "git can't say yet which commits there are"
 
 _MOST_NOTES, _MOST_COUPLED = 20, 3
 
@@ -99,9 +101,7 @@ def why(
         head = repository.checked_out(tree)
         at = history.at(head, seconds=_SECONDS) if head else None
         if at is None:
-            return Why(
-                SCHEMA_VERSION, path, line, (), problem="git can't say yet which commits there are"
-            )
+            return Why(SCHEMA_VERSION, path, line, (), problem=_UNREAD)
         commits = _commits(tree, at, path, line, most)
         if tip := authorship.default_branch(tree):
             history.read_line(tip)
@@ -201,6 +201,8 @@ def promote_commit(bank: Bank, name: str, *, type: str = "decision", path: str =
     try:
         head = repository.checked_out(tree)
         at = history.at(head, seconds=_SECONDS) if head else None
+        if head and at is None:
+            raise StorageFailed(_UNREAD, Hint.TRY_AGAIN)
         commit = at.commit(name.lower()) if at else None
         if at is None or commit is None:
             raise BadInput(f"there is no commit {name!r}", "give seven or more digits of its id")
