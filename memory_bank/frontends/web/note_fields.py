@@ -142,6 +142,7 @@ def shown(text: str) -> str:
 def _parser() -> MarkdownIt:
     made = MarkdownIt("commonmark").enable("table")
     made.core.ruler.disable("inline")
+    made.parse("warm")  # the ruler sorts its rules at the first parse, without a lock
     return made
 
 

@@ -180,6 +180,7 @@ def _parser() -> MarkdownIt:
     made.core.ruler.push("note", _adjusted)
     for name, rule in _RULES.items():
         made.add_render_rule(name, _as_rule(rule))
+    made.parse("warm")  # the ruler sorts its rules at the first parse, without a lock
     return made
 
 

@@ -4,6 +4,7 @@ import time
 
 import pytest
 
+from memory_bank.frontends.web import note_fields, note_html
 from memory_bank.frontends.web.note_html import is_allowed, place_of, render
 from memory_bank.memory.note_view import LinkedPlace, LinkTargets
 
@@ -13,6 +14,12 @@ NOTHING = LinkTargets({})
 def html(text: str, **known: LinkedPlace) -> str:
     goals = LinkTargets({("wiki", name, "", ""): goal for name, goal in known.items()})
     return str(render(text, goals).html)
+
+
+def test_the_parsers_are_ready_before_threads_share_them() -> None:
+    pages, fields = note_html._parser.__wrapped__(), note_fields._parser.__wrapped__()
+    shared = [one.ruler for parser in (pages, fields) for one in (parser.core, parser.block)]
+    assert all(ruler.__cache__ for ruler in (*shared, pages.inline.ruler, pages.inline.ruler2))
 
 
 @pytest.mark.parametrize(
