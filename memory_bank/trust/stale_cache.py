@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -60,13 +61,13 @@ class StaleCache:
         self._commits = commits
         self._at = at
         self._states: dict[str, NoteState] = {}
-        self.late = False
-        """Whether git could not say in time what changed up to the commit."""
+        self.late = 0.0
+        """When git last could not say in time what changed up to the commit."""
         try:
             head, self.late, notes = json.loads(commits.kept(_KEPT))
             self._states = {str(path): _state(row) for path, row in dict(notes).items()}
         except (MemoryBankError, ValueError, TypeError):
-            head, self.late = "", False
+            head, self.late = "", 0.0
         if head != _key(at.head):
             self._advance(head)
 
@@ -87,7 +88,7 @@ class StaleCache:
 
     def _advance(self, before: str) -> None:
         """Remove what another commit may have changed."""
-        self.late = False
+        self.late = 0.0
         changed = self._changed(before)
         if changed is None:
             self._states = {}
@@ -134,6 +135,9 @@ def _state(row: Sequence[Any]) -> NoteState:
 
 _SECONDS = 1.0
 """Time limit of listing the commits of the notes."""
+
+_AGAIN = 600.0
+"""Seconds after a search that git kept waiting in which others don't wait for it."""
 
 _DAY = 10
 
@@ -192,11 +196,11 @@ class StaleHits:
         """Return what became of the code that notes cite, as far as git can say in time."""
         known = cache.get(etags)
         missing = {row.number: row for path, row in notes.items() if path not in known}
-        if not missing or cache.late:
+        if not missing or time.time() - cache.late < _AGAIN:
             return known
         new = self._compared(missing)
         if new is None:
-            cache.late = True
+            cache.late = time.time()
         cache.put(new or {})
         return known | (new or {})
 

@@ -7,11 +7,14 @@ from pathlib import Path
 import pytest
 
 from memory_bank.bank.bank import open_bank
+from memory_bank.base.errors import StorageFailed
 from memory_bank.git import history, process
 from memory_bank.git.repository import shared_folder
 from memory_bank.memory.retrieval import recall
 from memory_bank.memory.retrieval.hits import Recalled
 from memory_bank.memory.show import show, show_section
+from memory_bank.trust import stale_cache
+from memory_bank.trust.comparison import CodeComparison
 from tests.git.history_builder import Made, extend, make, run
 
 CODE = "def retry(job):\n    return job.run(3)\n\n\ndef stop(job):\n    return job.end()\n"
@@ -192,6 +195,21 @@ def test_a_history_that_takes_too_long_is_asked_for_once_for_each_commit(
         assert not stale(root, "walrus")["a.md"]
     assert len(asked) == tries > 0
     extend(root, [Made({"README": "z"})], 2)
+    assert stale(root, "walrus")["a.md"]
+
+
+def test_after_git_was_late_nobody_waits_for_it_for_a_while(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def late(*_: object, **__: object) -> None:
+        raise StorageFailed("git can't say in time", "try again")
+
+    extend(root, [Made({"jobs.py": CHANGED})], 1)
+    with monkeypatch.context() as patched:
+        patched.setattr(CodeComparison, "judge", late)
+        assert not stale(root, "walrus")["a.md"]
+    assert not stale(root, "walrus")["a.md"]
+    monkeypatch.setattr(stale_cache, "_AGAIN", 0.0)
     assert stale(root, "walrus")["a.md"]
 
 
