@@ -117,7 +117,8 @@ class Worker:
 
     def is_usable(self) -> bool:
         """Tell whether the process runs, and takes little memory."""
-        return self._process.poll() is None and resident(self._process.pid) <= _REUSED
+        runs = not self._closed and self._process.poll() is None
+        return runs and resident(self._process.pid) <= _REUSED
 
     def end(self) -> None:
         """End the process and close its pipes."""
