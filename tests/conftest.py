@@ -10,6 +10,7 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, suppress
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -232,6 +233,19 @@ def opening() -> Iterator[Callable[..., Bank]]:
             return opened.enter_context(open_bank(path, settings=chosen))
 
         yield opening
+
+
+@pytest.fixture
+def ending() -> Iterator[Callable[[subprocess.Popen[Any]], subprocess.Popen[Any]]]:
+    """Have a process end with the test: what a failed one leaves would fail others."""
+    with ExitStack() as started:
+
+        def ending(process: subprocess.Popen[Any]) -> subprocess.Popen[Any]:
+            started.enter_context(process)
+            started.callback(process.kill)
+            return process
+
+        yield ending
 
 
 @pytest.fixture

@@ -134,16 +134,16 @@ def test_a_server_of_agents_answers(shop: Path) -> None:
 
 
 def test_an_editor_gets_answers_for_an_unsaved_text(shop: Path, tmp_path: Path) -> None:
-    editor = Editor(shop, home=tmp_path / "home")
-    text = hostile("generics", 100_000).decode()
-    hostile_one = editor.open(shop / PATH, text)
-    good = editor.open(shop / "src/index.py", "def build_index():\n    ...\n")
+    with Editor(shop, home=tmp_path / "home") as editor:
+        text = hostile("generics", 100_000).decode()
+        hostile_one = editor.open(shop / PATH, text)
+        good = editor.open(shop / "src/index.py", "def build_index():\n    ...\n")
 
-    def hover(document: types.TextDocumentIdentifier) -> types.Hover | None:
-        params = types.HoverParams(document, types.Position(0, 6))
-        return editor.ask(editor.client.text_document_hover_async, params)
+        def hover(document: types.TextDocumentIdentifier) -> types.Hover | None:
+            params = types.HoverParams(document, types.Position(0, 6))
+            return editor.ask(editor.client.text_document_hover_async, params)
 
-    assert hover(hostile_one) is None
-    assert "build_index" in str(editor.wait(lambda: hover(good)))
-    assert editor.leave() == 0
-    assert editor.stderr == ""
+        assert hover(hostile_one) is None
+        assert "build_index" in str(editor.wait(lambda: hover(good)))
+        assert editor.leave() == 0
+        assert editor.stderr == ""

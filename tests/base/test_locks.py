@@ -1,5 +1,4 @@
 import os
-import signal
 import subprocess
 import sys
 import threading
@@ -64,16 +63,15 @@ def test_who_waits_for_too_long_is_told(folder: Path) -> None:
 
 
 def test_a_holder_that_is_killed_frees_the_lock(folder: Path) -> None:
-    holder = subprocess.Popen(
-        [sys.executable, "-c", HOLDER, str(folder)], stdout=subprocess.PIPE, text=True
-    )
-    assert holder.stdout is not None
-    with holder.stdout as out:
-        assert out.readline() == "held\n"
-        with pytest.raises(Busy), locked(folder, wait=0.05):
-            pass
-        os.kill(holder.pid, signal.SIGKILL if os.name != "nt" else signal.SIGTERM)
-        holder.wait()
+    words = [sys.executable, "-c", HOLDER, str(folder)]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as holder:
+        try:
+            assert holder.stdout is not None
+            assert holder.stdout.readline() == "held\n"
+            with pytest.raises(Busy), locked(folder, wait=0.05):
+                pass
+        finally:
+            holder.kill()
     with locked(folder, wait=1):
         pass
 
@@ -108,16 +106,16 @@ def test_who_waited_holds_the_lock_of_the_folder_that_stands_there_now(folder: P
         waiting.set()
         with locked(place):
             inside.set()
-            assert done.wait(20)
+            assert done.wait(60)
 
     with locked(place):
         thread = threading.Thread(target=wait)
         thread.start()
-        assert waiting.wait(20)
+        assert waiting.wait(60)
         time.sleep(0.05)  # it has opened the folder that goes now
         place.rmdir()
         place.mkdir()
-    assert inside.wait(20)
+    assert inside.wait(60)
     with pytest.raises(Busy), locked(place, wait=0):
         pass
     done.set()

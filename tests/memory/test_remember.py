@@ -333,10 +333,12 @@ with open_bank(sys.argv[1], settings={"memory.embedder": "none"}) as bank:
 """
 
 
-def test_processes_that_remember_the_same_make_one_note(bank: Bank) -> None:
+def test_processes_that_remember_the_same_make_one_note(
+    bank: Bank, ending: Callable[..., Any]
+) -> None:
     words = [sys.executable, "-c", REMEMBERING, str(bank.layout.root)]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-    started = [forked.Popen(words, **pipes) for _ in range(3)]
+    started = [ending(forked.Popen(words, **pipes)) for _ in range(3)]
     for process in started:
         assert process.stdout.readline() == "ready\n"
     for process in started:

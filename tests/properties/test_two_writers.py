@@ -5,6 +5,7 @@ import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -102,20 +103,18 @@ ASKING = (
 def run(project: Path, *scripts: tuple[str, int]) -> None:
     """Run scripts at the same time; each must end well."""
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    started = [
-        forked.Popen(
-            [sys.executable, "-P", "-c", script, str(project), str(who), str(count)],
-            text=True,
-            **pipes,
-        )
-        for who, (script, count) in enumerate(scripts)
-    ]
-    for process in started:
-        assert process.stdout.readline() == "ready\n", process.stderr.read()
-    for process in started:
-        process.stdin.write("go\n")
-        process.stdin.flush()
-    ended = [(process.communicate(timeout=120)[1], process.returncode) for process in started]
+    with ExitStack() as stack:
+        started = []
+        for who, (script, count) in enumerate(scripts):
+            words = [sys.executable, "-P", "-c", script, str(project), str(who), str(count)]
+            started.append(stack.enter_context(forked.Popen(words, text=True, **pipes)))
+            stack.callback(started[-1].kill)
+        for process in started:
+            assert process.stdout.readline() == "ready\n", process.stderr.read()
+        for process in started:
+            process.stdin.write("go\n")
+            process.stdin.flush()
+        ended = [(one.communicate(timeout=300)[1], one.returncode) for one in started]
     assert [code for _, code in ended] == [0] * len(scripts), [said for said, _ in ended if said]
 
 
@@ -187,7 +186,7 @@ def test_of_those_who_read_the_same_version_one_wins(project: Path, opening: Ope
     banks = [opening(project) for _ in range(3)]
 
     def rewrite(bank: Bank, etag: str, gate: threading.Barrier, text: str) -> str:
-        gate.wait(20)
+        gate.wait(60)
         try:
             update(bank, "facts/bm25", text, if_match=etag)
         except Conflict:

@@ -7,9 +7,10 @@ import sqlite3
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -277,11 +278,9 @@ for number in range(100000):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="no SIGKILL")
-def test_what_was_acknowledged_survives_a_kill(tmp_path: Path) -> None:
-    process = subprocess.Popen(
-        [sys.executable, "-c", KILLED, str(tmp_path)], stdout=subprocess.PIPE, text=True
-    )
-    assert process.stdout
+def test_what_was_acknowledged_survives_a_kill(tmp_path: Path, ending: Callable[..., Any]) -> None:
+    words = [sys.executable, "-c", KILLED, str(tmp_path)]
+    process = ending(subprocess.Popen(words, stdout=subprocess.PIPE, text=True))
     lines = [process.stdout.readline() for _ in range(30)]
     process.send_signal(signal.SIGKILL)
     rest, _ = process.communicate()

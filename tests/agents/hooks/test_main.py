@@ -207,26 +207,27 @@ def test_the_log_of_failures_is_bounded(hook: Hook, failures: Callable[[], list[
 
 
 @pytest.mark.slow
-def test_eight_hooks_at_once_lose_nothing(hook: Hook, queue: EventQueue) -> None:
+def test_eight_hooks_at_once_lose_nothing(
+    hook: Hook, queue: EventQueue, ending: Callable[..., Any]
+) -> None:
     processes = [
-        subprocess.Popen(
-            [sys.executable, "-m", "memory_bank", "hook", "claude-code", "PostToolUse"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            cwd=hook.project,
-            env=hook.environ,
+        ending(
+            subprocess.Popen(
+                [sys.executable, "-m", "memory_bank", "hook", "claude-code", "PostToolUse"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                cwd=hook.project,
+                env=hook.environ,
+            )
         )
         for _ in range(8)
     ]
     for number, process in enumerate(processes):
-        assert process.stdin
         process.stdin.write(json.dumps(used(hook, tool_use_id=str(number))).encode())
         process.stdin.close()
     for process in processes:
-        assert process.stdout
-        with process.stdout as said:
-            assert (said.read(), process.wait()) == (b"", 0)
+        assert (process.stdout.read(), process.wait()) == (b"", 0)
     assert len(queue.pending("s")) == 8
 
 
@@ -288,7 +289,7 @@ def test_a_session_leaves_a_note_and_context_for_the_next_one(
     hook("claude-code", "PostToolUse", used(hook, tool_name="Edit", tool_input=edit))
     hook("claude-code", "SessionEnd", used(hook, transcript_path=str(transcript)))
     with open_bank(hook.project) as bank:
-        end = time.monotonic() + 30
+        end = time.monotonic() + 120
         while time.monotonic() < end:
             found = show_session(bank, "s").session
             if found.summary and found.ended_at:
@@ -361,7 +362,7 @@ def test_the_words_of_a_prompt_find_the_note_that_answers_it_and_never_the_promp
     assert failures() == []
 
 
-def until(done: Callable[[], object], seconds: float = 30) -> None:
+def until(done: Callable[[], object], seconds: float = 120) -> None:
     """Wait for what a detached process does."""
     end = time.monotonic() + seconds
     while not done():

@@ -3,7 +3,9 @@
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
@@ -154,24 +156,27 @@ def test_a_full_disk_under_the_answer_is_an_error(project: Path, args: list[str]
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_a_signal_ends_a_command(project: Path, number: int, code: int) -> None:
+def test_a_signal_ends_a_command(
+    project: Path, ending: Callable[..., Any], number: int, code: int
+) -> None:
     # a suite that a shell runs in the background ignores SIGINT, and so would what it starts
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    process = subprocess.Popen(
-        command(["remember"]),
-        cwd=project,
-        env=environment(),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
+    process = ending(
+        subprocess.Popen(
+            command(["remember"]),
+            cwd=project,
+            env=environment(),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
     )
     signal.signal(signal.SIGINT, before)
-    assert process.stdin is not None
     process.stdin.write("x" * 100_000)  # more than a pipe holds: it has begun to read then
     process.stdin.flush()
     process.send_signal(number)
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=60)
     assert process.returncode == code
     assert out == ""
     assert "Traceback" not in err

@@ -2,8 +2,10 @@
 
 import signal
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -64,22 +66,25 @@ def test_doctor_fails_if_the_index_has_a_problem_whatever_rules_find(
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_watch_tells_of_changes_until_it_is_told_to_stop(project: Path, number: int) -> None:
-    process = subprocess.Popen(
-        command(["watch"]),
-        cwd=project,
-        env=environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
+def test_watch_tells_of_changes_until_it_is_told_to_stop(
+    project: Path, ending: Callable[..., Any], number: int
+) -> None:
+    process = ending(
+        subprocess.Popen(
+            command(["watch"]),
+            cwd=project,
+            env=environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
     )
-    assert process.stdout is not None
     first = process.stdout.readline()
     assert first
     (project / ".memories/new.md").write_text("# New\n", encoding="utf-8")
     assert process.stdout.readline()
     process.send_signal(number)
-    _, err = process.communicate(timeout=30)
+    _, err = process.communicate(timeout=60)
     assert (process.returncode, err) == (0, "")
 
 

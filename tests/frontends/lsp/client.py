@@ -5,8 +5,9 @@ import os
 import threading
 import time
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
@@ -72,7 +73,6 @@ class Editor:
             f"XDG_{one}_HOME": str(home / one) for one in ("CONFIG", "STATE", "DATA", "CACHE")
         }
         where = folders[0] if folders else home
-        self.began = time.monotonic()
         self._run(
             self.client.start_io(
                 *command([*before, "serve", "lsp", *words]),
@@ -85,8 +85,11 @@ class Editor:
             capabilities=capabilities,
             workspace_folders=[types.WorkspaceFolder(uri(one), one.name) for one in folders],
         )
-        self.welcome = self.ask(self.client.initialize_async, hello)
-        self.answered = time.monotonic()
+        try:
+            self.welcome = self.ask(self.client.initialize_async, hello)
+        except BaseException:
+            self.__exit__()
+            raise
         self.tell(self.client.initialized, types.InitializedParams())
 
     def ask(self, question: Callable[[Any], Coroutine[Any, Any, Result] | Any], params: Any) -> Any:
@@ -130,7 +133,7 @@ class Editor:
         )
         return types.TextDocumentIdentifier(uri(file))
 
-    def wait(self, true: Callable[[], Result], seconds: float = 20) -> Result:
+    def wait(self, true: Callable[[], Result], seconds: float = 60) -> Result:
         """Wait until something is true, and return it."""
         end = time.monotonic() + seconds
         while not (found := true()) and time.monotonic() < end:
@@ -156,16 +159,34 @@ class Editor:
             self._loop.call_soon_threadsafe(process.stdin.close)
         else:
             self.tell(self.client.exit, None)
-        code = self._run(asyncio.wait_for(process.wait(), 20))
+        code = self._run(asyncio.wait_for(process.wait(), 60))
         self._run(self.client.stop())
         self.stderr = self._run(process.stderr.read()).decode() if process.stderr else ""
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(5)
-        self._loop.close()
+        self._end_loop()
         return int(code)
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End what a failed test left."""
+        if self._loop.is_closed():
+            return
+        process = self.client._server
+        if process is not None and process.returncode is None:
+            process.kill()
+            self._run(process.wait())
+        with suppress(Exception):  # it says that it was killed
+            self._run(self.client.stop())
+        self._end_loop()
+
+    def _end_loop(self) -> None:
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
     def _run(self, work: Any) -> Any:
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result(30)
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(60)
 
     def _add_features(self) -> None:
         client = self.client

@@ -43,17 +43,17 @@ def make_project(root: Path) -> Path:
 def editor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Editor]:
     """Start an editor in a project whose notes are indexed."""
     root = make_project(tmp_path_factory.mktemp("lsp").resolve() / "project")
-    made = Editor(root, home=tmp_path_factory.mktemp("home"))
+    with Editor(root, home=tmp_path_factory.mktemp("home")) as made:
 
-    def indexed() -> bool:
-        return bool(
-            made.ask(made.client.workspace_symbol_async, types.WorkspaceSymbolParams("bm25"))
-        )
+        def indexed() -> bool:
+            return bool(
+                made.ask(made.client.workspace_symbol_async, types.WorkspaceSymbolParams("bm25"))
+            )
 
-    made.wait(indexed)
-    yield made
-    assert made.leave() == 0
-    assert made.stderr == ""
+        made.wait(indexed)
+        yield made
+        assert made.leave() == 0
+        assert made.stderr == ""
 
 
 @pytest.fixture

@@ -91,28 +91,28 @@ def test_it_serves_notes_and_code_as_far_as_there_are_any(
     make: Callable[[Git, Path], Path], git: Git, tmp_path: Path
 ) -> None:
     root = make(git, tmp_path.resolve())
-    editor = Editor(root, home=tmp_path / "home")
-    assert editor.welcome.capabilities.hover_provider
+    with Editor(root, home=tmp_path / "home") as editor:
+        assert editor.welcome.capabilities.hover_provider
 
-    def hover(file: Path, mark: str) -> str:
-        params = types.HoverParams(document[file], position(file.read_text(), mark, 5))
-        found = editor.ask(editor.client.text_document_hover_async, params)
-        return str(found.contents.value) if found else ""
+        def hover(file: Path, mark: str) -> str:
+            params = types.HoverParams(document[file], position(file.read_text(), mark, 5))
+            found = editor.ask(editor.client.text_document_hover_async, params)
+            return str(found.contents.value) if found else ""
 
-    code, note = root / "pay.py", root / ".memories/note.md"
-    document = {file: editor.open(file) for file in (code, note)}
-    assert "Other note" in editor.wait(lambda: hover(note, "[[other"))
-    if make in HAVE_CODE:
-        shown = editor.wait(lambda: hover(code, "def charge"))
-        assert shown.startswith(PLAIN)
-        # what the code has to do with notes comes when it has been read
-        assert "📝" in editor.wait(
-            lambda: (found := hover(code, "def charge")) and "📝" in found and found
-        )
-    else:
-        assert hover(code, "def charge") == ""
-    assert editor.leave() == 0
-    assert editor.stderr == ""
+        code, note = root / "pay.py", root / ".memories/note.md"
+        document = {file: editor.open(file) for file in (code, note)}
+        assert "Other note" in editor.wait(lambda: hover(note, "[[other"))
+        if make in HAVE_CODE:
+            shown = editor.wait(lambda: hover(code, "def charge"))
+            assert shown.startswith(PLAIN)
+            # what the code has to do with notes comes when it has been read
+            assert "📝" in editor.wait(
+                lambda: (found := hover(code, "def charge")) and "📝" in found and found
+            )
+        else:
+            assert hover(code, "def charge") == ""
+        assert editor.leave() == 0
+        assert editor.stderr == ""
     if (root / ".git").exists() and make is not broken:
         done = subprocess.run(
             ["git", "-C", str(root), "diff", "--quiet"], capture_output=True, check=False

@@ -6,6 +6,7 @@ With UPDATE_TRANSCRIPTS=1, the page is written anew.
 import json
 import os
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -44,11 +45,8 @@ _SAID = {
 class Wire:
     """A server, and what it and the client said."""
 
-    def __init__(self, root: Path) -> None:
-        self.process = subprocess.Popen(
-            command(["serve", "lsp"]), cwd=root, env=environment(),
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-        )  # fmt: skip
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        self.process = process
         self.asked = 0
 
     def tell(self, method: str, params: Any, number: int | None = None) -> dict[str, Any]:
@@ -78,8 +76,8 @@ class Wire:
         return found
 
 
-def recorded(root: Path) -> str:
-    wire = Wire(root)
+def recorded(root: Path, process: subprocess.Popen[bytes]) -> str:
+    wire = Wire(process)
     note, other = uri(root / _NOTE), uri(root / ".memories/facts/bm25.md")
     said = [
         wire.ask(
@@ -122,10 +120,7 @@ def recorded(root: Path) -> str:
         wire.ask("shutdown", None),
     ]
     wire.tell("exit", None)
-    assert wire.process.wait(20) == 0
-    for pipe in (wire.process.stdin, wire.process.stdout):
-        assert pipe is not None
-        pipe.close()
+    assert process.wait(60) == 0
     parts = [_INTRODUCTION.format(text=_TEXT)]
     for asked, answer in said:
         parts.append(
@@ -141,8 +136,11 @@ def _shown(arrow: str, message: dict[str, Any]) -> str:
     return f"// {arrow}\n{lines}\n"
 
 
-def test_the_recorded_session_is_current(tmp_path: Path) -> None:
-    found = recorded(make_project(tmp_path / "project"))
+def test_the_recorded_session_is_current(tmp_path: Path, ending: Callable[..., Any]) -> None:
+    root = make_project(tmp_path / "project")
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    words = command(["serve", "lsp"])
+    found = recorded(root, ending(subprocess.Popen(words, cwd=root, env=environment(), **pipes)))
     if os.environ.get("UPDATE_TRANSCRIPTS"):
         PAGE.write_text(found, encoding="utf-8")
     assert PAGE.read_text(encoding="utf-8") == found

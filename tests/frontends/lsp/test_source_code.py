@@ -1,6 +1,7 @@
 """Hovers, lenses and notes in source files: of a real server, and each part of the text."""
 
 import ast
+import re
 import subprocess
 from collections.abc import Iterator
 from dataclasses import replace
@@ -120,17 +121,17 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def editor(shop: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Editor]:
-    made = Editor(shop, home=tmp_path_factory.mktemp("home"))
-    file = shop / "shop/orders.py"
+    with Editor(shop, home=tmp_path_factory.mktemp("home")) as made:
+        file = shop / "shop/orders.py"
 
-    def ready() -> bool:
-        found = hover(made, file, "def charge_with_retry", 6)
-        return "📝" in found and "⚠️" in found
+        def ready() -> bool:
+            found = hover(made, file, "def charge_with_retry", 6)
+            return "📝" in found and "⚠️" in found
 
-    made.wait(ready)
-    yield made
-    assert made.leave() == 0
-    assert made.stderr == ""
+        made.wait(ready)
+        yield made
+        assert made.leave() == 0
+        assert made.stderr == ""
 
 
 def hover(editor: Editor, file: Path, mark: str, inside: int, text: str | None = None) -> str:
@@ -150,7 +151,7 @@ def test_a_hover_on_a_definition_shows_its_context(editor: Editor, shop: Path) -
     )
     note, coupled, guards = context.split("  \n")
     assert note.startswith('📝 *"We retry in ')
-    assert note.endswith('since a timeout is no refusal."* (just now)')
+    assert re.search(r'since a timeout is no refusal\."\* \((just now|\dm ago)\)$', note)
     assert coupled == "⚠️ *Co-changes with payments.py (100%, Critical)*"
     assert guards.startswith("🧪 *")
 
@@ -277,10 +278,10 @@ def alone(tmp_path: Path) -> Iterator[tuple[Editor, Path]]:
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text)
     subprocess.run(["git", "init", "-q", str(root)], check=True)
-    editor = Editor(root, home=tmp_path / "home")
-    yield editor, root
-    assert editor.leave() == 0
-    assert editor.stderr == ""
+    with Editor(root, home=tmp_path / "home") as editor:
+        yield editor, root
+        assert editor.leave() == 0
+        assert editor.stderr == ""
 
 
 def test_without_a_bank_there_are_hovers_but_no_notes(alone: tuple[Editor, Path]) -> None:
@@ -302,10 +303,10 @@ def test_code_that_the_settings_turn_off_is_not_read(tmp_path: Path) -> None:
     root = tmp_path / "shop"
     root.mkdir()
     subprocess.run(["git", "init", "-q", str(root)], check=True)
-    editor = Editor(root, home=tmp_path / "home")
-    assert hover(editor, root / "a.py", "def f", 4, "def f():\n    pass\n") == ""
-    assert editor.leave() == 0
-    assert editor.stderr == ""
+    with Editor(root, home=tmp_path / "home") as editor:
+        assert hover(editor, root / "a.py", "def f", 4, "def f():\n    pass\n") == ""
+        assert editor.leave() == 0
+        assert editor.stderr == ""
 
 
 def test_lenses_are_drawn_again_when_notes_change(editor: Editor, shop: Path) -> None:

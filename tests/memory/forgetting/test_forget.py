@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -551,13 +552,11 @@ with open_bank(sys.argv[1]) as bank:
 
 
 @pytest.mark.slow
-def test_a_process_that_has_the_bank_open_goes_on(planted: Path) -> None:
-    kept = forked.Popen(
-        [sys.executable, "-c", KEPT, str(planted), TEXT],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    assert kept.stdin is not None
-    assert kept.stdout is not None
+def test_a_process_that_has_the_bank_open_goes_on(
+    planted: Path, ending: Callable[..., Any]
+) -> None:
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    kept = ending(forked.Popen([sys.executable, "-c", KEPT, str(planted), TEXT], **pipes))
     assert int(kept.stdout.readline()) > 0
     with open_bank(planted) as bank:
         done = forget(bank, TEXT)

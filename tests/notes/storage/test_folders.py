@@ -39,9 +39,9 @@ def swapping(here: Path, link: Path) -> Iterator[None]:
     process = subprocess.Popen(
         [sys.executable, "-c", SWAPPING, str(here), str(link)], stdout=subprocess.PIPE
     )
-    assert process.stdout is not None
-    assert process.stdout.readline() == b"swapping\n"
     try:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"swapping\n"
         yield
     finally:
         process.kill()

@@ -88,9 +88,9 @@ def test_many_notes_are_offered_in_parts(make: Make) -> None:
 def test_letters_that_many_names_nearly_have_take_no_time(make: Make) -> None:
     text = f"[[{'a' * 30}b"
     texts = make({f"{'a' * 100}{number}.md": "x\n" for number in range(50)}, new=text)
-    began = time.monotonic()
+    began = time.process_time()
     assert choices(texts, "new.md", text, len(text)).found == ()
-    assert time.monotonic() - began < 5
+    assert time.process_time() - began < 10
 
 
 @pytest.fixture
