@@ -76,11 +76,11 @@ def test_while_watching(project: Path, git: Git) -> None:
         watching = threading.Thread(target=watch, args=(bank, say, stop))
         watching.start()
         try:
-            assert started.wait(20)
+            assert started.wait(60)
             assert git(project, "status", "--porcelain") == ""
         finally:
             stop.set()
-            watching.join(20)
+            watching.join(60)
     assert not watching.is_alive()
     assert git(project, "status", "--porcelain") == ""
 

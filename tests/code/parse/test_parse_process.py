@@ -166,7 +166,7 @@ def test_the_process_ends_when_there_is_nothing_to_parse(monkeypatch: pytest.Mon
     parsing.parse(PLAIN, "python")
     worker = parse_process._SharedWorker.worker
     assert worker is not None
-    worker._process.wait(30)
+    worker._process.wait(60)
     assert parsing.parse(PLAIN, "python").symbols
 
 

@@ -17,7 +17,7 @@ import pytest
 from mcp import Client
 
 from tests.frontends.mcp.malformed import NO_JSON, NO_REQUEST
-from tests.frontends.mcp.over_http import ACCEPT, HELLO, Served, seconds_open, served
+from tests.frontends.mcp.over_http import ACCEPT, HELLO, Served, served, until_closed
 
 HEAD = (
     b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
@@ -106,9 +106,11 @@ def test_a_client_that_stalls_is_cut_off(project: Path) -> None:
         kept: dict[str, float] = {}
 
         def wait(name: str, sent: bytes, drip: bytes = b"") -> None:
+            begun = time.monotonic()
             with server.connect() as line:
                 line.sendall(sent)
-                kept[name] = seconds_open(line, drip)
+                until_closed(line, drip)
+            kept[name] = time.monotonic() - begun
 
         waiting = [
             threading.Thread(target=wait, args=one)
@@ -134,7 +136,7 @@ def test_a_client_that_stalls_is_cut_off(project: Path) -> None:
         assert server.post().status_code == 200
     assert len(kept) == len(waiting)
     for name, seconds in kept.items():
-        assert 1 < seconds < 15, (name, kept)
+        assert 1 < seconds < 60, (name, kept)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks at the sockets of another process")

@@ -117,8 +117,8 @@ def served(project: Path, **limits: float) -> Iterator[Served]:
         process.communicate()
 
 
-def seconds_open(line: socket.socket, drip: bytes = b"", *, most: float = 30) -> float:
-    """Return for how long the other side keeps a connection open, while a byte a second drips."""
+def until_closed(line: socket.socket, drip: bytes = b"", *, most: float = 60) -> None:
+    """Wait until the other side closes a connection, while two bytes a second drip."""
     begun = time.monotonic()
     line.settimeout(0.5)
     while time.monotonic() - begun < most:
@@ -131,4 +131,3 @@ def seconds_open(line: socket.socket, drip: bytes = b"", *, most: float = 30) ->
             continue
         except OSError:
             break
-    return time.monotonic() - begun

@@ -26,7 +26,7 @@ Make = Callable[..., Any]
 NOTE = "memory://note/facts/bm25.md"
 
 
-def waited(met: Callable[[], bool], seconds: float = 30) -> bool:
+def waited(met: Callable[[], bool], seconds: float = 60) -> bool:
     end = time.monotonic() + seconds
     while not met() and time.monotonic() < end:
         time.sleep(0.02)
@@ -36,7 +36,7 @@ def waited(met: Callable[[], bool], seconds: float = 30) -> bool:
 def settled(agent: Any) -> None:
     """Wait until the thread behind the server listens: what it then says is news."""
     assert not agent("recall", query="tantivy").wrong
-    assert agent.server.shared.embedded_elsewhere.wait(30)
+    assert agent.server.shared.embedded_elsewhere.wait(60)
 
 
 @pytest.mark.filterwarnings("ignore:resources/:mcp.MCPDeprecationWarning")
@@ -79,7 +79,7 @@ def test_clients_since_2026_listen(serving: Make, project: Path) -> None:
         ) as events:
             (project / ".memories/facts/bm25.md").write_text("# BM25\n\nChanged.\n")
             (project / ".memories/facts/new.md").write_text("# New\n")
-            with anyio.fail_after(30):
+            with anyio.fail_after(60):
                 async for event in events:
                     heard.append(getattr(event, "uri", type(event).__name__))
                     if {NOTE, "memory://recent", "ResourcesListChanged"} <= set(heard):
@@ -140,15 +140,15 @@ def test_a_cancelled_call_stops(serving: Make, project: Path) -> None:
     working(agent, endless)
 
     async def give_up() -> None:
-        with anyio.move_on_after(30) as scope:
+        with anyio.move_on_after(60) as scope:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(agent.client.call_tool, "sync_memories", {})
-                assert await anyio.to_thread.run_sync(began.wait, 30)
+                assert await anyio.to_thread.run_sync(began.wait, 60)
                 tasks.cancel_scope.cancel()
         assert not scope.cancelled_caught
 
     agent.ask(give_up)
-    assert ended.wait(30)
+    assert ended.wait(60)
     assert agent("recall", query="tantivy")["notes"]
 
 
@@ -266,7 +266,7 @@ def test_clients_since_2026_hear_of_sessions(serving: Make, project: Path) -> No
 
     async def listen() -> str:
         async with agent.client.listen(resource_subscriptions=["memory://sessions"]) as events:
-            with anyio.fail_after(30):
+            with anyio.fail_after(60):
                 await agent.client.call_tool("start_session", {"session_id": "s-1"})
                 async for event in events:
                     return str(event.uri)

@@ -147,7 +147,7 @@ def test_a_signal_ends_it_though_the_client_stays(process: Start, signalled: int
     server.greet()
     server.call("recall", query="tantivy")
     server.popen.send_signal(signalled)
-    assert server.popen.wait(30) == 128 + signalled
+    assert server.popen.wait(60) == 128 + signalled
 
 
 def test_what_a_tool_prints_does_not_reach_the_client(process: Start, tmp_path: Path) -> None:

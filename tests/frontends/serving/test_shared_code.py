@@ -77,7 +77,7 @@ class TestCodeThatIsSearched:
     def test_the_thread_indexes_alone_if_no_request_does(
         self, shared: SharedBank, root: Path
     ) -> None:
-        assert shared.code.indexed(30)
+        assert shared.code.indexed(60)
         found = explained(None, shared.codebase(), "buy", refresh_code=False)
         assert str(found.answer.results[0].title).startswith("buy")
         (root / "other.py").write_text(functions("sell"))
@@ -120,7 +120,7 @@ class TestCodeThatIsSearched:
             ask(None, shared.codebase(), "buy")
             begun = time.monotonic()
             background.close()
-            assert time.monotonic() - begun < 5
+            assert time.monotonic() - begun < 30
         until(lambda: not running())
 
 
@@ -171,19 +171,19 @@ class TestCodeThatIsLookedUp:
 
         def slow(*_: object) -> str:
             reads.set()
-            goes_on.wait(30)
+            goes_on.wait(60)
             return ""
 
         monkeypatch.setattr(Codebase, "refresh", slow)
         code.asked()
-        assert reads.wait(10)
+        assert reads.wait(60)
         begun = time.monotonic()
         code.asked()
         found = code.coupled("shop/orders.py")
         goes_on.set()
         assert not found
         assert not code.ready
-        assert time.monotonic() - begun < 1
+        assert time.monotonic() - begun < 30
 
     def test_one_thread_runs_at_a_time(self, code: SharedCode) -> None:
         for _ in range(3):

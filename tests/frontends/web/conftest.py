@@ -25,7 +25,7 @@ THEMES = ("light", "dark")
 LOOKS = [(width, theme) for width in WIDTHS for theme in THEMES]
 """How a page is looked at: by a width in pixels, and a theme."""
 _PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
-_SECONDS = 10
+_SECONDS = 30
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Dashboard:
 
     def stranger(self, **settings: Any) -> httpx2.Client:
         """Return a client that does not know the token."""
-        return httpx2.Client(base_url=self.url, timeout=30, **settings)
+        return httpx2.Client(base_url=self.url, timeout=60, **settings)
 
 
 Serve = Callable[..., Dashboard]

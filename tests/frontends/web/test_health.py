@@ -31,7 +31,7 @@ def made(project: Path, monkeypatch: pytest.MonkeyPatch) -> Made:
 
 
 def waited(health: RuleRuns, wanted: Callable[[Checked], bool]) -> Checked:
-    end = time.monotonic() + 30
+    end = time.monotonic() + 60
     while (found := health.latest()) is None or not wanted(found):
         assert time.monotonic() < end, found
         time.sleep(0.02)

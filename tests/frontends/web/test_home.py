@@ -10,7 +10,7 @@ from .conftest import Dashboard, Look, Serve
 
 def checked(client: httpx2.Client, path: str) -> str:
     """Return a page once the notes have been checked."""
-    end = time.monotonic() + 30
+    end = time.monotonic() + 60
     while "being checked" in (text := client.get(path).text):
         assert time.monotonic() < end
         time.sleep(0.1)

@@ -88,7 +88,7 @@ def test_two_who_ask_for_the_same_get_one_review(
 
     def slow(*words: object, **settings: object) -> Review:
         going.set()
-        assert may_go.wait(10)
+        assert may_go.wait(60)
         return real(*words, **settings)  # type: ignore[arg-type]
 
     monkeypatch.setattr(review, "review", slow)
@@ -98,7 +98,7 @@ def test_two_who_ask_for_the_same_get_one_review(
 
     async def work() -> None:
         first, second = (asyncio.ensure_future(reviews.of(Range("main..topic"))) for _ in "ab")
-        await asyncio.to_thread(going.wait, 10)
+        await asyncio.to_thread(going.wait, 60)
         second.cancel()
         third = asyncio.ensure_future(reviews.of(Range("main..topic")))
         await asyncio.sleep(0.2)

@@ -224,7 +224,7 @@ def test_a_dashboard_of_this_machine_can_be_open_to_all_its_users(serve: Serve) 
     with served.stranger() as client:
         assert client.get("/").status_code == 200
     served.process.terminate()
-    said = served.process.communicate(timeout=30)[1]
+    said = served.process.communicate(timeout=60)[1]
     assert "every user and program of this machine can read it" in said
 
 
@@ -280,7 +280,7 @@ def status_of(client: httpx2.Client, target: str, *lines: str) -> int:
     """Return the status of a request whose target is sent as it is."""
     port = urlsplit(str(client.base_url)).port or 0
     known = f"Authorization: {client.headers['authorization']}"
-    with socket.create_connection(("127.0.0.1", port), timeout=30) as line:
+    with socket.create_connection(("127.0.0.1", port), timeout=60) as line:
         head = "\r\n".join(
             [f"GET {target} HTTP/1.1", "Host: localhost", "Connection: close", known, *lines]
         )

@@ -46,7 +46,7 @@ def client(shop: Dashboard) -> Iterator[httpx2.Client]:
 
 def searched(client: httpx2.Client, **fields: Any) -> str:
     """Return the page of a search once the code has been read."""
-    end = time.monotonic() + 30
+    end = time.monotonic() + 60
     while "being read for the first time" in (text := client.get("/search", params=fields).text):
         assert time.monotonic() < end
     return text

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import logging
 import socket
+import threading
 import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -34,7 +35,7 @@ def _short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def _load(served: Served | str, path: str = "/v1/embeddings", **options: Any) -> http.HttpEmbedder:
     url = served if isinstance(served, str) else served.url + path
-    made = http.HttpOptions(url=url, model="tiny", key=KEY, timeout=2.0)
+    made = http.HttpOptions(url=url, model="tiny", key=KEY, timeout=20.0)
     return http.load(Settings(embedders=(made._replace(**options),)))
 
 
@@ -105,11 +106,9 @@ def test_too_many_requests_is_tried_again() -> None:
 
 def test_a_long_retry_after_is_not_waited_for() -> None:
     """Nobody waits an hour for a search."""
-    start = time.monotonic()
     with serving(lambda handler: handler.reply({}, 429, Retry_After="3600")) as served:
         assert "HTTP 429" in _fails(_load(served), "embedder_unreachable")
     assert len(served.requests) == 1
-    assert time.monotonic() - start < 1
 
 
 def test_a_broken_server_is_given_up() -> None:
@@ -123,41 +122,42 @@ def test_a_broken_server_is_given_up() -> None:
 
 def test_a_slow_server_is_given_up_in_time() -> None:
     """A query has one time limit, passages one for each try."""
+    asked, given_up = threading.Semaphore(0), threading.Event()
 
     def answer(handler: Handler) -> None:
-        time.sleep(1)
+        asked.release()
+        given_up.wait(60)
         handler.close_connection = True
 
     with serving(answer) as served:
         embedder = _load(served, timeout=0.2, retries=1)
-        start = time.monotonic()
         assert "no answer within 0.2 seconds" in _fails(embedder, "embedder_unreachable", "query")
-        assert time.monotonic() - start < 0.5
-        assert len(served.requests) == 1
         _fails(embedder, "embedder_unreachable")
+        assert all(asked.acquire(timeout=20) for _ in range(3))
         assert len(served.requests) == 3
-    assert time.monotonic() - start < 1.5
+        given_up.set()
 
 
 def test_an_answer_that_drips_is_given_up() -> None:
     """Each byte comes in time, the whole does not."""
+    dropped = threading.Event()
 
     def answer(handler: Handler) -> None:
         handler.send_response(200)
         handler.send_header("Content-Length", "1000")
         handler.end_headers()
         try:
-            for _ in range(40):
+            for _ in range(1000):
                 handler.wfile.write(b" ")
                 handler.wfile.flush()
                 time.sleep(0.05)
         except OSError:
+            dropped.set()
             handler.close_connection = True
 
-    start = time.monotonic()
     with serving(answer) as served:
         _fails(_load(served, timeout=0.3, retries=0), "embedder_unreachable")
-    assert time.monotonic() - start < 1
+        assert dropped.wait(20), "before the whole answer was there"
 
 
 def test_a_dropped_connection_is_tried_again() -> None:
@@ -176,15 +176,14 @@ def test_a_dropped_connection_is_tried_again() -> None:
     assert len(served.requests) == 2
 
 
-def test_no_server_is_said_at_once() -> None:
+def test_no_server_is_said_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody listens there: no second try."""
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         port = unused.getsockname()[1]
-    start = time.monotonic()
-    embedder = _load(f"http://127.0.0.1:{port}/api/embed")
-    assert f"127.0.0.1:{port}/api/embed: " in _fails(embedder, "embedder_unreachable")
-    assert time.monotonic() - start < 0.5
+        monkeypatch.setattr("time.sleep", lambda _: pytest.fail("tried again"))
+        embedder = _load(f"http://127.0.0.1:{port}/api/embed")
+        assert f"127.0.0.1:{port}/api/embed: " in _fails(embedder, "embedder_unreachable")
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
