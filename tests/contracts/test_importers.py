@@ -28,10 +28,10 @@ def claude_mem_database(file: Path, titles: list[str]) -> Path:
             " created_at TEXT, created_at_epoch INTEGER)"
         )
         base.executemany(
-            "INSERT INTO observations VALUES (NULL, 's1', 'shop', NULL, 'decision', ?, NULL, ?,"
+            "INSERT INTO observations VALUES (NULL, 's1', 'shop', NULL, 'decision', ?, ?, ?,"
             " NULL, '[\"birds\"]', '[\"src/a.py\", \"/etc/x\"]', NULL, '2025-03-01T10:00:00Z',"
             " 1740823200000)",
-            [(title, f'["{title} dives."]' if title else "[]") for title in titles],
+            [(one, one and "Of prey", f'["{one} dives."]' if one else "[]") for one in titles],
         )
         base.commit()
     return file

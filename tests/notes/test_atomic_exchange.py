@@ -122,8 +122,10 @@ def test_a_note_that_goes_at_that_moment_is_a_conflict(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at_the_moment(monkeypatch, file.unlink)
-    with pytest.raises(Conflict, match="no file"):
+    with pytest.raises(Conflict, match=f"{etag(b'old')}, found no file"):
         files.replace(file, b"ours", etag(b"old"))
+    with pytest.raises(Conflict, match="no file"):
+        files.remove(file, file.parent / "aside", etag(b"old"))
     assert not file.exists()
 
 

@@ -68,8 +68,10 @@ def test_an_edit_is_told_by_what_changed(old: str, new: str, obs_type: str, titl
 def test_a_new_file_is_told_by_what_it_defines(
     path: str, text: str, obs_type: str, title: str
 ) -> None:
-    made = Work("Please go on now").write(path, text).draft()
-    assert (made.obs_type, made.title, made.files_modified) == (obs_type, title, (path,))
+    listed = {"changes": {f"/repo/{path}": {"type": "add", "content": text}}}
+    for work in (Work("Go on").write(path, text), Work("Go on").call("apply_patch", listed)):
+        made = work.draft()
+        assert (made.obs_type, made.title, made.files_modified) == (obs_type, title, (path,))
 
 
 def test_edits_of_one_file_in_one_prompt_become_one_and_what_was_undone_is_in_none() -> None:

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from memory_bank.sessions.compress import _FOLDER, compress
 from memory_bank.sessions.events import subscribe
 from memory_bank.sessions.listing import list_sessions, show_session
 from memory_bank.sessions.notes.note_format import settled
+from memory_bank.sessions.queue_rows import Event
 from memory_bank.sessions.records import Observation, Session
 from memory_bank.sessions.sessions import (
     end_session,
@@ -295,6 +297,14 @@ def test_two_work_trees_share_sessions_and_names_of_projects(
         assert state.branch == "other"
         git(tmp_path / "tree", "commit", "-q", "--allow-empty", "-m", "Next")
         assert git_state(tmp_path / "tree") != state
+    git(tmp_path, "init", "-q", "foreign")
+    git(tmp_path / "foreign", "commit", "-q", "--allow-empty", "-m", "First")
+    for name, place in (("tree", "tree"), ("foreign", "project")):
+        event = Event(0, name, "Bash", "ls", "", 1, datetime.now(UTC), cwd=str(tmp_path / name))
+        with opened(bank) as store:
+            store.queue_pending(event, name)
+        compress(bank, session_id=name)
+        assert shown(bank, name).observations[0].git == git_state(tmp_path / place)
 
 
 def test_notes_that_a_project_keeps_are_in_the_work_tree_of_their_session(

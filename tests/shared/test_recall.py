@@ -24,7 +24,7 @@ NOTES = {
     },
     BLOG: {
         "facts/images": "---\ntype: fact\ntags: [media]\n---\n# Images\n\nImages are resized at"
-        " upload, with libvips, in three widths.\n",
+        " upload, with libvips, in three widths.\n\n## Names\n\nA name has the hash of its bytes.\n",
         "facts/queue": "# Queue of comments\n\nComments wait in a queue until they are approved.\n",
     },
     APP: {"login": "# Login\n\nThe login form keeps jobs of the queue waiting for a session.\n"},
@@ -92,6 +92,7 @@ def test_a_note_of_another_repository_says_where_it_is(app: Bank, index: str) ->
     )
     assert note.origin.age_days == 0
     assert "advisory locks" in note.content
+    assert recall(app, "the hash in the names", scope="shared").notes[0].line == 9
     assert found.mode_used == "hybrid"
     assert found.fallback_reason is None
 

@@ -386,6 +386,19 @@ def test_a_change_that_only_a_merge_made_names_the_merge(project: MakeProject) -
     assert [one.id for one in charged.commits] == [run(root, "rev-parse", "HEAD").strip()]
 
 
+def test_a_text_that_only_a_merge_wrote_is_as_new_as_the_merge(project: MakeProject) -> None:
+    root = project(
+        FIRST,
+        Made({"src/orders.py": EDITED}, parents=[1]),
+        Made({".memories/orders.md": NOTE.replace("three", "two")}, parents=[1]),
+        Made(
+            {"src/orders.py": EDITED, ".memories/orders.md": NOTE.replace("three", "four")},
+            parents=[2, 3],
+        ),
+    )
+    assert states(root) == {CHARGED: "fresh", LIMITED: "fresh"}
+
+
 def test_a_renamed_note_keeps_its_date(project: MakeProject) -> None:
     root = project(
         FIRST,

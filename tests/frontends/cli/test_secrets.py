@@ -25,13 +25,6 @@ def test_a_write_of_a_secret_is_refused_unless_it_is_allowed(mb: Run) -> None:
         assert mb(*words, "--allow-secret").code == 0
 
 
-def test_a_program_gets_code_kind_and_line(mb: Run) -> None:
-    answer = mb("remember", "-", "--json", stdin=f"one\ntwo {SECRET}\n")
-    assert answer.error["code"] == "secret_found"
-    assert "GitHub token (line 2)" in answer.error["message"]
-    assert SECRET not in answer.err
-
-
 def test_even_a_traceback_has_no_value(real: Run) -> None:
     answer = real("remember", "-", stdin=SECRET, env={"MEMORY_BANK_DEBUG": "1"})
     assert "Traceback" in answer.err

@@ -65,6 +65,7 @@ def test_positions_behind_emoji_and_with_crlf_are_right(editor: Editor, notes: P
 
 def test_elsewhere_there_is_no_definition(editor: Editor, notes: Path) -> None:
     assert definition(editor, notes / "decisions/tantivy.md", TANTIVY, "maintained") == []
+    assert definition(editor, editor.folders[0] / "README.md", WHOOSH, "[[facts/bm25]]") == []
 
 
 @pytest.mark.parametrize(

@@ -51,11 +51,3 @@ def test_nothing_of_it_is_on_stderr(process: Callable[..., Any]) -> None:
     code, said = server.hang_up()
     assert code == 0
     assert SECRET not in str(said)
-
-
-def test_a_check_lists_place_and_kind(serving: Callable[..., Agent], project: Path) -> None:
-    (project / ".memories" / "old.md").write_text(f"# Old\n\nThe token: {SECRET}\n")
-    answer = serving("maintenance")("check_memories")
-    assert "old.md:3" in answer.text
-    assert "GitHub token" in answer.text
-    assert SECRET not in answer.text

@@ -276,24 +276,21 @@ def test_no_file_outside_the_static_ones_is_read(dashboard: httpx2.Client) -> No
     assert status_of(dashboard, style.replace(style.split("/")[2], "0" * 16)) == 404
 
 
-def status_of(client: httpx2.Client, target: str, *lines: str) -> int:
+def status_of(client: httpx2.Client, target: str) -> int:
     """Return the status of a request whose target is sent as it is."""
     port = urlsplit(str(client.base_url)).port or 0
     known = f"Authorization: {client.headers['authorization']}"
     with socket.create_connection(("127.0.0.1", port), timeout=60) as line:
         head = "\r\n".join(
-            [f"GET {target} HTTP/1.1", "Host: localhost", "Connection: close", known, *lines]
+            [f"GET {target} HTTP/1.1", "Host: localhost", "Connection: close", known]
         )
         line.sendall(f"{head}\r\n\r\n".encode())
         return int(line.makefile("rb").readline().split()[1])
 
 
-def test_huge_heads_and_bodies_are_refused(writable: httpx2.Client) -> None:
-    most = Limits()
-    assert status_of(writable, "/", f"X-Long: {'x' * most.head_bytes}") in {400, 431}
-    assert status_of(writable, f"/?q={'x' * most.head_bytes}") in {400, 414, 431}
+def test_huge_bodies_are_refused(writable: httpx2.Client) -> None:
     header = {"x-csrf-token": form_token(writable.get("/").text)}
-    large = b"x" * (most.body_bytes + 1)
+    large = b"x" * (Limits().body_bytes + 1)
     assert writable.post("/nothing", content=large, headers=header).status_code == 413
     pieces = (large[n : n + 2**16] for n in range(0, len(large), 2**16))
     assert writable.post("/nothing", content=pieces, headers=header).status_code == 413

@@ -23,7 +23,7 @@ def test_an_observation_keeps_its_type_date_tags_and_files(database: Path) -> No
     assert claude_mem.detect(database)
     note, empty = claude_mem.read(database)
     assert isinstance(note, ImportedNote)
-    assert note.item.content == "# Osprey\n\n- Osprey dives.\n"
+    assert note.item.content == "# Osprey\n\nOf prey\n\n- Osprey dives.\n"
     assert (note.item.type, note.item.tags) == ("decision", ("birds",))
     assert note.item.name == "shop/observations/1-osprey"
     assert list(note.item.file_refs) == ["src/a.py"]
