@@ -148,6 +148,11 @@ def resolved_to(alike: int) -> str:
     return f"{count(alike, 'symbol')} of that name"
 
 
+def one_of(others: int) -> str:
+    """Return that others have the name of a symbol, too; empty if none has."""
+    return f", one of {others + 1} of that name" if others else ""
+
+
 def unclear(callers: int) -> str:
     """Return what is known of callers of something of a symbol's name."""
     verb = "calls" if callers == 1 else "call"

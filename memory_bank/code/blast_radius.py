@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated
 
 from memory_bank.bank.bank import Bank
@@ -79,8 +80,11 @@ def blast_radius(
     left = AnswerLimit(limit)
     with code.lock:
         rows = lookup.in_file(code.table, path)
-        kept = left.first("symbols", [row for row in rows if not row.test])
-        symbols = _symbols(code, kept, cited, left)
+        named: dict[tuple[str, str], list[SymbolRow]] = {}
+        for row in rows:
+            if not row.test:
+                named.setdefault((row.symbol.qualified, row.symbol.kind), []).append(row)
+        symbols = _symbols(code, left.first("symbols", list(named.values())), cited, left)
         guards = code.relations().guards.of_file(path)
         state, notices = coupling_state(code)
         ids = dict.fromkeys(row.id for row in rows)
@@ -100,12 +104,14 @@ def blast_radius(
 
 
 def _symbols(
-    code: Codebase, rows: tuple[SymbolRow, ...], cited: CitingNotes, left: AnswerLimit
+    code: Codebase, named: Sequence[Sequence[SymbolRow]], cited: CitingNotes, left: AnswerLimit
 ) -> tuple[AffectedSymbol, ...]:
-    accesses = code.accesses([row.id for row in rows])
+    """Return symbols, each with the definitions of its name: a call may mean any of them."""
+    accesses = code.accesses([same[0].id for same in named])
     graph = code.relations().calls
     found = []
-    for row in rows:
+    for same in named:
+        row = same[0]
         callers = graph.callers(row)
         calls = [call for call in callers.known if _is_code(call.caller)]
         access = accesses.get(row.id)
@@ -114,8 +120,11 @@ def _symbols(
                 symbol=symbol_shown(row),
                 called_by=callers_shown(left.first(f"callers of {row.symbol.qualified}", calls)),
                 unclear_callers=callers.unclear,
-                notes=cited.symbols.get(row.id, ()),
+                notes=tuple(
+                    dict.fromkeys(note for one in same for note in cited.symbols.get(one.id, ()))
+                ),
                 access_count=access.times if access else 0,
+                others=len(same) - 1,
             )
         )
     return tuple(found)

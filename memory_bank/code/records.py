@@ -214,6 +214,8 @@ class AffectedSymbol(NamedTuple):
     notes: tuple[CitingNote, ...]
     access_count: int
     """Before this answer."""
+    others: int = 0
+    """The number of others of its name in the file: a call may mean any of them."""
 
 
 class BlastRadius(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from memory_bank.base.rendering import count, named, resolved_to, same_words, unclear
+from memory_bank.base.rendering import count, named, one_of, resolved_to, same_words, unclear
 from memory_bank.base.screen import FOUND, NOTHING, Call, place
 from memory_bank.code.index.codebase import Codebase
 from memory_bank.code.records import (
@@ -104,7 +104,8 @@ def _affected(call: Call, root: Path, found: BlastRadius) -> None:
     if view.heading(f"symbols of {found.file}", found.symbols):
         for one in found.symbols:
             where = view.place(found.file, one.symbol.line)
-            console.line(_INDENT, (where, "place"), f"  {one.symbol.kind}  {one.symbol.name}")
+            name = f"  {one.symbol.kind}  {one.symbol.name}{one_of(one.others)}"
+            console.line(_INDENT, (where, "place"), name)
             for each in one.called_by:
                 if each.path:
                     console.line(

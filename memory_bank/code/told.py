@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from memory_bank.base.rendering import count, resolved_to, same_words, unclear
+from memory_bank.base.rendering import count, one_of, resolved_to, same_words, unclear
 from memory_bank.base.text import Quotes, one_line
 from memory_bank.code.records import (
     AffectedSymbol,
@@ -116,7 +116,7 @@ def _symbol(one: AffectedSymbol) -> str:
     called = ", ".join(
         [*shown, *([f"{one.unclear_callers} unclear"] if one.unclear_callers else [])]
     )
-    place = f"{one.symbol.name} | {one.symbol.kind} | line {one.symbol.line}"
+    place = f"{one.symbol.name} | {one.symbol.kind} | line {one.symbol.line}{one_of(one.others)}"
     return f"{place} | called by {called}" if called else place
 
 

@@ -6,7 +6,8 @@ import pytest
 
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadInput, FileNotFound, SymbolNotFound
-from memory_bank.code import tests_for
+from memory_bank.base.text import Quotes
+from memory_bank.code import tests_for, told
 from memory_bank.code.blast_radius import blast_radius
 from memory_bank.code.commits import CountedCommit, CountedCommits
 from memory_bank.code.coupled import Coupling
@@ -31,6 +32,21 @@ def test_a_file_has_its_symbols_with_their_callers_and_notes(
     assert [note.path for note in by_name["charge_with_retry"].notes] == ["link.md"]
     assert [note.path for note in by_name["Order.check"].notes] == ["inside.md"]
     assert [note.path for note in found.notes] == ["heading.md", "file.md"]
+
+
+def test_overloads_are_one_symbol_since_a_call_may_mean_any(
+    code: Codebase, shop_bank: Bank
+) -> None:
+    methods = "  void pay(int a) {}\n  void pay(String a) {}\n  void go() { pay(1); }\n"
+    till = code.root / "Till.java"
+    till.write_text(f"class Till {{\n{methods}}}\n")
+    found = blast_radius(code, till.name, shop_bank)
+    till.unlink()  # other tests have the same work tree
+    assert [(one.symbol.name, one.symbol.line, one.others) for one in found.symbols] == [
+        ("Till", 1, 0), ("Till.pay", 2, 1), ("Till.go", 4, 0),
+    ]  # fmt: skip
+    assert [one.name for one in found.symbols[1].called_by] == ["Till.go"]
+    assert "Till.pay | method | line 2, one of 2 of that name" in told.affected(found, Quotes())
 
 
 def test_calls_by_tests_are_tests_only(code: Codebase, shop_bank: Bank) -> None:
