@@ -106,9 +106,7 @@ class CodeWords:
             others = now[rest][1] if rest in now else values
             if values - others and others - values and self._differ(new, values ^ others):
                 gone |= words & named.names
-        before, after = self._stated(named), new._stated(named)
-        gone |= {number for number, word in before - after}
-        return tuple(sorted(gone))
+        return tuple(sorted(gone | (self._stated(named) - new._stated(named))))
 
     def _values(self, names: Collection[str]) -> dict[Values, tuple[frozenset[str], set[Values]]]:
         """Map lines that have a name, by all but their values, to these."""
@@ -122,14 +120,13 @@ class CodeWords:
         """Tell whether a value comes or goes, and is not only on another line now."""
         return any(self._counts[one] != new._counts[one] for values in lines for one in values)
 
-    def _stated(self, named: NamedCode) -> set[tuple[str, str]]:
-        """Return the stated numbers, each with a word of its sentence that stands on its line."""
+    def _stated(self, named: NamedCode) -> set[str]:
+        """Return the stated numbers that stand on a line with a word of their sentence."""
         return {
-            (number, word)
+            number
             for line in self.lines
             for number in {number_of(value) for value in line.values} & named.numbers.keys()
-            for word in {part for name in line.words for part in parts_of(name)}
-            if word in named.numbers[number]
+            if any(part in named.numbers[number] for name in line.words for part in parts_of(name))
         }
 
 

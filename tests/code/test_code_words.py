@@ -96,6 +96,7 @@ def test_a_number_counts_with_a_word_of_its_sentence_only() -> None:
     assert words(CODE).lost(words(new), plain._replace(numbers={"30": frozenset(["disk"])})) == ()
     moved = CODE.replace("timeout=30", "\n            timeout=30,\n        ")
     assert words(CODE).lost(words(moved), plain) == ()
+    assert words(f"{CODE}\nread(seconds / 30)").lost(words(CODE), plain) == ()
 
 
 def test_settings_are_compared_by_key_and_versions_are_no_values() -> None:
