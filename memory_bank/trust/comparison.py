@@ -138,8 +138,9 @@ class CodeComparison:
             ]
             if self._changes.end != self._head and self._is_uncommitted(*places):
                 commits.insert(0, StaleCommit(UNCOMMITTED, "", "", _UNCOMMITTED_SUBJECT))
-            if compared.place not in {None, compared.before} and compared.place is not None:
-                fix = link_to(self._bank, self._tree, one, compared.place)
+            if compared.place and compared.place != compared.before:
+                new = link_to(self._bank, self._tree, one, compared.place)
+                fix = new if new != one.written else None  # a symbol by its name alone
         remark = SHALLOW if since.commit in self._at.ends and not since.remark else since.remark
         return Citation(
             path=one.note,

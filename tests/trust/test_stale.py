@@ -359,6 +359,16 @@ def test_a_symbol_cited_by_name_is_fresh_in_any_file(project: MakeProject) -> No
     assert (named.state, named.fix) == ("renamed", "symbol:collect")
 
 
+def test_of_a_symbol_cited_by_name_that_moved_and_changed_nothing_is_to_be_written(
+    project: MakeProject,
+) -> None:
+    first = Made({"a.py": CHARGE, ".memories/n.md": "[[symbol:charge]]\n"})
+    changed = Made({"b.py": CHARGE.replace("range(tries)", "range(9)")})
+    root = project(first, Made(renames=[("a.py", "b.py")]), changed)
+    (named,) = found(root).citations
+    assert (named.state, named.fix) == ("changed", None)
+
+
 def test_code_that_changed_on_the_other_side_of_a_merge_makes_a_note_stale(
     project: MakeProject,
 ) -> None:
