@@ -141,7 +141,7 @@ def _counted(tokens: Sequence[str]) -> Iterator[_Counted]:
             sides = (tokens[at + 1 : at + 1 + _NEAR], tokens[max(0, at - _NEAR) : at][::-1])
             beside = (_beside(side) for side in sides)
             unit = tokens[at + 1] if at + 1 < len(tokens) else ""
-            written = f"{token} {unit}" if unit[:1].isalnum() else token
+            written = f"{token} {unit}" if unit[:1].isalnum() and _says(unit) else token
             yield _Counted(written, value, frozenset(filter(None, beside)))
 
 
@@ -150,9 +150,14 @@ def _beside(tokens: Sequence[str]) -> str:
     for token in tokens:
         if _value(token) or token[0] in _MARKS:
             return ""
-        if token.lower() not in STOP_WORDS or len(token) == 1:  # s, m, h, d are units
+        if _says(token):
             return _stem(token)
     return ""
+
+
+def _says(token: str) -> bool:
+    """Tell whether a word is no stop word; s, m, h and d are units."""
+    return token.lower() not in STOP_WORDS or len(token) == 1
 
 
 def _number(new: Sequence[str], old: Sequence[str]) -> Iterator[Difference]:

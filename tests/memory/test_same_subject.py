@@ -84,6 +84,11 @@ def test_both_sentences_stand_side_by_side(bank: Bank) -> None:
     )
 
 
+def test_a_number_is_shown_with_its_unit_but_not_with_the_next_word() -> None:
+    (one,) = differences("It waits 30000 and ends.", "It waits 60000 ms and ends.")
+    assert (one.new, one.old) == ("30000", "60000 ms")
+
+
 @pytest.mark.parametrize(
     ("new", "old", "kinds"),
     [
