@@ -1,8 +1,9 @@
-"""The contract of an embedder."""
+"""The contract of an embedder, and the one that embeds nothing."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias
 
 from blake3 import blake3
@@ -103,3 +104,9 @@ def identity(embedder: Embedder) -> str:
 
 Kind = Literal["passage", "query"]
 """The role of a text for a model."""
+
+none = SimpleNamespace(
+    SUMMARY="no vectors: search by words and links only",
+    fingerprint=lambda _: "none",
+    load=lambda _: None,
+)

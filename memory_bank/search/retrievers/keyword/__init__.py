@@ -1,8 +1,12 @@
-"""The retriever `keyword`: a keyword index of passages (BM25, tantivy)."""
+"""The retrievers `keyword` and `notes`: keyword indices of passages and of whole documents.
+
+Both are BM25 by tantivy, in two folders, so that each unit has its own word statistics.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
 from memory_bank.base.settings import Settings
 from memory_bank.search.retrievers.base import Retriever
@@ -16,7 +20,17 @@ def fingerprint(settings: Settings) -> str:  # noqa: ARG001  (no setting matters
 
 
 def load(folder: Path, owner: str, settings: Settings) -> Retriever:  # noqa: ARG001
-    """Open the index in `folder`."""
+    """Open the index of passages in `folder`."""
     from memory_bank.search.retrievers.keyword.keyword_index import KeywordIndex
 
     return KeywordIndex(folder, owner, name="keyword", unit="passages", explanation="its words")
+
+
+def _load_notes(folder: Path, owner: str, settings: Settings) -> Retriever:  # noqa: ARG001
+    from memory_bank.search.retrievers.keyword.keyword_index import KeywordIndex
+
+    text = "its note's words"
+    return KeywordIndex(folder, owner, name="notes", unit="documents", explanation=text)
+
+
+notes = SimpleNamespace(MODES=MODES, fingerprint=fingerprint, load=_load_notes)
