@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import TYPE_CHECKING, Literal, NamedTuple, Self
 
 from memory_bank.bank.bank_id import bank_id
 from memory_bank.bank.logs import AccessLog
@@ -24,8 +24,7 @@ from memory_bank.code.commits import CodeHistory, CommitSubjects, CountedCommits
 from memory_bank.code.coupled import CoupledFiles, CouplingState
 from memory_bank.code.guards import TestGuards
 from memory_bank.code.imports import ImportTargets
-from memory_bank.code.index.database import ParseCache
-from memory_bank.code.index.lane_search import LANES, CodeHit, CodeResult, Lane, hits_of
+from memory_bank.code.index.database import IntentRow, ParseCache, SymbolRow
 from memory_bank.code.index.symbol_table import SymbolTable
 from memory_bank.code.index.work_tree import SUBMODULE, WorkTree, work_tree_of
 from memory_bank.code.parse import parsing
@@ -34,9 +33,74 @@ from memory_bank.git.repository import shared_folder, tree_folder, worktree
 from memory_bank.search.hit_records import Access
 from memory_bank.search.index.document_changes import Progress, SyncReport
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # a lookup of names loads no index
     from memory_bank.code.index.lane import CodeLane
+    from memory_bank.search.engine import Hit
     from memory_bank.search.index.index import View
+
+Lane = Literal["symbols", "tests", "docs", "commits"]
+
+LANES: tuple[Lane, ...] = ("symbols", "tests", "docs", "commits")
+
+
+class CodeHit(NamedTuple):
+    """A symbol, a test or a section of a document in an answer."""
+
+    lane: Lane
+    path: str
+    """Below the work tree; of a commit, its id."""
+    line: int
+    end_line: int
+    headings: tuple[str, ...]
+    """The parts of a symbol's name, a test's title, or the headings of a document."""
+    score: float
+    """The likelihood that it answers the query, 0 to 1."""
+    weak: bool
+    symbol: SymbolRow | None
+    """None for a test, a document, and what is outside of symbols in a file."""
+    test: IntentRow | None
+    hit: Hit
+    """The hit of the engine, with its reasons."""
+    language: str
+    """Of its file; empty for a document."""
+
+
+class CodeResult(NamedTuple):
+    """The hits of a search in one lane, the mode that was used, and why if it is another."""
+
+    hits: tuple[CodeHit, ...]
+    mode: str
+    fallback_reason: str = ""
+
+
+def hits_of(table: SymbolTable, lane: Lane, hits: Sequence[Hit]) -> tuple[CodeHit, ...]:
+    """Return hits of a lane with what the table knows of them."""
+    names = [hit.best.section.name for hit in hits if hit.best.section.name]
+    symbols = table.symbols_in("s.sym", names) if lane == "symbols" else []
+    tests = table.tests_in("t.sym", names) if lane == "tests" else []
+    by_symbol = {one.id: one for one in symbols}
+    by_test = {one.id: one for one in tests}
+    files = table.files() if lane in ("symbols", "tests") else {}
+    found = []
+    for hit in hits:
+        section, best = hit.best.section, hit.best
+        span = Span(section.line, section.end_line) if best.ordinal >= 0 else best.span
+        found.append(
+            CodeHit(
+                lane=lane,
+                path=hit.document.key,
+                line=span.line,
+                end_line=span.end_line,
+                headings=section.headings,
+                score=hit.score,
+                weak=hit.weak,
+                symbol=by_symbol.get(section.name),
+                test=by_test.get(section.name),
+                hit=hit,
+                language=files[hit.document.key].language if hit.document.key in files else "",
+            )
+        )
+    return tuple(found)
 
 
 EMBED_SECONDS = 1.0

@@ -20,8 +20,7 @@ from memory_bank.code import symbols
 from memory_bank.code.coupled import Coupled, Coupling
 from memory_bank.code.coupling import snippet
 from memory_bank.code.index import work_tree
-from memory_bank.code.index.codebase import Codebase
-from memory_bank.code.index.lane_search import CodeHit, CodeResult, Lane
+from memory_bank.code.index.codebase import Codebase, CodeHit, CodeResult, Lane
 from memory_bank.code.parse.parsed_file import Symbol
 from memory_bank.memory import shown, told
 from memory_bank.memory.retrieval import recall

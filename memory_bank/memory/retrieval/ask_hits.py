@@ -12,8 +12,7 @@ from memory_bank.bank.bank import Bank
 from memory_bank.bank.hits import Origin, RecalledNote
 from memory_bank.base.rendering import same_words
 from memory_bank.base.setting_sections import BANK, BOTH, SHARED
-from memory_bank.code.index.codebase import Codebase
-from memory_bank.code.index.lane_search import CodeHit
+from memory_bank.code.index.codebase import Codebase, CodeHit
 from memory_bank.code.records import plain_words
 from memory_bank.memory.retrieval import ask
 from memory_bank.memory.retrieval.ask_results import (

@@ -39,8 +39,7 @@ from memory_bank.search.query import conditions
 from memory_bank.trust import trust
 
 if TYPE_CHECKING:  # start-up: a search in notes needs no code
-    from memory_bank.code.index.codebase import Codebase
-    from memory_bank.code.index.lane_search import CodeHit
+    from memory_bank.code.index.codebase import Codebase, CodeHit
 
 MOST = 100
 """Most notes in an answer."""

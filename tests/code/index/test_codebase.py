@@ -15,8 +15,7 @@ from memory_bank.base.errors import BadInput, NoRepository
 from memory_bank.base.locks import locked
 from memory_bank.base.paths import private_folder
 from memory_bank.code.index import codebase
-from memory_bank.code.index.codebase import Codebase, open_codebase
-from memory_bank.code.index.lane_search import Lane
+from memory_bank.code.index.codebase import Codebase, Lane, open_codebase
 from memory_bank.code.index.work_tree import TreeScan, WorkTree
 from memory_bank.code.lookup import symbol_named
 from memory_bank.search.embedders import hashing
