@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Literal, cast
 
 from memory_bank.agents import clients
-from memory_bank.agents.json_file import JsonFile
-from memory_bank.agents.toml_file import TomlFile
+from memory_bank.agents.json_file import JsonFile, TomlFile
 from memory_bank.bank import program_files
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.program_files import FileEdit

@@ -7,8 +7,10 @@ comments and line ends, and its parser strips the body.
 from __future__ import annotations
 
 import re
+import tomllib
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping
+from datetime import date, datetime
 from itertools import islice
 from operator import attrgetter
 from typing import Literal, NamedTuple
@@ -16,10 +18,12 @@ from typing import Literal, NamedTuple
 import frontmatter
 from frontmatter.default_handlers import YAMLHandler
 
+from memory_bank.base import toml
+from memory_bank.base.dates import iso
 from memory_bank.base.errors import UnreadableNote
 from memory_bank.base.plugins import pattern
-from memory_bank.notes import toml_edit, yaml
-from memory_bank.notes.blocks import BlockError, line_of
+from memory_bank.notes import yaml
+from memory_bank.notes.blocks import BlockError, last_break, line_of
 from memory_bank.notes.characters import BREAK
 from memory_bank.notes.inline import InlineSpan, InlineText
 from memory_bank.notes.merging.conflicts import OPENING, UNRESOLVED
@@ -101,7 +105,7 @@ def _read(block: str, kind: Format) -> tuple[dict[str, object], tuple[FileFault,
     faults: list[FileFault] = []
     try:
         if kind == "toml":
-            found = toml_edit.values(block)
+            found = _toml_values(block)
         else:
             found, faults = yaml.values(yaml.parse(block), block)
     except BlockError as error:
@@ -146,7 +150,7 @@ def _edited(parts: Split, changes: Mapping[str, object]) -> str:
     found = BREAK.search(parts.opening + parts.body)
     newline = found[0] if found else "\n"
     if parts.format == "toml":
-        block = toml_edit.edit(parts.block, changes, newline)
+        block = _edited_toml(parts.block, changes, newline)
     else:
         block = yaml.edit(parts.block, changes, newline)
     if parts.format == "none" and block:
@@ -158,7 +162,7 @@ def _edited(parts: Split, changes: Mapping[str, object]) -> str:
 def _wanted(
     kind: Format, old: Mapping[str, object], changes: Mapping[str, object]
 ) -> dict[str, object]:
-    reads = toml_edit.expected if kind == "toml" else expected
+    reads = _expected_toml if kind == "toml" else expected
     kept = {key: value for key, value in old.items() if key not in changes}
     return kept | {key: reads(value) for key, value in changes.items() if value is not None}
 
@@ -316,3 +320,76 @@ def _shown(text: str, span: InlineSpan) -> str:
     if span.kind in ("wiki", "markdown"):
         return text[slice(*span.target)].strip() or text[slice(*span.shown)]
     return text[slice(*span.shown)] if span.kind in ("code", "url") else text[span.start : span.end]
+
+
+_AT = re.compile(r" \(at line ([0-9]+), column [0-9]+\)\Z")
+
+
+def _toml_values(block: str) -> dict[str, object]:
+    """Return the values of a block, dates as dates; raise BlockError."""
+    try:
+        found = toml.loads(block)
+        repr(found)  # fails on a number of 5,000 digits, which nobody could print or compare
+    except tomllib.TOMLDecodeError as error:
+        at = _AT.search(str(error))
+        raise BlockError(_AT.sub("", str(error)), _index(block, at)) from error
+    except toml.TooComplex as error:
+        raise BlockError(error.reason, error.index) from error
+    except ValueError as error:
+        raise BlockError(str(error)) from error
+    return found
+
+
+def _edited_toml(block: str, changes: Mapping[str, object], newline: str) -> str:
+    """Return the block with these top-level keys set, or without those set to None.
+
+    A new key follows the last top-level one. Raise BlockError for a table, a dotted key and all
+    else that is not a single `key = value`.
+    """
+    import tomlkit
+    from tomlkit.items import Item
+
+    old = _toml_values(block)
+    head = toml.tables(block)[0].text
+    document = tomlkit.parse(head)
+    for key, value in changes.items():
+        same = key in old and repr(old[key]) == repr(_expected_toml(value))
+        if same or (value is None and key not in old):
+            continue
+        if key in old and (key not in document or not _is_plain(document.item(key))):
+            raise BlockError(f"key {key!r} is not a plain `key = value`")
+        if value is None:
+            del document[key]
+            continue
+        holder = tomlkit.inline_table()  # a table in it is written on one line
+        holder[key] = _expected_toml(value)
+        document[key] = item = holder.value.item(key)
+        if key not in old and isinstance(item, Item):
+            item.trivia.trail = last_break(head or block, newline)
+    return document.as_string() + block[len(head) :]
+
+
+def _is_plain(item: object) -> bool:
+    from tomlkit.items import InlineTable, Item, Table
+
+    return isinstance(item, InlineTable) or (isinstance(item, Item) and not isinstance(item, Table))
+
+
+def _expected_toml(value: object) -> object:
+    """Return the value that reading a written value gives: as for YAML, but dates are dates."""
+    if isinstance(value, datetime):
+        return datetime.fromisoformat(iso(value))
+    if isinstance(value, date):
+        return value
+    if isinstance(value, list | tuple):
+        return [_expected_toml(item) for item in value]
+    if isinstance(value, Mapping):
+        return {str(key): _expected_toml(item) for key, item in value.items()}
+    return expected(value)
+
+
+def _index(block: str, found: re.Match[str] | None) -> int:
+    if not found:
+        return len(block)
+    starts = [0, *(line.end() for line in BREAK.finditer(block))]
+    return starts[min(int(found[1]), len(starts)) - 1]

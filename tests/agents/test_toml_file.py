@@ -2,7 +2,7 @@ import tomllib
 
 import pytest
 
-from memory_bank.agents.toml_file import TomlFile
+from memory_bank.agents.json_file import TomlFile
 from memory_bank.base.errors import BadInput
 
 PATH = ("mcp_servers", "memory-bank")

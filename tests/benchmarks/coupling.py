@@ -18,10 +18,9 @@ from typing import NamedTuple
 
 from memory_bank.bank.note_files import open_history
 from memory_bank.code.commits import CountedCommits, counted
-from memory_bank.code.coupled import LOW, RISKS, Coupled, Coupling
+from memory_bank.code.coupled import LOW, RISKS, Coupled, Coupling, Similarity, words_of
 from memory_bank.code.imports import Imports
 from memory_bank.code.parse import parsing
-from memory_bank.code.similarity import Similarity, words_of
 from memory_bank.git import repository as git_repository
 from memory_bank.git.commits import PathPair
 

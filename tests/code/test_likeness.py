@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_bank.code.similarity import MOST_CHARACTERS, MOST_WORDS, Similarity, words_of
+from memory_bank.code.coupled import MOST_CHARACTERS, MOST_WORDS, Similarity, words_of
 
 
 def test_identifiers_are_split_into_words() -> None:

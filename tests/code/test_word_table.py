@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank.code import similarity
+from memory_bank.code import coupled
+from memory_bank.code.coupled import Similarity, WordTable
 from memory_bank.code.index.database import ParseCache
 from memory_bank.code.index.symbol_table import SymbolTable
 from memory_bank.code.index.work_tree import WorkTree
 from memory_bank.code.parse import parsing
-from memory_bank.code.similarity import Similarity, WordTable
 from tests.code.conftest import write
 from tests.git.history_builder import run
 
@@ -83,7 +83,7 @@ def test_only_changed_files_are_read(
         return real(self, path)
 
     monkeypatch.setattr(WorkTree, "read", read)
-    monkeypatch.setattr(similarity, "trusted", lambda _: True)
+    monkeypatch.setattr(coupled, "trusted", lambda _: True)
     first = refreshed()
     assert sorted(asked) == ["bank/test.py", "card.py", "manual.md"]
     assert refreshed() is first
@@ -112,9 +112,9 @@ def test_bounds_are_said(
     monkeypatch: pytest.MonkeyPatch,
     refreshed: Callable[[], Similarity],
 ) -> None:
-    monkeypatch.setattr(similarity, "_BATCH", 1)
-    monkeypatch.setattr(similarity, "_SECONDS", 0.0)
-    monkeypatch.setattr(similarity, "MOST_FILES", 2)
+    monkeypatch.setattr(coupled, "_BATCH", 1)
+    monkeypatch.setattr(coupled, "_SECONDS", 0.0)
+    monkeypatch.setattr(coupled, "MOST_FILES", 2)
     refreshed()
     assert words.notes == (
         "only 2 of 3 files are compared",

@@ -7,8 +7,7 @@ from collections.abc import Iterable
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from memory_bank.agents.json_file import JsonFile
-from memory_bank.agents.toml_file import TomlFile
+from memory_bank.agents.json_file import JsonFile, TomlFile
 from memory_bank.base.errors import BadInput
 
 JSONC = JsonFile(comments=True, trailing_commas=True)

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from memory_bank.notes.merging.body import merge
 from memory_bank.notes.merging.conflicts import ConflictingChange, Part
+from memory_bank.notes.merging.line_merge import hunks
 from memory_bank.notes.merging.line_merge import merge as merge_lines
-from memory_bank.notes.merging.lines import hunks
 from memory_bank.notes.merging.note_merge import merge as merge_notes
 
 KINDS = ("text {}.", "- item {}", "| cell {} |", "    code {}", "> quote {}")

@@ -425,7 +425,7 @@ class _CodexSession:
 def mcp() -> McpClient:
     """Return how servers are added to its configuration."""
     from memory_bank.agents.client_files import McpClient
-    from memory_bank.agents.toml_file import TomlFile
+    from memory_bank.agents.json_file import TomlFile
 
     return McpClient(
         *(NAME, "Codex", "https://developers.openai.com/codex/config-reference"),

@@ -21,14 +21,13 @@ from memory_bank.base.paths import Layout
 from memory_bank.base.settings import Settings, load
 from memory_bank.code.calls import CallGraph
 from memory_bank.code.commits import CodeHistory, CommitSubjects, CountedCommits, subjects_of
-from memory_bank.code.coupled import CoupledFiles, CouplingState
+from memory_bank.code.coupled import CoupledFiles, CouplingState, WordTable
 from memory_bank.code.guards import TestGuards
 from memory_bank.code.imports import ImportTargets
 from memory_bank.code.index.database import IntentRow, ParseCache, SymbolRow
 from memory_bank.code.index.symbol_table import SymbolTable
 from memory_bank.code.index.work_tree import SUBMODULE, WorkTree, work_tree_of
 from memory_bank.code.parse import parsing
-from memory_bank.code.similarity import WordTable
 from memory_bank.git.repository import shared_folder, tree_folder, worktree
 from memory_bank.search.hit_records import Access
 from memory_bank.search.index.document_changes import Progress, SyncReport

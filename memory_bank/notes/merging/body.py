@@ -10,7 +10,7 @@ from itertools import islice, pairwise
 from typing import NamedTuple
 
 from memory_bank.notes.compare.text_diff import share, words_of
-from memory_bank.notes.merging import line_merge, lines
+from memory_bank.notes.merging import line_merge
 from memory_bank.notes.merging.conflicts import (
     ConflictingChange,
     Lines,
@@ -19,7 +19,7 @@ from memory_bank.notes.merging.conflicts import (
     conflict,
     count,
 )
-from memory_bank.notes.merging.lines import (
+from memory_bank.notes.merging.line_merge import (
     code,
     heading,
     is_blank,
@@ -151,7 +151,7 @@ def _kept(merged: _Merge, base: Lines, ours: Lines, theirs: Lines) -> Iterator[l
                 part.swapped() if isinstance(part, ConflictingChange) else part for part in parts
             ]
         if (
-            lines.is_balanced(base, ours, theirs, parts)
+            line_merge.is_balanced(base, ours, theirs, parts)
             and is_kept(base, ours, theirs, parts)
             and not joins_versions(base, ours, theirs, parts)
         ):
@@ -306,7 +306,7 @@ def _merged_gap(
             else:
                 parts += _apart(ours[start:end], theirs[other_start:other_end])
     mine, its = _lines(ours), _lines(theirs)
-    yield from conflict(mine, its) if lines.is_repeated(mine, its, parts) else parts
+    yield from conflict(mine, its) if line_merge.is_repeated(mine, its, parts) else parts
 
 
 def _apart(ours: Sequence[_Section], theirs: Sequence[_Section]) -> Iterator[Part]:

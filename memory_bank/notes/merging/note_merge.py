@@ -9,7 +9,7 @@ from memory_bank.notes import front_matter
 from memory_bank.notes.blocks import BlockError
 from memory_bank.notes.front_matter import Split
 from memory_bank.notes.identity import normalise
-from memory_bank.notes.merging import body, conflicts, line_merge, lines
+from memory_bank.notes.merging import body, conflicts, line_merge
 from memory_bank.notes.merging import key_merge as front_matter_merge
 from memory_bank.notes.merging import key_merge as key_values
 from memory_bank.notes.merging.conflicts import ConflictingChange, Form, Labels, Part, ThreeWay
@@ -76,7 +76,9 @@ def keeps_all(base: bytes, ours: bytes, theirs: bytes, merged: bytes) -> bool:
     if faults or (has_keys and not found):
         return False
     old, mine, its, new = map(_lines, texts)
-    return lines.is_balanced(old, mine, its, new) and not body.joins_versions(old, mine, its, new)
+    return line_merge.is_balanced(old, mine, its, new) and not body.joins_versions(
+        old, mine, its, new
+    )
 
 
 def _merged(three: ThreeWay[Split], form: Form, labels: Labels, *, is_new: bool) -> MergedNote:

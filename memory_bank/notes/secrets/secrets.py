@@ -16,10 +16,9 @@ from typing import NamedTuple
 
 from memory_bank.base.errors import Hint, SecretFound
 from memory_bank.base.plugins import pattern
-from memory_bank.notes.secrets.formats import matches
 from memory_bank.notes.secrets.logins import codes, logins
 from memory_bank.notes.secrets.named_values import in_columns, in_prose, named, said_to_be
-from memory_bank.notes.secrets.placeholders import drawn, masked, placeholder
+from memory_bank.notes.secrets.placeholders import drawn, masked, matches, placeholder
 from memory_bank.notes.secrets.secret_places import SecretPlace, cited, in_headers, in_urls
 
 DIGITS = 16

@@ -11,7 +11,7 @@ from memory_bank.base.settings import Settings
 from memory_bank.notes.characters import BREAK
 from memory_bank.notes.merging import conflicts
 from memory_bank.notes.merging.conflicts import UNRESOLVED
-from memory_bank.notes.merging.lines import blocks, code, heading, is_row, says_something
+from memory_bank.notes.merging.line_merge import blocks, code, heading, is_row, says_something
 from memory_bank.notes.parsing import NoteText
 from memory_bank.review.rules.base import note_rule, problem
 

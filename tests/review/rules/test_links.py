@@ -7,7 +7,7 @@ import pytest
 
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.memory.links import links_of
-from memory_bank.review.lint import fix, lint
+from memory_bank.review.lint import fix_all, lint
 from tests.git.history_builder import Made, make
 from tests.review.rules.conftest import Lint
 
@@ -245,7 +245,7 @@ def root(homes: Iterator[Path]) -> Callable[..., Path]:
 def fixed(root: Path) -> tuple[list[str], str]:
     with open_bank(root, settings={"memory.embedder": "none"}) as bank:
         found = [one.rule for one in lint(bank)]
-        fix(bank, lambda: lint(bank))
+        fix_all(bank, lambda: lint(bank))
         return found, bank.store.read("n.md").text
 
 
