@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple, Protocol, cast
 
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.revisions.copies import PrivateLayout
+from memory_bank.bank.copies import PrivateLayout
 from memory_bank.base import paths, plugins
 from memory_bank.base.documents import Scan
 from memory_bank.base.errors import BadInput, MemoryBankError, NoteReadOnly

@@ -10,7 +10,7 @@ from typing import Annotated
 
 from memory_bank.bank import output_files
 from memory_bank.bank.bank import Bank, Conditions, open_bank
-from memory_bank.bank.revisions.revisions import settings_at
+from memory_bank.bank.revisions import settings_at
 from memory_bank.base import paths
 from memory_bank.base import settings as config
 from memory_bank.base.errors import BadSetting

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Annotated
 
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.revisions.revision_files import work_tree_of
-from memory_bank.bank.revisions.revisions import bank_at
+from memory_bank.bank.revision_files import work_tree_of
+from memory_bank.bank.revisions import bank_at
 from memory_bank.base.errors import BadInput, Conflict, Hint
 from memory_bank.base.operation import Param, operation
 from memory_bank.git import objects, repository

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from memory_bank.bank.bank import Bank, open_bank
-from memory_bank.bank.revisions.revisions import bank_at
+from memory_bank.bank.revisions import bank_at
 from memory_bank.base.errors import BadInput
 from memory_bank.memory.retrieval.recall import recall
 from memory_bank.review.evaluate import evaluate

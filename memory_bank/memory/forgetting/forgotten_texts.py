@@ -6,9 +6,8 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-from memory_bank.bank import hook_log
+from memory_bank.bank import copies, hook_log
 from memory_bank.bank.note_files import open_history
-from memory_bank.bank.revisions import copies
 from memory_bank.base.errors import BadInput, MemoryBankError, NoteExists
 from memory_bank.base.paths import INDEX
 from memory_bank.base.removed_text import RemovedText

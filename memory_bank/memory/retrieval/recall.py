@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from memory_bank.bank.backlinks import node_of
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.hits import Wanted
-from memory_bank.bank.revisions.revisions import bank_at
+from memory_bank.bank.revisions import bank_at
 from memory_bank.base.dates import iso_of
 from memory_bank.base.errors import BadInput, MemoryBankError
 from memory_bank.base.operation import (

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from memory_bank.bank import copies
 from memory_bank.bank.bank import Bank, open_bank
-from memory_bank.bank.revisions import copies
-from memory_bank.bank.revisions.revisions import bank_at
+from memory_bank.bank.revisions import bank_at
 from memory_bank.base.errors import BadInput, NoteReadOnly
 from memory_bank.base.filenames import TEMPORARY_PREFIX
 from memory_bank.git.objects import STAGED
@@ -252,7 +252,7 @@ def test_notes_of_sessions_in_the_private_state_are_not_in_it(history: Path) -> 
 SCRIPT = """
 import os, sys, signal
 from memory_bank.bank.bank import open_bank
-from memory_bank.bank.revisions.revisions import bank_at
+from memory_bank.bank.revisions import bank_at
 from memory_bank.memory.retrieval.recall import recall
 wanted, steps = sys.argv[2], int(sys.argv[3])
 if steps >= 0:

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from memory_bank.bank.bank import open_bank
-from memory_bank.bank.revisions.revisions import checked_out
+from memory_bank.bank.revisions import checked_out
 from memory_bank.base.errors import BadInput
 from memory_bank.memory.retrieval.recall import recall
 from memory_bank.memory.show import list_notes

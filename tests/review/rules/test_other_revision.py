@@ -6,7 +6,7 @@ import pytest
 
 from memory_bank.bank.bank import open_bank
 from memory_bank.bank.findings import Finding
-from memory_bank.bank.revisions.revisions import bank_at
+from memory_bank.bank.revisions import bank_at
 from memory_bank.git.objects import STAGED
 from memory_bank.review.lint import lint
 from tests.conftest import run_git as git

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.open_index import NoteRow, note_of
-from memory_bank.bank.revisions.revisions import checked_out, revision_of
+from memory_bank.bank.revisions import checked_out, revision_of
 from memory_bank.base.errors import BadInput
 from memory_bank.git.objects import Revision
 from memory_bank.memory.overview import RecentChanges

@@ -10,11 +10,10 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from memory_bank.bank import note_files
+from memory_bank.bank import copies, note_files, revision_files
 from memory_bank.bank.bank import Bank, Conditions
-from memory_bank.bank.revisions import copies, revision_files
-from memory_bank.bank.revisions.copies import CopiedRoot, CopiedRoots, CopyLayout, PrivateLayout
-from memory_bank.bank.revisions.revision_files import WantedFiles, bank_files, project_names
+from memory_bank.bank.copies import CopiedRoot, CopiedRoots, CopyLayout, PrivateLayout
+from memory_bank.bank.revision_files import WantedFiles, bank_files, project_names
 from memory_bank.base import settings
 from memory_bank.base.errors import BadInput, BadSetting, StorageFailed
 from memory_bank.base.filenames import QUERIES, SETTINGS

@@ -15,7 +15,7 @@ from functools import cached_property, partial
 from pathlib import Path
 
 from memory_bank.bank.bank_id import all_ids, bank_id
-from memory_bank.bank.revisions.revision_files import WantedFiles
+from memory_bank.bank.revision_files import WantedFiles
 from memory_bank.base.documents import Scan
 from memory_bank.base.errors import Busy, NoteReadOnly, StorageFailed
 from memory_bank.base.filenames import TEMPORARY_PREFIX, StatSignature

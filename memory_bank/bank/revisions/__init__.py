@@ -1,1 +1,0 @@
-"""A bank as it was at a revision."""
