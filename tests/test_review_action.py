@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import yaml
 
-from memory_bank.review.formats.markdown import MARKER
+from memory_bank.review.review_markdown import MARKER
 from tests import issue_comments
 from tests.action_runner import Runner
 from tests.conftest import run_git

@@ -20,10 +20,9 @@ from memory_bank.base.screen import FINDINGS, FOUND, Call
 from memory_bank.base.settings import load
 from memory_bank.base.version import __version__
 from memory_bank.git import repository
-from memory_bank.review import lint, shown, told
+from memory_bank.review import lint, review_markdown, sarif, shown, told
+from memory_bank.review.annotations import workflow_commands
 from memory_bank.review.compared_banks import bank_of, compared, has_queries, left_out
-from memory_bank.review.formats import markdown, sarif
-from memory_bank.review.formats.annotations import workflow_commands
 from memory_bank.review.records import Review
 from memory_bank.review.revision_range import sides
 
@@ -205,7 +204,7 @@ def _rendered(found: Review, shown_as: str) -> str:
     if shown_as == "json":
         text = document(found)
     elif shown_as == "markdown":
-        text = markdown.markdown(found)
+        text = review_markdown.markdown(found)
     elif shown_as == "sarif":
         text = sarif.sarif(found, __version__)
     else:

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from memory_bank.bank.bank import open_bank
-from memory_bank.review.formats.markdown import markdown
 from memory_bank.review.records import Review
 from memory_bank.review.review import review
+from memory_bank.review.review_markdown import markdown
 from tests.conftest import run_git
 
 BASE = {

@@ -11,9 +11,9 @@ from markdown_it.token import Token
 from memory_bank.bank.findings import OtherNote
 from memory_bank.base.rendering import unhidden
 from memory_bank.notes.compare.note_change import KeyChange, LinkChange, TextSpan
-from memory_bank.review.formats.markdown import LIMIT, MARKER, code, html_code, markdown, short_line
-from memory_bank.review.formats.word_diff import whole_words
 from memory_bank.review.records import HEADINGS, Review, Side
+from memory_bank.review.review_markdown import LIMIT, MARKER, code, html_code, markdown, short_line
+from memory_bank.review.word_diff import whole_words
 from tests.review.formats.reviews import (
     SENTINEL,
     claim,

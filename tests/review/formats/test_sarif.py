@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 
 from memory_bank.base.rendering import unhidden
-from memory_bank.review.formats.sarif import sarif
 from memory_bank.review.records import Review
+from memory_bank.review.sarif import sarif
 from tests.review.formats.reviews import finding, hostile_reviews, review
 
 
@@ -189,7 +189,7 @@ def test_what_was_left_out_is_a_notification() -> None:
 
 
 def test_more_findings_than_github_shows_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("memory_bank.review.formats.sarif.MOST", 20)
+    monkeypatch.setattr("memory_bank.review.sarif.MOST", 20)
     run = run_of(review(*[finding(line=number + 1) for number in range(22)]))
     assert len(run["results"]) == 20
     (notice,) = run["invocations"][0]["toolExecutionNotifications"]

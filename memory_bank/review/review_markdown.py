@@ -22,8 +22,8 @@ from memory_bank.notes.compare.note_change import (
     SectionChange,
 )
 from memory_bank.notes.sections import first_sentence
-from memory_bank.review.formats.word_diff import context, spans_of
 from memory_bank.review.records import HEADINGS, Review, same
+from memory_bank.review.word_diff import context, spans_of
 
 _LONGEST = 300
 """Characters of a text inside a line."""

@@ -1,1 +1,0 @@
-"""How a review is written down."""
