@@ -14,7 +14,7 @@ from memory_bank.base.filenames import is_utf8
 from memory_bank.base.text import around
 from memory_bank.notes import names
 from memory_bank.search import snippets
-from memory_bank.search.index.index import View
+from memory_bank.search.index import View
 from memory_bank.search.manifest import document_rows, filters, link_rows
 from memory_bank.search.manifest.link_rows import LinkRow
 

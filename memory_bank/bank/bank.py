@@ -26,8 +26,8 @@ from memory_bank.git.objects import Revision
 from memory_bank.notes.names import of_included, of_note
 from memory_bank.notes.roots import Roots, Watched
 from memory_bank.notes.storage.store import Store
-from memory_bank.search.index.document_changes import Progress, SyncReport
-from memory_bank.search.index.index import EMBED_SECONDS, View
+from memory_bank.search.document_changes import Progress, SyncReport
+from memory_bank.search.index import EMBED_SECONDS, View
 
 _BUSY = "another process is indexing: the latest changes may be missing"
 

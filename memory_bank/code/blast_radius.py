@@ -16,7 +16,7 @@ from memory_bank.code.index.database import SymbolRow
 from memory_bank.code.records import AffectedSymbol, BlastRadius
 from memory_bank.code.symbols import callers_shown, symbol_shown
 from memory_bank.code.tests_for import guards_shown
-from memory_bank.search.index.document_changes import Progress
+from memory_bank.search.document_changes import Progress
 
 SCHEMA_VERSION = "1.0"
 

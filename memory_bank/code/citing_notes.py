@@ -26,7 +26,7 @@ from memory_bank.code.records import CitingNote
 from memory_bank.notes import names
 from memory_bank.notes.file_patterns import APPLIES_TO, matches, patterns
 from memory_bank.notes.sections import sentence_around, sentence_below
-from memory_bank.search.index.index import View
+from memory_bank.search.index import View
 from memory_bank.search.manifest import document_rows, link_rows
 from memory_bank.search.manifest.link_rows import LinkRow, to_code
 

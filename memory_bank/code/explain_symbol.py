@@ -25,7 +25,7 @@ from memory_bank.code.symbols import details_of
 from memory_bank.code.tests_for import guards_shown
 from memory_bank.git import authorship, repository
 from memory_bank.git.commits import Commit
-from memory_bank.search.index.document_changes import Progress
+from memory_bank.search.document_changes import Progress
 
 SCHEMA_VERSION = "1.0"
 

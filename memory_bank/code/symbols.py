@@ -17,7 +17,7 @@ from memory_bank.code.index.codebase import Codebase
 from memory_bank.code.index.database import IntentRow, SymbolRow
 from memory_bank.code.records import CallShown, SymbolDetails, SymbolList, SymbolShown
 from memory_bank.notes.sections import sentence_below
-from memory_bank.search.index.document_changes import Progress
+from memory_bank.search.document_changes import Progress
 
 MOST = 1000
 """Maximum number of symbols in a list."""

@@ -20,7 +20,7 @@ from memory_bank.notes import front_matter, parsing
 from memory_bank.notes.compare.text_diff import MAX_CHARACTERS, Words, share, words_of
 from memory_bank.notes.names import name_of
 from memory_bank.notes.schema import folder_of
-from memory_bank.search.index.index import View
+from memory_bank.search.index import View
 from memory_bank.search.manifest import document_rows
 from memory_bank.search.manifest.document_rows import DocumentRow
 from memory_bank.search.retrievers.base import Question, Scope

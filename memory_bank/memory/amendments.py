@@ -17,7 +17,7 @@ from memory_bank.bank.bank import Bank
 from memory_bank.base.documents import Span
 from memory_bank.base.errors import MemoryBankError
 from memory_bank.notes.roots import Roots
-from memory_bank.search.index.index import View
+from memory_bank.search.index import View
 from memory_bank.search.manifest import document_graph, document_rows
 from memory_bank.search.manifest.document_rows import DocumentRow
 from memory_bank.search.retrievers.base import Question, Scope

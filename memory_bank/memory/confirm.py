@@ -25,7 +25,7 @@ from memory_bank.memory.why import COMMIT_ID, promote_commit
 from memory_bank.notes import front_matter
 from memory_bank.notes.names import name_of
 from memory_bank.notes.schema import normalise_tags
-from memory_bank.search.index.index import View
+from memory_bank.search.index import View
 from memory_bank.search.manifest import document_rows
 from memory_bank.sessions.compress import compress_now
 from memory_bank.sessions.notes import note_format, note_reading, session_edit

@@ -13,7 +13,7 @@ from memory_bank.bank.bank import Bank
 from memory_bank.base.operation import Param, operation
 from memory_bank.base.rendering import count, named
 from memory_bank.base.screen import FOUND, NOTHING, Call, Piece, cells, listed
-from memory_bank.search.index.index import View
+from memory_bank.search.index import View
 from memory_bank.search.manifest import document_rows, link_rows
 from memory_bank.search.manifest.link_rows import LinkRow
 

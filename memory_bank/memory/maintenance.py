@@ -19,8 +19,8 @@ from memory_bank.base.screen import FAILED, FOUND, Call, Interrupted
 from memory_bank.code.index.codebase import Codebase
 from memory_bank.git import repository
 from memory_bank.memory import shown, told
-from memory_bank.search.index.document_changes import Progress, SyncReport
-from memory_bank.search.index.index import Index, compared
+from memory_bank.search.document_changes import Progress, SyncReport
+from memory_bank.search.index import Index, compared
 from memory_bank.search.manifest import document_rows
 
 _BETWEEN = 0.01
@@ -182,7 +182,7 @@ def compare(bank: Bank, progress: Progress | None = None) -> IndexComparison:
 
 def watch(bank: Bank, say: Callable[[str], None], stop: threading.Event) -> None:
     """Index changes as they happen, and `say` a line for each batch, until `stop` is set."""
-    from memory_bank.search.index.watch import Watcher
+    from memory_bank.search.watch import Watcher
 
     with Watcher(bank.watched) as watcher:
         if watcher.polling:
@@ -209,7 +209,7 @@ def follow(bank: Bank, notify: Callable[[ChangedPaths], None], stop: threading.E
     The first batch is empty; it says that all existing files are indexed. Vectors are left to
     `embed_waiting`.
     """
-    from memory_bank.search.index.watch import Watcher
+    from memory_bank.search.watch import Watcher
 
     with Watcher(bank.watched) as watcher:
         bank.catch_up()

@@ -36,7 +36,7 @@ from memory_bank.notes.note import NoteLink
 from memory_bank.notes.schema import check_tags
 from memory_bank.notes.storage import files
 from memory_bank.notes.storage.journal import JournalEntry
-from memory_bank.search.index.index import View
+from memory_bank.search.index import View
 from memory_bank.search.manifest import link_rows
 from memory_bank.search.manifest.link_rows import LinkRow
 from memory_bank.trust.author_keys import with_author_keys

@@ -19,7 +19,7 @@ from memory_bank.memory.links import count_problems
 from memory_bank.memory.records import Stats
 from memory_bank.notes.names import name_of
 from memory_bank.notes.roots import SESSIONS
-from memory_bank.search.index.index import View
+from memory_bank.search.index import View
 from memory_bank.search.manifest import document_rows, entries, filters
 from memory_bank.search.manifest.document_rows import DocumentRow
 from memory_bank.search.manifest.entries import NOTES, EntryConditions, session_id_of

@@ -21,7 +21,7 @@ from memory_bank.notes.inline import plain_text
 from memory_bank.notes.note import Note
 from memory_bank.notes.sections import first_sentence
 from memory_bank.search.boosts import REVIEWED, UNCOMMITTED, UNKNOWN
-from memory_bank.search.index.index import View
+from memory_bank.search.index import View
 from memory_bank.search.manifest import document_graph, document_rows
 from memory_bank.search.manifest.document_rows import DocumentRow
 from memory_bank.trust import trust

@@ -14,7 +14,7 @@ from typing import NamedTuple, cast
 from memory_bank.bank.findings import Difference, SameSubject
 from memory_bank.base.documents import Span
 from memory_bank.notes.compare.claims import claims_of
-from memory_bank.search.index.index import View
+from memory_bank.search.index import View
 from memory_bank.search.manifest import document_graph, document_rows
 from memory_bank.search.manifest.document_rows import DocumentRow, PassageRow
 from memory_bank.search.retrievers.base import Question, Scope

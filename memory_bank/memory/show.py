@@ -24,7 +24,7 @@ from memory_bank.memory import shown, told
 from memory_bank.memory.records import Listing, Missing, SeveralShown, ShownNote, ShownSection
 from memory_bank.notes.names import name_of
 from memory_bank.notes.note import section_of
-from memory_bank.search.index.index import View
+from memory_bank.search.index import View
 from memory_bank.search.manifest import document_rows, filters, link_rows
 from memory_bank.search.notices import remarks
 from memory_bank.search.query import conditions

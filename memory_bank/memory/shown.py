@@ -37,7 +37,7 @@ from memory_bank.memory.retrieval.ask_results import (
     file_of,
     line_of,
 )
-from memory_bank.search.index.document_changes import SyncReport
+from memory_bank.search.document_changes import SyncReport
 
 if TYPE_CHECKING:  # start-up: lists of notes need no code
     from memory_bank.code.index.codebase import Codebase

@@ -28,7 +28,7 @@ from memory_bank.memory.records import (
 )
 from memory_bank.memory.retrieval.ask_results import Answer, NoteResult, Result, file_of, line_of
 from memory_bank.memory.retrieval.hits import Recalled
-from memory_bank.search.index.document_changes import SyncReport
+from memory_bank.search.document_changes import SyncReport
 
 _DIGITS = 12
 """Digits of an abbreviated commit."""

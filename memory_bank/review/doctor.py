@@ -17,8 +17,8 @@ from memory_bank.git import repository
 from memory_bank.review import shown, told
 from memory_bank.review.records import BankHealth, CodeHealth
 from memory_bank.review.rules.base import RuleContext, findings
-from memory_bank.search.index.document_changes import Progress, SyncReport
-from memory_bank.search.index.index import View
+from memory_bank.search.document_changes import Progress, SyncReport
+from memory_bank.search.index import View
 from memory_bank.search.manifest import document_rows
 from memory_bank.sessions.forgotten import former_state
 

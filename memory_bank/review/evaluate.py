@@ -19,7 +19,7 @@ from memory_bank.memory.retrieval.recall import MOST, recall
 from memory_bank.review.golden_queries import Targets, golden_queries, resolve, unboosted
 from memory_bank.review.records import Above, Evaluation, Miss, Score, Shortfall
 from memory_bank.search import measures
-from memory_bank.search.index.document_changes import Progress
+from memory_bank.search.document_changes import Progress
 from memory_bank.search.measures import Qrels
 
 _INDENT = "   "

@@ -29,7 +29,7 @@ from memory_bank.review.records import OWN, RuleWithFindings, Side
 from memory_bank.review.revision_range import STAGED
 from memory_bank.review.rules.base import AGENTS, rules
 from memory_bank.review.rules.links import MOVED_CODE
-from memory_bank.search.index.index import View
+from memory_bank.search.index import View
 from memory_bank.trust.stale import Ends, citations_of
 
 _OTHERS = frozenset({QUERIES, SETTINGS, AGENTS})

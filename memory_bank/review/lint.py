@@ -30,7 +30,7 @@ from memory_bank.notes.parsing import NoteText
 from memory_bank.review.records import Fixed
 from memory_bank.review.rules.base import Rule, RuleContext, chosen, findings, listed, note_findings
 from memory_bank.review.rules.base import rules as all_rules
-from memory_bank.search.index.index import View
+from memory_bank.search.index import View
 
 _MOST_BYTES = 100_000_000
 

@@ -11,7 +11,7 @@ from memory_bank.base.errors import BadInput, MemoryBankError, NoRepository
 from memory_bank.git import authorship, process, repository
 from memory_bank.git.objects import commit_of, merge_base
 from memory_bank.review.records import Side
-from memory_bank.search.index.index import View
+from memory_bank.search.index import View
 from memory_bank.search.manifest import document_graph, document_rows, link_rows
 from memory_bank.search.manifest.document_rows import Version
 from memory_bank.search.manifest.link_rows import LinkDestination, LinkRow

@@ -15,7 +15,7 @@ from memory_bank.base.errors import BadInput
 from memory_bank.base.operation import REQUIRED, Param, Tool, operation
 from memory_bank.base.setting_sections import ContextSettings
 from memory_bank.base.text import estimate
-from memory_bank.search.index.index import View
+from memory_bank.search.index import View
 from memory_bank.search.manifest import document_graph, document_rows, entries, filters
 from memory_bank.search.manifest.filters import Condition
 from memory_bank.sessions import shown, told

@@ -14,7 +14,7 @@ from memory_bank.bank.bank import Bank
 from memory_bank.base.dates import iso_of, to_datetime
 from memory_bank.base.errors import BadInput
 from memory_bank.notes.roots import SESSIONS
-from memory_bank.search.index.index import View
+from memory_bank.search.index import View
 from memory_bank.search.manifest import document_rows
 from memory_bank.search.manifest.document_rows import DocumentRow
 from memory_bank.search.manifest.entries import session_id_of

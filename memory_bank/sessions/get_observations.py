@@ -15,7 +15,7 @@ from memory_bank.base.operation import Param, Tool, operation, several
 from memory_bank.notes import parsing
 from memory_bank.notes.names import of_note
 from memory_bank.notes.note import Note
-from memory_bank.search.index.index import View
+from memory_bank.search.index import View
 from memory_bank.search.manifest import document_rows, entries
 from memory_bank.search.manifest.document_rows import DocumentRow
 from memory_bank.search.manifest.entries import OBSERVATION, WHOLE

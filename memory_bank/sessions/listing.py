@@ -11,7 +11,7 @@ from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import NoteNotFound, UnreadableNote
 from memory_bank.base.operation import Param, operation, topic
 from memory_bank.base.text import estimate
-from memory_bank.search.index.index import View
+from memory_bank.search.index import View
 from memory_bank.search.manifest import document_rows
 from memory_bank.search.manifest.tables import links_of_sections
 from memory_bank.sessions import shown

@@ -16,7 +16,7 @@ from memory_bank.notes import schema
 from memory_bank.notes.names import of_file
 from memory_bank.search import boosts
 from memory_bank.search.engine import Hit, SearchResult, Unit
-from memory_bank.search.index.index import View
+from memory_bank.search.index import View
 from memory_bank.search.manifest import document_rows, entries, filters
 from memory_bank.search.manifest.entries import (
     NOTES,

@@ -15,7 +15,7 @@ from memory_bank.base.setting_sections import ContextSettings
 from memory_bank.base.text import estimate
 from memory_bank.git import repository
 from memory_bank.notes.decision_records import ENDED
-from memory_bank.search.index.index import View
+from memory_bank.search.index import View
 from memory_bank.search.manifest import document_graph, document_rows, filters
 from memory_bank.search.manifest.filters import Condition
 from memory_bank.search.manifest.manifest import Manifest

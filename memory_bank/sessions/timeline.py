@@ -7,7 +7,7 @@ from typing import Annotated
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadInput, Hint, NoteNotFound
 from memory_bank.base.operation import Param, Tool, operation
-from memory_bank.search.index.index import View
+from memory_bank.search.index import View
 from memory_bank.search.manifest import entries
 from memory_bank.search.manifest.entries import OBSERVATIONS, SESSIONS, WHOLE, EntryConditions
 from memory_bank.sessions import observations, shown, told

@@ -15,7 +15,7 @@ from memory_bank.base.errors import EmbedderUnavailable, Hint
 from memory_bank.notes.characters import decode
 from memory_bank.notes.secrets import secrets
 from memory_bank.notes.source import READER
-from memory_bank.search.index.index import View
+from memory_bank.search.index import View
 from memory_bank.search.manifest import document_rows, entries, link_rows, writer
 from memory_bank.search.manifest.document_rows import DocumentRow
 from memory_bank.search.retrievers.base import TEXT_VERSION, IndexedPassage

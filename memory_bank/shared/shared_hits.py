@@ -14,7 +14,7 @@ from memory_bank.base.dates import iso_of
 from memory_bank.base.errors import EmbedderUnavailable, Hint, SharedUnavailable
 from memory_bank.notes.note import Entity
 from memory_bank.search import snippets
-from memory_bank.search.index.index import View
+from memory_bank.search.index import View
 from memory_bank.search.manifest.filters import ACROSS, TEAM, Condition
 from memory_bank.search.query import Query, parse
 from memory_bank.search.retrievers.vectors import DISABLED

@@ -12,7 +12,7 @@ from memory_bank.base.operation import Param, Tool, operation
 from memory_bank.code.code_at import NOW
 from memory_bank.code.index.work_tree import work_tree_of
 from memory_bank.git import objects, repository
-from memory_bank.search.index.index import View
+from memory_bank.search.index import View
 from memory_bank.search.manifest import document_rows
 from memory_bank.trust import shown, told
 from memory_bank.trust.citations import Cited, cited

@@ -15,7 +15,7 @@ from memory_bank.code.parse.parsed_file import VERSION
 from memory_bank.git import objects, repository
 from memory_bank.git.commits import CommitsAt
 from memory_bank.git.file_commits import FileCommits
-from memory_bank.search.index.index import View
+from memory_bank.search.index import View
 from memory_bank.search.manifest import document_rows
 from memory_bank.search.manifest.document_rows import DocumentRow
 

@@ -17,7 +17,7 @@ from memory_bank.git.file_commits import FileCommits
 from memory_bank.search import boosts
 from memory_bank.search.boosts import TIERS, UNKNOWN
 from memory_bank.search.engine import SearchResult
-from memory_bank.search.index.index import View
+from memory_bank.search.index import View
 from memory_bank.search.manifest import document_rows, entries
 from memory_bank.search.manifest.document_rows import DocumentRow
 from memory_bank.search.manifest.filters import Condition

@@ -166,7 +166,7 @@ def test_a_query_answers_while_another_process_indexes(
     (folder / "a.md").write_text("kestrel")
     bank = opening(folder)
     assert found(bank, "kestrel") == ["a.md"]
-    monkeypatch.setattr("memory_bank.search.index.index._WAIT", 0.1)
+    monkeypatch.setattr("memory_bank.search.index._WAIT", 0.1)
     (folder / "b.md").write_text("kestrel")
     with locked(private_folder(folder / ".index")):
         answer = recall(bank, "kestrel", mode="lexical")
@@ -183,7 +183,7 @@ def test_a_query_answers_while_another_process_indexes(
 def test_a_question_waits_longer_where_there_is_nothing_to_answer_from(
     folder: Path, opening: Opening, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memory_bank.search.index.index._WAIT", 0.1)
+    monkeypatch.setattr("memory_bank.search.index._WAIT", 0.1)
     (folder / "a.md").write_text("kestrel")
     bank = opening(folder)
     view_of(bank)  # made, and nothing in it yet

@@ -10,7 +10,7 @@ from memory_bank.base.paths import Layout
 from memory_bank.base.setting_sections import Memory
 from memory_bank.base.settings import Settings
 from memory_bank.search.engine import Engine
-from memory_bank.search.index.index import Index, compared
+from memory_bank.search.index import Index, compared
 from memory_bank.search.retrievers.base import Question, Scope
 
 

@@ -17,7 +17,7 @@ from memory_bank.bank.bank import open_bank
 from memory_bank.bank.findings import Finding
 from memory_bank.review.rules import links
 from memory_bank.review.rules.base import RuleContext
-from memory_bank.search.index.index import View
+from memory_bank.search.index import View
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _PLANTED = "planted-links.md"

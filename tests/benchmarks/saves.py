@@ -16,7 +16,7 @@ from pathlib import Path
 
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.memory.retrieval.recall import recall
-from memory_bank.search.index.watch import Watcher
+from memory_bank.search.watch import Watcher
 from tests.benchmarks import corpus
 
 

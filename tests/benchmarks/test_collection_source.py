@@ -11,7 +11,7 @@ from memory_bank.base.errors import BadInput
 from memory_bank.base.paths import Layout
 from memory_bank.base.setting_sections import Memory
 from memory_bank.base.settings import Settings
-from memory_bank.search.index.index import Index, compared
+from memory_bank.search.index import Index, compared
 from tests.benchmarks import collections, finding, rivals
 from tests.benchmarks.evaluation import beir
 from tests.benchmarks.evaluation.source import TestCollection, Text, searching

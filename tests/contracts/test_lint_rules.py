@@ -11,7 +11,7 @@ import pytest
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.findings import SEVERITIES, Finding
 from memory_bank.review.rules.base import RuleContext, findings, rules
-from memory_bank.search.index.index import View
+from memory_bank.search.index import View
 from tests.code import hostile
 from tests.contracts.conftest import PlugIn
 from tests.frontends.cli.conftest import Run

@@ -204,7 +204,7 @@ def test_links_that_are_not_indexed_yet_are_not_forgotten(
     put({"old.md": "x"})
     bank.sync()
     put({"a.md": "[[old]]"})
-    monkeypatch.setattr("memory_bank.search.index.index._WAIT", 0.1)
+    monkeypatch.setattr("memory_bank.search.index._WAIT", 0.1)
     with locked(private_folder(folder / ".index")), pytest.raises(Busy):
         rename(bank, "old", "new")
     assert texts(bank) == {"old.md": "x", "a.md": "[[old]]"}

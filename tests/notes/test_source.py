@@ -14,7 +14,7 @@ from memory_bank.base.settings import Settings
 from memory_bank.notes.roots import IncludedRoot, NoteRoot, Roots
 from memory_bank.notes.source import NotesSource
 from memory_bank.search.engine import Engine
-from memory_bank.search.index.index import Index
+from memory_bank.search.index import Index
 from memory_bank.search.manifest import document_rows, link_rows
 from memory_bank.search.retrievers.base import Question, Scope
 

@@ -1,7 +1,7 @@
 """The generation of the index that a bank's questions see, with its tables."""
 
 from memory_bank.bank.bank import Bank
-from memory_bank.search.index.index import View
+from memory_bank.search.index import View
 
 
 def view_of(bank: Bank) -> View:

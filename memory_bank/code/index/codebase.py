@@ -29,13 +29,13 @@ from memory_bank.code.index.symbol_table import SymbolTable
 from memory_bank.code.index.work_tree import SUBMODULE, WorkTree, work_tree_of
 from memory_bank.code.parse import parsing
 from memory_bank.git.repository import shared_folder, tree_folder, worktree
+from memory_bank.search.document_changes import Progress, SyncReport
 from memory_bank.search.hit_records import Access
-from memory_bank.search.index.document_changes import Progress, SyncReport
 
 if TYPE_CHECKING:  # a lookup of names loads no index
     from memory_bank.code.index.lane import CodeLane
     from memory_bank.search.engine import Hit
-    from memory_bank.search.index.index import View
+    from memory_bank.search.index import View
 
 Lane = Literal["symbols", "tests", "docs", "commits"]
 

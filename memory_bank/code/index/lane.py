@@ -10,7 +10,7 @@ from memory_bank.base.paths import Layout
 from memory_bank.base.settings import Settings
 from memory_bank.search.candidates import Accesses
 from memory_bank.search.engine import SearchResult
-from memory_bank.search.index.index import Index, ReopenedIndex, View, discard
+from memory_bank.search.index import Index, ReopenedIndex, View, discard
 from memory_bank.search.manifest import entries, filters
 from memory_bank.search.manifest.filters import Condition
 from memory_bank.search.query import parse

@@ -35,7 +35,7 @@ from memory_bank.memory.forgetting.forget_report import (
 from memory_bank.notes import names, parsing, removal
 from memory_bank.notes.roots import NoteRoot
 from memory_bank.notes.storage import files
-from memory_bank.search.index.index import View
+from memory_bank.search.index import View
 from memory_bank.search.manifest import document_rows, link_rows
 from memory_bank.search.manifest.entries import session_id_of
 from memory_bank.search.manifest.link_rows import incoming

@@ -45,7 +45,7 @@ from memory_bank.memory.retrieval.ask_results import (
 )
 from memory_bank.memory.retrieval.hits import Recalled
 from memory_bank.search import ranking, score_calibration, snippets
-from memory_bank.search.index.document_changes import Progress
+from memory_bank.search.document_changes import Progress
 from memory_bank.shared.engines.base import REASONS
 
 _COUPLED_WITH, _MOST_COUPLED = 3, 12

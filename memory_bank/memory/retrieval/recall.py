@@ -33,7 +33,7 @@ from memory_bank.memory.retrieval.ask_results import COMMITS, CommitResult
 from memory_bank.memory.retrieval.hits import AsOf, Recalled, briefly, fitted
 from memory_bank.memory.retrieval.recall_bank import linked_or_found
 from memory_bank.search import snippets
-from memory_bank.search.index.document_changes import Progress
+from memory_bank.search.document_changes import Progress
 from memory_bank.search.manifest import document_rows
 from memory_bank.search.query import conditions
 from memory_bank.trust import trust

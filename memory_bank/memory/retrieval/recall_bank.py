@@ -17,10 +17,10 @@ from memory_bank.memory import amendments
 from memory_bank.memory.retrieval.hits import SCHEMA_VERSION, Recalled
 from memory_bank.notes.note import Entity
 from memory_bank.search import boosts, snippets
+from memory_bank.search.document_changes import Progress
 from memory_bank.search.engine import Hit, SearchResult
 from memory_bank.search.hit_records import Reason
-from memory_bank.search.index.document_changes import Progress
-from memory_bank.search.index.index import View
+from memory_bank.search.index import View
 from memory_bank.search.manifest import document_rows, entries, filters
 from memory_bank.search.manifest.document_rows import PassageRow
 from memory_bank.search.manifest.entries import session_id_of

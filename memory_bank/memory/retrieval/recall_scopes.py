@@ -20,7 +20,7 @@ from memory_bank.base.errors import BadInput, MemoryBankError, SharedUnavailable
 from memory_bank.base.setting_sections import BANK, BOTH, SCOPES, SHARED, USER
 from memory_bank.memory.retrieval.hits import SCHEMA_VERSION, Recalled
 from memory_bank.memory.retrieval.recall_bank import keys_of, linked_or_found
-from memory_bank.search.index.document_changes import Progress
+from memory_bank.search.document_changes import Progress
 from memory_bank.search.query import parse
 from memory_bank.search.ranking import UNLIKELY
 from memory_bank.search.retrievers.base import Question

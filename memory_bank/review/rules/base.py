@@ -25,7 +25,7 @@ from memory_bank.git.file_commits import FileCommits
 from memory_bank.memory.rules_block import FILE
 from memory_bank.notes.characters import decode
 from memory_bank.notes.parsing import NoteText
-from memory_bank.search.index.index import View
+from memory_bank.search.index import View
 
 AGENTS = f"../{FILE}"
 """The path of AGENTS.md, beside the bank."""

@@ -14,7 +14,7 @@ from memory_bank.base.settings import Settings
 from memory_bank.notes import note
 from memory_bank.notes.passages import passages
 from memory_bank.search.engine import Engine
-from memory_bank.search.index.index import Index
+from memory_bank.search.index import Index
 from memory_bank.search.query import parse
 from memory_bank.search.retrievers.base import Scope
 

@@ -12,9 +12,9 @@ import pytest
 from memory_bank.base import operation
 from memory_bank.base.errors import Busy
 from memory_bank.frontends import declared
+from memory_bank.search.backfill import Backfill
 from memory_bank.search.embedders import minilm
-from memory_bank.search.index.backfill import Backfill
-from memory_bank.search.index.index import Index
+from memory_bank.search.index import Index
 
 from .conftest import Run, command, environment
 

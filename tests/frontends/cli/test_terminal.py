@@ -144,7 +144,7 @@ def test_a_bar_is_drawn_after_a_second_on_a_terminal_only(terminal: Run, real: R
         "    for done in range(1, 15):\n"
         "        time.sleep(0.1)\n"
         "        if progress: progress('embedding', done, 14)\n"
-        "    from memory_bank.search.index.document_changes import SyncReport\n"
+        "    from memory_bank.search.document_changes import SyncReport\n"
         "    return SyncReport()\n"
         "Bank.sync = sync\n"
         "sys.exit(run(['sync']))\n"

@@ -18,7 +18,7 @@ from mcp_types import (
 
 from memory_bank.bank.bank import open_bank
 from memory_bank.frontends.serving.shared_bank import tell
-from memory_bank.search.index.document_changes import SyncReport
+from memory_bank.search.document_changes import SyncReport
 from memory_bank.sessions.sessions import start_session
 from tests.frontends.mcp.answers import unquoted
 

@@ -112,7 +112,7 @@ def test_closing_stops_a_first_index_after_its_batch(
 ) -> None:
     for number in range(12):
         (folder / f"note-{number}.md").write_text(f"# Note {number}\n\nIt is about {number}.\n")
-    monkeypatch.setattr("memory_bank.search.index.index.BATCH", 2)
+    monkeypatch.setattr("memory_bank.search.index.BATCH", 2)
     indexed = threading.Event()
     go_on = Background._check_stop
 

@@ -12,8 +12,8 @@ from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.base import filenames
 from memory_bank.base.errors import EmbedderUnavailable, IndexDamaged, StorageFailed
 from memory_bank.memory.retrieval.recall import recall
+from memory_bank.search import backfill, index
 from memory_bank.search.embedders.hashing import Hashing
-from memory_bank.search.index import backfill, index
 from memory_bank.search.manifest import document_rows
 from memory_bank.search.manifest.manifest import PENDING
 from memory_bank.search.retrievers.keyword.keyword_index import KeywordIndex

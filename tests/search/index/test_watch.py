@@ -15,8 +15,8 @@ from memory_bank.memory.maintenance import watch as watch_of_maintenance
 from memory_bank.memory.retrieval.recall import recall
 from memory_bank.notes.roots import Watched
 from memory_bank.review.doctor import doctor
-from memory_bank.search.index import watch
-from memory_bank.search.index.watch import Watcher
+from memory_bank.search import watch
+from memory_bank.search.watch import Watcher
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="inotify is Linux's")
 
@@ -216,7 +216,7 @@ from memory_bank.bank.bank import open_bank
 from memory_bank.memory.edit import append
 from memory_bank.memory.retrieval.recall import recall
 from memory_bank.notes.roots import Watched
-from memory_bank.search.index.watch import Watcher
+from memory_bank.search.watch import Watcher
 from memory_bank import doctor
 with Watcher(lambda: [Watched(Path(sys.argv[1]))]) as watcher:
     print(watcher.polling)

@@ -15,7 +15,7 @@ from memory_bank.notes.characters import BREAK
 from memory_bank.notes.names import name_of
 from memory_bank.notes.note import Note, NoteLink
 from memory_bank.notes.schema import KNOWN_TYPES
-from memory_bank.search.index.index import View
+from memory_bank.search.index import View
 from memory_bank.search.manifest import document_rows
 
 MAX_CHOICES = 200

@@ -22,7 +22,7 @@ from memory_bank.notes.characters import BREAK
 from memory_bank.notes.link_targets import TargetNames, target_of
 from memory_bank.notes.links import WholeLink
 from memory_bank.notes.note import Meta, Note, NoteLink, NoteSection
-from memory_bank.search.index.index import View
+from memory_bank.search.index import View
 from memory_bank.search.manifest import link_rows
 from memory_bank.trust.stale_cache import NoteMarks, note_marks
 

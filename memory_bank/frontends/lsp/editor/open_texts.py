@@ -15,7 +15,7 @@ from memory_bank.notes import parsing
 from memory_bank.notes.characters import BREAK
 from memory_bank.notes.links import WholeLink, front_matter_links, locate_links
 from memory_bank.notes.note import Note, NoteLink, NoteSection
-from memory_bank.search.index.index import View
+from memory_bank.search.index import View
 from memory_bank.search.manifest import document_rows, entries
 
 MAX_FOUND = 200

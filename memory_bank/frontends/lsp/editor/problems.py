@@ -28,7 +28,7 @@ from memory_bank.review.rules.base import (
 )
 from memory_bank.review.rules.files import unparsed
 from memory_bank.review.rules.links import MOVED_CODE
-from memory_bank.search.index.index import View
+from memory_bank.search.index import View
 
 _LIVE = frozenset({"fault", "broken-link", "ambiguous-link"}).union(
     name for name, rule in rules().items() if rule.check_note

@@ -16,7 +16,7 @@ from memory_bank.notes import front_matter
 from memory_bank.notes.characters import decode
 from memory_bank.notes.names import name_of
 from memory_bank.notes.secrets import secrets
-from memory_bank.search.index.index import View
+from memory_bank.search.index import View
 from memory_bank.search.manifest import document_graph, document_rows, entries
 from memory_bank.search.manifest.document_rows import DocumentRow
 from memory_bank.trust import trust

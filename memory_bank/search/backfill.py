@@ -11,7 +11,7 @@ from itertools import islice
 from memory_bank.base.documents import Document, Source
 from memory_bank.base.errors import EmbedderUnavailable, IndexDamaged
 from memory_bank.base.repairs import INDEXING, Repaired
-from memory_bank.search.index.document_changes import Progress, SyncReport, silent
+from memory_bank.search.document_changes import Progress, SyncReport, silent
 from memory_bank.search.manifest import document_rows, writer
 from memory_bank.search.manifest.manifest import COMPLETE, Manifest, filled_key
 from memory_bank.search.retrievers.base import IndexedPassage, Retriever

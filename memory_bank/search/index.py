@@ -17,8 +17,8 @@ from memory_bank.base.locks import WAIT, locked
 from memory_bank.base.paths import Layout, private_folder
 from memory_bank.base.repairs import INDEXING, MANIFEST, OUTDATED, Repaired, unreported
 from memory_bank.base.settings import Settings
-from memory_bank.search.index.backfill import Backfill
-from memory_bank.search.index.document_changes import (
+from memory_bank.search.backfill import Backfill
+from memory_bank.search.document_changes import (
     NONE,
     DocumentChanges,
     Progress,

@@ -1,1 +1,0 @@
-"""Keep the index in step with the files."""
