@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from memory_bank.sessions.notes import note_format
+from memory_bank.sessions import note_format
 from memory_bank.sessions.records import Observation, Prompt, Session, Summary
 
 START = datetime(2026, 11, 1, 10, tzinfo=UTC)

@@ -129,7 +129,7 @@ def _redact_note(
 ) -> None:
     """Redact secrets in the note that the session has already, where nothing told them."""
     from memory_bank.bank.bank import open_bank  # start-up: few events have secrets
-    from memory_bank.sessions.notes.note_text import escaped, heading
+    from memory_bank.sessions.note_text import escaped, heading
 
     session = queue.session(session_id)
     path = session.path if session else ""

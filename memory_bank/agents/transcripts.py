@@ -27,7 +27,7 @@ from memory_bank.base.screen import FOUND, NOTHING, Call
 from memory_bank.git import repository
 from memory_bank.search import times
 from memory_bank.sessions.compress import compress
-from memory_bank.sessions.notes.note_text import one_line
+from memory_bank.sessions.note_text import one_line
 from memory_bank.sessions.queue import EventQueue
 from memory_bank.sessions.queue_rows import MESSAGE
 from memory_bank.sessions.records import GitState, Prompt, git_text

@@ -27,9 +27,9 @@ from memory_bank.notes.names import name_of
 from memory_bank.notes.schema import normalise_tags
 from memory_bank.search.index import View
 from memory_bank.search.manifest import document_rows
+from memory_bank.sessions import note_format, note_reading, session_edit
 from memory_bank.sessions.compress import compress_now
-from memory_bank.sessions.notes import note_format, note_reading, session_edit
-from memory_bank.sessions.notes.note_text import escaped, heading
+from memory_bank.sessions.note_text import escaped, heading
 from memory_bank.sessions.records import (
     PROMOTED_TO,
     SUMMARY_PREFIX,

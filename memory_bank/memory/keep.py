@@ -10,9 +10,9 @@ from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadInput
 from memory_bank.base.operation import Param, operation
 from memory_bank.base.screen import Call
+from memory_bank.sessions import session_edit
 from memory_bank.sessions.compress import compress_now
 from memory_bank.sessions.compression.sentences import DECIDED
-from memory_bank.sessions.notes import session_edit
 from memory_bank.sessions.records import PROMOTED_TO, Observation, Session
 from memory_bank.sessions.state import opened
 

@@ -17,8 +17,8 @@ from memory_bank.base.operation import Param, operation
 from memory_bank.git import repository
 from memory_bank.sessions import shown
 from memory_bank.sessions.answers import Compression
-from memory_bank.sessions.notes.note_format import FOLDER, settled_observation
-from memory_bank.sessions.notes.note_store import NoteStore
+from memory_bank.sessions.note_format import FOLDER, settled_observation
+from memory_bank.sessions.note_store import NoteStore
 from memory_bank.sessions.queue_rows import Event
 from memory_bank.sessions.records import Observation, Prompt, Session
 from memory_bank.sessions.state import git_state, opened, project_of, state_then

@@ -18,11 +18,10 @@ from memory_bank.base.text import estimate
 from memory_bank.search.index import View
 from memory_bank.search.manifest import document_graph, document_rows, entries, filters
 from memory_bank.search.manifest.filters import Condition
-from memory_bank.sessions import shown, told
+from memory_bank.sessions import note_format, note_reading, shown, told
 from memory_bank.sessions.answers import SCHEMA_VERSION, Injected
 from memory_bank.sessions.compress import compress_now
 from memory_bank.sessions.compression.sentences import covered
-from memory_bank.sessions.notes import note_format, note_reading
 from memory_bank.sessions.records import Observation, Session, check_type
 from memory_bank.sessions.start import about, cut, placed, sessions_of
 from memory_bank.sessions.state import last_moment, project_of

@@ -19,10 +19,10 @@ from memory_bank.search.manifest import document_rows
 from memory_bank.search.manifest.document_rows import DocumentRow
 from memory_bank.search.manifest.entries import session_id_of
 from memory_bank.search.manifest.tables import SessionCounts, session_counts
+from memory_bank.sessions import note_format
 from memory_bank.sessions.answers import SessionEntry, State
 from memory_bank.sessions.compress import compress_now
-from memory_bank.sessions.notes import note_format
-from memory_bank.sessions.notes.note_text import one_line
+from memory_bank.sessions.note_text import one_line
 from memory_bank.sessions.queue_rows import Outline
 from memory_bank.sessions.state import IDLE, IndexedNotes, opened
 

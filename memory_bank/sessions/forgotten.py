@@ -16,7 +16,7 @@ from memory_bank.search.manifest.entries import session_id_of
 from memory_bank.search.times import moment
 from memory_bank.sessions import forgotten_sessions, shown
 from memory_bank.sessions.answers import SCHEMA_VERSION, Pruned, Recovered
-from memory_bank.sessions.notes.note_format import FOLDER
+from memory_bank.sessions.note_format import FOLDER
 from memory_bank.sessions.queue import EventQueue
 from memory_bank.sessions.state import IndexedNotes, opened
 

@@ -19,7 +19,7 @@ from memory_bank.search.index import View
 from memory_bank.search.manifest import document_rows, entries
 from memory_bank.search.manifest.document_rows import DocumentRow
 from memory_bank.search.manifest.entries import OBSERVATION, WHOLE
-from memory_bank.sessions import shown, told
+from memory_bank.sessions import note_reading, shown, told
 from memory_bank.sessions.answers import (
     SCHEMA_VERSION,
     Details,
@@ -29,7 +29,6 @@ from memory_bank.sessions.answers import (
     SummaryShown,
 )
 from memory_bank.sessions.compress import compress_now
-from memory_bank.sessions.notes import note_reading
 from memory_bank.sessions.observation_rows import SUMMARY, RowPlace, Rows, heading_place, is_session
 from memory_bank.sessions.records import Observation, Session, Summary, check_observation_id
 from memory_bank.sessions.state import project_of

@@ -14,11 +14,10 @@ from memory_bank.base.text import estimate
 from memory_bank.search.index import View
 from memory_bank.search.manifest import document_rows
 from memory_bank.search.manifest.tables import links_of_sections
-from memory_bank.sessions import shown
+from memory_bank.sessions import note_format, shown
 from memory_bank.sessions.answers import SCHEMA_VERSION, SessionEntry, SessionRows, SessionShown
 from memory_bank.sessions.compress import compress_now
 from memory_bank.sessions.days import entries, known_sessions, named
-from memory_bank.sessions.notes import note_format
 from memory_bank.sessions.records import PROMOTED_TO, Observation, Prompt, Session, Summary
 from memory_bank.sessions.state import IndexedNotes, found, opened
 

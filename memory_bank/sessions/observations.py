@@ -40,7 +40,7 @@ from memory_bank.sessions.answers import (
     Workflow,
 )
 from memory_bank.sessions.compress import compress_now
-from memory_bank.sessions.notes.note_store import NoteStore
+from memory_bank.sessions.note_store import NoteStore
 from memory_bank.sessions.observation_rows import RowPlace, Rows, is_session, place_of
 from memory_bank.sessions.records import ObservationQuery, check_type
 from memory_bank.sessions.state import project_of, store_of

@@ -26,9 +26,9 @@ from memory_bank.sessions.answers import (
     StoredPrompt,
 )
 from memory_bank.sessions.compress import compress
-from memory_bank.sessions.notes.note_format import FOLDER, settled_observation, settled_summary
-from memory_bank.sessions.notes.note_store import NoteStore
-from memory_bank.sessions.notes.note_text import one_line
+from memory_bank.sessions.note_format import FOLDER, settled_observation, settled_summary
+from memory_bank.sessions.note_store import NoteStore
+from memory_bank.sessions.note_text import one_line
 from memory_bank.sessions.queue import SESSION_ENDED
 from memory_bank.sessions.queue_rows import Event
 from memory_bank.sessions.records import (

@@ -20,8 +20,8 @@ from memory_bank.search.manifest import document_graph, document_rows, filters
 from memory_bank.search.manifest.filters import Condition
 from memory_bank.search.manifest.manifest import Manifest
 from memory_bank.search.retrievers.base import Scope
+from memory_bank.sessions import note_reading
 from memory_bank.sessions.compression.sentences import DECIDED, covered
-from memory_bank.sessions.notes import note_reading
 from memory_bank.sessions.records import GitState, Observation, Session
 from memory_bank.sessions.state import as_left, git_state, opened, project_of
 from memory_bank.sessions.summaries import open_steps

@@ -21,9 +21,9 @@ from memory_bank.notes.names import name_of
 from memory_bank.search.manifest import document_rows, tables
 from memory_bank.search.manifest.document_rows import DocumentRow
 from memory_bank.search.manifest.entries import SESSION_ID, session_id_of
-from memory_bank.sessions.notes.note_reading import TYPE
-from memory_bank.sessions.notes.note_store import Find, NoteStore, checked_id
-from memory_bank.sessions.notes.note_text import one_line
+from memory_bank.sessions.note_reading import TYPE
+from memory_bank.sessions.note_store import Find, NoteStore, checked_id
+from memory_bank.sessions.note_text import one_line
 from memory_bank.sessions.queue import EventQueue
 from memory_bank.sessions.queue_rows import Outline
 from memory_bank.sessions.records import TITLE_LIMIT, GitState, Observation, Session

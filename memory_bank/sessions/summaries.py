@@ -15,8 +15,8 @@ from memory_bank.sessions.compression.sentences import (
     planned,
     step_of,
 )
-from memory_bank.sessions.notes.note_format import summary_id
-from memory_bank.sessions.notes.note_text import one_line
+from memory_bank.sessions.note_format import summary_id
+from memory_bank.sessions.note_text import one_line
 from memory_bank.sessions.records import SUMMARY_TEXTS, GitState, Observation, Session, Summary
 
 _MOST = 12

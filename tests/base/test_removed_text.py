@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory_bank.base.removed_text import RemovedText
-from memory_bank.sessions.notes.note_text import escaped, heading
+from memory_bank.sessions.note_text import escaped, heading
 
 WORDS = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"]), min_size=1)
 

@@ -8,7 +8,7 @@ import pytest
 
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadInput
-from memory_bank.sessions.notes.note_format import settled_observation, settled_summary
+from memory_bank.sessions.note_format import settled_observation, settled_summary
 from memory_bank.sessions.observations import session_store
 from memory_bank.sessions.queue_rows import Event
 from memory_bank.sessions.records import (

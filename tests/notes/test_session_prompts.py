@@ -11,7 +11,7 @@ from memory_bank.memory.remember import session_note
 from memory_bank.memory.retrieval.recall import recall
 from memory_bank.notes import parsing
 from memory_bank.notes.source import prompts_in
-from memory_bank.sessions.notes import note_format
+from memory_bank.sessions import note_format
 from memory_bank.sessions.observations import search_observations
 from memory_bank.sessions.records import Observation, Prompt, Session, Summary
 from memory_bank.sessions.sessions import start_session

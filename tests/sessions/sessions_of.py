@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import strategies as st
 
 from memory_bank.base.setting_sections import OBSERVATION_TYPES
-from memory_bank.sessions.notes.note_format import summary_id
+from memory_bank.sessions.note_format import summary_id
 from memory_bank.sessions.records import GitState, Observation, Prompt, Session, Summary
 from tests.properties import hostile
 

@@ -8,8 +8,8 @@ import pytest
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.base.errors import BadInput
 from memory_bank.base.text import estimate
+from memory_bank.sessions import note_format
 from memory_bank.sessions.context import inject_context
-from memory_bank.sessions.notes import note_format
 from memory_bank.sessions.observations import search_observations
 from memory_bank.sessions.records import GitState, Observation, Prompt, Session, Summary
 

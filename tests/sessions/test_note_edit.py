@@ -7,15 +7,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memory_bank.sessions.notes.note_format import render, settled, settled_observation
-from memory_bank.sessions.notes.note_reading import parse
-from memory_bank.sessions.notes.session_edit import (
+from memory_bank.sessions.note_format import render, settled, settled_observation
+from memory_bank.sessions.note_reading import parse
+from memory_bank.sessions.records import Observation, Prompt, Session, Summary
+from memory_bank.sessions.session_edit import (
     add_observations,
     add_prompts,
     set_state,
     set_summary,
 )
-from memory_bank.sessions.records import Observation, Prompt, Session, Summary
 from tests.sessions.sessions_of import OBSERVATION, SESSION, START, SUMMARY, observations, summaries
 
 PATH = "sessions/2026/11/22-retry-payments-7f3c2d10.md"

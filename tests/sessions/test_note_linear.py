@@ -5,8 +5,8 @@ import time
 import pytest
 
 from memory_bank.notes.characters import BREAK
-from memory_bank.sessions.notes import note_reading, note_text
-from memory_bank.sessions.notes.note_format import settled_observation
+from memory_bank.sessions import note_reading, note_text
+from memory_bank.sessions.note_format import settled_observation
 from tests.properties.hostile import TEXTS
 from tests.sessions.sessions_of import OBSERVATION
 

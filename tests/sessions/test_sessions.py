@@ -14,7 +14,7 @@ from memory_bank.base.locks import locked
 from memory_bank.sessions.compress import _FOLDER, compress
 from memory_bank.sessions.events import subscribe
 from memory_bank.sessions.listing import list_sessions, show_session
-from memory_bank.sessions.notes.note_format import settled
+from memory_bank.sessions.note_format import settled
 from memory_bank.sessions.queue_rows import Event
 from memory_bank.sessions.records import Observation, Session
 from memory_bank.sessions.sessions import (
@@ -246,7 +246,7 @@ def test_a_batch_that_was_cut_short_is_finished_once(
 
     with monkeypatch.context() as patched:
         name = "remove_pending" if step == "written" else "store_observations"
-        patched.setattr(f"memory_bank.sessions.notes.note_store.NoteStore.{name}", die)
+        patched.setattr(f"memory_bank.sessions.note_store.NoteStore.{name}", die)
         with pytest.raises(KeyboardInterrupt):
             compress(bank)
     with opened(bank) as store:

@@ -39,9 +39,8 @@ from memory_bank.search.index import View
 from memory_bank.search.manifest import document_rows, link_rows
 from memory_bank.search.manifest.entries import session_id_of
 from memory_bank.search.manifest.link_rows import incoming
-from memory_bank.sessions import forgotten_sessions
+from memory_bank.sessions import forgotten_sessions, note_reading, session_edit
 from memory_bank.sessions.compress import alone, observation_id
-from memory_bank.sessions.notes import note_reading, session_edit
 from memory_bank.sessions.records import OBSERVATION_ID, Session
 from memory_bank.sessions.state import IndexedNotes, opened
 

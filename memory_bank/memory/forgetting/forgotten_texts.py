@@ -17,7 +17,7 @@ from memory_bank.memory.forgetting.forget_report import REBUILT, RENAMED, REPLAC
 from memory_bank.memory.move_and_merge import rename
 from memory_bank.notes import removal, schema
 from memory_bank.notes.roots import SESSIONS, NoteRoot
-from memory_bank.sessions.notes.note_reading import OBSERVATION_KEYS, SUMMARY_KEYS
+from memory_bank.sessions.note_reading import OBSERVATION_KEYS, SUMMARY_KEYS
 from memory_bank.sessions.queue import EventQueue
 
 LEAST = 4

@@ -28,7 +28,7 @@ from memory_bank.search.notices import lacking_words, lifted, remarks, restricte
 from memory_bank.search.query import Query, parse
 from memory_bank.search.ranking import UNLIKELY
 from memory_bank.search.retrievers.base import Scope
-from memory_bank.sessions.notes import note_text
+from memory_bank.sessions import note_text
 from memory_bank.trust import trust, trust_filter
 from memory_bank.trust.authors import editors
 from memory_bank.trust.stale_cache import stale_hits

@@ -15,7 +15,7 @@ import pytest
 
 from memory_bank.bank.bank import open_bank
 from memory_bank.base.locks import locked
-from memory_bank.sessions.notes.note_reading import parse
+from memory_bank.sessions.note_reading import parse
 from memory_bank.sessions.queue import EventQueue
 from memory_bank.sessions.records import Session
 from tests.agents.hooks.conftest import Hook

@@ -7,9 +7,9 @@ from hypothesis import HealthCheck, given, settings
 
 from memory_bank.notes import parsing
 from memory_bank.notes.merging import conflicts
-from memory_bank.sessions.notes import note_text
-from memory_bank.sessions.notes.note_format import render, settled
-from memory_bank.sessions.notes.note_reading import parse
+from memory_bank.sessions import note_text
+from memory_bank.sessions.note_format import render, settled
+from memory_bank.sessions.note_reading import parse
 from memory_bank.sessions.records import Session
 from tests.sessions.sessions_of import LONG, OBSERVATION, SESSION, sessions
 

@@ -15,7 +15,7 @@ from memory_bank.base.setting_sections import OBSERVATION_TYPES
 from memory_bank.notes import parsing
 from memory_bank.notes.characters import BREAK
 from memory_bank.notes.note import Note, NoteSection
-from memory_bank.sessions.notes.note_text import one_line, paragraphs, unescaped
+from memory_bank.sessions.note_text import one_line, paragraphs, unescaped
 from memory_bank.sessions.records import (
     OBSERVATION_ID,
     SUMMARY_PREFIX,

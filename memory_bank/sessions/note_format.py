@@ -16,8 +16,8 @@ from blake3 import blake3
 from memory_bank.base.text import agent_name
 from memory_bank.notes import front_matter
 from memory_bank.notes.identity import note_id, slug
-from memory_bank.sessions.notes.note_reading import TYPE, words
-from memory_bank.sessions.notes.note_text import (
+from memory_bank.sessions.note_reading import TYPE, words
+from memory_bank.sessions.note_text import (
     escaped,
     heading,
     one_line,

@@ -11,9 +11,9 @@ from dataclasses import asdict, replace
 
 from memory_bank.base.errors import BadInput, NoteExists, NoteNotFound, SecretFound, UnreadableNote
 from memory_bank.notes.storage.store import Store
-from memory_bank.sessions.notes import note_format, note_reading, session_edit
-from memory_bank.sessions.notes.note_format import paths_of
-from memory_bank.sessions.notes.note_text import one_line
+from memory_bank.sessions import note_format, note_reading, session_edit
+from memory_bank.sessions.note_format import paths_of
+from memory_bank.sessions.note_text import one_line
 from memory_bank.sessions.queue import OBSERVATION_STORED, EventQueue
 from memory_bank.sessions.queue_rows import Event
 from memory_bank.sessions.records import (

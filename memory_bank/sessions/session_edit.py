@@ -9,8 +9,8 @@ from memory_bank.notes import front_matter
 from memory_bank.notes.blocks import last_break
 from memory_bank.notes.characters import BREAK
 from memory_bank.notes.note import Note
-from memory_bank.sessions.notes import note_reading
-from memory_bank.sessions.notes.note_format import (
+from memory_bank.sessions import note_reading
+from memory_bank.sessions.note_format import (
     field_line,
     keys_of,
     observation_block,
@@ -23,7 +23,7 @@ from memory_bank.sessions.notes.note_format import (
     summary_fields,
     summary_id,
 )
-from memory_bank.sessions.notes.note_reading import (
+from memory_bank.sessions.note_reading import (
     FIELD,
     SUMMARY_KEYS,
     NotePart,

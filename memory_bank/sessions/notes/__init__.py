@@ -1,1 +1,0 @@
-"""The note of a session: its format, reading and writing."""
