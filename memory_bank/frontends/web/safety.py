@@ -10,8 +10,8 @@ from memory_bank.frontends.http.connections import BODY, Bodies
 from memory_bank.frontends.http.endpoint import LIMITS, Hosts, RequestGuard, Token
 from memory_bank.frontends.web import access
 from memory_bank.frontends.web.error_pages import ErrorPages
-from memory_bank.frontends.web.export.folder import StaticFiles
 from memory_bank.frontends.web.site import Site
+from memory_bank.frontends.web.site_folder import StaticFiles
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "

@@ -22,8 +22,8 @@ from memory_bank.frontends.http.path_redaction import PathRedaction
 from memory_bank.frontends.serving.serving_background import Background
 from memory_bank.frontends.serving.shared_bank import SharedBank
 from memory_bank.frontends.web import access, templating
-from memory_bank.frontends.web.export.folder import StaticFiles
 from memory_bank.frontends.web.health import RuleRuns
+from memory_bank.frontends.web.site_folder import StaticFiles
 from memory_bank.git import repository
 from memory_bank.git.objects import Revision
 from memory_bank.memory import overview

@@ -11,9 +11,9 @@ import pytest
 
 from memory_bank.bank.bank import open_bank
 from memory_bank.base.errors import BadInput, MemoryBankError
-from memory_bank.frontends.web.export.exporting import exported
-from memory_bank.frontends.web.export.folder import LIST, SiteFolder
-from memory_bank.frontends.web.export.written_site import build
+from memory_bank.frontends.web.exporting import exported
+from memory_bank.frontends.web.site_folder import LIST, SiteFolder
+from memory_bank.frontends.web.written_site import build
 from tests.notes.storage.test_folders import swapping
 
 Git = Callable[..., str]

@@ -15,8 +15,8 @@ import pytest
 
 from memory_bank.bank.bank import open_bank
 from memory_bank.base.errors import BadInput
-from memory_bank.frontends.web.export.exporting import exported
-from memory_bank.frontends.web.export.written_site import Built, build, to_file
+from memory_bank.frontends.web.exporting import exported
+from memory_bank.frontends.web.written_site import Built, build, to_file
 from tests.conftest import run_git as git
 
 from .conftest import LOOKS, Look

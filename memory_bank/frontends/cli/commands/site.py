@@ -10,7 +10,7 @@ from memory_bank.base.rendering import count
 from memory_bank.base.screen import FINDINGS, FOUND, Call
 
 if TYPE_CHECKING:
-    from memory_bank.frontends.web.export.written_site import Built
+    from memory_bank.frontends.web.written_site import Built
 
 
 _OUTPUT = "memory-site"
@@ -45,8 +45,8 @@ def _build(
     rev: Annotated[str, Param("The commit, by default HEAD", metavar="REV")] = "HEAD",
 ) -> int:
     """Write the notes as a static site."""
-    from memory_bank.frontends.web.export import exporting
-    from memory_bank.frontends.web.export.written_site import build
+    from memory_bank.frontends.web import exporting
+    from memory_bank.frontends.web.written_site import build
 
     with call.open() as bank, exporting.exported(bank, rev) as export:
         done = build(export, Path(output), call.progress)

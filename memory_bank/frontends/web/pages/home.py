@@ -15,7 +15,7 @@ from memory_bank.bank.backlinks import linked_titles
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.note_files import SESSION
 from memory_bank.base.errors import MemoryBankError
-from memory_bank.frontends.web.export import exporting
+from memory_bank.frontends.web import exporting
 from memory_bank.frontends.web.site import Site
 from memory_bank.frontends.web.templating import day_name
 from memory_bank.memory import overview

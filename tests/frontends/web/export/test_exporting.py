@@ -8,7 +8,7 @@ import pytest
 
 from memory_bank.bank.bank import open_bank
 from memory_bank.base.errors import BadInput
-from memory_bank.frontends.web.export import exporting
+from memory_bank.frontends.web import exporting
 from memory_bank.memory import overview
 from tests.session_builder import observation, session, write
 

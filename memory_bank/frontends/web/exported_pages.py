@@ -21,7 +21,7 @@ from memory_bank.base.errors import NoRepository
 from memory_bank.base.rendering import document, visible
 from memory_bank.code.index.codebase import Codebase
 from memory_bank.frontends.serving.shared_bank import SharedBank
-from memory_bank.frontends.web.export.exporting import Export, Words
+from memory_bank.frontends.web.exporting import Export, Words
 from memory_bank.frontends.web.health import Checked, RuleRuns, check
 from memory_bank.frontends.web.site import Site
 from memory_bank.frontends.web.templating import quoted

@@ -17,11 +17,9 @@ import httpx2
 
 from memory_bank.base.errors import StorageFailed
 from memory_bank.frontends.http.endpoint import RequestGuard
+from memory_bank.frontends.web import exported_pages, exporting, site_folder
 from memory_bank.frontends.web.app import application
-from memory_bank.frontends.web.export import exporting, folder, pages
-from memory_bank.frontends.web.export.exporting import Export, NotExported
-from memory_bank.frontends.web.export.folder import SiteFolder
-from memory_bank.frontends.web.export.pages import (
+from memory_bank.frontends.web.exported_pages import (
     Addresses,
     ExportedSite,
     PageAnswer,
@@ -29,7 +27,9 @@ from memory_bank.frontends.web.export.pages import (
     get,
     next_page,
 )
+from memory_bank.frontends.web.exporting import Export, NotExported
 from memory_bank.frontends.web.safety import POLICY
+from memory_bank.frontends.web.site_folder import SiteFolder
 
 _TAG = re.compile(r"<[^>]*>")
 
@@ -82,7 +82,7 @@ def build(export: Export, folder: Path, progress: Progress | None = None) -> Bui
             text = to_file(text, address, file, asked.file_of)
         write(file, text.encode())
     words = exporting.words(export.bank)
-    write(pages.FILE, pages.script(words, asked.file_of).encode())
+    write(exported_pages.FILE, exported_pages.script(words, asked.file_of).encode())
     write(".nojekyll", b"")  # else a Pages site would leave files out
     for name, data in site.static.all():
         write(name, data)
@@ -129,7 +129,7 @@ class _SitePages:
 
     def file_of(self, address: str) -> str:
         """Return the file of an address; empty if the site does not have it."""
-        if address.startswith(f"{folder.PREFIX}/") or address == f"/{pages.FILE}":
+        if address.startswith(f"{site_folder.PREFIX}/") or address == f"/{exported_pages.FILE}":
             return address.removeprefix("/")
         return self._addresses.of(address)
 

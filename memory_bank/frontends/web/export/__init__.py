@@ -1,1 +1,0 @@
-"""The dashboard as a static site."""
