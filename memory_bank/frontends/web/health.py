@@ -15,7 +15,7 @@ from memory_bank.bank.findings import Finding
 from memory_bank.base.errors import BadInput, MemoryBankError, NoRepository, exhausted
 from memory_bank.frontends.serving.serving_background import Background
 from memory_bank.frontends.serving.shared_bank import SharedBank
-from memory_bank.frontends.web.graph.note_graph import NOTE, NoteGraph, whole_graph
+from memory_bank.frontends.web.note_graph import NOTE, NoteGraph, whole_graph
 from memory_bank.review import lint
 from memory_bank.review.rules.base import chosen, rules
 from memory_bank.trust import stale

@@ -13,9 +13,9 @@ from starlette.routing import Route
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadInput
 from memory_bank.base.rendering import visible
-from memory_bank.frontends.web.graph import note_graph, picture
-from memory_bank.frontends.web.graph.note_graph import NOTE, WantedGraph
-from memory_bank.frontends.web.graph.picture import Picture
+from memory_bank.frontends.web import note_graph, picture
+from memory_bank.frontends.web.note_graph import NOTE, WantedGraph
+from memory_bank.frontends.web.picture import Picture
 from memory_bank.frontends.web.site import Site, number_in
 from memory_bank.frontends.web.templating import note_url
 

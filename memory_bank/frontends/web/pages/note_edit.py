@@ -21,8 +21,8 @@ from memory_bank.base.errors import (
     UnreadableNote,
 )
 from memory_bank.frontends.web.error_pages import status_of
-from memory_bank.frontends.web.graph.note_graph import whole_graph
 from memory_bank.frontends.web.note_fields import NoteFields, fields_of, items, rewritten
+from memory_bank.frontends.web.note_graph import whole_graph
 from memory_bank.frontends.web.site import HINTS, Site
 from memory_bank.frontends.web.templating import url_of
 from memory_bank.memory import change, confirm, create, note_view, show

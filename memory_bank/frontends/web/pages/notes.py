@@ -16,7 +16,7 @@ from memory_bank.bank.bank import Bank
 from memory_bank.bank.note_files import SESSION
 from memory_bank.bank.open_index import NoteRow
 from memory_bank.base.errors import NoteNotFound
-from memory_bank.frontends.web.graph.note_graph import NOTE, whole_graph
+from memory_bank.frontends.web.note_graph import NOTE, whole_graph
 from memory_bank.frontends.web.note_html import namers_of, place_of, render
 from memory_bank.frontends.web.site import Site, number_in
 from memory_bank.frontends.web.templating import quoted, url_of

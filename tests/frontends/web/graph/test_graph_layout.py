@@ -7,9 +7,9 @@ import pytest
 
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import NoteNotFound
-from memory_bank.frontends.web.graph import picture
-from memory_bank.frontends.web.graph.layout import REST, clusters, positions
-from memory_bank.frontends.web.graph.note_graph import LINK, Edge, GraphPart, Node, WantedGraph
+from memory_bank.frontends.web import picture
+from memory_bank.frontends.web.layout import REST, clusters, positions
+from memory_bank.frontends.web.note_graph import LINK, Edge, GraphPart, Node, WantedGraph
 
 Points = tuple[tuple[float, float], ...]
 

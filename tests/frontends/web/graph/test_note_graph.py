@@ -4,8 +4,8 @@ import pytest
 
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.base.errors import BadInput, NoteNotFound
-from memory_bank.frontends.web.graph import note_graph
-from memory_bank.frontends.web.graph.note_graph import GraphPart, WantedGraph
+from memory_bank.frontends.web import note_graph
+from memory_bank.frontends.web.note_graph import GraphPart, WantedGraph
 
 
 @pytest.fixture

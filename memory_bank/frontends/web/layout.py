@@ -12,7 +12,7 @@ from functools import lru_cache
 from math import log
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from memory_bank.frontends.web.graph.note_graph import TAG_EDGE, GraphPart
+from memory_bank.frontends.web.note_graph import TAG_EDGE, GraphPart
 
 MOST = 16
 """Clusters with a name."""

@@ -9,9 +9,9 @@ from typing import NamedTuple
 from memory_bank.bank.backlinks import linked_titles
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import Hint, NoteNotFound
-from memory_bank.frontends.web.graph import layout, note_graph
-from memory_bank.frontends.web.graph.layout import Cluster
-from memory_bank.frontends.web.graph.note_graph import (
+from memory_bank.frontends.web import layout, note_graph
+from memory_bank.frontends.web.layout import Cluster
+from memory_bank.frontends.web.note_graph import (
     NOTE,
     TAG_EDGE,
     Edge,
