@@ -9,7 +9,7 @@ from starlette.testclient import TestClient
 from memory_bank.agents.clients import claude_code, codex
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadInput
-from memory_bank.frontends.http.endpoint import RequestGuard
+from memory_bank.frontends.serving.endpoint import RequestGuard
 from memory_bank.frontends.serving.shared_bank import SharedBank
 from memory_bank.frontends.web.app import application
 from memory_bank.frontends.web.site import Site

@@ -18,8 +18,10 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from memory_bank.frontends.http.connections import BODY, Bodies, Limits
-from memory_bank.frontends.http.endpoint import (
+from memory_bank.frontends.mcp.messages import InvalidMessage, message_of, refused, text_of
+from memory_bank.frontends.mcp.server import MemoryServer
+from memory_bank.frontends.serving.connections import BODY, Bodies, Limits
+from memory_bank.frontends.serving.endpoint import (
     LIMITS,
     Endpoint,
     Hosts,
@@ -28,9 +30,7 @@ from memory_bank.frontends.http.endpoint import (
     serve,
     token,
 )
-from memory_bank.frontends.http.path_redaction import PathRedaction
-from memory_bank.frontends.mcp.messages import InvalidMessage, message_of, refused, text_of
-from memory_bank.frontends.mcp.server import MemoryServer
+from memory_bank.frontends.serving.path_redaction import PathRedaction
 
 PATH = "/mcp"
 

@@ -33,7 +33,6 @@ from memory_bank.base.rendering import document, failure
 from memory_bank.base.text import Quotes, agent_name, clean, one_line
 from memory_bank.code.index.codebase import Codebase
 from memory_bank.frontends import declared
-from memory_bank.frontends.http.path_redaction import without_paths
 from memory_bank.frontends.mcp.arguments import (
     NOTICE,
     metadata,
@@ -42,6 +41,7 @@ from memory_bank.frontends.mcp.arguments import (
     taken,
 )
 from memory_bank.frontends.mcp.hints import hints, worded
+from memory_bank.frontends.serving.path_redaction import without_paths
 from memory_bank.frontends.serving.shared_bank import SharedBank, reporting_to, tell
 
 _WHO = ("agent", "source_agent")

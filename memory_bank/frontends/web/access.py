@@ -17,7 +17,7 @@ from urllib.parse import parse_qsl
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from memory_bank.frontends.http.endpoint import Token, same_secret
+from memory_bank.frontends.serving.endpoint import Token, same_secret
 
 TOKEN_FIELD = "token"  # noqa: S105  (the name of a field)
 

@@ -20,8 +20,8 @@ from starlette.middleware.gzip import GZipMiddleware
 from starlette.types import ASGIApp
 
 from memory_bank.base.errors import BadInput, MemoryBankError
-from memory_bank.frontends.http.connections import STOPPING
-from memory_bank.frontends.http.endpoint import (
+from memory_bank.frontends.serving.connections import STOPPING
+from memory_bank.frontends.serving.endpoint import (
     Endpoint,
     RequestGuard,
     Token,

@@ -6,8 +6,8 @@ from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from memory_bank.frontends.http.connections import BODY, Bodies
-from memory_bank.frontends.http.endpoint import LIMITS, Hosts, RequestGuard, Token
+from memory_bank.frontends.serving.connections import BODY, Bodies
+from memory_bank.frontends.serving.endpoint import LIMITS, Hosts, RequestGuard, Token
 from memory_bank.frontends.web import access
 from memory_bank.frontends.web.error_pages import ErrorPages
 from memory_bank.frontends.web.site import Site

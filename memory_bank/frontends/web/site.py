@@ -18,7 +18,7 @@ from memory_bank.base import plugins
 from memory_bank.base.errors import Hint, MemoryBankError
 from memory_bank.base.rendering import count
 from memory_bank.code.index.codebase import Codebase
-from memory_bank.frontends.http.path_redaction import PathRedaction
+from memory_bank.frontends.serving.path_redaction import PathRedaction
 from memory_bank.frontends.serving.serving_background import Background
 from memory_bank.frontends.serving.shared_bank import SharedBank
 from memory_bank.frontends.web import access, templating

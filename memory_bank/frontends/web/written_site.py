@@ -16,7 +16,7 @@ import anyio
 import httpx2
 
 from memory_bank.base.errors import StorageFailed
-from memory_bank.frontends.http.endpoint import RequestGuard
+from memory_bank.frontends.serving.endpoint import RequestGuard
 from memory_bank.frontends.web import exported_pages, exporting, site_folder
 from memory_bank.frontends.web.app import application
 from memory_bank.frontends.web.exported_pages import (

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from memory_bank.base.errors import BadInput, StorageFailed
-from memory_bank.frontends.http.endpoint import token
+from memory_bank.frontends.serving.endpoint import token
 
 
 def test_a_token_is_made_once_for_the_user_alone(private_folders: Path) -> None:

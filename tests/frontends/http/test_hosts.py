@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from memory_bank.base.errors import BadInput
-from memory_bank.frontends.http import endpoint
+from memory_bank.frontends.serving import endpoint
 from tests.frontends.mcp.over_http import Served, served
 
 HEAD = b"GET /elsewhere HTTP/1.1\r\n%sConnection: close\r\n\r\n"

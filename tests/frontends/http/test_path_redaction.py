@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank.frontends.http.path_redaction import PathRedaction
+from memory_bank.frontends.serving.path_redaction import PathRedaction
 from memory_bank.frontends.serving.shared_bank import SharedBank
 
 

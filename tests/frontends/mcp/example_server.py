@@ -25,8 +25,8 @@ from mcp_types import (
     TextResourceContents,
 )
 
-from memory_bank.frontends.http.endpoint import Endpoint
 from memory_bank.frontends.mcp.http_transport import serve_http
+from memory_bank.frontends.serving.endpoint import Endpoint
 from memory_bank.frontends.serving.shared_bank import SharedBank
 
 PIXEL = base64.b64decode(

@@ -19,7 +19,7 @@ from tests import forked
 
 _SERVE = """
 import sys
-from memory_bank.frontends.http.connections import Limits
+from memory_bank.frontends.serving.connections import Limits
 from memory_bank.frontends.mcp.http_transport import serve_http
 from memory_bank.frontends.mcp.server import MemoryServer
 from memory_bank.frontends.mcp.toolbox import DEFAULT

@@ -17,7 +17,7 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
 import memory_bank
-from memory_bank.frontends.http.connections import Limits
+from memory_bank.frontends.serving.connections import Limits
 from tests import forked
 
 HELLO = {

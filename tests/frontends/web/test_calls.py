@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from memory_bank.frontends.http.endpoint import RequestGuard
+from memory_bank.frontends.serving.endpoint import RequestGuard
 from memory_bank.frontends.serving.shared_bank import SharedBank
 from memory_bank.frontends.web.app import application
 from memory_bank.frontends.web.site import Site

@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 
 from memory_bank.base import errors
 from memory_bank.base.errors import Hint, MemoryBankError, NoteNotFound
-from memory_bank.frontends.http.endpoint import RequestGuard
+from memory_bank.frontends.serving.endpoint import RequestGuard
 from memory_bank.frontends.serving.shared_bank import SharedBank
 from memory_bank.frontends.web.app import application
 from memory_bank.frontends.web.error_pages import STATUS, status_of

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import httpx2
 import pytest
 
-from memory_bank.frontends.http.connections import Limits
+from memory_bank.frontends.serving.connections import Limits
 from memory_bank.frontends.web.safety import POLICY
 from tests import forked
 from tests.frontends.cli.conftest import environment

@@ -12,8 +12,8 @@ from memory_bank.base.operation import Param, operation, topic
 from memory_bank.base.screen import Call
 
 if TYPE_CHECKING:
-    from memory_bank.frontends.http.endpoint import Endpoint
     from memory_bank.frontends.mcp.toolbox import Cost
+    from memory_bank.frontends.serving.endpoint import Endpoint
 
 
 _Hosts = Annotated[

@@ -23,7 +23,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from memory_bank.base import paths
 from memory_bank.base.errors import BadInput, Hint, NoteExists, StorageFailed
-from memory_bank.frontends.http.connections import Limits, Server, protocol
+from memory_bank.frontends.serving.connections import Limits, Server, protocol
 from memory_bank.notes.storage import files
 
 _BYTES = 32
