@@ -14,7 +14,7 @@ from pathlib import Path
 from lsprotocol import types
 
 from memory_bank.code.index.codebase import open_codebase
-from memory_bank.frontends.lsp.editor.symbol_notes import parsed, places
+from memory_bank.frontends.lsp.symbol_notes import parsed, places
 from tests.frontends.lsp.client import Editor
 
 FILES = 40

@@ -25,8 +25,8 @@ from pygls.uris import from_fs_path, to_fs_path
 
 from memory_bank.bank.bank import Bank, note_path
 from memory_bank.base.filenames import NOTE_SUFFIXES
-from memory_bank.frontends.lsp.editor.open_texts import Texts, file_of
 from memory_bank.frontends.lsp.open_banks import OpenBank
+from memory_bank.frontends.lsp.open_texts import Texts, file_of
 
 SHOW_REFERENCES = "memoryBank.showReferences"
 """A command of the editor: it shows places."""

@@ -37,12 +37,12 @@ from memory_bank.base.text import clean, one_line
 from memory_bank.code import lookup
 from memory_bank.code.code_names import named_symbol
 from memory_bank.code.index.codebase import Codebase
+from memory_bank.frontends.lsp import destinations, open_texts, problems
 from memory_bank.frontends.lsp.buffers import Editor, FileRequest, positions
-from memory_bank.frontends.lsp.editor import destinations, open_texts, problems
-from memory_bank.frontends.lsp.editor.completion import Completion, choices
-from memory_bank.frontends.lsp.editor.destinations import LinkTarget, Preview
-from memory_bank.frontends.lsp.editor.open_texts import OutlineHeading, file_of, link_at
+from memory_bank.frontends.lsp.completion import Completion, choices
+from memory_bank.frontends.lsp.destinations import LinkTarget, Preview
 from memory_bank.frontends.lsp.open_banks import Codebases, OpenBank
+from memory_bank.frontends.lsp.open_texts import OutlineHeading, file_of, link_at
 from memory_bank.notes.links import WholeLink
 
 _SIGNS = re.compile(r"([\\`*_{}\[\]()<>#+!|~&$-])")

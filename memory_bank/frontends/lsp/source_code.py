@@ -25,7 +25,7 @@ from lsprotocol.types import (
 from memory_bank.bank.bank import Bank
 from memory_bank.base.text import one_line
 from memory_bank.code.records import CitingNote
-from memory_bank.frontends.lsp import navigation
+from memory_bank.frontends.lsp import navigation, symbol_notes
 from memory_bank.frontends.lsp.buffers import (
     ADD_NOTE,
     SHOW_REFERENCES,
@@ -34,10 +34,9 @@ from memory_bank.frontends.lsp.buffers import (
     Positions,
     positions,
 )
-from memory_bank.frontends.lsp.editor import symbol_notes
-from memory_bank.frontends.lsp.editor.open_texts import file_of
-from memory_bank.frontends.lsp.editor.symbol_notes import SymbolContext
 from memory_bank.frontends.lsp.open_banks import OpenBank
+from memory_bank.frontends.lsp.open_texts import file_of
+from memory_bank.frontends.lsp.symbol_notes import SymbolContext
 from memory_bank.frontends.serving.shared_bank import SharedCode
 
 _UNITS = ((1, 60, "m"), (60, 1440, "h"), (1440, 86_400, "d"), (43_200, 525_600, "mo"))

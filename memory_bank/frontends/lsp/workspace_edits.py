@@ -29,9 +29,9 @@ from lsprotocol.types import (
 
 from memory_bank.base.errors import BadInput
 from memory_bank.base.text import one_line
+from memory_bank.frontends.lsp import destinations, problems, rename
 from memory_bank.frontends.lsp.buffers import FileRequest, file_at
-from memory_bank.frontends.lsp.editor import destinations, problems, rename
-from memory_bank.frontends.lsp.editor.rename import OffsetEdit, Renaming
+from memory_bank.frontends.lsp.rename import OffsetEdit, Renaming
 
 _MAX_FIXES = 20
 

@@ -118,4 +118,4 @@ def test_front_ends_write_json_in_one_place() -> None:
         if isinstance(node.value, ast.Name) and node.value.id == "json"
     }
     # the answer of an editor's command, and the lists of tools that we wrote
-    assert callers == {"frontends/lsp/editor/completion.py", "frontends/mcp/toolbox.py"}
+    assert callers == {"frontends/lsp/completion.py", "frontends/mcp/toolbox.py"}

@@ -8,7 +8,7 @@ from lsprotocol import types
 from markdown_it import MarkdownIt
 
 from memory_bank.frontends.lsp import navigation
-from memory_bank.frontends.lsp.editor.destinations import Preview
+from memory_bank.frontends.lsp.destinations import Preview
 from memory_bank.notes.note import Meta
 from tests.frontends.lsp.client import Editor, position, uri
 from tests.frontends.lsp.conftest import NOTES

@@ -14,8 +14,8 @@ from memory_bank.code.coupled import Coupled
 from memory_bank.code.index.codebase import open_codebase
 from memory_bank.code.records import CitingNote
 from memory_bank.frontends.lsp.buffers import Clock
-from memory_bank.frontends.lsp.editor.symbol_notes import SymbolContext
 from memory_bank.frontends.lsp.source_code import ago, of_symbol
+from memory_bank.frontends.lsp.symbol_notes import SymbolContext
 from tests.frontends.lsp.client import Editor, position, uri
 from tests.shop import FILES
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from memory_bank.bank.bank import Bank
-from memory_bank.frontends.lsp.editor.open_texts import Texts
+from memory_bank.frontends.lsp.open_texts import Texts
 
 Make = Callable[..., Texts]
 

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import MemoryBankError
-from memory_bank.frontends.lsp.editor import completion, destinations, open_texts, problems, rename
-from memory_bank.frontends.lsp.editor.open_texts import Texts, link_at, links_of
-from memory_bank.frontends.lsp.editor.symbol_notes import around, parsed, places, word_at
+from memory_bank.frontends.lsp import completion, destinations, open_texts, problems, rename
+from memory_bank.frontends.lsp.open_texts import Texts, link_at, links_of
+from memory_bank.frontends.lsp.symbol_notes import around, parsed, places, word_at
 
 PARTS = st.sampled_from(
     [

@@ -1,6 +1,6 @@
 import pytest
 
-from memory_bank.frontends.lsp.editor.destinations import (
+from memory_bank.frontends.lsp.destinations import (
     MAX_LINES,
     CursorPart,
     LinkTarget,
@@ -12,7 +12,7 @@ from memory_bank.frontends.lsp.editor.destinations import (
     references,
     section_at,
 )
-from memory_bank.frontends.lsp.editor.open_texts import Texts, link_at
+from memory_bank.frontends.lsp.open_texts import Texts, link_at
 from memory_bank.notes import parsing
 from tests.frontends.lsp.editor.conftest import Make, cursor
 

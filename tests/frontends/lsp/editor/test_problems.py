@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from memory_bank.bank.bank import Bank
-from memory_bank.frontends.lsp.editor.destinations import written_goals
-from memory_bank.frontends.lsp.editor.open_texts import Texts
-from memory_bank.frontends.lsp.editor.problems import all_findings, fixes, problems
+from memory_bank.frontends.lsp.destinations import written_goals
+from memory_bank.frontends.lsp.open_texts import Texts
+from memory_bank.frontends.lsp.problems import all_findings, fixes, problems
 from memory_bank.review.doctor import doctor
 from tests.conftest import SHARED
 from tests.frontends.lsp.editor.conftest import Make

@@ -6,8 +6,8 @@ import pytest
 
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadInput, BadName, NoteExists, UnreadableNote
-from memory_bank.frontends.lsp.editor.open_texts import LastAnswer, Texts
-from memory_bank.frontends.lsp.editor.rename import (
+from memory_bank.frontends.lsp.open_texts import LastAnswer, Texts
+from memory_bank.frontends.lsp.rename import (
     Renaming,
     moved,
     moves_of,

@@ -1,6 +1,6 @@
 import pytest
 
-from memory_bank.frontends.lsp.editor.symbol_notes import around, parsed, places, word_at
+from memory_bank.frontends.lsp.symbol_notes import around, parsed, places, word_at
 from tests.frontends.lsp.editor.conftest import cursor
 
 PYTHON = '@charge\ndef charge(a):\n    """Charge."""\n\n\nclass Gate:\n    # send it\n    def send(self):\n        return 1\n'

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_bank.bank.bank import Bank, note_path
-from memory_bank.frontends.lsp.editor.open_texts import (
+from memory_bank.frontends.lsp.open_texts import (
     OutlineHeading,
     Texts,
     links_of,

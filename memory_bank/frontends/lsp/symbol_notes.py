@@ -20,7 +20,7 @@ from memory_bank.code.index.database import SymbolRow, last_part
 from memory_bank.code.parse import parsing
 from memory_bank.code.parse.parsed_file import ParsedFile, Symbol
 from memory_bank.code.records import CitingNote
-from memory_bank.frontends.lsp.editor.open_texts import LastAnswer
+from memory_bank.frontends.lsp.open_texts import LastAnswer
 from memory_bank.memory import create as actions
 from memory_bank.notes import front_matter
 from memory_bank.notes.characters import BREAK

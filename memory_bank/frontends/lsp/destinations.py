@@ -14,8 +14,8 @@ from memory_bank.bank import open_index
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadName
 from memory_bank.code.parse.parsed_file import Symbol
-from memory_bank.frontends.lsp.editor.open_texts import Texts, links_of
-from memory_bank.frontends.lsp.editor.symbol_notes import MAX_CHARACTERS, parsed
+from memory_bank.frontends.lsp.open_texts import Texts, links_of
+from memory_bank.frontends.lsp.symbol_notes import MAX_CHARACTERS, parsed
 from memory_bank.git import repository
 from memory_bank.notes import names, parsing
 from memory_bank.notes.characters import BREAK

@@ -12,13 +12,13 @@ from urllib.parse import quote
 
 from memory_bank.bank.bank import Bank, note_path
 from memory_bank.base.errors import BadInput, UnreadableNote
-from memory_bank.frontends.lsp.editor.destinations import (
+from memory_bank.frontends.lsp.destinations import (
     LinkTarget,
     section_at,
     sources,
     written_goals,
 )
-from memory_bank.frontends.lsp.editor.open_texts import Texts, file_of, link_at
+from memory_bank.frontends.lsp.open_texts import Texts, file_of, link_at
 from memory_bank.memory.move_and_merge import place_of, retarget
 from memory_bank.notes import names
 from memory_bank.notes.links import WholeLink, edits

@@ -10,8 +10,8 @@ from typing import NamedTuple
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.findings import Finding, Severity
 from memory_bank.base.errors import MemoryBankError, NoteNotFound, similar_names
-from memory_bank.frontends.lsp.editor.destinations import LinkTarget, written_goals
-from memory_bank.frontends.lsp.editor.open_texts import Texts
+from memory_bank.frontends.lsp.destinations import LinkTarget, written_goals
+from memory_bank.frontends.lsp.open_texts import Texts
 from memory_bank.notes.characters import BREAK
 from memory_bank.notes.links import WholeLink, edits
 from memory_bank.notes.merging.conflicts import UNRESOLVED

@@ -9,8 +9,8 @@ from typing import Literal, NamedTuple
 
 from memory_bank.bank.bank import Bank
 from memory_bank.code.index.codebase import Codebase
-from memory_bank.frontends.lsp.editor.destinations import leads_to, project_files, symbols
-from memory_bank.frontends.lsp.editor.open_texts import Texts
+from memory_bank.frontends.lsp.destinations import leads_to, project_files, symbols
+from memory_bank.frontends.lsp.open_texts import Texts
 from memory_bank.notes.characters import BREAK
 from memory_bank.notes.names import name_of
 from memory_bank.notes.note import Note, NoteLink
