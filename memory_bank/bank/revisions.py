@@ -10,10 +10,17 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from memory_bank.bank import copies, note_files, revision_files
+from memory_bank.bank import copies, note_files
 from memory_bank.bank.bank import Bank, Conditions
-from memory_bank.bank.copies import CopiedRoot, CopiedRoots, CopyLayout, PrivateLayout
-from memory_bank.bank.revision_files import WantedFiles, bank_files, project_names
+from memory_bank.bank.copies import (
+    CopiedRoot,
+    CopiedRoots,
+    CopyLayout,
+    PrivateLayout,
+    WantedFiles,
+    bank_files,
+    project_names,
+)
 from memory_bank.base import settings
 from memory_bank.base.errors import BadInput, BadSetting, StorageFailed
 from memory_bank.base.filenames import QUERIES, SETTINGS
@@ -89,7 +96,7 @@ def notes_at(bank: Bank, rev: str) -> dict[str, str]:
     """Return the object ids of the notes of a revision by their paths; raise as `bank_at`."""
     place = bank.layout.origin
     revision = revision_of(bank, rev)
-    own = revision_files.bank_files(tree_of(bank), place, revision)
+    own = copies.bank_files(tree_of(bank), place, revision)
     wanted, _ = _with_included(bank, revision, own, None)
     others = {f"{place.prefix}{name}" for name in (SETTINGS, QUERIES)}
     return {
@@ -106,13 +113,13 @@ def _with_included(
     tree, place = tree_of(bank), bank.layout.origin
     with _settings_file(tree, place, own) as folder:
         settings = _settings(bank, folder, otherwise)
-    more = revision_files.included_files(tree, place, revision, settings.memory.include)
+    more = copies.included_files(tree, place, revision, settings.memory.include)
     return WantedFiles({**more.blobs, **own.blobs}, {**more.refused, **own.refused}), settings
 
 
 def tree_of(bank: Bank) -> Path:
     """Return the work tree of a bank's repository; raise BadInput outside git."""
-    return revision_files.work_tree_of(bank.layout.origin)
+    return copies.work_tree_of(bank.layout.origin)
 
 
 def settings_at(place: Layout, rev: str) -> Settings:
@@ -120,8 +127,8 @@ def settings_at(place: Layout, rev: str) -> Settings:
 
     Raises BadInput if there is no such revision.
     """
-    tree = revision_files.work_tree_of(place)
-    wanted = revision_files.bank_files(tree, place, objects.revision_of(tree, rev))
+    tree = copies.work_tree_of(place)
+    wanted = copies.bank_files(tree, place, objects.revision_of(tree, rev))
     with _settings_file(tree, place, wanted) as folder:
         return settings.load(folder)
 
@@ -200,7 +207,7 @@ def _settings(bank: Bank, folder: Path, otherwise: Settings | None) -> Settings:
 
 
 def _no_notes(tree: Path, bank: Bank, revision: Revision) -> BadInput:
-    first = revision_files.first_commit(tree, bank.layout.origin)
+    first = copies.first_commit(tree, bank.layout.origin)
     hint = "its first commit is {first}" if first else "commit its notes"
     what = "is staged" if revision.staged else f"was in it at {revision.asked}"
     known = revision.staged or revision.commit.startswith(revision.asked)
@@ -225,7 +232,7 @@ def checked_out(bank: Bank, rev: str = "HEAD") -> Iterator[Bank]:
     are not embedded. Raises BadInput outside git, or if there is no such revision.
     """
     place = bank.layout.origin
-    tree = revision_files.work_tree_of(place)
+    tree = copies.work_tree_of(place)
     if not place.project.is_relative_to(tree):
         raise BadInput(f"{place.root} is not inside its repository", "put it below the work tree")
     revision = objects.revision_of(tree, rev)

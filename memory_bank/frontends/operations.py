@@ -72,7 +72,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "session compress": ("sessions.compress", "", "Compress the events that wait into observations"),
     "session end": ("sessions.sessions", "", "End a session with a summary"),
     "session import": ("agents.transcripts", "", "Make sessions of the transcripts of agents' programs"),
-    "session keep": ("memory.keep", "", "Offer the decisions of the last sessions as notes"),
+    "session keep": ("memory.confirm", "", "Offer the decisions of the last sessions as notes"),
     "session list": ("sessions.listing", "", "List the sessions, the last started first"),
     "session prune": ("sessions.forgotten", "", "Move the notes of old sessions to the trash"),
     "session recover": ("sessions.forgotten", "", "Bring back sessions after a rewrite of the first commit"),

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.revision_files import bank_files
+from memory_bank.bank.copies import bank_files
 from memory_bank.bank.revisions import bank_at, notes_at, revision_of, tree_of
 from memory_bank.base.errors import BadInput
 from memory_bank.base.filenames import QUERIES, SETTINGS

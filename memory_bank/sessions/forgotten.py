@@ -14,7 +14,7 @@ from memory_bank.base.errors import NoteNotFound, StorageFailed
 from memory_bank.base.operation import Param, operation
 from memory_bank.search.manifest.entries import session_id_of
 from memory_bank.search.times import moment
-from memory_bank.sessions import forgotten_sessions, shown
+from memory_bank.sessions import queue_rows, shown
 from memory_bank.sessions.answers import SCHEMA_VERSION, Pruned, Recovered
 from memory_bank.sessions.note_format import FOLDER
 from memory_bank.sessions.queue import EventQueue
@@ -59,8 +59,8 @@ def recover(bank: Bank) -> Recovered:
             before = bank.layout.state(one) / "notes"
             had = list(before.rglob("*.md"))
             try:
-                for session_id in forgotten_sessions.ids(before.parent):
-                    forgotten_sessions.add(queue.file.parent, session_id)
+                for session_id in queue_rows.forgotten(before.parent):
+                    queue_rows.add_forgotten(queue.file.parent, session_id)
                 queue.take_over(before.parent)
                 move_state(bank.layout, one, bank.id)
             except OSError as error:
@@ -70,7 +70,7 @@ def recover(bank: Bank) -> Recovered:
             left = [str(file) for file in had if file.exists()]
             notes += len(had) - len(left)
             kept += left
-        for session_id in forgotten_sessions.ids(queue.file.parent) if ids else ():
+        for session_id in queue_rows.forgotten(queue.file.parent) if ids else ():
             queue.remove_session(session_id)  # forgotten here, but not under the former id
         queue.close()
     if ids:

@@ -20,7 +20,7 @@ from memory_bank.base import sqlite
 from memory_bank.base.errors import BadInput, IndexDamaged, StorageFailed
 from memory_bank.base.removed_text import RemovedText
 from memory_bank.base.text import estimate
-from memory_bank.sessions import forgotten_sessions, queue_rows
+from memory_bank.sessions import queue_rows
 from memory_bank.sessions.queue_rows import (
     COLUMNS,
     EVENT,
@@ -483,7 +483,7 @@ class EventQueue(QueueFile):
 
     def forgotten(self, session_id: str) -> bool:
         """Tell whether a session was forgotten, so that nothing of it is stored again."""
-        return session_id in forgotten_sessions.ids(self.file.parent)
+        return session_id in queue_rows.forgotten(self.file.parent)
 
     def announce(self, kind: str, session_id: str, **payload: object) -> int:
         """Add to the news: `ObservationStored` or `SessionEnded`; return the number of the news.

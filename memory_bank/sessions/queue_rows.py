@@ -1,14 +1,17 @@
-"""The tables and rows of the queue of sessions: how they are written, and made records."""
+"""The tables and rows of the queue of sessions, and the list of those that were forgotten."""
 
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
+from pathlib import Path
 from sqlite3 import Connection
 from typing import Any, NamedTuple
 
+from memory_bank.base.errors import StorageFailed
 from memory_bank.base.text import estimate
 
 COUNTS = ("input_tokens", "output_tokens", "redactions")
@@ -368,3 +371,35 @@ COLUMNS = {
     " cwd, tokens, batch",
 }
 """The columns of the tables that another queue takes over; events get new ids there."""
+
+
+_FORGOTTEN = "forgotten-sessions"
+"""A file of ids, one on a line, so that it outlives a damaged queue; read at each event."""
+
+
+def forgotten(folder: Path) -> frozenset[str]:
+    """Return the ids of the forgotten sessions of a bank, by its private state."""
+    try:
+        with open(folder / _FORGOTTEN, encoding="utf-8") as file:  # noqa: PTH123  (start-up)
+            return frozenset(file.read().split("\n")) - {""}
+    except FileNotFoundError:
+        return frozenset()
+    except (OSError, UnicodeDecodeError) as error:
+        raise StorageFailed(
+            f"{folder / _FORGOTTEN} can't be read", "check the file: it has an id on each line"
+        ) from error
+
+
+def add_forgotten(folder: Path, session_id: str) -> None:
+    """Add a session, durably; raise StorageFailed."""
+    if session_id in forgotten(folder):
+        return
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        handle = os.open(folder / _FORGOTTEN, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        with open(handle, "ab") as file:  # noqa: PTH123
+            file.write(f"{session_id}\n".encode())
+            file.flush()
+            os.fsync(handle)
+    except OSError as error:
+        raise StorageFailed(f"{folder / _FORGOTTEN} can't be written: {error.strerror}") from error

@@ -14,7 +14,7 @@ from memory_bank.base.settings import Settings
 from memory_bank.shared import shown
 from memory_bank.shared.addresses import problem_of
 from memory_bank.shared.engines.base import Administration, IndexInfo, SharedEngine, open_engine
-from memory_bank.shared.records import AccessChange, MadeIndex, Migrated, SharedStatus
+from memory_bank.shared.shown import AccessChange, MadeIndex, Migrated, SharedStatus
 
 _To = Annotated[str, Param("The shared index [env: MEMORY_BANK_SHARED_URL]", metavar="URL")]
 

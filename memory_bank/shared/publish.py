@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Annotated
 
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.revision_files import work_tree_of
+from memory_bank.bank.copies import work_tree_of
 from memory_bank.bank.revisions import bank_at
 from memory_bank.base.errors import BadInput, Conflict, Hint
 from memory_bank.base.operation import Param, operation
@@ -24,7 +24,7 @@ from memory_bank.shared.engines.base import (
     open_engine,
 )
 from memory_bank.shared.export import Collected, collected, embedder_of
-from memory_bank.shared.records import ABSENT, DROPPED, PLANNED, PUBLISHED, UNCHANGED, Published
+from memory_bank.shared.shown import ABSENT, DROPPED, PLANNED, PUBLISHED, UNCHANGED, Published
 
 _TRIES = 10
 """Attempts while other publications of the same bank come first."""

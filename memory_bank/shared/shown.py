@@ -1,11 +1,82 @@
-"""Show what is published to a shared index, on a terminal."""
+"""What publishing answers, and how a terminal shows it."""
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from memory_bank.base.rendering import count, named
 from memory_bank.base.screen import FINDINGS, FOUND, NOTHING, Call
-from memory_bank.shared import records
-from memory_bank.shared.records import AccessChange, MadeIndex, Migrated, Published, SharedStatus
+from memory_bank.shared.engines.base import Head, RoleAccess
+from memory_bank.shared.export import UnpublishedNote
+
+PUBLISHED, UNCHANGED, PLANNED, DROPPED, ABSENT = (
+    "published", "unchanged", "planned", "dropped", "absent",
+)  # fmt: skip
+"""What became of a publication; `planned` by a dry run, `absent` if nothing was there to drop."""
+
+
+class SharedStatus(NamedTuple):
+    """A shared index, as far as the asking role may see it."""
+
+    place: str
+    """Without user and password."""
+    id: str
+    version: int
+    embedder: str
+    dimension: int
+    notes: int
+    passages: int
+    banks: tuple[Head, ...]
+    access: tuple[RoleAccess, ...]
+    """Who may do what; for its operator only."""
+
+
+class MadeIndex(NamedTuple):
+    """A shared index that was made, or was there."""
+
+    place: str
+    created: bool
+    embedder: str
+    dimension: int
+
+
+class Migrated(NamedTuple):
+    """The versions of the tables."""
+
+    place: str
+    before: int
+    after: int
+
+
+class AccessChange(NamedTuple):
+    """A change of who may do what."""
+
+    place: str
+    changed: bool
+    permissions: int
+    """Number of permissions or assignments that changed."""
+
+
+class Published(NamedTuple):
+    """What was published of a bank."""
+
+    state: str
+    repository: str
+    bank: str
+    """Its folder in the repository."""
+    commit: str
+    replaced: str
+    """The commit that was published before; empty if none was."""
+    notes: int
+    passages: int
+    changed_notes: tuple[str, ...]
+    removed_notes: tuple[str, ...]
+    sent_passages: int
+    removed_passages: int
+    refused: tuple[UnpublishedNote, ...]
+    """Notes that have a secret: they are not in the shared index."""
+    left_out_sessions: int
+    seconds: float
 
 
 def published(call: Call, done: Published) -> int:
@@ -13,17 +84,17 @@ def published(call: Call, done: Published) -> int:
     call.answer(done, lambda done: _published(call, done))
     if done.refused:
         return FINDINGS
-    return NOTHING if done.state == records.ABSENT else FOUND
+    return NOTHING if done.state == ABSENT else FOUND
 
 
 def _published(call: Call, done: Published) -> None:
     name = f"{done.repository} {done.bank}".rstrip()
     said = {
-        records.PUBLISHED: ("published", "good"),
-        records.UNCHANGED: ("already published", "dim"),
-        records.PLANNED: ("would change", "bold"),
-        records.DROPPED: ("dropped", "good"),
-        records.ABSENT: ("nothing is published", "dim"),
+        PUBLISHED: ("published", "good"),
+        UNCHANGED: ("already published", "dim"),
+        PLANNED: ("would change", "bold"),
+        DROPPED: ("dropped", "good"),
+        ABSENT: ("nothing is published", "dim"),
     }[done.state]
     commit = done.commit or done.replaced
     replaced = f", after {done.replaced[:12]}" if done.replaced not in {"", commit} else ""

@@ -7,7 +7,7 @@ import pytest
 
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.base.errors import BadInput
-from memory_bank.memory.keep import keep
+from memory_bank.memory.confirm import keep
 from memory_bank.sessions.sessions import end_session, store_observation
 
 

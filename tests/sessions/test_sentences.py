@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
-from memory_bank.sessions.compression import rules, sentences
+from memory_bank.sessions.compression import definitions, sentences
 from tests.growth import times_as_long
 
 ROWS = [
     (kind, row, pattern)
-    for file in rules.TABLES
-    for kind, found in rules.table(file).items()
+    for file in definitions.TABLES
+    for kind, found in definitions.table(file).items()
     if isinstance(found, list)
-    for row, pattern in rules.rows(kind)
+    for row, pattern in definitions.rows(kind)
 ]
 
 

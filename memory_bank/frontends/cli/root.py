@@ -1,12 +1,14 @@
-"""The root command: finds subcommands by file name and imports only the one that runs."""
+"""The root command: imports only the subcommand that runs; without one it shows the bank."""
 
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from memory_bank.base.errors import NoBank
+from memory_bank.base.rendering import count
 from memory_bank.base.version import __version__
 from memory_bank.frontends import declared
 from memory_bank.frontends.cli import overview
@@ -15,6 +17,9 @@ from memory_bank.frontends.cli.derived import DerivedCommand
 from memory_bank.frontends.cli.help import Group, Helped
 from memory_bank.frontends.cli.overview import PROGRAM
 from memory_bank.frontends.cli.shared_options import named_bank, shared_options
+
+if TYPE_CHECKING:
+    from memory_bank.bank.bank import Bank
 
 
 class RootGroup(Group):
@@ -33,11 +38,8 @@ class RootGroup(Group):
         formatter.write(overview.text(formatter.width, long=False))
 
     def _bare(self, ctx: click.Context) -> Any:  # noqa: ANN401  (an exit code)
-        if ctx.invoked_subcommand is None:
-            from memory_bank.frontends.cli import bank_state
-
-            if bank_state.show(named_bank(ctx), Console(sys.stdout)):
-                return 0
+        if ctx.invoked_subcommand is None and _show_bank(named_bank(ctx), Console(sys.stdout)):
+            return 0
         return super()._bare(ctx)
 
 
@@ -81,3 +83,63 @@ def root() -> RootGroup:
         help="Project memory as Markdown files in your own git repository.",
         params=[*shared_options(), version],
     )
+
+
+_SHOWN = 3
+
+_COMMANDS = (
+    ("Ask", f'{PROGRAM} recall "why is it like this?"'),
+    ("Write", f'{PROGRAM} remember "what was learned" --type fact'),
+    ("Read", f"{PROGRAM} serve web --open"),
+    ("Help", f"{PROGRAM} --help"),
+)
+
+
+def _show_bank(named: str | None, console: Console) -> bool:
+    """Print the state of a bank; False if there is none and no folder was named."""
+    from memory_bank.bank.bank import open_bank
+
+    try:
+        with open_bank(named) as bank:
+            _show(bank, console)
+    except NoBank:
+        if named:
+            raise
+        return False
+    return True
+
+
+def _show(bank: Bank, console: Console) -> None:
+    from memory_bank.memory import overview
+
+    found, counts = overview.home(bank), overview.stats(bank)
+    console.line(
+        (bank.layout.project.name, "bold"),
+        (f"  {count(found.notes, 'note')} in {bank.layout.root.name}", "dim"),
+    )
+    if found.lately.changes:
+        console.line("")
+        console.line(("Changed this week", "bold"))
+    for one in found.lately.changes[:_SHOWN]:
+        day = one.changed_at[:10]
+        room = max(console.columns - len(day) - 4, 10)
+        title = one.title if len(one.title) <= room else f"{one.title[: room - 1]}…"
+        console.line(f"  {title:<{room}}  ", (day, "dim"))
+    if found.lately.total > _SHOWN:
+        more = found.lately.total - _SHOWN
+        console.line((f"  {more:,} more: {PROGRAM} notes --since 7d", "dim"))
+    broken = [
+        count(number, word)
+        for number, word in (
+            (counts.broken_links, "broken link"),
+            (counts.unindexed, "file that is not indexed"),
+        )
+        if number
+    ]
+    if broken:
+        console.line("")
+        console.line(("Needs attention", "bold"))
+        console.line("  ! ", ", ".join(broken), (f"  {PROGRAM} doctor", "path"))
+    console.line("")
+    for name, command in _COMMANDS:
+        console.line((f"{name:<8}", "dim"), (command, "path"))

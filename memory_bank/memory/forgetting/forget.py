@@ -39,7 +39,7 @@ from memory_bank.search.index import View
 from memory_bank.search.manifest import document_rows, link_rows
 from memory_bank.search.manifest.entries import session_id_of
 from memory_bank.search.manifest.link_rows import incoming
-from memory_bank.sessions import forgotten_sessions, note_reading, session_edit
+from memory_bank.sessions import note_reading, queue_rows, session_edit
 from memory_bank.sessions.compress import alone, observation_id
 from memory_bank.sessions.records import OBSERVATION_ID, Session
 from memory_bank.sessions.state import IndexedNotes, opened
@@ -178,7 +178,7 @@ def _is_session(bank: Bank, name: str) -> bool:
         return False
     if bank.answer(lambda view: session_ids(view, name)):
         return True
-    if name in forgotten_sessions.ids(bank.layout.state(bank.id)):
+    if name in queue_rows.forgotten(bank.layout.state(bank.id)):
         return True
     with opened(bank) as store:
         if store.queue.session(name) is not None:
@@ -299,7 +299,7 @@ def forget_session(run: Removal, session_id: str) -> list[str]:
     Its id stays in a list, so that neither hooks nor an import store it again.
     """
     if not run.dry_run:
-        forgotten_sessions.add(run.state, session_id)
+        queue_rows.add_forgotten(run.state, session_id)
     with opened(run.bank) as store:
         queue = store.queue
         number = len(queue.pending(session_id)) + len(queue.prompts(session_id))

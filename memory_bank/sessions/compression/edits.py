@@ -10,8 +10,7 @@ from functools import cached_property
 from itertools import islice, takewhile
 from typing import Literal, cast
 
-from memory_bank.sessions.compression.definitions import DefinedName, FileKind, kind_of, names
-from memory_bank.sessions.compression.rules import rule
+from memory_bank.sessions.compression.definitions import DefinedName, FileKind, kind_of, names, rule
 
 Action = Literal["add", "update", "delete", "move"]
 

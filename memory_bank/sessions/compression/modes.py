@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from memory_bank.base.errors import MemoryBankError
 from memory_bank.base.setting_sections import CompressionSettings
-from memory_bank.sessions.compression import command, program, wording
+from memory_bank.sessions.compression import command, wording
 from memory_bank.sessions.compression.definitions import Paths
 from memory_bank.sessions.compression.sentences import telling
 from memory_bank.sessions.compression.texts import Compressed, cut, observation
@@ -45,7 +45,7 @@ def compress(
         question = command.question(events, prompts, settings.model, project)
         try:
             if settings.mode == "command":
-                answer = program.ask(settings.command, question)
+                answer = command.ask(settings.command, question)
             else:
                 answer = _asked(sample, command.client_prompt(question))
             return Compressed(command.observations(answer, events, project_root), settings.mode)

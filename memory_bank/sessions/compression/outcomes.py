@@ -7,9 +7,8 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from memory_bank.sessions.compression import rules, shell
-from memory_bank.sessions.compression.definitions import Paths
-from memory_bank.sessions.compression.rules import rule
+from memory_bank.sessions.compression import definitions, shell
+from memory_bank.sessions.compression.definitions import Paths, rule
 from memory_bank.sessions.compression.texts import cut
 from memory_bank.sessions.compression.tool_calls import ToolCall
 
@@ -47,7 +46,7 @@ class FirstError(NamedTuple):
 def tests(output: str) -> Tests:
     """Return how many tests failed and passed, added up over the runs of an output."""
     count = Counter[str]()
-    for _, pattern in rules.rows("count"):
+    for _, pattern in definitions.rows("count"):
         for found in pattern.finditer(output):
             for name, text in found.groupdict().items():
                 count[name] += int(text) if (text or "").isdigit() else bool(text)
@@ -93,7 +92,7 @@ def _judged(line: str) -> tuple[int, str, str]:
     """Return how much a line says about an error, its message and its place."""
     if len(line) < _LEAST_LINE or not rule("error_word").search(line):
         return 0, "", ""
-    for row, pattern in rules.rows("error"):
+    for row, pattern in definitions.rows("error"):
         if found := pattern.match(line):
             told = found.groupdict("")
             return row["score"], told.get("message", "").strip(), told.get("where", "")

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from memory_bank.base import plugins
-from memory_bank.sessions.compression import rules
-from memory_bank.sessions.compression.rules import pattern, rule
+from memory_bank.sessions.compression import definitions
+from memory_bank.sessions.compression.definitions import pattern, rule
 
 DECIDED, NEXT, COMMITTED = "decided: ", "next: ", "committed"
 """Starts of facts: a decision or rule, an open step, and that a commit has the changes."""
@@ -155,7 +155,7 @@ def _found(kind: str, text: str) -> list[str]:
 def words(text: str) -> frozenset[str]:
     """Return the starts of the words that tell what a sentence is about."""
     found = re.findall(r"[^\W\d_][\w-]{3,}|\w+_\w+", text.casefold())
-    common = rules.words("words", "common_in_steps")
+    common = definitions.words("words", "common_in_steps")
     return frozenset(word[:5] for word in found if word not in common)
 
 

@@ -10,9 +10,9 @@ from functools import partial
 from itertools import dropwhile, pairwise, takewhile
 from typing import NamedTuple
 
-from memory_bank.sessions.compression import rules
+from memory_bank.sessions.compression import definitions
+from memory_bank.sessions.compression.definitions import rule
 from memory_bank.sessions.compression.edits import FileChange
-from memory_bank.sessions.compression.rules import rule
 
 _TOKEN = re.compile(
     r"(?P<blank>[ \t]+|\\\n)|(?P<comment>(?<![^\s;&|(])\#[^\n]*)"
@@ -33,7 +33,7 @@ _ASSIGNED = re.compile(r"[A-Za-z_]\w{0,60}=")
 
 _MOST, _MOST_STEPS, _LONGEST = 60_000, 200, 400
 
-_programs = partial(rules.words, "programs")
+_programs = partial(definitions.words, "programs")
 
 
 @dataclass(slots=True)
@@ -70,7 +70,7 @@ class SimpleCommand:
     @property
     def arguments(self) -> list[str]:
         """Its words without assignments and wrappers such as `sudo`."""
-        words, wrappers = self.words, rules.table("programs.toml")["wrappers"]
+        words, wrappers = self.words, definitions.table("programs.toml")["wrappers"]
         while words:
             if _ASSIGNED.match(words[0]):
                 words = words[1:]
@@ -150,7 +150,7 @@ def _writes(step: SimpleCommand) -> Iterator[FileChange]:
         yield from _edited_in_place(step.operands)
         return
     files = [word for word in step.operands if _is_file(word)]
-    how = rules.lists("writers").get(step.program)
+    how = definitions.lists("writers").get(step.program)
     for path in files[:-1] if how in ("move", "copy") else files:
         match how:
             case "move":
@@ -309,7 +309,7 @@ def _selected(run: ProgramRun, rest: Sequence[SimpleCommand]) -> bool:
 
 
 def _run(step: SimpleCommand) -> ProgramRun:
-    words, starters = step.arguments, rules.table("programs.toml")["starters"]
+    words, starters = step.arguments, definitions.table("programs.toml")["starters"]
     while len(words) > 1 and (name := _name(words[0])) in starters:
         taken = starters[name].split()
         rest = [*dropwhile(lambda word: word in taken or _is_flag(word), words[1:])]  # noqa: B023

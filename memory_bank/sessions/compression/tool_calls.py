@@ -11,10 +11,9 @@ from functools import cached_property
 from typing import Any, Literal, cast
 
 from memory_bank.base.text import estimate
-from memory_bank.sessions.compression import edits, rules
-from memory_bank.sessions.compression.definitions import Paths
+from memory_bank.sessions.compression import definitions, edits
+from memory_bank.sessions.compression.definitions import Paths, rule
 from memory_bank.sessions.compression.edits import FileChange, between, of_patch
-from memory_bank.sessions.compression.rules import rule
 from memory_bank.sessions.queue_rows import MESSAGE, Event
 
 Kind = Literal["edit", "read", "search", "command", "plan", "agent", "fetch", "message", "other"]
@@ -117,7 +116,7 @@ def read(event: Event) -> ToolCall:
     if event.tool_name == MESSAGE:
         return ToolCall(event, "message", arguments, event.tool_output)
     name = event.tool_name.rpartition(".")[2]
-    found = rules.lists("tools").get(re.sub(r"[^a-z]", "", name.casefold()), "other")
+    found = definitions.lists("tools").get(re.sub(r"[^a-z]", "", name.casefold()), "other")
     kind = cast("Kind", found)
     if name.startswith(("mcp_", "MCP:", "mcp-")):
         kind = "other"
@@ -145,7 +144,7 @@ def _parsed(text: str) -> object:
 
 
 def _keys(name: str) -> Collection[str]:
-    return rules.words("keys", name)
+    return definitions.words("keys", name)
 
 
 def _first(values: Mapping[str, Any], keys: Collection[str]) -> str:

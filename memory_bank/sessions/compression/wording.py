@@ -8,10 +8,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from memory_bank.notes.characters import nfc
-from memory_bank.sessions.compression import outcomes, rules
-from memory_bank.sessions.compression.definitions import Paths
+from memory_bank.sessions.compression import definitions, outcomes
+from memory_bank.sessions.compression.definitions import Paths, rule
 from memory_bank.sessions.compression.edits import FileChange, merged, moved
-from memory_bank.sessions.compression.rules import rule
 from memory_bank.sessions.compression.sentences import (
     COMMITTED,
     DECIDED,
@@ -154,7 +153,7 @@ class _Wording:
         prefix = _PREFIX.match(subject)
         if self._decided or decided(self._work.commit):
             return "decision"
-        said = rules.lists("commit_types").get(prefix[1].casefold()) if prefix else None
+        said = definitions.lists("commit_types").get(prefix[1].casefold()) if prefix else None
         if said:
             return said
         words = [one for one in self._words if one.sort != "debug"]
@@ -342,7 +341,7 @@ class _Wording:
 def _parts_of(text: str) -> list[str]:
     """Return the words of a name that may name what something is about."""
     found = [part for letters in _LETTERS.findall(nfc(text)) for part in _parts(letters)]
-    common = rules.words("words", "common_in_names")
+    common = definitions.words("words", "common_in_names")
     return [
         word.casefold()
         for word in found

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from memory_bank.bank import copies
-from memory_bank.bank.revision_files import WantedFiles
+from memory_bank.bank.copies import WantedFiles
 from memory_bank.base.errors import StorageFailed
 from tests.conftest import run_git as git
 

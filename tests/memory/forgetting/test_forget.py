@@ -508,7 +508,7 @@ def test_after_a_kill_the_same_call_finishes(
 @pytest.mark.parametrize(
     ("kind", "module", "name"),
     [
-        ("session", "sessions.forgotten_sessions", "add"),
+        ("session", "sessions.queue_rows", "add_forgotten"),
         ("session", "notes.removal", "remove_file"),
         ("session", "memory.forgetting.forgotten_texts", "clean"),
         ("observation", "notes.removal", "change"),

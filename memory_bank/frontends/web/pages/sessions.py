@@ -14,7 +14,7 @@ from memory_bank.base.errors import MemoryBankError
 from memory_bank.frontends.web import error_pages
 from memory_bank.frontends.web.site import HINTS, Site, number_in
 from memory_bank.frontends.web.templating import quoted
-from memory_bank.memory import confirm, keep, overview
+from memory_bank.memory import confirm, overview
 from memory_bank.sessions import days, listing
 from memory_bank.sessions.days import SessionTimeline
 
@@ -48,7 +48,7 @@ def routes(site: Site) -> Sequence[Route]:
         totals = await site.ask(overview.overview)
         values = {"totals": totals, "found": found, "chosen": chosen, "unnamed": _UNNAMED}
         values |= _pages(found, chosen)
-        values["offers"] = () if any(chosen.values()) else (await site.ask(keep.keep)).offers
+        values["offers"] = () if any(chosen.values()) else (await site.ask(confirm.keep)).offers
         return await site.page(request, "sessions.html", values, title=TITLE)
 
     async def session(request: Request) -> Response:
@@ -82,7 +82,7 @@ def write_routes(site: Site) -> Sequence[Route]:
         form = request.state.form
         chosen = [form.get("of", "")]
         kept, refused = ([], chosen) if form.get("refuse") else (chosen, [])
-        done = await site.ask(keep.keep, kept, refuse=refused)
+        done = await site.ask(confirm.keep, kept, refuse=refused)
         where = f"/notes/{quoted(done.kept[0].removesuffix('.md'))}" if done.kept else PATH
         return RedirectResponse(where, 303)
 
