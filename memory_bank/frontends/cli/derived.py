@@ -3,24 +3,171 @@
 from __future__ import annotations
 
 import inspect
+import os
 import re
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from memory_bank.base.errors import BadInput
+from memory_bank.base.errors import BadInput, MemoryBankError
 from memory_bank.base.screen import FOUND
+from memory_bank.base.setting_sections import OBSERVATION_TYPES
 from memory_bank.frontends import declared
-from memory_bank.frontends.cli import shell_completion
 from memory_bank.frontends.cli.call import CommandCall
 from memory_bank.frontends.cli.help import Helped
-from memory_bank.frontends.cli.shared_options import named_bank, shared_options, wants_json
 from memory_bank.frontends.declared import Described, Option
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+    from memory_bank.bank.bank import Bank
     from memory_bank.base.operation import Operation
+
+_BANK, _JSON = "memory_bank.bank", "memory_bank.json"
+
+
+def shared_options() -> list[click.Option]:
+    """Return the options that the root and every command have."""
+    return [
+        click.Option(
+            ["--bank"],
+            metavar="DIR",
+            expose_value=False,
+            callback=_keep(_BANK),
+            shell_complete=_banks,
+            help="The bank, its project or its name [env: MEMORY_BANK]",
+        ),
+        click.Option(
+            ["--json"],
+            is_flag=True,
+            expose_value=False,
+            callback=_keep(_JSON),
+            help="Print one JSON document; errors too, on stderr",
+        ),
+    ]
+
+
+def _banks(_: click.Context, __: click.Parameter, start: str) -> list[CompletionItem]:
+    """Return the names of banks that start with a text, and let the shell add folders."""
+    from click.shell_completion import CompletionItem  # start-up
+
+    from memory_bank.base import paths
+
+    found: Sequence[str] = ()
+    with suppress(MemoryBankError):  # a shell can't show errors during completion
+        found = [one.name for one in paths.banks() if one.name.startswith(start)]
+    return [*map(CompletionItem, found), CompletionItem(start, type="dir")]
+
+
+def named_bank(ctx: click.Context) -> str | None:
+    """Return the folder given by `--bank`, before or after the command, or by MEMORY_BANK.
+
+    It may be given by the name of a bank. Raises BadSetting.
+    """
+    from memory_bank.base import paths
+
+    given = ctx.meta.get(_BANK) or os.environ.get("MEMORY_BANK") or None
+    return paths.path_of(given) if given else None
+
+
+def _keep(key: str) -> Callable[[click.Context, click.Parameter, object], None]:
+    def keep(ctx: click.Context, _: click.Parameter, value: object) -> None:
+        if value:
+            ctx.meta[key] = value
+
+    return keep
+
+
+def wants_json(ctx: click.Context) -> bool:
+    """Tell whether `--json` was given."""
+    return bool(ctx.meta.get(_JSON))
+
+
+_TYPES = (
+    "plan", "journal", "fact", "observation", "reflection",
+    "decision", "bugfix", "feature", "refactor", "discovery", "change", "session", "rule",
+)  # fmt: skip
+
+
+def _notes(ctx: click.Context, _: click.Parameter, start: str) -> list[str]:
+    """Return the note names that start with a text."""
+    from memory_bank.memory import show
+
+    return _known(ctx, start, show.known_names)
+
+
+def _trashed(ctx: click.Context, _: click.Parameter, start: str) -> list[str]:
+    """Return the names of deleted notes that start with a text."""
+    from memory_bank.memory import trash
+
+    return _known(ctx, start, trash.known_names)
+
+
+def _tags(ctx: click.Context, _: click.Parameter, start: str) -> list[str]:
+    """Return lists of tags, in which the last tag is completed."""
+    from memory_bank.memory import show
+
+    done, comma, last = start.rpartition(",")
+    return [f"{done}{comma}{tag}" for tag in _known(ctx, last, show.known_tags)]
+
+
+def _types(_: click.Context, __: click.Parameter, start: str) -> list[str]:
+    """Return the known types that start with a text."""
+    return _starting(_TYPES, start)
+
+
+def _observation_types(_: click.Context, __: click.Parameter, start: str) -> list[str]:
+    """Return lists of types of observations, in which the last type is completed."""
+    done, comma, last = start.rpartition(",")
+    return [f"{done}{comma}{kind}" for kind in _starting(OBSERVATION_TYPES, last)]
+
+
+def _observations(ctx: click.Context, _: click.Parameter, start: str) -> list[str]:
+    """Return the ids of the newest observations that start with a text."""
+    from memory_bank.sessions.observations import known_ids
+
+    return _known(ctx, start, known_ids)
+
+
+def _symbols(ctx: click.Context, _: click.Parameter, start: str) -> list[str]:
+    """Return the names of symbols that start with a text, from the table as it is."""
+    from memory_bank.code.index.codebase import open_codebase
+    from memory_bank.code.symbols import known_names
+
+    try:
+        with open_codebase(bank=named_bank(ctx)) as code:
+            return _starting(known_names(code, start), start)
+    except MemoryBankError:
+        return []
+
+
+_COMPLETIONS: Mapping[str, Callable[..., Sequence[str]]] = {
+    "notes": _notes,
+    "trashed": _trashed,
+    "tags": _tags,
+    "types": _types,
+    "observation_types": _observation_types,
+    "observations": _observations,
+    "symbols": _symbols,
+}
+"""What completes the values of parameters, as these name it."""
+
+
+def _known(ctx: click.Context, start: str, names: Callable[[Bank], Iterable[str]]) -> list[str]:
+    from memory_bank.bank.bank import open_bank
+
+    try:
+        with open_bank(named_bank(ctx)) as bank:
+            return _starting(names(bank), start)
+    except MemoryBankError:
+        return []  # a shell can't show errors during completion
+
+
+def _starting(words: Iterable[str], start: str) -> list[str]:
+    return [word for word in words if word.startswith(start) and word.isprintable()]
+
 
 _SECRET = "allow_secret"  # noqa: S105  (the name of an option)
 
@@ -163,8 +310,7 @@ def _reading(one: Option) -> Callable[[click.Context, click.Parameter, Any], Any
 
 def _completing(complete: str | Callable[[str], Sequence[str]]) -> Callable[..., Sequence[str]]:
     if isinstance(complete, str):
-        found: Callable[..., Sequence[str]] = getattr(shell_completion, complete)
-        return found
+        return _COMPLETIONS[complete]
     return lambda _, __, start: complete(start)
 
 

@@ -13,10 +13,9 @@ from memory_bank.base.version import __version__
 from memory_bank.frontends import declared
 from memory_bank.frontends.cli import overview
 from memory_bank.frontends.cli.console import Console
-from memory_bank.frontends.cli.derived import DerivedCommand
+from memory_bank.frontends.cli.derived import DerivedCommand, named_bank, shared_options
 from memory_bank.frontends.cli.help import Group, Helped
 from memory_bank.frontends.cli.overview import PROGRAM
-from memory_bank.frontends.cli.shared_options import named_bank, shared_options
 
 if TYPE_CHECKING:
     from memory_bank.bank.bank import Bank

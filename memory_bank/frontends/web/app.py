@@ -8,21 +8,29 @@ import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from html import escape
+from http import HTTPStatus
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from urllib.parse import quote
 
 from anyio import to_thread
+from markupsafe import Markup
 from starlette.applications import Starlette
+from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
-from starlette.types import ASGIApp
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from memory_bank.base import errors
 from memory_bank.base.errors import BadInput, MemoryBankError
-from memory_bank.frontends.serving.connections import STOPPING
+from memory_bank.frontends.serving.connections import BODY, STOPPING, Bodies
 from memory_bank.frontends.serving.endpoint import (
+    LIMITS,
     Endpoint,
+    Hosts,
     RequestGuard,
     Token,
     new_token,
@@ -30,9 +38,208 @@ from memory_bank.frontends.serving.endpoint import (
     token,
 )
 from memory_bank.frontends.web import access
-from memory_bank.frontends.web.error_pages import ErrorPages
-from memory_bank.frontends.web.safety import guarded
-from memory_bank.frontends.web.site import Site
+from memory_bank.frontends.web.site import HINTS, Site
+from memory_bank.frontends.web.site_folder import StaticFiles
+from memory_bank.frontends.web.templating import note_url
+
+STATUS: dict[type[Exception], int] = {
+    errors.BadInput: 400,
+    errors.SecretFound: 422,
+    errors.NoBank: 404,
+    errors.NoRepository: 404,
+    errors.FileNotFound: 404,
+    errors.SymbolNotFound: 404,
+    errors.NoteNotFound: 404,
+    errors.NoteExists: 409,
+    errors.Conflict: 409,
+    errors.UnreadableNote: 422,
+    errors.NoteReadOnly: 403,
+    errors.StorageFailed: 507,
+    errors.Busy: 503,
+    errors.IndexDamaged: 500,
+    errors.EmbedderUnavailable: 503,
+    errors.SharedUnavailable: 503,
+    errors.PluginFailed: 500,
+    errors.Exhausted: 503,
+}
+"""The status of each class of errors; a subclass has that of its nearest base."""
+
+_NEXT = {
+    404: "go to the start page, or search",
+    405: "go back, and use the links and buttons of the page",
+}
+
+_SIGN = "\0"
+"""Stands around names in a hint until they are links; no name has it."""
+
+_FAULT = "The server made a mistake, which is logged where it was started"
+
+
+def status_of(error: MemoryBankError) -> int:
+    """Return the HTTP status of an error."""
+    return next((STATUS[kind] for kind in type(error).__mro__ if kind in STATUS), 500)
+
+
+def _between(names: str) -> str:
+    return f"{_SIGN}{names}{_SIGN}"
+
+
+def _with_links(hint: str) -> Markup:
+    """Return a hint in which the names of notes, between signs, lead to their pages."""
+    said = Markup()
+    for number, part in enumerate(hint.split(_SIGN)):
+        link = Markup('<a class="link" href="{}">{}</a>')
+        links = [link.format(note_url(name), name) for name in part.split(", ")]
+        said += Markup(", ").join(links) if number % 2 else part
+    return said
+
+
+class ErrorPages:
+    """Turns errors into responses."""
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+
+    async def refusal(self, request: Request, status: int, what: str, hint: str) -> Response:
+        """Return the page of an error."""
+        phrase = HTTPStatus(status).phrase
+        values = {"what": what, "where": request.url.path, "next": hint, "status": status}
+        return await self._site.page(request, "error.html", values, title=phrase, status=status)
+
+    async def locked(self, request: Request) -> Response:
+        """Return the page for those who have no token; it says nothing of the bank."""
+        response = await self._site.bare_page("locked.html", status=HTTPStatus.FORBIDDEN)
+        if access.may_be_known(request):
+            response.headers["Refresh"] = "0"
+        return response
+
+    async def known(self, request: Request, error: Exception) -> Response:
+        """Return the page of an error of the bank."""
+        assert isinstance(error, MemoryBankError)  # noqa: S101
+        hide = self._site.hide
+        what, hint = hide(error.message), hide(error.hint_in(HINTS, _between))
+        shown = _with_links(hint) if isinstance(error, errors.NoteNotFound) else hint
+        return await self.refusal(request, status_of(error), what, shown.replace(_SIGN, ""))
+
+    async def http(self, request: Request, error: Exception) -> Response:
+        """Return the page of an address or a method that does not exist."""
+        assert isinstance(error, HTTPException)  # noqa: S101
+        what = (
+            "There is no such page" if error.status_code == HTTPStatus.NOT_FOUND else error.detail
+        )
+        hint = _NEXT.get(error.status_code, "")
+        response = await self.refusal(request, error.status_code, what, hint)
+        response.headers.update(error.headers or {})
+        return response
+
+    async def exhausted(self, _: Request, error: Exception) -> Response:
+        """Return a text if memory or threads ran out, since a page needs some; else raise."""
+        plain = errors.exhausted(error)
+        if plain is None:
+            raise error
+        return PlainTextResponse(f"{plain.message}\n{plain.hint}\n", status_of(plain))
+
+    async def unknown(self, request: Request, _: Exception) -> Response:
+        """Return the page of a fault of ours, which the server logs."""
+        return await self.refusal(request, 500, _FAULT, "try again; if it stays, report it")
+
+
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "font-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    # not `no-referrer`: then browsers send forms with the origin `null`, which is refused
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+}
+
+_READS = frozenset({"GET", "HEAD"})
+
+
+def guarded(app: ASGIApp, guard: RequestGuard, pages: ErrorPages, site: Site) -> ASGIApp:
+    """Return an application behind all of its guards."""
+    inner: ASGIApp = Forms(app, pages, secret=site.secret, write=site.write)
+    inner = Bodies(inner, LIMITS.body_bytes)
+    if guard.token:
+        inner = Entrance(inner, pages, guard.token, site.static)
+    return Headers(Hosts(inner, guard.names))
+
+
+class Headers:
+    """A middleware that adds the headers of safety to every response; pages are not cached."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, and add headers to the response."""
+
+        async def sending(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                headers.update(HEADERS)
+                headers.setdefault("Cache-Control", "no-store")
+            await send(message)
+
+        await self._app(scope, receive, sending)
+
+
+class Entrance:
+    """A middleware that asks for the token, but for the files that belong to the package."""
+
+    def __init__(self, app: ASGIApp, pages: ErrorPages, token: Token, static: StaticFiles) -> None:
+        self._app, self._pages, self._token, self._static = app, pages, token, static
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or refuse it with 403."""
+        answer: ASGIApp = self._app
+        if scope["type"] == "http":
+            request = Request(scope)
+            public = self._static.has(request.url.path)
+            if found := access.entered(request, self._token):
+                answer = found
+            elif not public and not access.may_enter(request, self._token.value):
+                answer = await self._pages.locked(request)
+        await answer(scope, receive, send)
+
+
+class Forms:
+    """A middleware that refuses what would write: all of it, unless the dashboard writes.
+
+    Then it must have a token of a form. The fields are in `request.state.form`.
+    """
+
+    def __init__(self, app: ASGIApp, pages: ErrorPages, *, secret: bytes, write: bool) -> None:
+        self._app, self._pages = app, pages
+        self._secret, self._write = secret, write
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or refuse it with 405 or 403."""
+        if scope["type"] != "http" or scope["method"] in _READS:
+            await self._app(scope, receive, send)
+            return
+        request = Request(scope)
+        if not self._write:
+            hint = "start it with --write to change notes here"
+            refusal = await self._pages.refusal(request, 405, "This dashboard only reads", hint)
+            refusal.headers["Allow"] = ", ".join(sorted(_READS))
+            await refusal(scope, receive, send)
+            return
+        form = access.form_of(scope[BODY], request.headers.get("content-type", ""))
+        if not access.is_ours(request, form, self._secret):
+            hint = "load the page again, then repeat; the dashboard may have been started anew"
+            refusal = await self._pages.refusal(
+                request, 403, "The form is not from this dashboard", hint
+            )
+            await refusal(scope, receive, send)
+            return
+        request.state.form = form
+        await self._app(scope, receive, send)
 
 
 def application(site: Site, guard: RequestGuard) -> ASGIApp:

@@ -18,7 +18,7 @@ import httpx2
 from memory_bank.base.errors import StorageFailed
 from memory_bank.frontends.serving.endpoint import RequestGuard
 from memory_bank.frontends.web import exported_pages, exporting, site_folder
-from memory_bank.frontends.web.app import application
+from memory_bank.frontends.web.app import POLICY, application
 from memory_bank.frontends.web.exported_pages import (
     Addresses,
     ExportedSite,
@@ -28,7 +28,6 @@ from memory_bank.frontends.web.exported_pages import (
     next_page,
 )
 from memory_bank.frontends.web.exporting import Export, NotExported
-from memory_bank.frontends.web.safety import POLICY
 from memory_bank.frontends.web.site_folder import SiteFolder
 
 _TAG = re.compile(r"<[^>]*>")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank.frontends.cli.commands.completion import Typed, quoted, typed
+from memory_bank.frontends.cli.completion import Typed, quoted, typed
 
 from .conftest import Run, environment
 

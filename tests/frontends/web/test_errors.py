@@ -12,8 +12,7 @@ from memory_bank.base import errors
 from memory_bank.base.errors import Hint, MemoryBankError, NoteNotFound
 from memory_bank.frontends.serving.endpoint import RequestGuard
 from memory_bank.frontends.serving.shared_bank import SharedBank
-from memory_bank.frontends.web.app import application
-from memory_bank.frontends.web.error_pages import STATUS, status_of
+from memory_bank.frontends.web.app import STATUS, application, status_of
 from memory_bank.frontends.web.site import Site
 
 KINDS = [

@@ -9,7 +9,7 @@ import httpx2
 import pytest
 
 from memory_bank.frontends.serving.connections import Limits
-from memory_bank.frontends.web.safety import POLICY
+from memory_bank.frontends.web.app import POLICY
 from tests import forked
 from tests.frontends.cli.conftest import environment
 

@@ -20,7 +20,7 @@ from memory_bank.base.errors import (
     NoteNotFound,
     UnreadableNote,
 )
-from memory_bank.frontends.web.error_pages import status_of
+from memory_bank.frontends.web.app import status_of
 from memory_bank.frontends.web.note_fields import NoteFields, fields_of, items, rewritten
 from memory_bank.frontends.web.note_graph import whole_graph
 from memory_bank.frontends.web.site import HINTS, Site

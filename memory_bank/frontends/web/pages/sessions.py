@@ -11,7 +11,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from memory_bank.base.errors import MemoryBankError
-from memory_bank.frontends.web import error_pages
+from memory_bank.frontends.web import app
 from memory_bank.frontends.web.site import HINTS, Site, number_in
 from memory_bank.frontends.web.templating import quoted
 from memory_bank.memory import confirm, overview
@@ -73,7 +73,7 @@ def write_routes(site: Site) -> Sequence[Route]:
         except MemoryBankError as error:
             said = {"of": wanted, "what": site.hide(error.message)}
             said["next"] = site.hide(error.hint_in(HINTS))
-            refused = {"said": {**form, **said}, "status": error_pages.status_of(error)}
+            refused = {"said": {**form, **said}, "status": app.status_of(error)}
             return await _session_page(site, request, refused)
         where = f"{PATH}/{quoted(request.path_params['name'])}?{urlencode({'at': wanted})}"
         return RedirectResponse(f"{where}#{quoted(wanted)}", 303)

@@ -1,0 +1,191 @@
+"""The commands that no room has: of other programs, of the site, and `watch`.
+
+`__main__` answers `hook` and `merge-driver` without this module, which is for their help.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Annotated
+
+from memory_bank.base.operation import Param, operation, topic
+from memory_bank.base.rendering import count
+from memory_bank.base.screen import FINDINGS, FOUND, Call
+from memory_bank.frontends import merge_driver
+
+if TYPE_CHECKING:
+    from memory_bank.frontends.web.written_site import Built
+
+
+@operation(
+    "hook",
+    why="""
+    Programs such as Claude Code start it for each event of a session, with the event as JSON on
+    stdin. It stores prompts and the use of tools in this
+    machine's private state, without secrets and without what stands in <private>…</private>, and
+    adds what the project's memory knows to the start of a session and to a prompt.
+
+    Exits with 0 whatever happens, so that it never stops an agent: `memory-bank doctor` says what
+    failed. Without a bank, or where the settings memory.enabled or sessions.capture are false, it
+    does nothing.
+    """,
+    examples=(("memory-bank hook claude-code Stop < event.json", "answer one event"),),
+    group="Agents",
+)
+def hook(
+    call: Call,  # noqa: ARG001  (a hook prints for itself)
+    *,
+    client: Annotated[str, Param(argument=True)],
+    event: Annotated[str, Param(argument=True)] = "",
+) -> int:
+    """Answer one event of an agent's program."""
+    from memory_bank.agents.hook import run  # start-up: help loads each command
+
+    return run([client, event])
+
+
+@operation(
+    "merge-driver",
+    why="""
+    git runs this for each note that two branches changed, once `memory-bank git install` has
+    named it as their merge driver. It merges BASE, OURS and THEIRS into OURS: front matter by
+    key, tags and references as sets, the text by sections; of two texts at the same place, both
+    are kept. PATH is the note's path, for messages. The exit code is 1 if conflicts are left.
+
+    A file that can't be read as a note is merged as `git merge-file` does.
+    """,
+    examples=(("memory-bank git install", "let git run it"),),
+    group="Review",
+)
+def merge(
+    call: Call,
+    *,
+    marker_size: Annotated[str, Param("Length of conflict markers [7]", metavar="N")] = "",
+    ours: Annotated[str, Param("Our side in conflict markers", metavar="NAME")] = "",
+    theirs: Annotated[str, Param("Their side in conflict markers", metavar="NAME")] = "",
+    files: Annotated[tuple[str, ...], Param(argument=True, metavar="BASE OURS THEIRS [PATH]")],
+) -> int:
+    """Merge a note that two branches changed; git runs it."""
+    del call
+    options = [f"--marker-size={marker_size}", f"--ours={ours}", f"--theirs={theirs}"]
+    return merge_driver.run([*options, "--", *files])
+
+
+@operation(
+    "watch",
+    why="""
+    Indexes every change of a note at once, until Ctrl-C, and prints a line for each batch. It is
+    not required, since each query looks for changes itself; but queries of a large bank become
+    faster, and vectors are ready sooner.
+    """,
+    examples=(
+        ("memory-bank watch", "in a terminal beside your editor"),
+        ("memory-bank watch --json", "one JSON document per line"),
+    ),
+    group="Look after",
+)
+def watch(call: Call) -> int:
+    """Index changes as they happen, until Ctrl-C."""
+    from memory_bank.memory import maintenance
+
+    def report(message: str) -> None:
+        if call.json:
+            call.console.document({"said": message}, indent=None)
+        else:
+            call.console.line(message)
+        call.console.flush()
+
+    with call.open() as bank, _stop_event() as stop:
+        maintenance.watch(bank, report, stop)
+    return 0
+
+
+@contextmanager
+def _stop_event() -> Iterator[threading.Event]:
+    """Yield an event that Ctrl-C and SIGTERM set; a second Ctrl-C interrupts at once."""
+    stop = threading.Event()
+
+    def request_stop(number: int, _: FrameType | None) -> None:
+        if stop.is_set() and number == signal.SIGINT:
+            raise KeyboardInterrupt
+        stop.set()
+
+    in_main = threading.current_thread() is threading.main_thread()
+    before = {number: signal.signal(number, request_stop) for number in _SIGNALS} if in_main else {}
+    try:
+        yield stop
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+_OUTPUT = "memory-site"
+
+
+@operation(
+    "site build",
+    why="""
+    Writes the pages of the dashboard as files, which any web server or a project's Pages site can
+    serve below any path, and which can be opened from disk: notes with who wrote them and whether
+    they hold, their histories, lists, and a search. Nothing needs the tool or a server.
+
+    Only what git has at that commit is there: no change that is not committed, no ignored note, and
+    no session. A note with a secret is left out and listed, and the exit code is 1; so is a page
+    that shows a former text with one. The same commit gives the same files.
+
+    The folder must be new, empty, or made by this command before; then files that the site no
+    longer has are removed. See docs/dashboard.md for a workflow that publishes it.
+    """,
+    examples=(
+        ("memory-bank site build", f"into ./{_OUTPUT}"),
+        ("memory-bank site build --output /tmp/site", "into another folder"),
+        ("memory-bank site build --rev v2.0", "the notes of a release"),
+    ),
+)
+def _build(
+    call: Call,
+    *,
+    output: Annotated[
+        str, Param("The folder to write", metavar="DIR", path="folder", shown_default=_OUTPUT)
+    ] = _OUTPUT,
+    rev: Annotated[str, Param("The commit, by default HEAD", metavar="REV")] = "HEAD",
+) -> int:
+    """Write the notes as a static site."""
+    from memory_bank.frontends.web import exporting
+    from memory_bank.frontends.web.written_site import build
+
+    with call.open() as bank, exporting.exported(bank, rev) as export:
+        done = build(export, Path(output), call.progress)
+    call.answer(done, lambda done: _show(call, done))
+    return FINDINGS if done.refused else FOUND
+
+
+def _show(call: Call, done: Built) -> None:
+    console = call.console
+    console.line(
+        ("written", "good"), f": {count(done.pages, 'page')} of {count(done.notes, 'note')} in ",
+        (done.folder, "place"), f", {done.bytes / 1e6:.1f} MB, at commit {done.commit[:12]}",
+    )  # fmt: skip
+    if done.removed:
+        console.line(f"  removed {count(len(done.removed), 'file')} of the site before")
+    for one in done.refused:
+        console.line((one.what, "place"), ": ", ("left out", "bad"), f": {one.reason}")
+
+
+topic(
+    "site",
+    "Make the notes readable for people without the tool.",
+    group="Share",
+    why="""
+    Makes a static site of the notes: pages that need neither the tool nor a server.
+    """,
+    examples=(("memory-bank site build", "write it"),),
+)

@@ -1,3 +1,0 @@
-"""The commands: one file each, named as the command is."""
-
-from __future__ import annotations
