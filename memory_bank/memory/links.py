@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated
 
 from memory_bank.bank import open_index
@@ -18,7 +19,7 @@ from memory_bank.search.manifest import document_rows, link_rows
 from memory_bank.search.manifest.link_rows import LinkRow
 
 if TYPE_CHECKING:
-    from memory_bank.search.manifest.link_graph import LinkGraph
+    import networkx as nx
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,16 +96,43 @@ def ghosts(bank: Bank) -> tuple[Ghost, ...]:
 
 
 def path_between(bank: Bank, start: str, goal: str) -> tuple[PathStep, ...]:
-    """Return the shortest path of links between two notes or ghosts; empty if there is none."""
+    """Return the shortest path of links between two notes or ghosts; empty if there is none.
+
+    Links are traversed in both directions; a step backwards keeps its source and target.
+    """
+    import networkx as nx  # start-up: few calls need the graph
+
     first, last = node_of(bank, start), node_of(bank, goal)
-    return tuple(PathStep(*edge) for edge in _graph(bank).path(first, last))
+    graph = _graph(bank)
+    try:
+        nodes = nx.bidirectional_shortest_path(graph.to_undirected(as_view=True), first, last)
+    except (nx.NetworkXNoPath, nx.NodeNotFound):
+        return ()
+    ends = [(a, b) if graph.has_edge(a, b) else (b, a) for a, b in pairwise(nodes)]
+    return tuple(PathStep(a, b, next(iter(graph[a][b]))) for a, b in ends)
 
 
 def related(bank: Bank, name: str, limit: int = 10) -> tuple[Related, ...]:
-    """Return the notes and ghosts nearest to a note by links and shared neighbours."""
+    """Return the notes and ghosts nearest to a note by links and shared neighbours.
+
+    By the Adamic–Adar index (2003): a shared neighbour with few links counts more than a hub. A
+    direct link adds 1.
+    """
+    import networkx as nx  # start-up: few calls need the graph
+
     node = node_of(bank, name)
-    found = _graph(bank).related(node, limit)
-    return tuple(Related(path, round(score, 4)) for path, score in found)
+    graph: nx.Graph[str] = nx.Graph(_graph(bank))
+    if node not in graph:
+        return ()
+    direct = set(graph[node])
+    near = {other for middle in direct for other in graph[middle]} | direct
+    pairs = [(node, other) for other in near if other != node]
+    scores = [
+        Related(other, score + (other in direct))
+        for _, other, score in nx.adamic_adar_index(graph, pairs)
+    ]
+    best = sorted(scores, key=lambda one: (-one.score, one.path))[:limit]
+    return tuple(replace(one, score=round(one.score, 4)) for one in best)
 
 
 def count_problems(view: View) -> Counter[str]:
@@ -122,12 +150,14 @@ def count_problems(view: View) -> Counter[str]:
     )
 
 
-def _graph(bank: Bank) -> LinkGraph:
-    from memory_bank.search.manifest.link_graph import (
-        LinkGraph,  # start-up: few calls need the graph
-    )
+def _graph(bank: Bank) -> nx.MultiDiGraph[str]:
+    """Return the graph of notes and ghosts; the keys of its edges are the types of links."""
+    import networkx as nx  # start-up: few calls need the graph
 
-    return LinkGraph(bank.read(lambda view: link_rows.edges(view.manifest)))
+    graph: nx.MultiDiGraph[str] = nx.MultiDiGraph()
+    for source, target, kind in bank.read(lambda view: link_rows.edges(view.manifest)):
+        graph.add_edge(source, target, key=kind)
+    return graph
 
 
 @operation(
