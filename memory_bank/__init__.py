@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from memory_bank.base.version import __version__ as __version__
+from memory_bank.base import __version__ as __version__
 
 if TYPE_CHECKING:
     from memory_bank.agents.transcripts import import_sessions

@@ -1,1 +1,3 @@
 """What every room uses: errors, settings, paths, SQLite, plug-ins."""
+
+__version__ = "0.1.0"

@@ -11,14 +11,13 @@ from typing import Annotated
 from memory_bank.bank import output_files
 from memory_bank.bank.bank import Bank, Conditions, open_bank
 from memory_bank.bank.revisions import settings_at
-from memory_bank.base import paths
+from memory_bank.base import __version__, paths
 from memory_bank.base import settings as config
 from memory_bank.base.errors import BadSetting
 from memory_bank.base.operation import FailOn, Param, Tool, operation
 from memory_bank.base.rendering import count, document
 from memory_bank.base.screen import FINDINGS, FOUND, Call
 from memory_bank.base.settings import load
-from memory_bank.base.version import __version__
 from memory_bank.git import repository
 from memory_bank.review import lint, review_markdown, sarif, shown, told
 from memory_bank.review.annotations import workflow_commands

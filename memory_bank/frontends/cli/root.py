@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from memory_bank.base import __version__
 from memory_bank.base.errors import NoBank
 from memory_bank.base.rendering import count
-from memory_bank.base.version import __version__
 from memory_bank.frontends import declared
 from memory_bank.frontends.cli import overview
 from memory_bank.frontends.cli.console import Console

@@ -21,8 +21,8 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 
+from memory_bank.base import __version__
 from memory_bank.base.errors import MemoryBankError, NoBank, exhausted
-from memory_bank.base.version import __version__
 from memory_bank.frontends.lsp import buffers, navigation, source_code
 from memory_bank.frontends.lsp.buffers import Buffers, Clock, Editor, FileRequest, file_at, is_note
 from memory_bank.frontends.lsp.open_banks import Banks, Codebases, OpenBank

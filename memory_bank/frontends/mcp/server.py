@@ -44,8 +44,8 @@ from mcp_types import (
     UnsubscribeRequestParams,
 )
 
+from memory_bank.base import __version__
 from memory_bank.base.errors import BadInput, exhausted
-from memory_bank.base.version import __version__
 from memory_bank.frontends.mcp import resources
 from memory_bank.frontends.mcp.hints import worded
 from memory_bank.frontends.mcp.messages import InvalidMessage, message_of, refused, text_of

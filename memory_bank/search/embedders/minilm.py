@@ -73,11 +73,11 @@ class MiniLM:
 
     @cached_property
     def _encoder(self) -> encoder.Bert:
-        from memory_bank.search.models import encoder, tensors
+        from memory_bank.search.models import encoder, vectors
 
         path = self._folder / WEIGHTS.name
         return encoder.Bert.of(
-            tensors.read_tensors(path, Hint.INSTALL_MINILM),
+            vectors.read_tensors(path, Hint.INSTALL_MINILM),
             _HEADS,
             str(path),
             Hint.INSTALL_MINILM,

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 from memory_bank.base.errors import EmbedderUnavailable
 from memory_bank.search.embedders.base import Vectors
 from memory_bank.search.models import tokenizer
-from memory_bank.search.models.tensors import read_tensors
-from memory_bank.search.models.vectors import np, unit
+from memory_bank.search.models.vectors import np, read_tensors, unit
 
 if TYPE_CHECKING:  # numpy is imported from vectors alone
     from numpy.typing import NDArray

@@ -1,4 +1,4 @@
-"""numpy with BLAS in one thread, and rows of vectors: normalised, quantised, of a model's runs.
+"""numpy with BLAS in one thread, and rows of vectors: of files, normalised, quantised, of a model.
 
 All modules import numpy from here: OpenBLAS reads its variable once, when numpy is loaded. With two
 threads and the other core busy, a product of 0.3 ms waits 8 ms for its second half; and
@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from memory_bank.base.errors import EmbedderUnavailable
 from memory_bank.search.embedders.base import Vectors
 
 _VARIABLE = "OPENBLAS_NUM_THREADS"
@@ -24,13 +26,30 @@ import numpy as np  # noqa: E402  (the variable must be there first)
 if not _chosen_by_user:
     del os.environ[_VARIABLE]  # child processes choose for themselves
 
-__all__ = ["cosines", "encode", "np", "packed", "unit", "unpacked"]
+__all__ = ["cosines", "encode", "np", "packed", "read_tensors", "unit", "unpacked"]
 
 if TYPE_CHECKING:  # numpy is imported from vectors alone
     from numpy.typing import NDArray
 
     Encoder = Callable[[NDArray[np.int64]], Vectors]
     """Token ids, shape (texts, tokens), to rows that need not have length 1."""
+
+
+def read_tensors(path: Path, hint: str) -> dict[str, NDArray[Any]]:
+    """Read every tensor of a safetensors file by its name.
+
+    Raises EmbedderUnavailable when the file is missing or damaged.
+    """
+    from safetensors import SafetensorError  # start-up: few that use vectors read a file
+    from safetensors.numpy import load_file
+
+    try:
+        return load_file(path)
+    except OSError as error:
+        why = error.strerror or error
+        raise EmbedderUnavailable(f"{path}: can't be read: {why}", hint) from error
+    except (SafetensorError, KeyError) as error:  # KeyError: a type that numpy lacks
+        raise EmbedderUnavailable(f"{path}: is damaged: {error}", hint) from error
 
 
 def unit(rows: Vectors) -> Vectors:

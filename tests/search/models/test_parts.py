@@ -11,7 +11,7 @@ from safetensors.numpy import save_file
 
 from memory_bank.base.errors import EmbedderUnavailable
 from memory_bank.search.models import tokenizer, weight_files
-from memory_bank.search.models.tensors import read_tensors
+from memory_bank.search.models.vectors import read_tensors
 from memory_bank.search.models.vectors import np, unit
 from memory_bank.search.models.weight_files import KnownModel
 
@@ -63,7 +63,7 @@ class Finder:
         if name == "numpy":
             print(os.environ.get("OPENBLAS_NUM_THREADS"))
 sys.meta_path.insert(0, Finder())
-from memory_bank.search.models.tensors import read_tensors
+from memory_bank.search.models.vectors import read_tensors
 from memory_bank.search.models.vectors import np
 print(os.environ.get("OPENBLAS_NUM_THREADS"))
 """
@@ -71,7 +71,7 @@ print(os.environ.get("OPENBLAS_NUM_THREADS"))
     assert _run(script, OPENBLAS_NUM_THREADS="3").split() == ["3", "3"]
     own = "from memory_bank.search.models.vectors import np\n"
     assert own in script
-    weights = "from memory_bank.search.models.tensors import read_tensors\ntry: read_tensors('no', '')\nexcept Exception: pass\n"
+    weights = "from memory_bank.search.models.vectors import read_tensors\ntry: read_tensors('no', '')\nexcept Exception: pass\n"
     assert _run(script.replace(own, weights)).split() == ["1", "None"]
 
 
