@@ -22,11 +22,9 @@ if TYPE_CHECKING:
     from memory_bank.bank.bank import Bank, open_bank
     from memory_bank.bank.setup import init
     from memory_bank.base.errors import MemoryBankError
-    from memory_bank.code.blast_radius import blast_radius
-    from memory_bank.code.explain_symbol import explain_symbol
+    from memory_bank.code.explain_symbol import blast_radius, explain_symbol, tests_for
     from memory_bank.code.index.codebase import Codebase, open_codebase
     from memory_bank.code.symbols import symbol
-    from memory_bank.code.tests_for import tests_for
     from memory_bank.memory.change import set_status
     from memory_bank.memory.confirm import promote
     from memory_bank.memory.create import create, remember_many
@@ -49,7 +47,7 @@ if TYPE_CHECKING:
     from memory_bank.sessions.context import inject_context
     from memory_bank.sessions.events import subscribe
     from memory_bank.sessions.forgotten import prune
-    from memory_bank.sessions.get_observations import get_observations
+    from memory_bank.sessions.get_observations import get_observations, timeline
     from memory_bank.sessions.listing import list_sessions, show_session
     from memory_bank.sessions.observations import (
         changes_for_file,
@@ -63,7 +61,6 @@ if TYPE_CHECKING:
         store_observation,
         store_prompt,
     )
-    from memory_bank.sessions.timeline import timeline
 
 _HOMES = {
     "agents.transcripts": ("import_sessions",),
@@ -73,14 +70,12 @@ _HOMES = {
     ),
     "bank.setup": ("init",),
     "base.errors": ("MemoryBankError",),
-    "code.blast_radius": ("blast_radius",),
     "code.index.codebase": (
         "Codebase",
         "open_codebase",
     ),
-    "code.explain_symbol": ("explain_symbol",),
+    "code.explain_symbol": ("blast_radius", "explain_symbol", "tests_for"),
     "code.symbols": ("symbol",),
-    "code.tests_for": ("tests_for",),
     "memory.retrieval.ask": ("ask",),
     "memory.confirm": ("promote",),
     "memory.change": ("set_status",),
@@ -133,7 +128,7 @@ _HOMES = {
     "sessions.context": ("inject_context",),
     "sessions.events": ("subscribe",),
     "sessions.forgotten": ("prune",),
-    "sessions.get_observations": ("get_observations",),
+    "sessions.get_observations": ("get_observations", "timeline"),
     "sessions.listing": (
         "list_sessions",
         "show_session",
@@ -150,7 +145,6 @@ _HOMES = {
         "store_observation",
         "store_prompt",
     ),
-    "sessions.timeline": ("timeline",),
 }
 """The public names of each module."""
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

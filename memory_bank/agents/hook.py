@@ -10,7 +10,7 @@ import json
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from types import ModuleType
 from typing import Any
 
@@ -55,6 +55,9 @@ def _by_subprocess(words: Sequence[str]) -> None:
 
 AFTER = "--after"
 """In the place of an event: do the work that no agent waits for."""
+
+_WAIT = 20.0
+"""Seconds to wait for another process that compresses: events it leaves keep a session open."""
 
 _MOST_INPUT = 256_000_000
 """Bytes of an event that is read; a longer one is dropped."""
@@ -209,8 +212,6 @@ def _after(args: Sequence[str], place: _Place) -> None:
     """Do what `_follow` started this process for."""
     from pathlib import Path
 
-    from memory_bank.agents import after_hook
-
     client = clients.load(args[0])
     given = json.loads(args[2])
     place.root, place.state = given["root"], given["state"]
@@ -219,8 +220,38 @@ def _after(args: Sequence[str], place: _Place) -> None:
         with suppress(OSError, RecursionError):  # some programs write it late, or not at all
             read = client.read_transcript(Path(given["transcript"]))
             tokens = read.input_tokens, read.output_tokens
-    for problem in after_hook.run(given["root"], given["session"], given["kind"], tokens):
+    for problem in compress_and_end(given["root"], given["session"], given["kind"], tokens):
         _log(args, problem, place)
+
+
+def compress_and_end(
+    root: str, session_id: str, kind: str, tokens: tuple[int, int]
+) -> Sequence[str]:
+    """Store a session's tokens, compress what waits, and end the session at its end.
+
+    At the start of a session, what others have left is compressed too, and those whose programs
+    were killed are ended. Events that the client's model is to compress wait for the session's end.
+    Returns problems. Raises MemoryBankError.
+    """
+    from memory_bank.bank.bank import open_bank
+    from memory_bank.base.errors import BadInput
+    from memory_bank.sessions.compress import compress
+    from memory_bank.sessions.queue import EventQueue
+    from memory_bank.sessions.sessions import end_killed, end_session
+
+    with open_bank(root) as bank:
+        if any(tokens):
+            with closing(EventQueue(bank.layout.state(bank.id))) as queue, suppress(BadInput):
+                queue.update(session_id, input_tokens=tokens[0], output_tokens=tokens[1])
+        if kind == "end":
+            with suppress(BadInput):  # nothing of it was stored
+                end_session(bank, session_id)
+            return []
+        if kind == "compact" or (kind != "start" and bank.settings.compression.mode == "client"):
+            return []  # the turn goes on; or the client's server, which can ask its model, does it
+        if kind != "start":
+            return compress(bank, session_id).problems
+        return [*compress(bank, wait=_WAIT).problems, *end_killed(bank, session_id)]
 
 
 def _payload() -> dict[str, Any] | None:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memory_bank.bank.backlinks import LinkShown
 from memory_bank.notes.note import Entity
-from memory_bank.search.hit_records import Reason
 from memory_bank.search.manifest import filters
+from memory_bank.search.retrievers.base import Reason
 
 if TYPE_CHECKING:  # loads tantivy, which the records of an answer need not
     from memory_bank.search.score_calibration import CommonScales

@@ -11,7 +11,7 @@ from typing import Any
 from memory_bank.base import sqlite
 from memory_bank.base.errors import Busy, IndexDamaged, StorageFailed
 from memory_bank.base.repairs import ACCESSES, EDITS, UPDATES, Repaired
-from memory_bank.search.hit_records import Access
+from memory_bank.search.retrievers.base import Access
 
 _VERSION = 1
 

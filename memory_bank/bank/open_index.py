@@ -22,12 +22,11 @@ from memory_bank.notes.link_targets import path_names
 from memory_bank.notes.names import key, name_of, path_of, record_asked, without_id_start
 from memory_bank.notes.roots import Roots
 from memory_bank.notes.source import CONTENT, NotesSource, content_field
-from memory_bank.search.hit_records import Access
 from memory_bank.search.index import Index, ReopenedIndex, View, discard, empty
 from memory_bank.search.manifest import document_rows, link_rows
 from memory_bank.search.manifest.document_rows import DocumentRow
 from memory_bank.search.manifest.manifest import Manifest
-from memory_bank.search.retrievers.base import Scope
+from memory_bank.search.retrievers.base import Access, Scope
 
 if TYPE_CHECKING:
     from tempfile import TemporaryDirectory

@@ -17,11 +17,10 @@ from memory_bank.base.setting_sections import BANK
 from memory_bank.code import lookup
 from memory_bank.code.citing_notes import citing_notes
 from memory_bank.code.commits import reason_of
-from memory_bank.code.explain_symbol import coupling_state, depended_files
+from memory_bank.code.explain_symbol import coupling_state, depended_files, guards_shown
 from memory_bank.code.index.codebase import Codebase
 from memory_bank.code.index.work_tree import work_tree_of
 from memory_bank.code.symbols import callers_shown, symbol_shown
-from memory_bank.code.tests_for import guards_shown
 from memory_bank.git import authorship, repository
 from memory_bank.git.commits import Commit, CommitsAt
 from memory_bank.memory import shown, told

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from memory_bank.bank.findings import Finding, ReviewFinding, Severity
 from memory_bank.base.rendering import count
 from memory_bank.notes.compare.note_change import NoteChange
-from memory_bank.search.hit_records import Reason
+from memory_bank.search.retrievers.base import Reason
 
 
 class Side(NamedTuple):

@@ -20,10 +20,10 @@ from memory_bank.base.screen import FINDINGS, FOUND, Call
 from memory_bank.base.settings import load
 from memory_bank.git import repository
 from memory_bank.review import lint, review_markdown, sarif, shown, told
-from memory_bank.review.annotations import workflow_commands
 from memory_bank.review.compared_banks import bank_of, compared, has_queries, left_out
 from memory_bank.review.records import Review
 from memory_bank.review.revision_range import sides
+from memory_bank.review.sarif import workflow_commands
 
 
 def opened(

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from memory_bank.base.setting_sections import RETURNED, Memory
-from memory_bank.search.hit_records import Access, Ranking, Reason
-from memory_bank.search.retrievers.base import Matches
+from memory_bank.search.retrievers.base import Access, Matches, Ranking, Reason
 
 _DAY = 86400.0
 

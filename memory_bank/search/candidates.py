@@ -8,10 +8,10 @@ from types import MappingProxyType
 
 from memory_bank.base.setting_sections import Memory
 from memory_bank.search import boosts
-from memory_bank.search.hit_records import NEVER, Access, Ranking, Reason
 from memory_bank.search.manifest import document_graph, document_rows, entries
 from memory_bank.search.manifest.manifest import Manifest
 from memory_bank.search.ranking import LEAST, STRONG, STRONG_FURTHER, likelihood
+from memory_bank.search.retrievers.base import NEVER, Access, Ranking, Reason
 
 _EXTRA_CANDIDATES = 16
 """Candidates beyond the limit, since successors move up."""

@@ -13,13 +13,22 @@ from memory_bank.base.settings import Settings
 from memory_bank.search import candidates
 from memory_bank.search.boosts import Ranked, by_ranks
 from memory_bank.search.candidates import Accesses, Candidate, Stale, Trusted
-from memory_bank.search.hit_records import NEVER, Access, Ranking, Reason
 from memory_bank.search.manifest import document_graph, document_rows, entries
 from memory_bank.search.manifest.document_rows import DocumentRow, PassageRow
 from memory_bank.search.manifest.manifest import Manifest, filled_key
 from memory_bank.search.ranking import Evidence, ExtraMatches, rank
 from memory_bank.search.retrievers import RetrieverSet, in_mode
-from memory_bank.search.retrievers.base import Matches, Question, Retriever, Scale, Scope
+from memory_bank.search.retrievers.base import (
+    NEVER,
+    Access,
+    Matches,
+    Question,
+    Ranking,
+    Reason,
+    Retriever,
+    Scale,
+    Scope,
+)
 from memory_bank.search.retrievers.keyword.analyzer import weighted_stems
 from memory_bank.search.retrievers.keyword.keyword_index import KeywordIndex
 from memory_bank.search.retrievers.vectors import DISABLED

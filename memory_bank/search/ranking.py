@@ -21,8 +21,7 @@ from heapq import nlargest
 from operator import neg
 from typing import NamedTuple, TypeVar
 
-from memory_bank.search.hit_records import Ranking, Reason
-from memory_bank.search.retrievers.base import Matches, Scale
+from memory_bank.search.retrievers.base import Matches, Ranking, Reason, Scale
 
 LEAST = 0.03
 """Hits with a lower likelihood are left out, unless they have a word of the question."""

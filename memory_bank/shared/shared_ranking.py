@@ -12,9 +12,8 @@ from typing import NamedTuple
 from memory_bank.base.setting_sections import Memory
 from memory_bank.search import boosts
 from memory_bank.search.candidates import Candidate, judge, rank_superseded
-from memory_bank.search.hit_records import Ranking, Reason
 from memory_bank.search.ranking import Evidence, rank
-from memory_bank.search.retrievers.base import Matches, Question, Scale
+from memory_bank.search.retrievers.base import Matches, Question, Ranking, Reason, Scale
 from memory_bank.search.retrievers.keyword.analyzer import (
     adjacent_stems,
     grams,

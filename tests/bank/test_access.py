@@ -12,7 +12,7 @@ from memory_bank.memory.move_and_merge import rename
 from memory_bank.memory.remember import remember
 from memory_bank.memory.retrieval.recall import recall
 from memory_bank.memory.show import show
-from memory_bank.search.hit_records import Access
+from memory_bank.search.retrievers.base import Access
 
 
 @pytest.fixture

@@ -23,10 +23,9 @@ from memory_bank.base.setting_sections import OBSERVATION_TYPES
 from memory_bank.base.text import Quotes, estimate
 from memory_bank.memory.retrieval.recall import recall
 from memory_bank.sessions import note_format, told
-from memory_bank.sessions.get_observations import get_observations
+from memory_bank.sessions.get_observations import get_observations, timeline
 from memory_bank.sessions.observations import search
 from memory_bank.sessions.records import Observation, Session
-from memory_bank.sessions.timeline import timeline
 from tests.benchmarks import collections, corpus
 from tests.benchmarks.timing import timed
 

@@ -7,10 +7,10 @@ import pytest
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadInput, FileNotFound, SymbolNotFound
 from memory_bank.base.text import Quotes
-from memory_bank.code import tests_for, told
-from memory_bank.code.blast_radius import blast_radius
+from memory_bank.code import explain_symbol, told
 from memory_bank.code.commits import CountedCommit, CountedCommits
 from memory_bank.code.coupled import Coupling
+from memory_bank.code.explain_symbol import blast_radius
 from memory_bank.code.index.codebase import Codebase
 from memory_bank.code.lookup import in_file
 from memory_bank.memory.retrieval.recall import recall
@@ -116,22 +116,22 @@ def test_a_file_that_is_a_note_has_the_notes_that_link_to_it(
 
 
 def test_the_tests_of_a_symbol_and_of_a_file(code: Codebase) -> None:
-    found = tests_for.tests_for(code, "charge_with_retry")
+    found = explain_symbol.tests_for(code, "charge_with_retry")
     assert (found.kind, found.name, found.path) == ("symbol", "charge_with_retry", ORDERS)
     assert [one.title for one in found.tests] == ["charge with retry: Three times at most."]
-    of_file = tests_for.tests_for(code, "./shop/orders.py")
+    of_file = explain_symbol.tests_for(code, "./shop/orders.py")
     assert (of_file.kind, of_file.name, of_file.result_count) == ("file", ORDERS, 2)
-    cut = tests_for.tests_for(code, ORDERS, 1)
+    cut = explain_symbol.tests_for(code, ORDERS, 1)
     assert (cut.result_count, cut.more) == (1, True)
-    assert tests_for.tests_for(code, "plain.txt").tests == ()
-    assert tests_for.tests_for(code, "LIMIT").kind == "symbol"
+    assert explain_symbol.tests_for(code, "plain.txt").tests == ()
+    assert explain_symbol.tests_for(code, "LIMIT").kind == "symbol"
 
 
 def test_tests_of_something_unknown_are_an_error(code: Codebase) -> None:
     with pytest.raises(SymbolNotFound, match="did you mean Gateway"):
-        tests_for.tests_for(code, "Gatway")
+        explain_symbol.tests_for(code, "Gatway")
     with pytest.raises(FileNotFound, match=r"did you mean shop/orders\.py"):
-        tests_for.tests_for(code, "shop/order.py")
+        explain_symbol.tests_for(code, "shop/order.py")
 
 
 def test_only_files_with_a_reason_that_holds_are_coupled(code: Codebase, shop_bank: Bank) -> None:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from memory_bank.base.setting_sections import Memory
 from memory_bank.search import boosts
-from memory_bank.search.hit_records import NEVER, Access
+from memory_bank.search.retrievers.base import NEVER, Access
 
 DAY = 86400.0
 NOW = 1_800_000_000.0

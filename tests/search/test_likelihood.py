@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_bank.search.candidates import Candidate, judge
-from memory_bank.search.hit_records import Ranking
 from memory_bank.search.ranking import LEAST, STRONG, STRONG_FURTHER, likelihood
+from memory_bank.search.retrievers.base import Ranking
 
 
 @given(st.floats(0, 3), st.floats(0, 3), st.integers(0, 64), st.booleans(), st.booleans())

@@ -13,11 +13,10 @@ from memory_bank.memory.links import links_of
 from memory_bank.memory.remember import remember
 from memory_bank.memory.retrieval.recall import recall
 from memory_bank.sessions.answers import ObservationRows
-from memory_bank.sessions.get_observations import get_observations
+from memory_bank.sessions.get_observations import get_observations, timeline
 from memory_bank.sessions.observations import changes_for_file, decisions, search
 from memory_bank.sessions.records import GitState
 from memory_bank.sessions.sessions import end_session, store_observation
-from memory_bank.sessions.timeline import timeline
 from tests.session_builder import START, observation, session, write
 
 GIT = GitState("1a2b", "main", "9f8e")

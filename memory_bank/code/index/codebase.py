@@ -30,7 +30,7 @@ from memory_bank.code.index.work_tree import SUBMODULE, WorkTree, work_tree_of
 from memory_bank.code.parse import parsing
 from memory_bank.git.repository import shared_folder, tree_folder, worktree
 from memory_bank.search.document_changes import Progress, SyncReport
-from memory_bank.search.hit_records import Access
+from memory_bank.search.retrievers.base import Access
 
 if TYPE_CHECKING:  # a lookup of names loads no index
     from memory_bank.code.index.lane import CodeLane

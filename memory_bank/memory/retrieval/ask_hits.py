@@ -33,7 +33,6 @@ from memory_bank.memory.retrieval.ask_results import (
 from memory_bank.memory.retrieval.recall_scopes import scope_of, scopes_of
 from memory_bank.notes.secrets import secrets
 from memory_bank.search import boosts, ranking, snippets
-from memory_bank.search.hit_records import Reason
 from memory_bank.search.manifest import document_rows, filters
 from memory_bank.search.manifest.manifest import Manifest
 from memory_bank.search.query import (
@@ -45,6 +44,7 @@ from memory_bank.search.query import (
     without_condition,
     written,
 )
+from memory_bank.search.retrievers.base import Reason
 from memory_bank.search.times import moment
 
 _MOST = {"type": 12, "tag": 12}

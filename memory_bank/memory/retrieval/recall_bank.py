@@ -19,7 +19,6 @@ from memory_bank.notes.note import Entity
 from memory_bank.search import boosts, snippets
 from memory_bank.search.document_changes import Progress
 from memory_bank.search.engine import Hit, SearchResult
-from memory_bank.search.hit_records import Reason
 from memory_bank.search.index import View
 from memory_bank.search.manifest import document_rows, entries, filters
 from memory_bank.search.manifest.document_rows import PassageRow
@@ -27,7 +26,7 @@ from memory_bank.search.manifest.entries import session_id_of
 from memory_bank.search.notices import lacking_words, lifted, remarks, restricted
 from memory_bank.search.query import Query, parse
 from memory_bank.search.ranking import UNLIKELY
-from memory_bank.search.retrievers.base import Scope
+from memory_bank.search.retrievers.base import Reason, Scope
 from memory_bank.sessions import note_text
 from memory_bank.trust import trust, trust_filter
 from memory_bank.trust.authors import editors

@@ -1,8 +1,8 @@
-"""The contract of a retriever; callers must not access its files."""
+"""The contract of a retriever, whose files callers must not access; and the records of search."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import repeat
 from pathlib import Path
 from typing import Literal, NamedTuple, Protocol, Self
@@ -242,3 +242,38 @@ class RetrieverModule(Protocol):
 
         An index of another `owner` counts as damaged. Raises EmbedderUnavailable.
         """
+
+
+class Reason(NamedTuple):
+    """One part of a hit's score."""
+
+    source: str
+    """keyword, notes, vectors, neighbours, recency, access, supersedes, newer …"""
+    detail: str
+    score: float
+    """The summand, or for a boost the factor."""
+
+
+class Ranking(NamedTuple):
+    """The scores of passages, by row."""
+
+    owner: Mapping[int, int]
+    """The document of each."""
+    scores: Mapping[int, float]
+    relevance: Mapping[int, float]
+    """The share of a perfect match that each has; if they are ranked by it, the scores."""
+    reasons: Callable[[int], list[Reason]]
+    """Returns the parts of a passage's score; computed only for the passages that are shown."""
+
+
+class Access(NamedTuple):
+    """How often a note was returned, and when last (seconds since the epoch)."""
+
+    times: int = 0
+    last: float = 0.0
+    opened: int = 0
+    """How often it was opened, cited or confirmed."""
+    last_opened: float = 0.0
+
+
+NEVER = Access()

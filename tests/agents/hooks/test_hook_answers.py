@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank.agents import after_hook
+from memory_bank.agents.hook import compress_and_end
 from memory_bank.agents.hook_bank import HookBank, find
 from memory_bank.bank.bank import open_bank
 from memory_bank.sessions.sessions import end_session, start_session, store_observation
@@ -23,7 +23,7 @@ def ended(project: Path) -> HookBank:
         store_observation(
             bank, "before", obs_type="decision", title="The osprey dives", narrative="Deep."
         )
-    after_hook.run(str(project / ".memories"), "before", "end", (0, 0))
+    compress_and_end(str(project / ".memories"), "before", "end", (0, 0))
     found = find(str(project))
     assert found is not None
     return found
@@ -70,7 +70,7 @@ def test_a_resumed_session_is_not_told_its_own_request(ended: HookBank, hook: Ho
     hook("claude-code", "UserPromptSubmit", prompt)
     with open_bank(ended.root) as bank:
         end_session(bank, "own")
-    after_hook.run(ended.root, "own", "end", (0, 0))
+    compress_and_end(ended.root, "own", "end", (0, 0))
     assert "count all the wrens" not in started(hook, "own")
 
 

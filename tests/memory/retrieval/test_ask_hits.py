@@ -16,8 +16,8 @@ from memory_bank.memory.retrieval.ask_hits import (
     why,
     with_date,
 )
-from memory_bank.search.hit_records import Reason
 from memory_bank.search.query import written
+from memory_bank.search.retrievers.base import Reason
 
 KEY = "AKIA" + "QZ7WLMR4T2VXKD3B"
 

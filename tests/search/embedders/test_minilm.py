@@ -12,8 +12,7 @@ from memory_bank.base.settings import Settings
 from memory_bank.frontends.cli.hints import hint_of
 from memory_bank.search.embedders import minilm
 from memory_bank.search.models import encoder
-from memory_bank.search.models.vectors import read_tensors
-from memory_bank.search.models.vectors import np
+from memory_bank.search.models.vectors import np, read_tensors
 from memory_bank.search.models.weight_files import Pinned
 from tests.search.embedders import fakes
 

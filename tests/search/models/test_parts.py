@@ -11,8 +11,7 @@ from safetensors.numpy import save_file
 
 from memory_bank.base.errors import EmbedderUnavailable
 from memory_bank.search.models import tokenizer, weight_files
-from memory_bank.search.models.vectors import read_tensors
-from memory_bank.search.models.vectors import np, unit
+from memory_bank.search.models.vectors import np, read_tensors, unit
 from memory_bank.search.models.weight_files import KnownModel
 
 if TYPE_CHECKING:
@@ -63,7 +62,6 @@ class Finder:
         if name == "numpy":
             print(os.environ.get("OPENBLAS_NUM_THREADS"))
 sys.meta_path.insert(0, Finder())
-from memory_bank.search.models.vectors import read_tensors
 from memory_bank.search.models.vectors import np
 print(os.environ.get("OPENBLAS_NUM_THREADS"))
 """
