@@ -13,8 +13,8 @@ from starlette.routing import Route
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadInput
 from memory_bank.base.rendering import visible
-from memory_bank.frontends.web import layout, note_graph
-from memory_bank.frontends.web.layout import Picture
+from memory_bank.frontends.web import graph_layout, note_graph
+from memory_bank.frontends.web.graph_layout import Picture
 from memory_bank.frontends.web.note_graph import NOTE, WantedGraph
 from memory_bank.frontends.web.site import Site, number_in
 from memory_bank.frontends.web.templating import note_url
@@ -42,12 +42,12 @@ def routes(site: Site) -> Sequence[Route]:
         return await site.page(request, "graph.html", values, title=TITLE)
 
     async def data(request: Request) -> Response:
-        found = await site.ask(layout.picture, _wanted(request))
+        found = await site.ask(graph_layout.picture, _wanted(request))
         return JSONResponse(_data(found))
 
     async def node(request: Request) -> Response:
         name = request.query_params.get("id", "")
-        found = await site.ask(layout.details, name)
+        found = await site.ask(graph_layout.details, name)
         values = {
             "details": found,
             "url": _url(_WHOLE._replace(whole=False)),
@@ -85,15 +85,15 @@ def static_paths(_: Site) -> Sequence[str]:
 
 def _values(bank: Bank, wanted: WantedGraph) -> dict[str, Any]:
     part = note_graph.part(bank, wanted)
-    details = layout.details(bank, part.centre) if part.centre else None
+    details = graph_layout.details(bank, part.centre) if part.centre else None
     query = _query(wanted)
     return {
         "wanted": wanted,
         "part": part,
         "listed": list(zip(part.nodes, part.degrees, strict=True))[:_LISTED],
         "details": details,
-        "choices": layout.choices(bank),
-        "alone": layout.alone(bank),
+        "choices": graph_layout.choices(bank),
+        "alone": graph_layout.alone(bank),
         "data": f"{PATH}/data?{query}",
         "url": _url(wanted),
         "note_url": note_url,

@@ -7,8 +7,8 @@ import pytest
 
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import NoteNotFound
-from memory_bank.frontends.web import layout
-from memory_bank.frontends.web.layout import REST, clusters, positions
+from memory_bank.frontends.web import graph_layout
+from memory_bank.frontends.web.graph_layout import REST, clusters, positions
 from memory_bank.frontends.web.note_graph import LINK, Edge, GraphPart, Node, WantedGraph
 
 Points = tuple[tuple[float, float], ...]
@@ -92,45 +92,45 @@ def test_pairs_and_single_nodes_are_the_rest() -> None:
 
 
 def test_a_picture_has_a_place_and_a_cluster_for_each_node(bank: Bank) -> None:
-    found = layout.picture(bank, WantedGraph(whole=True))
+    found = graph_layout.picture(bank, WantedGraph(whole=True))
     count = len(found.part.nodes)
     assert count == len(found.positions) == len(found.members) == 6
     assert len(set(found.positions)) == count
     assert sum(cluster.size for cluster in found.clusters) <= count
-    assert found == layout.picture(bank, WantedGraph(whole=True))
+    assert found == graph_layout.picture(bank, WantedGraph(whole=True))
 
 
 def test_a_node_is_shown_with_what_is_near(bank: Bank) -> None:
-    found = layout.details(bank, "decisions/tantivy.md")
+    found = graph_layout.details(bank, "decisions/tantivy.md")
     assert found.node.label == "Tantivy over Whoosh"
     assert found.snippet.startswith("We chose Tantivy because")
     near = {one.node.id: (one.outgoing, one.incoming) for one in found.neighbours}
     assert near["decisions/whoosh.md"] == (("supersedes",), ())
     assert near["ghost:src/index.py"] == (("mentions",), ())
-    whoosh = layout.details(bank, "decisions/whoosh.md")
+    whoosh = graph_layout.details(bank, "decisions/whoosh.md")
     assert [one.incoming for one in whoosh.neighbours] == [("supersedes",), ()]
     assert [one.outgoing for one in whoosh.neighbours] == [(), ("tag",)]
 
 
 def test_a_file_and_a_tag_have_no_text(bank: Bank) -> None:
     for name, count in (("ghost:src/index.py", 1), ("tag:search", 2)):
-        found = layout.details(bank, name)
+        found = graph_layout.details(bank, name)
         assert found.snippet == ""
         assert len(found.neighbours) == count
     with pytest.raises(NoteNotFound):
-        layout.details(bank, "tag:nothing")
+        graph_layout.details(bank, "tag:nothing")
 
 
 def test_many_neighbours_are_counted(
     bank: Bank, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(layout, "_NEIGHBOURS", 2)
-    found = layout.details(bank, "decisions/tantivy.md")
+    monkeypatch.setattr(graph_layout, "_NEIGHBOURS", 2)
+    found = graph_layout.details(bank, "decisions/tantivy.md")
     assert len(found.neighbours) == 2
     assert found.left_out == 3
 
 
 def test_the_choices_are_the_types_and_tags_of_notes(bank: Bank) -> None:
-    found = layout.choices(bank)
+    found = graph_layout.choices(bank)
     assert found.types == ("decision",)
     assert found.tags == ("search", "architecture")
