@@ -44,7 +44,7 @@ def symbol_named(table: CodeDatabase, name: str) -> SymbolRow:
         len(found) == 1 or found[0].language in _LAST_COUNTS
     ):
         return found[-1]
-    shown = _shortened(name)
+    shown = name if len(name) <= _LONGEST else f"{name[:_LONGEST]}…"
     if not found:
         near = similar(table, name)
         raise SymbolNotFound(
@@ -211,7 +211,3 @@ def dotted_name(name: str) -> str:
     """
     parts = _SEPARATORS.split(name.strip().removesuffix("()"))
     return _UNNAMED.sub("", ".".join(part for part in parts if part))
-
-
-def _shortened(name: str) -> str:
-    return name if len(name) <= _LONGEST else f"{name[:_LONGEST]}…"

@@ -241,7 +241,7 @@ def with_line_ends(text: str, old: str) -> str:
     r"""Return a text of `\n` with the line ends of the old one, line by line if it has several."""
     lines, before = _LINE.findall(text), _LINE.findall(old)
     newline = newline_of(old)
-    ends = [_end(line) for line in before]
+    ends = [line[len(line.rstrip("\r\n")) :] for line in before]
     if not set(ends) - {newline, ""}:
         return text.replace("\n", newline)
     found = [newline] * len(lines)
@@ -252,10 +252,6 @@ def with_line_ends(text: str, old: str) -> str:
     return "".join(
         bare[0][at] + (found[at] if line.endswith("\n") else "") for at, line in enumerate(lines)
     )
-
-
-def _end(line: str) -> str:
-    return line[len(line.rstrip("\r\n")) :]
 
 
 def _check_front_matter(text: str, old: str) -> None:

@@ -271,7 +271,11 @@ class CodeComparison:
         return [
             one
             for one in found
-            if (_last(one.place.name) in words if one.by_name else one.place.path in paths)
+            if (
+                one.place.name.rpartition(".")[2] in words
+                if one.by_name
+                else one.place.path in paths
+            )
         ]
 
     def _last_names(self, base: str, paths: Iterable[str]) -> set[str]:
@@ -305,10 +309,6 @@ class CodeComparison:
 
 def _slashes(path: str) -> list[int]:
     return [at for at, char in enumerate(path) if char == "/"]
-
-
-def _last(name: str) -> str:
-    return name.rpartition(".")[2]
 
 
 class NamedChanges:

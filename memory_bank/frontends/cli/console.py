@@ -79,7 +79,7 @@ class Console:
     def __init__(self, stream: TextIO) -> None:
         """Write to a stream, in colours if it is a terminal that wants them."""
         self.stream = stream
-        self.terminal = _is_terminal(stream)
+        self.terminal = stream.isatty() and os.environ.get("TERM") != "dumb"
         self.coloured = _wants_colour(terminal=self.terminal)
 
     @property
@@ -361,10 +361,6 @@ def _size(stream: TextIO, variable: str, usual: int) -> int:
     except (OSError, ValueError):
         return usual
     return (found.columns if variable == "COLUMNS" else found.lines) or usual
-
-
-def _is_terminal(stream: TextIO) -> bool:
-    return stream.isatty() and os.environ.get("TERM") != "dumb"
 
 
 def _wants_colour(*, terminal: bool) -> bool:

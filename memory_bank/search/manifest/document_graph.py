@@ -57,7 +57,15 @@ def _read(manifest: Manifest) -> GraphRows:
         f" coalesce(json_extract(data, '$.tags'), '[]') FROM documents WHERE {live} ORDER BY key"
     )
     documents = tuple(
-        GraphDocument(number, key, title, str(kind), str(status), bool(hidden), _tags(tags))
+        GraphDocument(
+            number,
+            key,
+            title,
+            str(kind),
+            str(status),
+            bool(hidden),
+            tuple(sorted(map(str, json.loads(tags)))),
+        )
         for number, key, title, kind, status, hidden, tags in found
     )
     links = manifest.execute(
@@ -67,10 +75,6 @@ def _read(manifest: Manifest) -> GraphRows:
         " AND (dest IS NOT NULL OR ghost <> '') ORDER BY source.key, links.id"
     )
     return GraphRows(documents, tuple(map(GraphLink._make, links)))
-
-
-def _tags(found: str) -> tuple[str, ...]:
-    return tuple(sorted(map(str, json.loads(found))))
 
 
 _SUPERSEDING = "'supersedes', 'superseded_by'"
