@@ -26,8 +26,7 @@ from memory_bank.notes.names import name_of
 from memory_bank.notes.note import section_of
 from memory_bank.search.index import View
 from memory_bank.search.manifest import document_rows, filters, link_rows
-from memory_bank.search.notices import remarks
-from memory_bank.search.query import conditions
+from memory_bank.search.query import conditions, remarks
 from memory_bank.trust.authors import editors
 from memory_bank.trust.stale_cache import note_marks
 

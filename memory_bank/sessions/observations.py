@@ -25,8 +25,7 @@ from memory_bank.search.manifest.entries import (
     SESSIONS,
     EntryConditions,
 )
-from memory_bank.search.notices import remarks
-from memory_bank.search.query import parse
+from memory_bank.search.query import parse, remarks
 from memory_bank.search.retrievers.base import Scope
 from memory_bank.search.times import moment
 from memory_bank.sessions import shown, told

@@ -23,8 +23,7 @@ from memory_bank.search.index import View
 from memory_bank.search.manifest import document_rows, entries, filters
 from memory_bank.search.manifest.document_rows import PassageRow
 from memory_bank.search.manifest.entries import session_id_of
-from memory_bank.search.notices import lacking_words, lifted, remarks, restricted
-from memory_bank.search.query import Query, parse
+from memory_bank.search.query import Query, lacking_words, lifted, parse, remarks, restricted
 from memory_bank.search.ranking import UNLIKELY
 from memory_bank.search.retrievers.base import Reason, Scope
 from memory_bank.sessions import note_text
