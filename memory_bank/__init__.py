@@ -46,9 +46,8 @@ if TYPE_CHECKING:
     from memory_bank.sessions.compress import compress
     from memory_bank.sessions.context import inject_context
     from memory_bank.sessions.events import subscribe
-    from memory_bank.sessions.forgotten import prune
     from memory_bank.sessions.get_observations import get_observations, timeline
-    from memory_bank.sessions.listing import list_sessions, show_session
+    from memory_bank.sessions.listing import list_sessions, prune, show_session
     from memory_bank.sessions.observations import (
         changes_for_file,
         decisions,
@@ -127,10 +126,10 @@ _HOMES = {
     "sessions.compress": ("compress",),
     "sessions.context": ("inject_context",),
     "sessions.events": ("subscribe",),
-    "sessions.forgotten": ("prune",),
     "sessions.get_observations": ("get_observations", "timeline"),
     "sessions.listing": (
         "list_sessions",
+        "prune",
         "show_session",
     ),
     "sessions.observations": (

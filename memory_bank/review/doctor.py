@@ -20,7 +20,7 @@ from memory_bank.review.rules.base import RuleContext, findings
 from memory_bank.search.document_changes import Progress, SyncReport
 from memory_bank.search.index import View
 from memory_bank.search.manifest import document_rows
-from memory_bank.sessions.forgotten import former_state
+from memory_bank.sessions.listing import former_state
 
 
 def _checked(

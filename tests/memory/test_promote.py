@@ -9,8 +9,7 @@ from memory_bank.base.errors import BadInput, NoteNotFound
 from memory_bank.memory.confirm import promote
 from memory_bank.memory.links import links_of
 from memory_bank.memory.trash import restore
-from memory_bank.sessions.forgotten import prune
-from memory_bank.sessions.listing import list_sessions, show_session
+from memory_bank.sessions.listing import list_sessions, prune, show_session
 from memory_bank.sessions.sessions import end_session, store_observation
 
 LATER = datetime.now(UTC) + timedelta(days=1)

@@ -11,8 +11,7 @@ from memory_bank.base.errors import BadInput
 from memory_bank.memory.forgetting.forget import forget
 from memory_bank.memory.remember import session_note
 from memory_bank.review.doctor import doctor
-from memory_bank.sessions.forgotten import recover
-from memory_bank.sessions.listing import list_sessions, show_session
+from memory_bank.sessions.listing import list_sessions, recover, show_session
 from memory_bank.sessions.redaction import Json
 from memory_bank.sessions.sessions import (
     end_session,
