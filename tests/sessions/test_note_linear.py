@@ -12,7 +12,7 @@ from tests.sessions.sessions_of import OBSERVATION
 
 pytestmark = pytest.mark.slow
 
-MOST = 0.5
+MOST = 4.0
 """Seconds for 10,000 characters; a square would take some."""
 
 NOTE = "---\ntype: session\nsession_id: s\nproject: p\n---\n## {} ^obs-aaaaaa\n\n- reads:: {}\n"

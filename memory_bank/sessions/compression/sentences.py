@@ -15,7 +15,7 @@ DECIDED, NEXT, COMMITTED = "decided: ", "next: ", "committed"
 _MOST, _MOST_SENTENCES, _LONGEST = 12_000, 120, 600
 
 _FENCE = plugins.pattern(
-    r"^ {0,3}(`{3,}|~{3,})[^\n]*\n.*?(?:^ {0,3}\1[^\n]*$|\Z)", re.DOTALL | re.MULTILINE
+    r"^ {0,3}(`{3,}+|~{3,}+)[^\n]*\n.*?(?:^ {0,3}\1[^\n]*$|\Z)", re.DOTALL | re.MULTILINE
 )
 
 _BLOCK = plugins.pattern(r"^\s*(?:(?:[-*+•]|\d{1,3}[.)]|#{1,6})\s+|>\s?)")
