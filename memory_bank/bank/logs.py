@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -17,7 +18,10 @@ _VERSION = 1
 
 
 class Log(sqlite.Opened):
-    """A file in the private state of this machine; reading never fails and makes no file."""
+    """A file in the private state of this machine; reading never fails and makes no file.
+
+    It may be used from several threads.
+    """
 
     name = ""
     """Of the file."""
@@ -35,6 +39,7 @@ class Log(sqlite.Opened):
         """Keep the file in `folder`; `repaired` is called when it had to be started again."""
         super().__init__(folder / self.name, self.made, _VERSION)
         self._repaired = repaired
+        self._lock = threading.Lock()
 
     def read(self, sql: str, values: Iterable[str] | None = None) -> list[tuple[Any, ...]]:
         """Return the rows of a statement, with `IN ({})` for values; none if they can't be read."""
@@ -42,7 +47,7 @@ class Log(sqlite.Opened):
         if not self.file.exists():
             return []
         try:
-            with sqlite.guarded(self.file):
+            with self._lock, sqlite.guarded(self.file):
                 if wanted is None:
                     return self.opened().execute(sql).fetchall()
                 return list(sqlite.chunked(self.opened(), sql, wanted))
@@ -52,11 +57,12 @@ class Log(sqlite.Opened):
     def write(self, sql: str, rows: Sequence[tuple[object, ...]]) -> str:
         """Write rows; return why that failed, or an empty text."""
         try:
-            try:
-                self._execute(sql, rows)
-            except IndexDamaged:
-                self._set_aside()
-                self._execute(sql, rows)
+            with self._lock:
+                try:
+                    self._execute(sql, rows)
+                except IndexDamaged:
+                    self._set_aside()
+                    self._execute(sql, rows)
         except (Busy, IndexDamaged, StorageFailed) as error:
             return f"{self.lost}: {error.message}"
         return ""

@@ -1,5 +1,6 @@
 import os
 import shutil
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -27,6 +28,23 @@ def test_accesses_are_counted(log: AccessLog) -> None:
     assert log.add(["a"], 15.0) == ""
     assert log.of(["a", "b", "c"]) == {"a": Access(3, 20.0), "b": Access(1, 10.0)}
     assert log.of(f"n{number}" for number in range(2000)) == {}
+
+
+def test_threads_share_one_connection(log: AccessLog, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert log.add(["a"], 10.0) == ""
+    log.close()
+    made: list[object] = []
+    connect = log._connect
+
+    def slowly() -> object:
+        made.append(None)
+        time.sleep(0.1)
+        return connect()
+
+    monkeypatch.setattr(log, "_connect", slowly)
+    with ThreadPoolExecutor(4) as threads:
+        assert list(threads.map(log.of, [["a"]] * 4)) == [{"a": Access(1, 10.0)}] * 4
+    assert len(made) == 1
 
 
 def test_a_count_stops_at_the_largest_integer(log: AccessLog) -> None:

@@ -294,6 +294,7 @@ class Codebase:
             opened = self._lane(lane)
             if opened.empty():
                 return CodeResult((), mode)
+            _ = self.access  # made once: Python 3.12 does not lock a cached property
         # outside of the lock, so that lanes can be searched in parallel
         found = opened.search(text, under, mode=mode, limit=limit, now=now)
         with self.lock:
