@@ -59,7 +59,7 @@ def test_who_waits_for_too_long_is_told(folder: Path) -> None:
         started = time.monotonic()
         with pytest.raises(Busy, match="locked by another process"), locked(folder, wait=0.1):
             pass
-        assert 0.1 <= time.monotonic() - started < 5
+        assert 0.1 <= time.monotonic() - started < 20
 
 
 def test_a_holder_that_is_killed_frees_the_lock(folder: Path) -> None:
