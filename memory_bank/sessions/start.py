@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import chain, takewhile
 from typing import NamedTuple
@@ -205,12 +205,13 @@ def _of_bank(bank: Bank, view: View, last: Session | None) -> Iterator[Part]:
     sessions = _scope(manifest, note_reading.TYPE).only or frozenset()
     hidden = filters.scope(manifest, [], hidden=False).without
     numbers = document_rows.newest_numbers(manifest, Scope(without=hidden | sessions))
-    decisions = list(_valid(manifest, _newest(manifest, _scope(manifest, "decision"))))
+    old = document_graph.superseded(manifest, numbers)
+    decisions = list(_valid(_newest(manifest, _scope(manifest, "decision")), old))
     used = bank.logs.access.of([one.known_as for one in decisions])
     often = [one for one in decisions if one.known_as in used]
     often.sort(key=lambda one: used[one.known_as].times, reverse=True)
     half = _MOST["decisions"] // 2
-    others = _valid(manifest, open_index.numbered(manifest, numbers))
+    others = _valid(open_index.numbered(manifest, numbers), old)
     named = chain(decisions[:half], often[:half], decisions[half:], others)
     if numbers:
         count = f"{len(numbers)} note{'s' * (len(numbers) != 1)} in the bank"
@@ -235,11 +236,9 @@ def _newest(manifest: Manifest, scope: Scope) -> Iterator[NoteRow]:
     return open_index.numbered(manifest, document_rows.newest_numbers(manifest, scope))
 
 
-def _valid(manifest: Manifest, notes: Iterator[NoteRow]) -> Iterator[NoteRow]:
+def _valid(notes: Iterable[NoteRow], superseded: Collection[int]) -> Iterator[NoteRow]:
     """Yield the notes that hold: neither ended nor superseded."""
-    for one in notes:
-        if one.status not in _ENDED and not document_graph.superseded(manifest, [one.number]):
-            yield one
+    return (one for one in notes if one.status not in _ENDED and one.number not in superseded)
 
 
 _ENDED = ENDED | {"archived"}
