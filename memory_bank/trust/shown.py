@@ -117,7 +117,7 @@ def _stale(call: Call, report: StaleReport, checked: int) -> None:
             for line in citation_lines(one, call.place(one.path, one.line)):
                 console.line(*line)
     if stale:
-        call.remark(f"next: memory-bank confirm {shlex.quote(name_of(report.stale[0].path))}")
+        call.remark(f"next: memory-bank edit {shlex.quote(name_of(report.stale[0].path))}")
 
 
 def citation_lines(one: Citation, place: str) -> Iterator[Sequence[Piece]]:
