@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from memory_bank.code.calls import CallGraph
@@ -71,9 +71,9 @@ class TestGuards:
         """
         found: dict[int, Guard] = {}
         self._add_calling(found, symbol)
-        near = self._near(symbol.path)
+        near, longer = self._near(symbol.path), self._longer(symbol)
         for test, _ in near:
-            if _names(test, symbol):
+            if _names(test, symbol, longer):
                 _add(found, test, NAMED)
         if not found:
             for test, how in near:
@@ -102,6 +102,13 @@ class TestGuards:
         how.update(dict.fromkeys(self._test_files(path), OWN_FILE))
         how[path] = INSIDE
         return [(one, how[one.path]) for one in self._table.tests_in("f.path", sorted(how))]
+
+    def _longer(self, symbol: SymbolRow) -> list[list[str]]:
+        """Return the parts of longer names in the file of a symbol that have those of its name."""
+        own = _parts(symbol.symbol.name)
+        rows = self._table.symbols("f.path = ? AND NOT s.test", symbol.path)
+        parts = (_parts(one.symbol.name) for one in rows)
+        return [one for one in parts if len(one) > len(own) and _has(one, own)]
 
     def _test_files(self, path: str) -> list[str]:
         """Return the files that have a file's own tests by the rules of its language."""
@@ -152,23 +159,32 @@ def _close(test: str, path: str) -> bool:
     return all(part in path.split("/") for part in folders)
 
 
-def _names(test: IntentRow, symbol: SymbolRow) -> bool:
-    """Tell whether a test's title or function is named after a symbol, as a word or its parts."""
-    name = symbol.symbol.name.strip("_")
+def _names(test: IntentRow, symbol: SymbolRow, longer: Sequence[Sequence[str]]) -> bool:
+    """Tell whether a test's title or function is named after a symbol, as a word or its parts.
+
+    A plain word has to be the whole name of a test of its type, and no longer name may be meant.
+    """
+    name, intent = symbol.symbol.name.strip("_"), test.intent
     if len(name) < _SHORTEST:
         return False
-    intent = test.intent
-    texts = [intent.title, intent.symbol.rpartition(".")[2]]
-    groups = [_AFFIX.sub("", part) for part in re.split(r"[ .>]+|::", intent.title)]
-    groups += [_AFFIX.sub("", part) for part in intent.symbol.split(".")]
-    if name in groups or any(name in _WORD.findall(text) for text in texts):
-        return _distinct(name) or name in groups
+    names = intent.symbol.split(".")
+    if not _distinct(name):
+        whole = [*intent.title.split(" > "), *names]
+        around = _parts(symbol.symbol.qualified.rpartition(".")[0].rpartition(".")[2])
+        is_its = not around or any(_has(_parts(one), around) for one in whole)
+        return is_its and name in (_AFFIX.sub("", one) for one in whole)
+    words = _WORD.findall(intent.title)
+    if name in words or name in names:
+        return True
     wanted = _parts(name)
-    return len(wanted) > 1 and any(_has(_parts(group), wanted) for group in groups)
+    return len(wanted) > 1 and any(
+        _has(parts, wanted) and not any(_has(parts, one) for one in longer)
+        for parts in map(_parts, (*words, *names))
+    )
 
 
 def _distinct(name: str) -> bool:
-    """Tell whether a name is no ordinary word: it has several parts or capitals."""
+    """Tell whether a name is no plain word: it has several parts or capitals."""
     return "_" in name or not name.islower()
 
 
@@ -176,7 +192,7 @@ def _parts(name: str) -> list[str]:
     return [part.lower() for part in _PART.findall(name)]
 
 
-def _has(parts: list[str], wanted: list[str]) -> bool:
+def _has(parts: Sequence[str], wanted: Sequence[str]) -> bool:
     """Tell whether some parts have others in a row."""
     last = len(parts) - len(wanted) + 1
     return any(parts[start : start + len(wanted)] == wanted for start in range(last))

@@ -40,6 +40,28 @@ def test_a_test_guards_what_it_calls_or_is_named_after(table: SymbolTable) -> No
     ]
 
 
+def test_a_plain_word_is_the_whole_name_of_a_test_of_its_type(
+    shop: Path, table: SymbolTable
+) -> None:
+    tests = "class TestTill:\n  def test_load(self):\n    1\n  def test_again(self):\n    'It may load.'\n"
+    till = (
+        "class Till:\n  def load(self): 1\n  def again_and_on(self): 1\n  def again_and(self): 1\n"
+    )
+    other = (
+        "class TestOther:\n  def test_load(self):\n    1\n  def test_again_and_on(self):\n    1\n"
+    )
+    write(shop, {"shop/till.py": till, "tests/test_till.py": f"{tests}\n\n{other}"})
+    table.refresh()
+    found = guards(table)
+    assert shown(found.of_symbol(symbol_named(table, "Till.load"))) == [
+        ("TestTill.test_load", NAMED)
+    ]
+    assert shown(found.of_symbol(symbol_named(table, "Till.again_and_on"))) == [
+        ("TestOther.test_again_and_on", NAMED)
+    ]
+    assert NAMED not in dict(shown(found.of_symbol(symbol_named(table, "Till.again_and")))).values()
+
+
 def test_without_these_the_file_s_tests_guard_a_symbol(table: SymbolTable) -> None:
     found = guards(table).of_symbol(symbol_named(table, "Order.place"))
     assert {one.how for one in found} == {FILE_NAME}
