@@ -168,7 +168,7 @@ def depended_files(state: CouplingState | None, path: str, limit: int) -> tuple[
 def _commits(
     code: Codebase, state: CouplingState | None, row: SymbolRow, limit: int
 ) -> tuple[RecentCommit, ...]:
-    """Return the commits that say why a symbol is as it is, and the newest of its file."""
+    """Return the commits of a symbol that say more than a subject, and the newest of its file."""
     newest = state.coupling.history.of(row.path) if state else ()
     size = {one.subject: one.size for one in newest}
     found = [

@@ -198,7 +198,7 @@ class ExplainedSymbol(NamedTuple):
     rules: tuple[CitingNote, ...]
     """Notes whose `applies_to` means its file."""
     commits: tuple[RecentCommit, ...]
-    """Those that wrote its lines and say why, most lines first; then the newest of its file."""
+    """Those of its lines that say more than a subject, most lines first; then the newest."""
     notices: tuple[str, ...]
     """What is left out, and why."""
 

@@ -80,7 +80,7 @@ def _explained(call: Call, root: Path, found: ExplainedSymbol) -> None:
     view.notes("notes", found.notes)
     view.notes(f"notes of {one.path}", found.file_notes)
     view.notes(f"rules for {one.path}", found.rules)
-    if view.heading("commits that say why, and the newest", found.commits):
+    if view.heading("commits with more than a subject, and the newest", found.commits):
         for made in found.commits:
             reason = sentence_below(made.reason)
             console.line(f"  {made.committed_at[:10]}  {made.subject}")
