@@ -83,6 +83,14 @@ def test_a_whole_session_is_stored(
     assert len(queue.pending()) == before, "a second report is not stored"
 
 
+def test_the_last_text_of_a_turn_that_others_prolonged_is_stored(
+    hook: Hook, queue: EventQueue
+) -> None:
+    stop = json.loads((FIXTURES / "codex/recorded-09-Stop.json").read_text())["stdin"]
+    hook("codex", "Stop", {**stop, "stop_hook_active": True})
+    assert [one.tool_name for one in queue.pending()] == [MESSAGE]
+
+
 def _with_transcripts(client: str, tmp_path: Path) -> Path:
     """Copy the recorded events; those of Codex name a transcript that is there."""
     copied = tmp_path / "fixtures" / client

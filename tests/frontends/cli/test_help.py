@@ -77,15 +77,6 @@ def test_version(mb: Run) -> None:
     assert mb("--version").out == f"memory-bank {memory_bank.__version__}\n"
 
 
-def test_without_a_command_a_bank_says_what_is_known(mb: Run) -> None:
-    mb("remember", "# Postgres is the queue", "--type", "decision")
-    answer = mb()
-    assert answer.code == 0
-    assert "4 notes in .memories" in answer.out
-    assert "Postgres is the queue" in answer.out
-    assert max(map(len, answer.out.splitlines())) <= 80
-
-
 def test_without_a_bank_and_a_command_the_help_goes_to_stderr(
     mb: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

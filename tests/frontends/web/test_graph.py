@@ -50,13 +50,6 @@ def test_the_data_are_nodes_edges_and_clusters(dashboard: httpx2.Client) -> None
     assert {node["kind"] for node in more["nodes"]} == {"note", "file", "tag"}
 
 
-def test_an_empty_bank_says_what_will_be_here(serve: Serve, tmp_path: Path) -> None:
-    (tmp_path / "empty/.memories").mkdir(parents=True)
-    with serve(cwd=tmp_path / "empty").client() as client:
-        assert "There are no notes yet" in client.get("/graph").text
-        assert client.get("/graph/data").json()["nodes"] == []
-
-
 def test_the_picture_is_drawn_in_each_width_and_theme(unchanged: Dashboard, look: Look) -> None:
     url = unchanged.url
     for width, theme in LOOKS:

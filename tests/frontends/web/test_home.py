@@ -40,14 +40,6 @@ def test_health_is_looked_for_in_the_background(serve: Serve, look: Look, projec
     assert "line 3" in page.locator("main").inner_text()
 
 
-def test_an_empty_bank_gets_a_page(serve: Serve, folder: Path) -> None:
-    (folder / ".memories").mkdir()
-    with serve(cwd=folder).client() as client:
-        page = client.get("/")
-    assert page.status_code == 200
-    assert "knows nothing yet" in page.text
-
-
 def test_the_first_visit_takes_few_bytes(unchanged: Dashboard) -> None:
     with unchanged.client() as client:
         page = client.get("/")

@@ -92,10 +92,16 @@ def test_without_javascript_a_link_shows_it_all(cache: Path, serve: Serve, look:
     assert page.locator("text=Who wrote which section").count() == 1
 
 
-def test_a_bank_outside_git_has_notes(serve: Serve, tmp_path: Path) -> None:
+def test_an_empty_bank_outside_git_has_all_pages(serve: Serve, tmp_path: Path) -> None:
     folder = tmp_path / "plain/.memories"
     folder.mkdir(parents=True)
     with serve(cwd=folder.parent).client() as client:
+        assert "knows nothing yet" in client.get("/").text
+        assert "There are no notes yet" in client.get("/graph").text
+        assert client.get("/graph/data").json()["nodes"] == []
+        review = client.get("/review")
+        assert (review.status_code, "not in a git repository" in review.text) == (400, True)
+        assert str(tmp_path) not in review.text
         assert "There are no notes yet." in client.get("/notes").text
         (folder / "empty.md").write_text("")
         assert "This note has no text." in client.get("/notes/empty?full=1").text

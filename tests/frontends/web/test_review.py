@@ -72,15 +72,6 @@ def test_without_javascript_a_link_leads_to_the_report(
     assert page.get_by_label("Compare").input_value() == "main..topic"
 
 
-def test_without_git_the_page_says_what_is_missing(serve: Serve, tmp_path: Path) -> None:
-    (tmp_path / "alone/.memories").mkdir(parents=True)
-    with serve(cwd=tmp_path / "alone").client() as client:
-        answer = client.get("/review")
-    assert answer.status_code == 400
-    assert "not in a git repository" in answer.text
-    assert str(tmp_path) not in answer.text
-
-
 def test_two_who_ask_for_the_same_get_one_review(
     changed: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
