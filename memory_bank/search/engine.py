@@ -17,7 +17,7 @@ from memory_bank.search.manifest import document_graph, document_rows, entries
 from memory_bank.search.manifest.document_rows import DocumentRow, PassageRow
 from memory_bank.search.manifest.manifest import Manifest, filled_key
 from memory_bank.search.ranking import Evidence, ExtraMatches, rank
-from memory_bank.search.retrievers import RetrieverSet, in_mode
+from memory_bank.search.retrievers import RetrieverSet
 from memory_bank.search.retrievers.base import (
     NEVER,
     Access,
@@ -36,13 +36,10 @@ from memory_bank.search.retrievers.vectors import DISABLED
 DEPTH = 400
 """Passages taken from the keyword index of passages."""
 
-NOTES_DEPTH = 200
-"""Notes taken from the keyword index of whole notes."""
-
 STRICT_DEPTH = 20_000
 """Maximum number of passages that are checked for required and excluded phrases."""
 
-_DEPTHS = {"notes": NOTES_DEPTH, "vectors": 200}
+_DEPTHS = {"notes": 200, "vectors": 200}
 """Matches taken from the other retrievers; from one that is not named here, DEPTH."""
 
 _OWN_PART = frozenset({"keyword", "notes", "vectors"})
@@ -208,11 +205,10 @@ class Engine:
 
     def _query(self, question: Question, scope: Scope, mode: str) -> RetrieverMatches:
         """Query the retrievers of a mode; if `semantic` is unavailable, those of `lexical`."""
-        names = in_mode(mode)
         found: dict[str, Matches] = {}
         queried: dict[str, Retriever] = {}
         reason = ""
-        for name in names:
+        for name in self._retrievers.in_mode(mode):
             try:
                 retriever, why = self._ready(name)
                 if retriever is not None and not why:
@@ -221,6 +217,10 @@ class Engine:
                 reason = reason or why
             except EmbedderUnavailable as error:
                 reason = reason or error.reason
+        if "keyword" in found and "notes" not in found:
+            # the best passage of a document stands for all of it; the last one counts
+            words = found["keyword"]
+            found["notes"] = Matches.of(reversed([*words]), words.scale)
         if reason and mode == "semantic":
             return self._query(question, scope, "lexical")._replace(reason=reason)
         return RetrieverMatches(found, queried, reason)
@@ -286,9 +286,9 @@ class Engine:
         if self._settings.search.fusion != "rrf":
             return ranking
         ranked = [
-            Ranked(name, self._allowed(matches, question, scope, results.retrievers[name]))
-            for name, matches in results.matches.items()
-            if results.retrievers[name].unit == "passages"
+            Ranked(name, self._allowed(results.matches[name], question, scope, one))
+            for name, one in results.retrievers.items()
+            if one.unit == "passages"
         ]
         fused = by_ranks(ranked, self._settings.search.rrf_k)
         spread = {row: score**_RANK_EXPONENT for row, score in fused.scores.items()}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
@@ -53,16 +53,18 @@ class Index:
         settings: Settings,
         *,
         repaired: Repaired = unreported,
+        without: Collection[str] = (),
     ) -> None:
         """Open the manifest, rebuilt if damaged; the rest is loaded when needed.
 
         `repaired` is called with what was damaged, missing or unfinished; not for a first index.
+        `without` are names of retrievers that it does not have.
         """
         self._place = place
         self._source = source
         self._repaired = repaired
         self.manifest = _opened(place, repaired)
-        self.retrievers = RetrieverSet(place.index, self.manifest.owner, settings)
+        self.retrievers = RetrieverSet(place.index, self.manifest.owner, settings, without)
         self._fingerprint = self.retrievers.fingerprint
 
     def current(self) -> bool:
@@ -102,10 +104,8 @@ class Index:
 
     def fill(self) -> None:
         """Fill an index that another process has made."""
-        try:
-            self.indexer.sync(seconds=EMBED_SECONDS, wait=self._lock_wait(), thorough=False)
-        except Busy:
-            return  # the answer lacks what the other process has not indexed yet
+        with suppress(Busy):  # the answer lacks what the other process has not indexed yet
+            self.catch_up()
 
     @cached_property
     def indexer(self) -> Indexer:

@@ -48,7 +48,9 @@ class CodeLane(ReopenedIndex):
             self.source.close()  # the new index must be compared with all documents
         if self._view is None:
             self._place.make_index()
-            index = Index(self._place, self.source, self._settings)
+            # a commit mostly has one passage, which then stands for the whole message
+            without = {"notes"} if self.source.name == "commits" else ()
+            index = Index(self._place, self.source, self._settings, without=without)
             self._view = View(index, self.source, self._settings, self._accesses)
         return self._view
 

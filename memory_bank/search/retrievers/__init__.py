@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import cast
 
@@ -16,17 +17,21 @@ KIND = "search.retrievers"
 class RetrieverSet:
     """The retrievers of one index, each loaded when it is first needed."""
 
-    def __init__(self, folder: Path, owner: str, settings: Settings) -> None:
-        """Keep each retriever's files in a folder of its name below `folder`."""
+    def __init__(
+        self, folder: Path, owner: str, settings: Settings, without: Collection[str] = ()
+    ) -> None:
+        """Keep each retriever's files in a folder of its name below `folder`; leave some out."""
         self._folder = folder
         self._owner = owner
         self._settings = settings
+        self._without = without
+        self._names = [name for name in names() if name not in without]
         self._loaded: dict[str, Retriever | None] = {}
 
     @property
     def fingerprint(self) -> str:
         """Return what determines the stored data of all retrievers; load no model."""
-        parts = (f"{name}={module(name).fingerprint(self._settings)}" for name in names())
+        parts = (f"{name}={module(name).fingerprint(self._settings)}" for name in self._names)
         return " ".join(parts)
 
     def get(self, name: str) -> Retriever | None:
@@ -39,14 +44,22 @@ class RetrieverSet:
     def all(self) -> tuple[list[Retriever], str]:
         """Return the retrievers that can be filled now, and why another can't, if so."""
         found, missing = [], ""
-        for name in names():
+        for name in self._names:
             try:
                 retriever = self.get(name)
             except EmbedderUnavailable as error:
                 missing = error.message
             else:
                 found += [retriever] if retriever is not None else []
+        for folder in filter(Path.is_dir, map(self._folder.joinpath, self._without)):
+            import shutil  # start-up: compressors come with it
+
+            shutil.rmtree(folder, ignore_errors=True)  # of an earlier version
         return found, missing
+
+    def in_mode(self, mode: str) -> list[str]:
+        """Return the names of the retrievers that a mode of search queries."""
+        return [name for name in self._names if mode in module(name).MODES]
 
     def close(self) -> None:
         """Close all files."""
@@ -59,11 +72,6 @@ class RetrieverSet:
 def names() -> list[str]:
     """Return the names of all retrievers."""
     return plugins.names(KIND)
-
-
-def in_mode(mode: str) -> list[str]:
-    """Return the names of the retrievers that a mode of search queries."""
-    return [name for name in names() if mode in module(name).MODES]
 
 
 def module(name: str) -> RetrieverModule:

@@ -73,6 +73,20 @@ def test_symbols_tests_and_documents_are_found(code: Codebase, mode: str) -> Non
     assert found(code, "docs", "create a database", mode=mode)[0] == "docs/setup.md#Setup>Database"
 
 
+def test_commits_have_no_index_of_whole_messages(shop: Path, git: Git) -> None:
+    message = (
+        "Refuse an empty order\n\nThe gateway charges a fee for each of them, so we lost money."
+    )
+    git(shop, "commit", "-q", "--allow-empty", "-m", message)
+    with open_codebase(shop) as code:
+        old = code.folder / "commits" / "notes"  # an earlier version made one
+        old.mkdir(parents=True)
+        assert not code.catch_up().problem
+        (hit,) = code.search("commits", "a fee of the gateway", 5).hits
+        assert {one.source for one in hit.hit.reasons} >= {"keyword", "notes", "vectors"}
+        assert not old.exists()
+
+
 def test_what_a_project_has_nothing_of_gets_no_index(tmp_path: Path, git: Git) -> None:
     (tmp_path / "a.py").write_text("def place_order() -> None:\n    pass\n", encoding="utf-8")
     git(tmp_path, "init", "-q", "-b", "main")

@@ -16,9 +16,7 @@ TITLES = ["Ann, 3 May", "Ben, 3 May", "Ann and Ben", "Zoo"]
 
 @pytest.fixture
 def notes(tmp_path: Path) -> Iterator[KeywordIndex]:
-    index = KeywordIndex(
-        tmp_path / "notes", "owner", name="notes", unit="documents", explanation="its words"
-    )
+    index = KeywordIndex(tmp_path / "notes", "owner", name="notes", unit="documents")
     index.clear()
     entries = [
         IndexedPassage(number, number, title, (), "Ann and Ben saw a heron.", 6)
@@ -44,7 +42,7 @@ def test_short_words_and_unlike_ones_find_nothing(notes: KeywordIndex, question:
 
 
 def test_a_word_that_some_document_has_is_taken_as_it_is(tmp_path: Path) -> None:
-    index = KeywordIndex(tmp_path / "words", "owner", name="words", unit="passages", explanation="")
+    index = KeywordIndex(tmp_path / "words", "owner", name="words", unit="passages")
     index.clear()
     index.put([IndexedPassage(1, 1, "A", (), "heron", 1), IndexedPassage(2, 2, "B", (), "herons", 1),
                IndexedPassage(3, 3, "C", (), "herod", 1)], [])  # fmt: skip
@@ -93,7 +91,7 @@ def filled(
     folder: Path, *texts: str, about: Mapping[int, str] = MappingProxyType({})
 ) -> Iterator[KeywordIndex]:
     """Index texts as passages of one document each."""
-    index = KeywordIndex(folder / "filled", "owner", name="filled", unit="passages", explanation="")
+    index = KeywordIndex(folder / "filled", "owner", name="filled", unit="passages")
     index.clear()
     index.put(
         [
@@ -111,9 +109,7 @@ def filled(
 
 def test_an_empty_index_has_one_file_and_sees_what_another_process_puts(tmp_path: Path) -> None:
     folder = tmp_path / "words"
-    one, other = (
-        KeywordIndex(folder, "owner", name="words", unit="passages", explanation="") for _ in "ab"
-    )
+    one, other = (KeywordIndex(folder, "owner", name="words", unit="passages") for _ in "ab")
     one.clear()
     assert not one.find(Question("heron"), 10, Scope())
     assert one.holds({})
@@ -128,7 +124,7 @@ def test_an_empty_index_has_one_file_and_sees_what_another_process_puts(tmp_path
     with pytest.raises(IndexDamaged):
         one.find(Question("heron"), 10, Scope())
     with pytest.raises(IndexDamaged):
-        KeywordIndex(folder, "stranger", name="words", unit="passages", explanation="").check()
+        KeywordIndex(folder, "stranger", name="words", unit="passages").check()
 
 
 def test_few_passages_stay_in_one_segment(tmp_path: Path) -> None:

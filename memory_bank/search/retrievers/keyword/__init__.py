@@ -23,14 +23,13 @@ def load(folder: Path, owner: str, settings: Settings) -> Retriever:  # noqa: AR
     """Open the index of passages in `folder`."""
     from memory_bank.search.retrievers.keyword.keyword_index import KeywordIndex
 
-    return KeywordIndex(folder, owner, name="keyword", unit="passages", explanation="its words")
+    return KeywordIndex(folder, owner, name="keyword", unit="passages")
 
 
 def _load_notes(folder: Path, owner: str, settings: Settings) -> Retriever:  # noqa: ARG001
     from memory_bank.search.retrievers.keyword.keyword_index import KeywordIndex
 
-    text = "its note's words"
-    return KeywordIndex(folder, owner, name="notes", unit="documents", explanation=text)
+    return KeywordIndex(folder, owner, name="notes", unit="documents")
 
 
 notes = SimpleNamespace(MODES=MODES, fingerprint=fingerprint, load=_load_notes)

@@ -58,7 +58,8 @@ class ChecksumVerifier:
         self._verified: dict[str, Signature] | None = None
         self._meta: Signature | None = None
         self._files: list[str] = []
-        self._sizes: list[int] = []
+        self.sizes: list[int] = []
+        """The number of documents in each segment, as of the last check."""
 
     def check(self) -> Signature:
         """Raise IndexDamaged unless all files are intact; return the signature of their list."""
@@ -90,10 +91,6 @@ class ChecksumVerifier:
         with suppress(OSError):
             return os.listdir(self._folder) == [_FILE]  # noqa: PTH208  (in each answer)
         return False
-
-    def sizes(self) -> list[int]:
-        """Return the number of documents in each segment, as of the last check."""
-        return self._sizes
 
     def record(self) -> Signature | None:
         """Record the files that this process has just written as verified.
@@ -138,7 +135,7 @@ class ChecksumVerifier:
             with open(f"{self._folder}/{_META}", "rb") as stream:  # noqa: PTH123  (in each answer)
                 segments = json.load(stream)["segments"]
             used = {segment["segment_id"].replace("-", "") for segment in segments}
-            self._sizes = [
+            self.sizes = [
                 segment["max_doc"] - (segment["deletes"] or {}).get("num_deleted_docs", 0)
                 for segment in segments
             ]
@@ -259,16 +256,14 @@ class KeywordIndex:
 
     version = _VERSION
     modes = MODES
+    explanation = "its words"
     weight = 1.0
     slow = False
 
-    def __init__(
-        self, folder: Path, owner: str, *, name: str, unit: Unit, explanation: str
-    ) -> None:
+    def __init__(self, folder: Path, owner: str, *, name: str, unit: Unit) -> None:
         """Use the index in `folder`; one of another `owner` counts as damaged."""
         self.name = name
         self.unit = unit
-        self.explanation = explanation
         self._folder = folder
         self._schema = _schema()
         self._index: tantivy.Index | None = None
@@ -282,7 +277,7 @@ class KeywordIndex:
         """Return the documents of small segments, if they are to become one."""
         with _guarded(self._folder):
             searcher = self._searcher()
-            sizes = self._checksums.sizes()
+            sizes = self._checksums.sizes
             if not compaction_is_due(sizes):
                 return ()
             found = searcher.fast_field_values("document", in_small_segments(searcher, sizes))
