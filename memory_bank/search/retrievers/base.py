@@ -168,10 +168,6 @@ class Retriever(Protocol):
         """The plug-in's name, the `source` of its reasons."""
 
     @property
-    def modes(self) -> tuple[str, ...]:
-        """The modes of search that query it: lexical, semantic, hybrid."""
-
-    @property
     def unit(self) -> Unit:
         """What it finds."""
 
@@ -232,7 +228,7 @@ class RetrieverModule(Protocol):
     """What the module of a retriever defines."""
 
     MODES: tuple[str, ...]
-    """The modes of search that query it, known without loading it."""
+    """The modes of search that query it: lexical, semantic, hybrid."""
 
     def fingerprint(self, settings: Settings) -> str:
         """Return what determines the stored data, without a secret; load no model."""

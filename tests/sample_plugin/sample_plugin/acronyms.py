@@ -18,7 +18,7 @@ def load(folder, owner, settings):
 
 
 class Acronyms:
-    name, modes, unit = "acronyms", MODES, "passages"
+    name, unit = "acronyms", "passages"
     version, slow, weight, explanation = "1", False, 0.5, "its first letters"
 
     def __init__(self, file, owner):

@@ -228,14 +228,10 @@ def in_small_segments(searcher: tantivy.Searcher, sizes: Sequence[int]) -> list[
     return []
 
 
-MODES = ("lexical", "hybrid")
-
 _HEAP = 50_000_000
 
 _LOCK = ".tantivy-writer.lock"
 """tantivy leaves it behind; only who holds the lock of the whole index writes."""
-
-_VERSION = "9"
 
 
 def _schema() -> tantivy.Schema:
@@ -254,8 +250,7 @@ def _schema() -> tantivy.Schema:
 class KeywordIndex:
     """Passages or documents found by their words."""
 
-    version = _VERSION
-    modes = MODES
+    version = "9"
     explanation = "its words"
     weight = 1.0
     slow = False

@@ -72,7 +72,6 @@ class VectorIndex:
     """The retriever of the vector index."""
 
     name = "vectors"
-    modes = ("semantic", "hybrid")
     unit: Unit = "passages"
     explanation = "its meaning"
     slow = True
