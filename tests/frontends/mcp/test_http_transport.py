@@ -125,6 +125,12 @@ def test_no_append_of_many_clients_is_lost(start: Start, project: Path) -> None:
     assert text.count("-") == 20
 
 
+def test_another_name_of_this_server_is_answered_if_it_is_allowed(start: Start) -> None:
+    server = start("--allow-host", "bank.example.org")
+    assert server.post(headers={"host": "bank.example.org"}).status_code == 200
+    assert server.post(headers={"host": "other.example.org"}).status_code == 421
+
+
 def test_what_is_too_large_or_no_message_is_refused(start: Start) -> None:
     server = start()
     large = b'{"jsonrpc": "2.0", "method": "' + b"x" * Limits().body_bytes + b'"}'
