@@ -17,6 +17,7 @@ from memory_bank.bank.logs import AccessLog
 from memory_bank.base import paths
 from memory_bank.base.documents import Source, Span
 from memory_bank.base.errors import BadInput, Busy, IndexDamaged, NoBank, StorageFailed
+from memory_bank.base.locks import WAIT
 from memory_bank.base.paths import Layout
 from memory_bank.base.settings import Settings, load
 from memory_bank.code.calls import CallGraph
@@ -379,13 +380,11 @@ class Codebase:
         }
 
     def _refreshed(self, progress: Progress | None) -> str:
-        # another process may have made the table and be at its first files: nothing is known yet
-        known = self.table.file.exists() and bool(self.table.files())
+        known = False
         try:
-            if known:
-                self.table.refresh(progress, wait=_LOCK_SECONDS)
-            else:
-                self.table.refresh(progress)
+            # another process may have made the table and be at its first files
+            known = self.table.file.exists() and bool(self.table.files())
+            self.table.refresh(progress, wait=_LOCK_SECONDS if known else WAIT)
         except Busy:
             return "another process is reading the code: the latest changes may be missing"
         except StorageFailed as error:
