@@ -326,18 +326,17 @@ def test_files_are_listed_once_for_symbols_and_coupling(
     assert len(scans) == 2
 
 
-def test_the_first_search_of_a_repository_computes_all_vectors(
-    shop: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_first_search_of_a_repository_computes_all_vectors(shop: Path) -> None:
     many = {
         f"src/part{number}.py": f"def part{number}():\n    return {number}\n"
         for number in range(60)
     }
     write(shop, many)
-    monkeypatch.setattr("memory_bank.code.index.codebase.EMBED_SECONDS", 0.001)
     told: list[tuple[int, int]] = []
     with open_codebase(shop) as code:
-        report = code.catch_up(progress=lambda _, done, total: told.append((done, total)))
+        report = code.catch_up(
+            seconds=0.001, progress=lambda _, done, total: told.append((done, total))
+        )
     assert (report.waiting, report.problem) == (0, "")
     assert told[-1][0] == told[-1][1]
 
