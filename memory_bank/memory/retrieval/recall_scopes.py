@@ -1,6 +1,7 @@
 """Search other repositories, or the user's own banks, together with a bank.
 
-All are scored with the same rarities of words and the same scales: see `search/together.py`.
+All are scored with the same rarities of words and the same scales: see
+`search/score_calibration.py`.
 """
 
 from __future__ import annotations
