@@ -29,8 +29,6 @@ from memory_bank.notes.storage.store import Store
 from memory_bank.search.document_changes import Progress, SyncReport
 from memory_bank.search.index import EMBED_SECONDS, View
 
-_BUSY = "another process is indexing: the latest changes may be missing"
-
 Result = TypeVar("Result")
 
 
@@ -248,8 +246,8 @@ class Bank:
             except Busy:
                 if insist:
                     raise
-                self.problem = _BUSY
-                return _BUSY
+                self.problem = open_index.BUSY
+                return open_index.BUSY
             self.store.sweep(self.source.leftover)
             self.problem = report.problem
             if report.waiting and not report.problem:

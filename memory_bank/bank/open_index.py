@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 from memory_bank.bank import note_files
 from memory_bank.bank.logs import Logs
 from memory_bank.base.dates import iso_of
-from memory_bank.base.errors import BadName, Hint, NoteNotFound, StorageFailed, similar_names
+from memory_bank.base.errors import BadName, Busy, Hint, NoteNotFound, StorageFailed, similar_names
 from memory_bank.base.filenames import is_utf8
 from memory_bank.base.paths import LEFT_ALONE, Layout
 from memory_bank.base.repairs import MANIFEST, Reports
@@ -35,6 +35,8 @@ Result = TypeVar("Result")
 
 _MEMORY = Path("/dev/shm")  # noqa: S108  (a folder of a random name is made in it, for this user)
 """A file system in memory, which Linux has."""
+
+BUSY = "another process is indexing: the latest changes may be missing"
 
 _FULL = "the disk of the index is full: until there is space, it is in {}"
 
@@ -105,7 +107,10 @@ class OpenIndex(ReopenedIndex):
             self._view = View(index, self.source, self.settings, self._accesses)
             if lost or replaced:
                 with index.manifest.guarded():
-                    index.fill()
+                    try:
+                        index.catch_up()
+                    except Busy:
+                        self._notices.add(BUSY)
         return self._view
 
     def include(self, settings: Settings) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
@@ -101,11 +101,6 @@ class Index:
                 damaged = True
         if damaged:
             self.indexer.sync(seconds=EMBED_SECONDS, thorough=False)
-
-    def fill(self) -> None:
-        """Fill an index that another process has made."""
-        with suppress(Busy):  # the answer lacks what the other process has not indexed yet
-            self.catch_up()
 
     @cached_property
     def indexer(self) -> Indexer:

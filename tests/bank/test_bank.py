@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from memory_bank.bank import open_index
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.bank.bank import Bank as Home
 from memory_bank.bank.note_files import open_history
@@ -194,6 +195,20 @@ def test_a_question_waits_longer_where_there_is_nothing_to_answer_from(
             assert not answer.done()
         assert answer.result() == ["a.md"]
     assert bank.problem == ""
+
+
+def test_an_answer_from_an_index_that_another_process_makes_anew_says_so(
+    folder: Path, opening: Opening, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "a.md").write_text("kestrel")
+    bank, other = opening(folder), opening(folder)
+    bank.catch_up()
+    other._index.discard()
+    view_of(other)  # made, and nothing in it yet
+    monkeypatch.setattr("memory_bank.search.index.WAIT", 0.1)
+    with locked(private_folder(folder / ".index")):
+        bank.read(lambda view: None)
+    assert bank.take_notices() == [open_index.BUSY]
 
 
 @pytest.mark.parametrize("version", ["TEXT_VERSION", "VECTORS_VERSION"])
