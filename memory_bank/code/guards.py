@@ -11,6 +11,7 @@ from memory_bank.code.calls import CallGraph
 from memory_bank.code.imports import ImportTargets
 from memory_bank.code.index.database import IntentRow, SymbolRow
 from memory_bank.code.index.symbol_table import SymbolTable
+from memory_bank.code.parse.parsed_file import Symbol
 
 INSIDE, OWN_FILE, CALLS, NAMED = (
     "is in its file", "is in its test file", "calls it", "is named after it",
@@ -167,20 +168,25 @@ def _names(test: IntentRow, symbol: SymbolRow, longer: Sequence[Sequence[str]]) 
     name, intent = symbol.symbol.name.strip("_"), test.intent
     if len(name) < _SHORTEST:
         return False
-    names = intent.symbol.split(".")
-    if not _distinct(name):
-        whole = [*intent.title.split(" > "), *names]
-        around = _parts(symbol.symbol.qualified.rpartition(".")[0].rpartition(".")[2])
-        is_its = not around or any(_has(_parts(one), around) for one in whole)
-        return is_its and name in (_AFFIX.sub("", one) for one in whole)
-    words = _WORD.findall(intent.title)
-    if name in words or name in names:
+    names, wanted = intent.symbol.split("."), _parts(name)
+    texts = [one for one in (*intent.title.split(" > "), *names) if not one.isupper()]
+    whole = [_parts(_AFFIX.sub("", one)) for one in texts]
+    around = _around(symbol.symbol)
+    is_its = wanted != around and any(_has(one, around) for one in whole)
+    if is_its and (wanted in whole or [*around, *wanted] in whole):
         return True
-    wanted = _parts(name)
+    words = _WORD.findall(intent.title)
+    if _distinct(name) and (name in words or name in names):
+        return True
     return len(wanted) > 1 and any(
         _has(parts, wanted) and not any(_has(parts, one) for one in longer)
         for parts in map(_parts, (*words, *names))
     )
+
+
+def _around(symbol: Symbol) -> list[str]:
+    """Return the parts of the name of a method's type; none for another symbol."""
+    return _parts(symbol.qualified.split(".")[-2]) if symbol.kind == "method" else []
 
 
 def _distinct(name: str) -> bool:

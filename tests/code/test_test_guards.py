@@ -62,6 +62,24 @@ def test_a_plain_word_is_the_whole_name_of_a_test_of_its_type(
     assert NAMED not in dict(shown(found.of_symbol(symbol_named(table, "Till.again_and")))).values()
 
 
+def test_the_whole_name_of_a_test_may_be_a_word_with_a_capital(
+    shop: Path, table: SymbolTable
+) -> None:
+    code = "package a\nfunc Parse() {}\ntype Tree struct{}\nfunc (t Tree) Find() {}\n"
+    run = 'package a\nimport "testing"\nfunc TestParse(t *testing.T) { t.Run("empty", func(t *testing.T) {}) }\n'
+    others = "func TestTree_Find(t *testing.T) {}\nfunc TestFind(t *testing.T) {}\n"
+    write(shop, {"a.go": code, "a_test.go": run + others})
+    table.refresh()
+    found = guards(table)
+
+    def titles(name: str) -> list[str]:
+        named = found.of_symbol(symbol_named(table, name))
+        return [one.test.intent.title for one in named if one.how == NAMED]
+
+    assert titles("Parse") == ["parse", "parse > empty"]
+    assert titles("Tree.Find") == ["tree find"]
+
+
 def test_without_these_the_file_s_tests_guard_a_symbol(table: SymbolTable) -> None:
     found = guards(table).of_symbol(symbol_named(table, "Order.place"))
     assert {one.how for one in found} == {FILE_NAME}
