@@ -68,7 +68,14 @@ def test_the_whole_name_of_a_test_may_be_a_word_with_a_capital(
     code = "package a\nfunc Parse() {}\ntype Tree struct{}\nfunc (t Tree) Find() {}\n"
     run = 'package a\nimport "testing"\nfunc TestParse(t *testing.T) { t.Run("empty", func(t *testing.T) {}) }\n'
     others = "func TestTree_Find(t *testing.T) {}\nfunc TestFind(t *testing.T) {}\n"
+    own = {
+        "tree.py": "class Tree:\n  def tree(self): 1\n",
+        "near.ts": "export function near() {}\n",
+    }
+    tests = "class TestTree:\n  def test_find(self):\n    1\n"
+    loud = "import { near } from './near'\ndescribe('NEAR', () => { it('is', () => {}) })\n"
     write(shop, {"a.go": code, "a_test.go": run + others})
+    write(shop, {**own, "test_tree.py": tests, "near.test.ts": loud})
     table.refresh()
     found = guards(table)
 
@@ -78,6 +85,8 @@ def test_the_whole_name_of_a_test_may_be_a_word_with_a_capital(
 
     assert titles("Parse") == ["parse", "parse > empty"]
     assert titles("Tree.Find") == ["tree find"]
+    assert titles("tree.py#Tree") == ["tree > find"]
+    assert titles("Tree.tree") == titles("near.ts#near") == []
 
 
 def test_without_these_the_file_s_tests_guard_a_symbol(table: SymbolTable) -> None:

@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from memory_bank.bank.bank import Bank, open_bank
-from memory_bank.base.errors import BadInput, MemoryBankError
+from memory_bank.base.errors import BadInput, MemoryBankError, StorageFailed
 from memory_bank.base.text import Quotes
 from memory_bank.code.index.codebase import open_codebase
 from memory_bank.git import process
+from memory_bank.git.history import History
 from memory_bank.memory import told
 from memory_bank.memory.remember import remember
 from memory_bank.memory.retrieval.ask import ask
@@ -200,7 +201,9 @@ def test_what_agents_are_told_is_below_800_tokens(bank: Bank, said: str) -> None
     assert "Till.charge | method" in text
 
 
-def test_a_commit_becomes_a_decision_in_one_step(bank: Bank) -> None:
+def test_a_commit_becomes_a_decision_in_one_step(
+    bank: Bank, monkeypatch: pytest.MonkeyPatch
+) -> None:
     commit = why(bank, "pay.py:1").behind[0].id
     done = promote_commit(bank, commit[:8])
     note = show(bank, done.path)
@@ -210,6 +213,9 @@ def test_a_commit_becomes_a_decision_in_one_step(bank: Bank) -> None:
     assert promote_commit(bank, commit).action == "updated_existing"
     with pytest.raises(BadInput):
         promote_commit(bank, "0000000")
+    monkeypatch.setattr(History, "at", lambda *_, **__: None)
+    with pytest.raises(StorageFailed, match="can't say yet"):
+        promote_commit(bank, commit)
 
 
 def test_recall_finds_the_messages_of_commits_if_they_are_included(bank: Bank) -> None:

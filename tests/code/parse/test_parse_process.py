@@ -170,6 +170,15 @@ def test_the_process_ends_when_there_is_nothing_to_parse(monkeypatch: pytest.Mon
     assert parsing.parse(PLAIN, "python").symbols
 
 
+def test_a_process_that_is_being_ended_is_asked_no_more() -> None:
+    parsing.parse(PLAIN, "python")
+    worker = parse_process._SharedWorker.worker
+    assert worker is not None
+    worker._closed = True  # by another thread, before it kills it
+    assert parsing.parse(PLAIN, "python").symbols
+    assert parse_process._SharedWorker.worker is not worker
+
+
 def test_a_process_that_can_not_be_started_is_a_plain_error(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
