@@ -151,9 +151,11 @@ def test_decisions_with_nearly_one_title_are_all_told_the_newest_and_most_used_f
     for number in range(10):
         text = f"---\ntype: decision\ncreated_at: 2026-01-{number + 1:02}\n---\n# Split service {number} off\n"
         (bank.layout.root / f"split-{number}.md").write_text(text)
+    with (bank.layout.root / "split-8.md").open("a") as old:
+        old.write("\n- superseded_by:: [[split-9]]\n")
     remember(bank, "# Prices\n\nThey are in cents.")
     for name in ("prices", "prices", "split-2"):
         show(bank, name)
     lines = start_text(bank).text.splitlines()
     at = lines.index("**11 notes in the bank, the newest and most used decisions first**:")
-    assert [line.split()[3] for line in lines[at + 1 : at + 7]] == ["9", "8", "7", "2", "6", "5"]
+    assert [line.split()[3] for line in lines[at + 1 : at + 7]] == ["9", "7", "6", "2", "5", "4"]
