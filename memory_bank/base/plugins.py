@@ -33,26 +33,14 @@ GROUPS = {
 }
 """The kinds that installed packages may extend, by the entry points of a group."""
 
-_HELD: Mapping[str, Mapping[str, str]] = {
-    "agents.clients": dict.fromkeys(("claude_desktop", "vscode", "windsurf", "zed"), "_editors"),
-    "code.languages": {
-        **dict.fromkeys(("c", "cpp"), "_c_family"),
-        **dict.fromkeys(("javascript", "tsx", "typescript"), "_ecmascript"),
-    },
-    "memory.importers": {"basic_memory": "markdown"},
-    "search.embedders": {"none": "base"},
-    "search.retrievers": {"notes": "keyword"},
-}
-"""Small plug-ins without a module of their own: objects of their names in these modules."""
-
 _METADATA = (".dist-info", ".egg-info")
 
 
 def names(kind: str) -> list[str]:
     """List the plug-ins of a kind (`search.embedders`, `operations`), ours first.
 
-    One of ours is a module or a package whose name doesn't start with an underscore, or an object
-    in one; the others are entry points of installed packages.
+    One of ours is a module or a package whose name doesn't start with an underscore; the others are
+    entry points of installed packages.
     """
     own = own_names(kind)
     return [*own, *sorted(name for name in installed(kind) if name not in own)]
@@ -69,9 +57,7 @@ def load(kind: str, name: str) -> ModuleType:
     Raises BadInput, naming the others, when there is none, and PluginFailed.
     """
     if name in own_names(kind):
-        holder = _HELD.get(kind, {}).get(name)
-        module = import_module(f"memory_bank.{kind}.{holder or name}")
-        return cast("ModuleType", getattr(module, name)) if holder else module
+        return import_module(f"memory_bank.{kind}.{name}")
     one = kind.rpartition(".")[2].rstrip("s")
     found = installed(kind).get(name, ())
     if not found:
@@ -126,8 +112,7 @@ def own_names(kind: str) -> tuple[str, ...]:
     folders = spec.submodule_search_locations if spec else None
     files = [file for folder in folders or () for file in os.listdir(folder)]  # noqa: PTH208  (start-up)
     found = {file.removesuffix(".py") for file in files if "." not in file.removesuffix(".py")}
-    own = {name for name in found - _NOT_PLUGINS if not name.startswith("_")}
-    return tuple(sorted(own.union(_HELD.get(kind, ()))))
+    return tuple(sorted(name for name in found - _NOT_PLUGINS if not name.startswith("_")))
 
 
 @cache

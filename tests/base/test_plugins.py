@@ -15,13 +15,7 @@ def test_plug_ins_are_the_files_of_a_folder() -> None:
 
 
 def test_a_plug_in_is_loaded_by_its_name() -> None:
-    loaded = plugins.load("search.embedders", "hashing")
-    assert loaded.__name__ == "memory_bank.search.embedders.hashing"
-
-
-def test_a_module_may_hold_several_plug_ins() -> None:
-    assert plugins.load("search.embedders", "none").fingerprint(None) == "none"
-    assert {"c", "cpp", "tsx"} <= set(plugins.names("code.languages"))
+    assert plugins.load("search.embedders", "none").__name__ == "memory_bank.search.embedders.none"
 
 
 @pytest.mark.parametrize("name", ["nothing", "", "base", "__init__", "_table", "../config", "a.b"])

@@ -1,3 +1,3 @@
-"""What the parser must know of each programming language, one file for each or for its family."""
+"""What the parser must know of each programming language, one file each."""
 
 from __future__ import annotations

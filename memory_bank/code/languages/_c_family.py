@@ -1,18 +1,15 @@
-"""The rules of C and C++; headers `.h` are read by those of C++ if they have its words."""
+"""The rules that C and C++ share."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 from memory_bank.code.languages.base import (
     Case,
     NameDefinition,
-    Rules,
     flat,
-    head,
     inside,
     line_of,
     named,
@@ -39,7 +36,7 @@ _GLOBAL = ("translation_unit", "declaration_list", "field_declaration_list")
 _AROUND = ("preproc_", "linkage_", "template_", "ERROR")
 
 
-def _declared(node: Node) -> Node | None:
+def declared(node: Node) -> Node | None:
     """Return the node of the name that a declarator declares, below pointers and brackets."""
     found = node.child_by_field_name("declarator")
     for _ in range(_MOST_STEPS):
@@ -50,7 +47,7 @@ def _declared(node: Node) -> Node | None:
     return None
 
 
-def _dotted(name: Node | None) -> str:
+def dotted(name: Node | None) -> str:
     """Return a name such as `a::B<int>::c` with dots, without the arguments of templates."""
     parts = list[str]()
     for _ in range(_MOST_STEPS):
@@ -69,23 +66,23 @@ def _bare(name: Node | None) -> str:
     return _BLANKS.sub(r"\1", flat(text_of(name))).replace("::", ".")
 
 
-def _function(node: Node) -> Iterator[NameDefinition]:
+def function(node: Node) -> Iterator[NameDefinition]:
     """Yield a function that has a body, unless it is the macro of a test."""
-    name = _dotted(_declared(node))
-    if name and not _test_function(node):
+    name = dotted(declared(node))
+    if name and not test_function(node):
         start = next(inside(node, "field_initializer_list"), node.child_by_field_name("body"))
         yield NameDefinition(name, "method" if "." in name else "function", node, start)
 
 
-def _constants(node: Node) -> Iterator[NameDefinition]:
+def constants(node: Node) -> Iterator[NameDefinition]:
     """Yield the names that a declaration outside functions fixes."""
     marks = {text_of(one) for one in inside(node, "type_qualifier")}
     if not marks & {"const", "constexpr"} or not _is_global(node):
         return
     for one in inside(node, "init_declarator"):
-        if name := _dotted(_declared(one)):
+        if name := dotted(declared(one)):
             yield NameDefinition(name, "constant", node)
-    if node.child_by_field_name("default_value") and (name := _dotted(_declared(node))):
+    if node.child_by_field_name("default_value") and (name := dotted(declared(node))):
         yield NameDefinition(name, "constant", node)
 
 
@@ -96,7 +93,7 @@ def _is_global(node: Node) -> bool:
     return around is not None and around.type in _GLOBAL
 
 
-def _macro(node: Node) -> Iterator[NameDefinition]:
+def macro(node: Node) -> Iterator[NameDefinition]:
     """Yield what `#define` defines; without a value it only guards."""
     value = node.child_by_field_name("value")
     if node.type == "preproc_function_def":
@@ -105,31 +102,31 @@ def _macro(node: Node) -> Iterator[NameDefinition]:
         yield NameDefinition(named(node), "constant", node)
 
 
-def _whole_type(node: Node) -> Iterator[NameDefinition]:
+def whole_type(node: Node) -> Iterator[NameDefinition]:
     """Yield a struct, union, class or enumeration with its body; not a mention of one."""
-    body, name = node.child_by_field_name("body"), _dotted(node.child_by_field_name("name"))
+    body, name = node.child_by_field_name("body"), dotted(node.child_by_field_name("name"))
     kind = {"class_specifier": "class", "enum_specifier": "enum"}.get(node.type, "type")
     around = node.parent
     if body and name and not (around is not None and around.type == "type_definition"):
         yield NameDefinition(name, kind, node, body)
 
 
-def _typedef(node: Node) -> Iterator[NameDefinition]:
+def typedef(node: Node) -> Iterator[NameDefinition]:
     """Yield the name of a typedef, or that of its struct if it has no other."""
     inner = node.child_by_field_name("type")
     body = inner.child_by_field_name("body") if inner is not None else None
     kind = "enum" if inner is not None and body and inner.type == "enum_specifier" else "type"
-    if name := _dotted(_declared(node)) or (named(inner) if inner is not None else ""):
+    if name := dotted(declared(node)) or (named(inner) if inner is not None else ""):
         head = text_of(node).partition("{")[0].strip() if body else ""
         yield NameDefinition(name, kind, node, body, signature=head and f"{head} {{…}} {name}")
 
 
-def _include(node: Node) -> Iterator[Import]:
+def include(node: Node) -> Iterator[Import]:
     """Yield the file that a line includes."""
     yield Import(unquoted(named(node, "path")).strip("<>"), (), line_of(node))
 
 
-def _test_function(node: Node) -> Case | None:
+def test_function(node: Node) -> Case | None:
     """Return the test of `TEST(Suite, Name) { … }`: a function without a type."""
     call = node.child_by_field_name("declarator")
     given = call.child_by_field_name("parameters") if call is not None else None
@@ -141,7 +138,7 @@ def _test_function(node: Node) -> Case | None:
     return Case(" > ".join(names), "googletest") if names else None
 
 
-def _test_call(node: Node) -> Case | None:
+def test_call(node: Node) -> Case | None:
     """Return the test, or its section, of Catch2 or doctest: a call before a block."""
     given, holder = node.child_by_field_name("arguments"), node.parent
     if given is None or holder is None or not _CASE_MACRO.fullmatch(named(node, "function")):
@@ -152,101 +149,3 @@ def _test_call(node: Node) -> Case | None:
         return None
     said = unquoted(text_of(title)).replace('\\"', '"')
     return Case(said, "catch2", last=block)
-
-
-_WORDS_OF_CPP = re.compile(
-    rb"^[ \t]*(?:namespace[ \t]+[\w:]{1,200}(?:[ \t]+[A-Z_]\S{0,200})?\s{0,20}\{|template\s*<"
-    rb"|(?:public|protected|private)\s*:|class\s+\w[^;{}()\n]{0,200}[{:]"
-    rb"|using\s+(?:namespace\b|\w+\s*=)|enum\s+class\b|constexpr\b)",
-    re.MULTILINE,
-)
-
-
-def _really(data: bytes) -> str:
-    return "cpp" if _WORDS_OF_CPP.search(data) else ""
-
-
-_C = Rules(
-    name="c",
-    suffixes=(".c", ".h"),
-    grammar="tree_sitter_c",
-    really=_really,
-    kinds={},
-    define={
-        "function_definition": _function,
-        "struct_specifier": _whole_type,
-        "union_specifier": _whole_type,
-        "enum_specifier": _whole_type,
-        "type_definition": _typedef,
-        "declaration": _constants,
-        "preproc_def": _macro,
-        "preproc_function_def": _macro,
-    },
-    calls={"call_expression": "function"},
-    imports={"preproc_include": _include},
-)
-
-
-_MACRO = rb"[A-Z_][A-Z0-9_]{2,60}(?:\([^()\n]{0,200}\))?"
-
-_UNKNOWN = re.compile(
-    rb"\b((?:class|struct)[ \t]+)" + _MACRO + rb"(?=[ \t]+[A-Za-z_][\w:]*\s*(?:final\s*)?[:{])"
-    rb"|\b(namespace[ \t]+[\w:]+[ \t]+)" + _MACRO + rb"(?=\s*\{)"
-    rb"|^[ \t]*(?:\w{0,60}(?:NAMESPACE_?(?:BEGIN|END)|(?:BEGIN|END)_NAMESPACE)\w{0,60}|Q_OBJECT)"
-    rb"(?=[ \t\r]*$)",
-    re.MULTILINE,
-)
-"""Macros that the grammar does not know, after `class` and `namespace` and around namespaces."""
-
-
-def _without_macros(data: bytes) -> bytes:
-    """Blank macros that would hide the definition after them."""
-    return _UNKNOWN.sub(lambda found: (found[1] or found[2] or b"").ljust(len(found[0])), data)
-
-
-def _namespace(node: Node) -> Iterator[NameDefinition]:
-    if name := named(node).replace("::", "."):
-        yield NameDefinition(name, "module", node, node.child_by_field_name("body"))
-
-
-def _member(node: Node) -> Iterator[NameDefinition]:
-    """Yield the constant of a class, or a method that only its subclasses define."""
-    target = node.child_by_field_name("declarator")
-    is_pure = text_of(node.child_by_field_name("default_value")) == "0"
-    if is_pure and target is not None and "function" in _kinds(target):
-        yield NameDefinition(_dotted(_declared(node)), "function", node)
-    else:
-        yield from _constants(node)
-
-
-def _kinds(target: Node) -> str:
-    """Return the types of a declarator and of the one in it, such as of `int *f()`."""
-    return target.type + "".join(one.type for one in target.named_children)
-
-
-def _alias(node: Node) -> Iterator[NameDefinition]:
-    yield NameDefinition(named(node), "type", node)
-
-
-_CPP = _C._replace(
-    name="cpp",
-    suffixes=(".cc", ".cpp", ".cxx", ".c++", ".hh", ".hpp", ".hxx", ".h++", ".ipp", ".tpp"),
-    grammar="tree_sitter_cpp",
-    really=lambda _: "",
-    readable=_without_macros,
-    define={
-        **_C.define,
-        "class_specifier": _whole_type,
-        "alias_declaration": _alias,
-        "concept_definition": _alias,
-        "namespace_definition": _namespace,
-        "field_declaration": _member,
-    },
-    wrappers=frozenset(["template_declaration"]),
-    bases=frozenset(["base_class_clause"]),
-    calls={**_C.calls, "new_expression": head},
-    tests={"function_definition": _test_function, "call_expression": _test_call},
-)
-
-c = SimpleNamespace(RULES=_C)
-cpp = SimpleNamespace(RULES=_CPP)

@@ -1,16 +1,14 @@
-"""The rules of JavaScript, TypeScript and JSX."""
+"""The rules that JavaScript and TypeScript share."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from types import SimpleNamespace
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from memory_bank.code.languages.base import (
     Case,
     NameDefinition,
-    Rules,
     flat,
     inside,
     line_of,
@@ -50,11 +48,11 @@ _MOST_AROUND = 12
 
 _MOST_HEAD = 60
 
-_TEST_FILES = re.compile(
+TEST_FILES = re.compile(
     r"(?:^|/)(?:__tests__|tests?|specs?|e2e|cypress)/|[._-](?:test|spec|cy)\.\w+$"
 )
 
-_TEST_MODULES = frozenset(["vitest", "node:test", "bun:test", "@jest/globals"])
+TEST_MODULES = frozenset(["vitest", "node:test", "bun:test", "@jest/globals"])
 
 
 def _function_or_class(value: Node | None) -> str:
@@ -134,7 +132,7 @@ def _key(node: Node) -> str:
     return unquoted(text_of(key)).replace(".", "_") if _is_kept(around) else ""
 
 
-def _inner_object(node: Node) -> str:
+def inner_object(node: Node) -> str:
     """Return the name by which an object inside another qualifies its methods."""
     value = node.child_by_field_name("value")
     return _key(node) if value is not None and value.type == "object" else ""
@@ -260,98 +258,34 @@ def _case(node: Node) -> Case | None:
     return Case(unquoted(text_of(title)), "describe", group=bool(found[1]))
 
 
-def _signature(node: Node) -> Iterator[NameDefinition]:
-    """Yield a function that is only declared; not one of several signatures of the next."""
-    holder = node
-    if node.parent is not None and node.parent.type == "export_statement":
-        holder = node.parent
-    after = holder.next_named_sibling
-    if after is not None and after.type == "export_statement":
-        after = after.child_by_field_name("declaration")
-    if after is None or named(after) != named(node):
-        yield NameDefinition(named(node), "function", node)
+KINDS = {
+    "function_declaration": "function",
+    "generator_function_declaration": "function",
+    "class_declaration": "class",
+}
 
+DEFINE: Mapping[str, Callable[[Node], Iterable[NameDefinition]]] = {
+    "variable_declarator": _variable,
+    "assignment_expression": _assigned,
+    "method_definition": _method,
+    "pair": _pair,
+    "field_definition": _field,
+    "public_field_definition": _field,
+    "export_statement": _default,
+}
 
-def _module(node: Node) -> Iterator[NameDefinition]:
-    name = unquoted(text_of(node.child_by_field_name("name")))
-    is_file = name[:1] in (".", "/") or "/" in name
-    yield NameDefinition(
-        name.replace(".", "_") if is_file else name,
-        "module",
-        node,
-        node.child_by_field_name("body"),
-    )
+CALLS: Mapping[str, str | Callable[[Node], str]] = {
+    "call_expression": "function",
+    "new_expression": "constructor",
+    "jsx_opening_element": _called,
+    "jsx_self_closing_element": _called,
+}
 
+IMPORTS: Mapping[str, Callable[[Node], Iterable[Import]]] = {
+    "import_statement": _import,
+    "export_statement": _import,
+    "call_expression": _require,
+    "meta_property": _in_source,
+}
 
-_JAVASCRIPT = Rules(
-    name="javascript",
-    suffixes=(".js", ".jsx", ".mjs", ".cjs"),
-    grammar="tree_sitter_javascript",
-    programs=("node", "nodejs"),
-    kinds={
-        "function_declaration": "function",
-        "generator_function_declaration": "function",
-        "class_declaration": "class",
-    },
-    define={
-        "variable_declarator": _variable,
-        "assignment_expression": _assigned,
-        "method_definition": _method,
-        "pair": _pair,
-        "field_definition": _field,
-        "public_field_definition": _field,
-        "export_statement": _default,
-    },
-    wrappers=frozenset(["export_statement"]),
-    containers={"pair": _inner_object},
-    calls={
-        "call_expression": "function",
-        "new_expression": "constructor",
-        "jsx_opening_element": _called,
-        "jsx_self_closing_element": _called,
-    },
-    marks=frozenset(["decorator"]),
-    bases=frozenset(["class_heritage"]),
-    quotes=frozenset(['"', "'"]),
-    optional=frozenset([";"]),
-    imports={
-        "import_statement": _import,
-        "export_statement": _import,
-        "call_expression": _require,
-        "meta_property": _in_source,
-    },
-    tests={"call_expression": _case},
-    test_files=_TEST_FILES,
-    test_modules=_TEST_MODULES,
-)
-
-_TYPESCRIPT = _JAVASCRIPT._replace(
-    name="typescript",
-    suffixes=(".ts", ".mts", ".cts"),
-    grammar="tree_sitter_typescript",
-    entry="language_typescript",
-    programs=("deno", "bun", "tsx"),
-    kinds={
-        **_JAVASCRIPT.kinds,
-        "abstract_class_declaration": "class",
-        "interface_declaration": "interface",
-        "enum_declaration": "enum",
-        "type_alias_declaration": "type",
-        "method_signature": "function",
-        "abstract_method_signature": "function",
-    },
-    define={
-        **_JAVASCRIPT.define,
-        "function_signature": _signature,
-        "internal_module": _module,
-        "module": _module,
-    },
-    wrappers=frozenset(["export_statement", "ambient_declaration"]),
-    bases=frozenset(["class_heritage", "extends_type_clause"]),
-)
-
-_TSX = _TYPESCRIPT._replace(name="tsx", suffixes=(".tsx",), entry="language_tsx", programs=())
-
-javascript = SimpleNamespace(RULES=_JAVASCRIPT)
-tsx = SimpleNamespace(RULES=_TSX)
-typescript = SimpleNamespace(RULES=_TYPESCRIPT)
+TESTS: Mapping[str, Callable[[Node], Case | None]] = {"call_expression": _case}

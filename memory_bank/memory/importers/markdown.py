@@ -1,33 +1,17 @@
-"""Import a folder of Markdown: an Obsidian vault, decision records (Nygard, MADR), basic-memory.
-
-The format of basic-memory is that of `src/basic_memory/markdown/` in basicmachines-co/basic-memory:
-observations are kept as written, relations become typed links.
-"""
+"""Import a folder of Markdown: an Obsidian vault, or decision records (Nygard, MADR)."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
 from memory_bank.base.filenames import NOTE_SUFFIXES
 from memory_bank.memory.importers.base import ImportedNote, MarkdownFile, item_of, markdown_files
 from memory_bank.memory.records import NotImported
 from memory_bank.notes import decision_records
-from memory_bank.notes.relations import as_type
 
 SUMMARY = "a folder of Markdown: an Obsidian vault, decision records (ADRs)"
-
-_RELATION = re.compile(
-    r"""(?P<mark>[ \t]*[*+-][ \t]+)(?:(?P<quote>["'])(?P<words>[^"'\[\]]+)(?P=quote)"""
-    r"""|(?P<word>[^\s\[\]"'`:]+))[ \t]+\[\[(?P<target>[^\[\]\n]+)\]\]"""
-    r"""(?P<context>[ \t]*\([^()]*\))?[ \t]*"""
-)
-"""The type of a relation: a word, or words in quotes, before the only link of a list item."""
-
-_ADDRESS = "memory://"
 
 
 def detect(path: Path) -> bool:
@@ -56,41 +40,3 @@ def _entry(file: MarkdownFile, names: list[str]) -> ImportedNote:
     item = replace(item_of(file, kind="decision"), content=record.body, created_at=dated)
     extra = {"status": record.status} if record.status else {}
     return ImportedNote(file.path, replace(item, extra=extra))
-
-
-def _read_basic_memory(path: Path) -> Iterator[ImportedNote | NotImported]:
-    """Yield a note for each file, with its permalink as an alias."""
-    for file in markdown_files(path):
-        if isinstance(file, NotImported):
-            yield file
-            continue
-        item = item_of(file, kind="note")
-        permalink = str(file.meta.extra.get("permalink", ""))
-        aliases = [*item.aliases, permalink] if permalink else item.aliases
-        yield ImportedNote(file.path, replace(item, content=_linked(file.body), aliases=aliases))
-
-
-def _linked(body: str) -> str:
-    """Return a body with its relations as `relation:: [[target]]`; code is unchanged."""
-    lines, fence = [], ""
-    for line in body.splitlines(keepends=True):
-        bare = line.strip()
-        if bare.startswith(("```", "~~~")):
-            fence = "" if fence and bare.startswith(fence) else fence or bare[:3]
-        text = line.rstrip("\r\n")
-        found = None if fence else _RELATION.fullmatch(text)
-        lines.append(_typed(found) + line[len(text) :] if found else line)
-    return "".join(lines)
-
-
-def _typed(found: re.Match[str]) -> str:
-    kind = as_type(found["word"] or found["words"])
-    target = found["target"].strip().removeprefix(_ADDRESS)
-    return f"{found['mark']}{kind}:: [[{target}]]{found['context'] or ''}"
-
-
-basic_memory = SimpleNamespace(
-    SUMMARY="a folder of basic-memory: its observations and relations",
-    detect=Path.is_dir,
-    read=_read_basic_memory,
-)

@@ -1,9 +1,8 @@
-"""The contract of an embedder, and the one that embeds nothing."""
+"""The contract of an embedder."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias
 
 from blake3 import blake3
@@ -104,9 +103,3 @@ def identity(embedder: Embedder) -> str:
 
 Kind = Literal["passage", "query"]
 """The role of a text for a model."""
-
-none = SimpleNamespace(
-    SUMMARY="no vectors: search by words and links only",
-    fingerprint=lambda _: "none",
-    load=lambda _: None,
-)

@@ -1,12 +1,8 @@
-"""The retrievers `keyword` and `notes`: keyword indices of passages and of whole documents.
-
-Both are BM25 by tantivy, in two folders, so that each unit has its own word statistics.
-"""
+"""The retriever `keyword`: a keyword index of passages (BM25, tantivy)."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from types import SimpleNamespace
 
 from memory_bank.base.settings import Settings
 from memory_bank.search.retrievers.base import Retriever
@@ -20,16 +16,7 @@ def fingerprint(settings: Settings) -> str:  # noqa: ARG001  (no setting matters
 
 
 def load(folder: Path, owner: str, settings: Settings) -> Retriever:  # noqa: ARG001
-    """Open the index of passages in `folder`."""
+    """Open the index in `folder`."""
     from memory_bank.search.retrievers.keyword.keyword_index import KeywordIndex
 
     return KeywordIndex(folder, owner, name="keyword", unit="passages")
-
-
-def _load_notes(folder: Path, owner: str, settings: Settings) -> Retriever:  # noqa: ARG001
-    from memory_bank.search.retrievers.keyword.keyword_index import KeywordIndex
-
-    return KeywordIndex(folder, owner, name="notes", unit="documents")
-
-
-notes = SimpleNamespace(MODES=MODES, fingerprint=fingerprint, load=_load_notes)

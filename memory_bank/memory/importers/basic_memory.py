@@ -1,0 +1,62 @@
+"""The Markdown of basic-memory: observations are kept as written, relations become typed links.
+
+Its format is that of `src/basic_memory/markdown/` in basicmachines-co/basic-memory.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from memory_bank.memory.importers.base import ImportedNote, item_of, markdown_files
+from memory_bank.memory.records import NotImported
+from memory_bank.notes.relations import as_type
+
+SUMMARY = "a folder of basic-memory: its observations and relations"
+
+_RELATION = re.compile(
+    r"""(?P<mark>[ \t]*[*+-][ \t]+)(?:(?P<quote>["'])(?P<words>[^"'\[\]]+)(?P=quote)"""
+    r"""|(?P<word>[^\s\[\]"'`:]+))[ \t]+\[\[(?P<target>[^\[\]\n]+)\]\]"""
+    r"""(?P<context>[ \t]*\([^()]*\))?[ \t]*"""
+)
+"""The type of a relation: a word, or words in quotes, before the only link of a list item."""
+
+_ADDRESS = "memory://"
+
+
+def detect(path: Path) -> bool:
+    """Tell whether a path is a folder."""
+    return path.is_dir()
+
+
+def read(path: Path) -> Iterator[ImportedNote | NotImported]:
+    """Yield a note for each file, with its permalink as an alias."""
+    for file in markdown_files(path):
+        if isinstance(file, NotImported):
+            yield file
+            continue
+        item = item_of(file, kind="note")
+        permalink = str(file.meta.extra.get("permalink", ""))
+        aliases = [*item.aliases, permalink] if permalink else item.aliases
+        yield ImportedNote(file.path, replace(item, content=_linked(file.body), aliases=aliases))
+
+
+def _linked(body: str) -> str:
+    """Return a body with its relations as `relation:: [[target]]`; code is unchanged."""
+    lines, fence = [], ""
+    for line in body.splitlines(keepends=True):
+        bare = line.strip()
+        if bare.startswith(("```", "~~~")):
+            fence = "" if fence and bare.startswith(fence) else fence or bare[:3]
+        text = line.rstrip("\r\n")
+        found = None if fence else _RELATION.fullmatch(text)
+        lines.append(_typed(found) + line[len(text) :] if found else line)
+    return "".join(lines)
+
+
+def _typed(found: re.Match[str]) -> str:
+    kind = as_type(found["word"] or found["words"])
+    target = found["target"].strip().removeprefix(_ADDRESS)
+    return f"{found['mark']}{kind}:: [[{target}]]{found['context'] or ''}"
