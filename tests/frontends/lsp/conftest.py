@@ -1,13 +1,17 @@
-"""One server of one project for the tests of a module."""
+"""One server of one project for the tests of a module, and texts with a cursor in them."""
 
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from lsprotocol import types
 
+from memory_bank.bank.bank import Bank
+from memory_bank.frontends.lsp.open_texts import Texts
 from tests.frontends.lsp.client import Editor
+
+Make = Callable[..., Texts]
 
 NOTES = {
     "src/index.py": "def build_index():\n    ...\n",
@@ -60,3 +64,25 @@ def editor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Editor]:
 def notes(editor: Editor) -> Path:
     """The bank's folder."""
     return editor.folders[0] / ".memories"
+
+
+def cursor(text: str) -> tuple[str, int]:
+    """Return a text without its cursor, `‸`, and the offset where it was."""
+    return text.replace("‸", ""), text.index("‸")
+
+
+@pytest.fixture
+def make(tmp_path: Path, opening: Callable[..., Bank]) -> Make:
+    """Write the notes of a project's bank, index them, and return their texts with unsaved ones."""
+
+    def made(notes: dict[str, str], **unsaved: str) -> Texts:
+        root = tmp_path / "project" / ".memories"
+        for name, text in notes.items():
+            file = root / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(text.encode())
+        bank = opening(tmp_path / "project")
+        bank.catch_up()
+        return Texts(bank, {f"{name}.md": text for name, text in unsaved.items()})
+
+    return made

@@ -11,7 +11,7 @@ from memory_bank.frontends.lsp.open_texts import Texts
 from memory_bank.frontends.lsp.problems import all_findings, fixes, problems
 from memory_bank.review.doctor import doctor
 from tests.conftest import SHARED
-from tests.frontends.lsp.editor.conftest import Make
+from tests.frontends.lsp.conftest import Make
 
 NOTES = {"facts/bm25.md": "# BM25\n\n## Ranking\n", "a/x.md": "x\n", "b/x.md": "x\n"}
 

@@ -14,7 +14,7 @@ from memory_bank.frontends.lsp.destinations import (
 )
 from memory_bank.frontends.lsp.open_texts import Texts, link_at
 from memory_bank.notes import parsing
-from tests.frontends.lsp.editor.conftest import Make, cursor
+from tests.frontends.lsp.conftest import Make, cursor
 
 NOTES = {
     "facts/bm25.md": "# BM25\n\n## How it ranks\n\n### Rare words\n\nThey count more. ^rare\n",

@@ -1,7 +1,7 @@
 import pytest
 
 from memory_bank.frontends.lsp.symbol_notes import around, parsed, places, word_at
-from tests.frontends.lsp.editor.conftest import cursor
+from tests.frontends.lsp.conftest import cursor
 
 PYTHON = '@charge\ndef charge(a):\n    """Charge."""\n\n\nclass Gate:\n    # send it\n    def send(self):\n        return 1\n'
 RUST = "/// Says what charge does.\n/// charge\npub fn charge() {}\n"

@@ -7,7 +7,7 @@ import pytest
 from memory_bank.code.index.codebase import Codebase, open_codebase
 from memory_bank.code.lookup import symbols_meant
 from memory_bank.frontends.lsp.completion import Completion, choices
-from tests.frontends.lsp.editor.conftest import Make, cursor
+from tests.frontends.lsp.conftest import Make, cursor
 
 NOTES = {
     "facts/bm25.md": "---\ntype: fact\ntags: [search, ranking]\naliases: [Okapi]\n---\n"

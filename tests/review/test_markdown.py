@@ -14,7 +14,7 @@ from memory_bank.notes.compare.note_change import KeyChange, LinkChange, TextSpa
 from memory_bank.review.records import HEADINGS, Review, Side
 from memory_bank.review.review_markdown import LIMIT, MARKER, code, html_code, markdown, short_line
 from memory_bank.review.word_diff import whole_words
-from tests.review.formats.reviews import (
+from tests.review.reviews import (
     SENTINEL,
     claim,
     finding,

@@ -14,7 +14,7 @@ from memory_bank.frontends.lsp.open_texts import (
     search,
 )
 from memory_bank.notes import parsing
-from tests.frontends.lsp.editor.conftest import Make, cursor
+from tests.frontends.lsp.conftest import Make, cursor
 
 
 def whole_links(text: str) -> list[str]:

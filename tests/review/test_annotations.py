@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from memory_bank.bank.findings import Finding
 from memory_bank.base.rendering import unhidden
 from memory_bank.review.sarif import workflow_commands
-from tests.review.formats.reviews import finding, findings
+from tests.review.reviews import finding, findings
 
 
 def read(output: str) -> list[tuple[str, dict[str, str], str]]:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from memory_bank.base.rendering import unhidden
 from memory_bank.review.records import Review
 from memory_bank.review.sarif import sarif
-from tests.review.formats.reviews import finding, hostile_reviews, review
+from tests.review.reviews import finding, hostile_reviews, review
 
 
 def _object(properties: dict[str, Any], *required: str) -> dict[str, Any]:
@@ -216,7 +216,7 @@ def test_the_log_is_the_same_each_time(shown: Review) -> None:
 
 
 def test_the_rules_here_agree_with_the_published_schema_where_it_is_at_hand() -> None:
-    schema = Path(__file__).parents[4] / "shared" / "sarif-schema-2.1.0.json"
+    schema = Path(__file__).parents[3] / "shared" / "sarif-schema-2.1.0.json"
     if not schema.exists():
         pytest.skip("the published schema (110 KB) is not part of this repository")
     shown = review(finding(fix="x", column=1, end_column=2), notices=("x",))

@@ -17,7 +17,7 @@ from memory_bank.frontends.lsp.rename import (
     renameable,
 )
 from memory_bank.memory import move_and_merge
-from tests.frontends.lsp.editor.conftest import Make, cursor
+from tests.frontends.lsp.conftest import Make, cursor
 
 NOTES = {
     "facts/bm25.md": "# BM25\n\nSee [whoosh](../decisions/whoosh.md) and [[facts/idf]].\n\n## Ranks\n",
