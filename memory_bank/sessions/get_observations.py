@@ -1,4 +1,4 @@
-"""Return observations, sessions and notes whole, by the ids of their rows."""
+"""Return observations, sessions and notes whole, by the ids of rows, and what is around one."""
 
 from __future__ import annotations
 
