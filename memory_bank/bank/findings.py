@@ -1,4 +1,4 @@
-"""Problems that a lint rule found, with place and fix; sentences that may repeat or contradict."""
+"""Problems that a lint rule found, with place and fix."""
 
 from __future__ import annotations
 
@@ -25,9 +25,6 @@ class OtherNote(NamedTuple):
     path: str
     file: str
     """Its path below the work tree."""
-    line: int = 1
-    text: str | None = None
-    """Its sentence; None for the whole note."""
 
 
 class Finding(NamedTuple):
@@ -63,12 +60,6 @@ class Finding(NamedTuple):
     other: OtherNote | None = None
     """The other note that it is about."""
 
-    @property
-    def text(self) -> str:
-        """The message, with the sentence of the other note."""
-        said = self.other and self.other.text
-        return f"{self.message}: “{said}”" if said else self.message
-
     @staticmethod
     def in_json() -> tuple[str, ...]:
         """Return the fields that answers have, in their order."""
@@ -93,33 +84,3 @@ class ReviewFinding(Finding):
             "rule", "severity", "path", "file", "line", "message", "fix", "new", "column",
             "end_line", "end_column", "words", "other",
         )  # fmt: skip
-
-
-class Difference(NamedTuple):
-    """What two sentences say differently."""
-
-    kind: str
-    """`number`, `negation`, `opposite` or `name`."""
-    new: str
-    """The words of the new sentence; empty if only the old one denies."""
-    old: str
-    weight: float = 1.0
-    """How sure it is."""
-
-
-class SameSubject(NamedTuple):
-    """A new sentence, and an older one of another note that says the same, or something else."""
-
-    kind: Literal["repeats", "contradicts"]
-    line: int
-    """Of the new sentence."""
-    text: str
-    path: str
-    """The other note."""
-    title: str
-    other_line: int
-    other: str
-    """Its sentence."""
-    differs: tuple[Difference, ...]
-    """Why they may contradict each other."""
-    score: float

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
 from dataclasses import replace
 from typing import NamedTuple
 
 from memory_bank.bank import open_index
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.findings import SameSubject
 from memory_bank.bank.note_files import SESSION
 from memory_bank.bank.open_index import NoteRow
 from memory_bank.base.documents import Span
 from memory_bank.base.errors import MemoryBankError
 from memory_bank.git import repository
 from memory_bank.memory.records import Remembered
-from memory_bank.notes import front_matter, parsing
+from memory_bank.notes import front_matter
 from memory_bank.notes.compare.text_diff import MAX_CHARACTERS, Words, share, words_of
 from memory_bank.notes.names import name_of
 from memory_bank.notes.schema import folder_of
@@ -128,31 +126,6 @@ def similar_to(bank: Bank, content: str, *, besides: str | None = None) -> str |
         return bank.read(lambda view: _nearest(bank, view, content, besides))
     except (MemoryBankError, UnicodeError):
         return None  # a remark must not fail a write
-
-
-def remarks_on(
-    bank: Bank, content: str, *, besides: Collection[str] = ()
-) -> tuple[SameSubject, ...]:
-    """Return the sentences of other notes that a new content may repeat or contradict.
-
-    Notes at paths in `besides` are not meant, nor those that it supersedes. It never raises.
-    """
-    from memory_bank.memory.same_subject import on_same_subject, sentences  # start-up: tantivy
-
-    replaced = {
-        link.target.partition("#")[0]
-        for link in parsing.parse("new.md", parsing.encoded(content)).body.links
-        if link.type == "supersedes"
-    }
-    try:
-        said = bank.read(lambda view: on_same_subject(view, sentences(content), without=besides))
-    except (MemoryBankError, UnicodeError):
-        return ()  # a remark must not fail a write
-    return tuple(
-        one
-        for one in said
-        if not replaced & {name_of(one.path), name_of(one.path).rpartition("/")[2], one.title}
-    )
 
 
 def similar_notes(

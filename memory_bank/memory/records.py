@@ -8,7 +8,6 @@ from datetime import datetime
 from typing import NamedTuple
 
 from memory_bank.bank.backlinks import LinkShown
-from memory_bank.bank.findings import SameSubject
 from memory_bank.bank.open_index import NoteRow
 from memory_bank.code.records import (
     CallShown,
@@ -166,8 +165,6 @@ class Remembered:
     """Path of a note with the same content, if only one of the two is tracked by git."""
     similar_to: str | None = None
     """Path of a note whose text is nearly the same, if this one is new."""
-    remarks: tuple[SameSubject, ...] = ()
-    """Sentences of other notes that a new one may repeat or contradict."""
     may_amend: str | None = None
     """Path of an older note on the same subject that this one may amend, if it is new."""
     session_id: str | None = None

@@ -22,7 +22,7 @@ from memory_bank.base.screen import Call
 from memory_bank.base.text import agent_name
 from memory_bank.git import repository
 from memory_bank.memory import amendments, shown, told
-from memory_bank.memory.alike import duplicates, linked, remarks_on, similar_to, stays_here
+from memory_bank.memory.alike import duplicates, linked, similar_to, stays_here
 from memory_bank.memory.change import check_size, cited, with_keys
 from memory_bank.memory.records import Item, Reference, Remembered
 from memory_bank.notes import decision_records, front_matter, names
@@ -217,9 +217,8 @@ def remember(
             bank.catch_up()
         else:
             near = similar_to(bank, content, besides=found.far.path if found.far else None)
-            said = remarks_on(bank, content, besides={near or ""})
             done = write_new(bank, replace(wanted, extra=keys), hashed, found.far)
-            done = replace(done, similar_to=near, remarks=said)
+            done = replace(done, similar_to=near)
             changed = True
         done = replace(linked(bank, found, done), session_id=session.session_id or None)
         by = writer(source_type, source_agent)

@@ -212,17 +212,12 @@ def remembered(call: Call, done: Remembered, bank: Bank) -> None:
 
 
 def _remembered(call: Call, done: Remembered) -> None:
-    from memory_bank.memory.same_subject import side_by_side
-
     verb = "created" if done.action == "created" else "updated"
     call.console.line(f"{verb} ", (call.place(done.path), "place"), f" (id {done.note_id})")
     if done.same_as:
         call.console.line("  same content: ", (call.place(done.same_as), "place"))
     if done.similar_to:
         call.console.line("  similar: ", (call.place(done.similar_to), "place"))
-    for remark in done.remarks:
-        for line in side_by_side(remark, call.place(remark.path)):
-            call.console.line(f"  {line}")
     call.warn(done.warning)
 
 

@@ -98,8 +98,6 @@ def linked(answer: Recalled, quotes: Quotes) -> str:
 
 def remembered(done: Remembered, quotes: Quotes) -> str:
     """Say which note has the content."""
-    from memory_bank.memory.same_subject import side_by_side  # start-up
-
     verb = "Created" if done.action == "created" else "A note had the same content; updated it"
     about = {
         "path": done.path,
@@ -120,10 +118,7 @@ def remembered(done: Remembered, quotes: Quotes) -> str:
     if done.similar_to:
         head += " Another note, similar_to, says nearly the same: read it, then merge or edit."
     head += _AMENDS if done.may_amend else ""
-    said = [line for one in done.remarks for line in side_by_side(one, one.path)]
-    if said:
-        head += " A sentence may repeat or contradict another note: read it, then edit one of both."
-    return quotes.answer(head + _warning(done.warning), quotes.quote("\n".join(said), about))
+    return quotes.answer(head + _warning(done.warning), quotes.quote("", about))
 
 
 def written(done: WrittenNote, quotes: Quotes) -> str:

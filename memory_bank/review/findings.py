@@ -6,19 +6,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.findings import Finding, ReviewFinding, SameSubject, order
+from memory_bank.bank.findings import Finding, ReviewFinding, order
 from memory_bank.base.filenames import QUERIES, SETTINGS
 from memory_bank.code.code_at import NOW
 from memory_bank.code.code_at import STAGED as STAGED_CODE
 from memory_bank.git import objects, repository
 from memory_bank.memory.alike import similar_notes
-from memory_bank.memory.same_subject import (
-    Sentence,
-    on_same_subject,
-    sentences,
-    summary,
-    unless_said_before,
-)
 from memory_bank.notes import front_matter
 from memory_bank.notes.characters import decode
 from memory_bank.notes.compare.text_diff import Words
@@ -68,7 +61,6 @@ def all_findings(
             what = f"similar to {near.file}: {likeness:.0%} of the words in common"
             yield found.finding("similar-note", path, what, other=near)
     pairs = [(path, other) for path, other, _ in similar]
-    yield from _said_elsewhere(found, pairs)
     yield from link_changes.neighbours(found, pairs)
     yield from _stale_citations(bank, found, base, head)
     yield from _falls(found)
@@ -203,50 +195,9 @@ def _similar(found: LinkComparison) -> Iterator[tuple[str, str, float]]:
             yield path, found.renames.get(other, other), near[other]
 
 
-def _said_elsewhere(
-    found: LinkComparison, similar: Iterable[tuple[str, str]]
-) -> Iterator[ReviewFinding]:
-    """Yield the new sentences that may repeat or contradict other notes at HEAD.
-
-    Of a pair of notes that are similar as a whole nothing more is said, and of two changed notes
-    only once.
-    """
-    told = set(map(frozenset, similar))
-    for path in _reworded(found):
-        old = found.changes[path].old_path or path
-        was, now = _sentences(found.before.data(old)), _sentences(found.after.data(path))
-        remarks = _remarks(found, path, _others(now, was))
-        before = _remarks(found, path, _others(was, now)) if remarks else ()
-        for one in unless_said_before(remarks, before):
-            if (pair := frozenset((path, one.path))) not in told:
-                told.add(pair)
-                other = found.about(one.path, one.other_line, one.other)
-                what = summary(one, other.file)
-                rule = f"may-{one.kind.removesuffix('s')}"
-                yield found.finding(rule, path, what, line=one.line, words=one.text, other=other)
-
-
 def _reworded(found: LinkComparison) -> list[str]:
     """Return the notes at HEAD whose text changed, at most 300."""
     return [path for path, one in found.present.items() if one.sections][:MAX_COMPARED]
-
-
-def _remarks(found: LinkComparison, path: str, some: Sequence[Sentence]) -> tuple[SameSubject, ...]:
-    def asked(view: View) -> tuple[SameSubject, ...]:
-        return on_same_subject(view, some, without={path})
-
-    return found.after.bank.read(asked) if some else ()
-
-
-def _others(some: Sequence[Sentence], known: Sequence[Sentence]) -> list[Sentence]:
-    texts = {one.text for one in known}
-    return [one for one in some if one.text not in texts]
-
-
-def _sentences(data: bytes) -> list[Sentence]:
-    text = decode(data).text
-    body = front_matter.split(text).body
-    return sentences(body, 1 + text[: len(text) - len(body)].count("\n"))
 
 
 def _falls(found: LinkComparison) -> Iterator[ReviewFinding]:

@@ -52,9 +52,9 @@ class LinkComparison(NamedTuple):
         found = ReviewFinding(rule, severity, path, line, message, fix, words=words, file=file)
         return found._replace(new=True, other=other)
 
-    def about(self, path: str, line: int = 1, text: str | None = None) -> OtherNote:
+    def about(self, path: str) -> OtherNote:
         """Return another note that a finding is about."""
-        return OtherNote(path, self.file_of(path), line, text)
+        return OtherNote(path, self.file_of(path))
 
 
 def ghosts_made(

@@ -38,10 +38,6 @@ OWN: Mapping[str, RuleWithFindings] = {
         ),
         RuleWithFindings("ghost-made", "info", "a new link leads to nothing"),
         RuleWithFindings(
-            "may-contradict", "warning", "a new sentence may contradict one of another note"
-        ),
-        RuleWithFindings("may-repeat", "info", "a new sentence may repeat one of another note"),
-        RuleWithFindings(
             "not-checked",
             "error",
             "a change is beyond the limits of a review: no rule has seen the note",
@@ -65,8 +61,6 @@ _BREAKS = frozenset({"broken-backlink", "not-checked", "rank-fall"})
 
 HEADINGS: Mapping[str, str] = {
     "stale-citation": "Notes that cite changed code",
-    "may-contradict": "Said elsewhere",
-    "may-repeat": "Said elsewhere",
     "similar-note": "Similar notes",
     "superseded-neighbour": "Superseded or archived neighbours",
     "rank-fall": "Golden queries that find a note later",
@@ -139,7 +133,7 @@ class Review:
 
 def same(finding: ReviewFinding) -> tuple[str, str, str, str | None]:
     """Return what findings have in common that differ in their lines only."""
-    return finding.path, finding.rule, finding.text, finding.fix
+    return finding.path, finding.rule, finding.message, finding.fix
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,6 @@ from html import escape
 from memory_bank.bank.findings import ReviewFinding
 from memory_bank.base.rendering import count
 from memory_bank.base.text import one_line
-from memory_bank.memory.same_subject import plain
 from memory_bank.notes.compare.note_change import (
     ClaimChange,
     KeyChange,
@@ -21,6 +20,7 @@ from memory_bank.notes.compare.note_change import (
     NoteChange,
     SectionChange,
 )
+from memory_bank.notes.inline import plain_text
 from memory_bank.notes.sections import first_sentence
 from memory_bank.review.records import HEADINGS, Review, same
 from memory_bank.review.word_diff import context, spans_of
@@ -101,6 +101,9 @@ _OF_LIST = ("- **new**", "- **changed**", "- **removed**")
 _SENTENCE = 6
 """Least words of a text that stands for a new note, if there is one."""
 
+_BLOCK_SIGN = re.compile(r"[ \t>]*(?:[-+*]|\d+[.)]|#{1,6})[ \t]+")
+"""The sign of a list item or heading."""
+
 
 def _new_note(change: NoteChange) -> str:
     said = headline(change)
@@ -117,7 +120,9 @@ def headline(change: NoteChange) -> str:
     ]
     # a record begins with its date and status
     long = (text for text in texts if len(text.split()) >= _SENTENCE)
-    return plain(first_sentence(next(long, texts[0] if texts else "")))
+    sentence = first_sentence(next(long, texts[0] if texts else ""))
+    sign = _BLOCK_SIGN.match(sentence)
+    return plain_text(sentence[sign.end() :] if sign else sentence)
 
 
 def _summary(change: NoteChange) -> str:
@@ -298,11 +303,7 @@ def _finding(some: Sequence[ReviewFinding], names: Mapping[str, str]) -> str:
     where = f" line{'s' if len(lines) > 1 else ''} {', '.join(map(str, lines[:_ITEMS]))}"
     name = code(names.get(first.path) or first.file or first.path)
     severity = "" if first.rule in HEADINGS else f"**{first.severity}** "
-    row = f"- {severity}{name}{where if lines != [1] else ''}: {code(first.message)}{fix}"
-    if first.other and first.other.text:
-        here, there = code(f"new:   {first.words}"), code(f"there: {first.other.text}")
-        row += f"\n  - {here}\n  - {there}"
-    return row
+    return f"- {severity}{name}{where if lines != [1] else ''}: {code(first.message)}{fix}"
 
 
 def _rest(review: Review, named: list[str], left_out: int) -> Iterator[str]:

@@ -95,7 +95,7 @@ def _result(finding: Finding, fingerprint: str, rule: int) -> Object:
         "ruleId": finding.rule,
         "ruleIndex": rule,
         "level": _LEVELS[finding.severity],
-        "message": _message(finding.text + fix),
+        "message": _message(finding.message + fix),
         "locations": [
             {
                 "physicalLocation": {
@@ -212,7 +212,7 @@ def _line(level: str, finding: Finding) -> str:
     properties["title"] = finding.rule
     shown = ",".join(f"{key}={_visible(value, _PROPERTY)}" for key, value in properties.items())
     fix = f"\nFix: {finding.fix}" if finding.fix else ""
-    message = finding.text + fix
+    message = finding.message + fix
     cut = message if len(message) <= _LONGEST else f"{message[:_LONGEST]}…"
     return f"::{level} {shown}::{_visible(cut, _DATA)}"
 

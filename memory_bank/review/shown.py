@@ -103,7 +103,7 @@ def finding_line(finding: Finding) -> Line:
         (f"{finding.severity}", _STYLES[finding.severity]),
         " ",
         (f"{finding.file}{line}", "place"),
-        f" {finding.text}",
+        f" {finding.message}",
         (fix, "good"),
         (f" [{finding.rule}]", "dim"),
     ]

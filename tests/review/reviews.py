@@ -57,7 +57,7 @@ findings = st.builds(
     fix=st.none() | texts,
     new=st.booleans(),
     words=texts,
-    other=st.none() | st.builds(OtherNote, texts, texts, st.just(3), st.none() | texts),
+    other=st.none() | st.builds(OtherNote, texts, texts),
 )
 
 
