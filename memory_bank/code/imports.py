@@ -1,7 +1,7 @@
 """The files of a work tree that import each other, with the names that they take.
 
 By names alone, as no build is run: what is found may be wrong where a build file moves names, and
-an import of a whole package (Go, C#, `*` in Java) means each of its files, if they are few.
+an import of a whole package (Go, C#, `*` in Java) means each of its files.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from memory_bank.code.index.symbol_table import SymbolTable
 from memory_bank.code.parse.parsed_file import Import
 
 _MOST_OF_PACKAGE = 20
-"""Number of files of a package above which an import of it means none."""
+"""Number of files above which an import of a whole package makes none of them a neighbour."""
 
 _SCRIPTS = (
     ".js", ".ts", ".tsx", ".jsx", ".mjs", ".cjs", ".mts", ".cts", ".d.ts", ".json", ".vue",
@@ -80,9 +80,8 @@ class Imports:
         return [posixpath.join(roots[0], tail)] if roots else []
 
     def package(self, folder: str, suffix: str) -> list[str]:
-        """Return the files of a folder with a suffix, unless they are many."""
-        found = [path for path in self._folders.get(folder, ()) if path.endswith(suffix)]
-        return found if len(found) <= _MOST_OF_PACKAGE else []
+        """Return the files of a folder with a suffix."""
+        return [path for path in self._folders.get(folder, ()) if path.endswith(suffix)]
 
     def folders(self, tail: str) -> list[str]:
         """Return the folders whose path has this end."""
@@ -286,14 +285,19 @@ class ImportTargets:
 
     @cached_property
     def graph(self) -> dict[str, dict[str, frozenset[str]]]:
-        """The files that each file imports, with the names that it takes from them."""
-        imports = self._imports
-        found: dict[str, dict[str, frozenset[str]]] = {}
-        for path, one in self._table.imports():
-            for file in imports.files(path, one):
-                taken = found.setdefault(path, {})
-                taken[file] = taken.get(file, frozenset()) | frozenset(one.names)
-        return found
+        """The files that each file imports, with the names that it takes from them.
+
+        A whole package of many files is left out: what is taken is not from each of them.
+        """
+        graph: dict[str, dict[str, frozenset[str]]] = {}
+        for path, imported in self._table.imports():
+            files = self._imports.files(path, imported)
+            if imported.names in ((), ("*",)) and len(files) > _MOST_OF_PACKAGE:
+                continue
+            for file in files:
+                taken = graph.setdefault(path, {})
+                taken[file] = taken.get(file, frozenset()) | frozenset(imported.names)
+        return graph
 
     def files(self, path: str, one: Import) -> list[str]:
         """Return the files that an import in a file means."""

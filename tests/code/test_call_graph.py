@@ -275,6 +275,24 @@ def test_files_of_a_package_need_no_import(shop: Path, table: SymbolTable) -> No
     }
 
 
+def test_what_calls_into_a_package_of_many_files_is_found(shop: Path, table: SymbolTable) -> None:
+    many = {f"go/big/f{number}.go": "package big\n" for number in range(30)}
+    write(
+        shop,
+        {
+            "go/go.mod": "module example.org/m\n",
+            **many,
+            "go/big/open.go": "package big\n\nfunc Open() {}\n",
+            "go/main.go": (
+                'package main\n\nimport "example.org/m/big"\n\nfunc start() { big.Open() }\n'
+            ),
+        },
+    )
+    table.refresh()
+    assert callers(table, "Open") == (["go/main.go#start"], 0)
+    assert ImportTargets(table).imported("go/main.go") == {}  # it is no neighbour of all of them
+
+
 def test_overloaded_methods_count_as_one(shop: Path, table: SymbolTable) -> None:
     write(
         shop,
