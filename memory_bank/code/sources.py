@@ -1,16 +1,19 @@
-"""The sources of the code's index: symbols, tests, documents that are no notes, and commits."""
+"""The sources of the code's indices: all files of a work tree but notes, and its commits."""
 
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Protocol, cast
+
+from blake3 import blake3
 
 from memory_bank.base import plugins
 from memory_bank.base.documents import (
     UNDATED,
     Dates,
     Document,
+    Passage,
     Read,
     Scan,
     Section,
@@ -24,20 +27,13 @@ from memory_bank.base.documents import (
 from memory_bank.base.errors import UnreadableNote
 from memory_bank.base.filenames import FOLDER, StatSignature, signature_text, trusted
 from memory_bank.code.commits import CommitSubjects, reason_of
-from memory_bank.code.index.database import IntentRow, SymbolRow
-from memory_bank.code.index.symbol_table import (
-    REST,
-    CodeSource,
-    FileParts,
-    SymbolTable,
-    divided,
-    said,
-)
-from memory_bank.code.index.work_tree import WorkTree, is_markdown
+from memory_bank.code.index.symbol_table import REST, SymbolTable, divided
+from memory_bank.code.index.work_tree import LANE, WorkTree, is_markdown
 from memory_bank.code.lookup import in_file
+from memory_bank.code.parse import parsing
 from memory_bank.git.commits import Commit, CommitsAt
+from memory_bank.git.repository import blob
 from memory_bank.notes.characters import decode
-from memory_bank.notes.identity import etag
 from memory_bank.notes.source import READER, document_of
 
 _MAX_PLAIN_BYTES = 200_000
@@ -45,7 +41,6 @@ _MAX_PLAIN_BYTES = 200_000
 
 _MAX_BYTES = 4_000_000
 """Maximum bytes of a document; a larger one might take many seconds to parse."""
-
 
 KIND = "code.sources"
 
@@ -65,7 +60,7 @@ class SourceModule(Protocol):
 class JoinedSources:
     """Our documents and those of installed sources, of which ours come first."""
 
-    name = "docs"
+    name = "files"
 
     def __init__(self, sources: Sequence[Source]) -> None:
         """Join some sources; of a document that two have, the first one is taken."""
@@ -113,11 +108,11 @@ class JoinedSources:
         return self._owners.get(key)
 
 
-def documents_of(
+def files_of(
     tree: WorkTree, table: SymbolTable, *, without: Iterable[str], subjects: CommitSubjects
 ) -> Source:
-    """Return the documents of a work tree, with those of installed sources."""
-    own = DocSource(tree, lambda: table.documents, without=without, subjects=subjects)
+    """Return the files of a work tree, with the documents of installed sources."""
+    own = FileSource(tree, table, without=without, subjects=subjects)
 
     def files() -> Mapping[str, StatSignature]:
         found = table.scanned.files if table.scanned else {}
@@ -128,74 +123,80 @@ def documents_of(
     return JoinedSources([own, *others]) if others else own
 
 
-class DocSource(Source):
-    """The documents of a work tree."""
+class FileSource(Source):
+    """The files of code and the documents of a work tree that are in no bank.
 
-    name = "docs"
-    fingerprint = f"1 {READER}"
+    A file is found by its text, its path and the subjects of its commits. The sections of code are
+    symbols and tests, those of Markdown have headings.
+    """
+
+    name = "files"
 
     def __init__(
         self,
         tree: WorkTree,
-        files: Callable[[], Mapping[str, StatSignature]],
+        table: SymbolTable,
         *,
         without: Iterable[str] = (),
         subjects: CommitSubjects | None = None,
     ) -> None:
-        """Read those of `files` that are neither at nor below a path of `without`.
+        """Read those files that are neither at nor below a path of `without`.
 
-        Files of any bank are left out, too.
+        The table must be refreshed before a scan.
         """
-        self._tree = tree
-        self._files = files
-        self._subjects = subjects or CommitSubjects()
+        self._tree, self.table = tree, table
         self._without = tuple(posixpath.normpath(path) for path in without)
+        self._subjects = subjects or CommitSubjects()
+
+    @property
+    def fingerprint(self) -> str:
+        """The versions of the parsers and of this source."""
+        return f"3 {READER} {parsing.version()}"
 
     def scan(self) -> Scan:
-        """Return the signatures of all documents."""
-        return Scan(self._signatures())
+        """Return the signatures of all files."""
+        _ = self._subjects.generation  # read again if HEAD changed
+        states = self.table.files().items()
+        found = {path: f"{one.blob.hex()} {one.ids}" for path, one in states if not one.reason}
+        for path, one in self.table.documents.items():
+            if self.may_have(path):
+                found[path] = signature_text(one)
+        return Scan({path: f"{one} {self._subjects.hash(path)}" for path, one in found.items()})
 
     def read(self, key: str, known: str = "") -> Read:
-        """Read a document."""
+        """Read a file; one that has changed since the table was refreshed has no signature."""
         found = self._tree.read(key)
         if found is None:
             return None
-        signature = ""
-        if found.signature and trusted(found.signature):
-            signature = f"{signature_text(found.signature)} {self._subjects.hash(key)}"
-        size = len(found.data)
+        state = self.table.files().get(key)
+        signature, size = "", len(found.data)
+        if state is None:
+            if found.signature and trusted(found.signature):
+                signature = signature_text(found.signature)
+        elif state.blob == blob(found.data):
+            signature = f"{state.blob.hex()} {state.ids}"
+        signature = signature and f"{signature} {self._subjects.hash(key)}"
         if found.reason:
             return Unreadable(found.reason, signature, size=size)
         hashed = self._hash(key, found.data)
         if hashed == known:
             return Unchanged(signature, UNDATED)
-        limit = _MAX_BYTES if is_markdown(key) else _MAX_PLAIN_BYTES
-        if size > limit:
-            return Unreadable(f"a document of more than {limit:,} bytes", signature, hashed, size)
+        if state is None and size > (_MAX_BYTES if is_markdown(key) else _MAX_PLAIN_BYTES):
+            return Unreadable("a document of many bytes", signature, hashed, size)
         try:
-            document = _document(key, found.data, signature)
+            document = self._document(key, found.data, signature)
         except UnreadableNote as error:
             return Unreadable(error.message, signature, hashed, size)
-        passages = (*document.passages, *said(self._subjects.of(key)))
-        return document._replace(hash=hashed, passages=passages)
+        return document._replace(
+            hash=hashed, size=size, signature=signature, about="\n".join(self._subjects.of(key))
+        )
 
     def text(self, key: str, hash: str, span: Span) -> str | None:  # noqa: A002  (the contract's word)
-        """Return some lines of a document; None if its bytes have changed."""
+        """Return some lines of a file; None if it has changed."""
         found = self._tree.read(key)
         if found is None or self._hash(key, found.data) != hash:
             return None
         return lines_between(decode(found.data).text, span)
-
-    def _signatures(self) -> dict[str, Signature]:
-        _ = self._subjects.generation
-        return {
-            path: f"{signature_text(one)} {self._subjects.hash(path)}"
-            for path, one in self._files().items()
-            if self.may_have(path)
-        }
-
-    def _hash(self, path: str, data: bytes) -> str:
-        return etag(data) + self._subjects.hash(path)
 
     def may_have(self, path: str) -> bool:
         """Tell whether a file may be a document: it is in no bank."""
@@ -203,101 +204,67 @@ class DocSource(Source):
             return False
         return not any(one in {".", path} or path.startswith(f"{one}/") for one in self._without)
 
+    def _hash(self, path: str, data: bytes) -> str:
+        """Return digits that change with whatever a document is made of."""
+        state = self.table.files().get(path)
+        ids = state.ids if state else ""
+        return blake3(data + f"\0{ids}\0{self._subjects.hash(path)}".encode()).hexdigest()[:32]
 
-def _document(path: str, data: bytes, signature: Signature) -> Document:
-    """Return a file as a document: Markdown by its sections, other text by its lines alone."""
-    from memory_bank.notes import parsing
+    def _document(self, path: str, data: bytes, signature: Signature) -> Document:
+        """Return code by its symbols and tests, Markdown by its headings, other text by lines."""
+        state = self.table.files().get(path)
+        if state is None and is_markdown(path):
+            from memory_bank.notes import parsing as notes
 
-    if is_markdown(path):
-        note = parsing.parse(path, data)
-        return document_of(note, UNDATED, "", signature, included=True)
-    lines = decode(data).text.split("\n")
-    passages = tuple(divided(lines, range(1, len(lines) + 1), REST))
-    return Document(path, "", path, passages, size=len(data), signature=signature)
+            found = document_of(notes.parse(path, data), UNDATED, "", signature, included=True)
+            return found._replace(fields=(*found.fields, (LANE, "docs")))
+        lines = decode(data).text.split("\n")
+        sections = self._sections(path) if state else []
+        lanes = {LANES_OF_KIND.get(dict(one.fields)["kind"], "symbols") for one in sections}
+        fields = [(LANE, one) for one in sorted(lanes or {"symbols" if state else "docs"})]
+        fields += [("language", state.language)] if state else []
+        return Document(
+            path, "", path, tuple(_passages(lines, sections)), fields=tuple(fields),
+            sections=tuple(sections),
+        )  # fmt: skip
 
-
-_TEST = -2
-"""The owner of lines of tests, which another source has."""
-
-
-class SymbolSource(CodeSource):
-    """Symbols that are no tests; what is outside of symbols is in no section."""
-
-    name = "symbols"
-
-    def parts(self, path: str, lines: Sequence[str]) -> FileParts:
-        """Give each line to the innermost symbol that has it."""
-        rows = sorted(
-            in_file(self._table, path), key=lambda one: (one.symbol.line, -one.symbol.end_line)
-        )
-        owners = [REST] * (len(lines) + 1)
-        shown: list[SymbolRow] = []
-        for row in rows:
-            start, end = row.symbol.line, min(row.symbol.end_line, len(owners))
-            owner = len(shown)
-            if row.test or owners[min(start, len(lines))] == _TEST:
-                owner = _TEST
-            else:
-                shown.append(row)
-            owners[start:end] = [owner] * max(0, end - start)
-        owned: dict[int, list[int]] = {}
-        for number in range(1, len(owners)):
-            owned.setdefault(owners[number], []).append(number)
-        passages = [
-            passage
-            for owner in (*range(len(shown)), REST)
-            for passage in divided(lines, owned.get(owner, ()), owner)
-        ]
-        passages.sort(key=lambda one: one.line)
-        return FileParts(tuple(map(_symbol_section, shown)), tuple(passages))
+    def _sections(self, path: str) -> list[Section]:
+        """Return the symbols and tests of a file; a symbol that is in a test is none."""
+        tests = self.table.tests("f.path = ?", path)
+        found = [
+            Section(
+                one.intent.line, one.intent.end_line, (one.intent.title,), one.id,
+                (("kind", "test"), ("language", one.language),
+                 ("framework", one.intent.framework.casefold())),
+            )
+            for one in tests
+        ]  # fmt: skip
+        for row in in_file(self.table, path):
+            one = row.symbol
+            if not row.test:
+                headings = tuple(filter(None, one.qualified.split(".")))
+                fields = (
+                    ("kind", one.kind), ("language", row.language), ("symbol", one.name.casefold())
+                )  # fmt: skip
+                found.append(Section(one.line, one.end_line, headings, row.id, fields))
+        return sorted(found, key=lambda one: (one.line, -one.end_line))
 
 
-def _symbol_section(row: SymbolRow) -> Section:
-    symbol = row.symbol
-    fields = (("kind", symbol.kind), ("language", row.language), ("symbol", symbol.name.casefold()))
-    headings = tuple(part for part in symbol.qualified.split(".") if part)
-    return Section(symbol.line, symbol.end_line, headings, row.id, fields)
+LANES_OF_KIND = {"test": "tests"}
+"""What sections of a kind are; others are symbols."""
 
 
-class TestSource(CodeSource):
-    """The files that have tests, and nothing else of them."""
-
-    __test__ = False
-    name = "tests"
-
-    def included(self) -> Collection[str]:
-        """Return the files that have tests."""
-        rows = self._table.rows("SELECT DISTINCT f.path FROM tests JOIN files AS f ON f.id = file")
-        return {path for (path,) in rows}
-
-    def parts(self, path: str, lines: Sequence[str]) -> FileParts:
-        """Give each test the lines of it that no test inside it has."""
-        rows = self._table.tests("f.path = ?", path)
-        rows.sort(key=lambda one: (one.intent.line, -one.intent.end_line))
-        owners = [-1] * (len(lines) + 1)
-        for number, row in enumerate(rows):
-            start, end = row.intent.line, min(row.intent.end_line, len(owners))
-            owners[start:end] = [number] * max(0, end - start)
-        owned: dict[int, list[int]] = {}
-        for line, owner in enumerate(owners):
-            owned.setdefault(owner, []).append(line)
-        passages = [
-            passage
-            for number in range(len(rows))
-            for passage in divided(lines, owned.get(number, ()), number)
-        ]
-        passages.sort(key=lambda one: one.line)
-        return FileParts(tuple(map(_test_section, rows)), tuple(passages))
-
-
-def _test_section(row: IntentRow) -> Section:
-    intent = row.intent
-    fields = (
-        ("kind", "test"),
-        ("language", row.language),
-        ("framework", intent.framework.casefold()),
-    )
-    return Section(intent.line, intent.end_line, (intent.title,), row.id, fields)
+def _passages(lines: Sequence[str], sections: Sequence[Section]) -> Iterator[Passage]:
+    """Yield the passages of a file, of which each has lines of the innermost section only."""
+    owners = [REST] * (len(lines) + 1)
+    for number, one in enumerate(sections):
+        end = min(one.end_line, len(owners))
+        owners[one.line : end] = [number] * max(0, end - one.line)
+    owned: dict[int, list[int]] = {}
+    for line, owner in enumerate(owners[1:], 1):
+        owned.setdefault(owner, []).append(line)
+    found = [one for owner, some in owned.items() for one in divided(lines, some, owner)]
+    yield from sorted(found, key=lambda one: one.line)
 
 
 _FEWEST_WORDS = 12

@@ -68,8 +68,9 @@ def list_symbols(
         by = "name"
         if words and not found:
             by = "search"
-            problem = code.catch_up(["symbols"], progress).problem
-            result = code.search("symbols", query, limit + 1, under=under)
+            problem = code.catch_up(["files"], progress).problem
+            kinds = () if tests else ("symbols",)
+            result = code.search("files", query, limit + 1, under=under, kinds=kinds, parts=True)
             found = [hit.symbol for hit in result.hits if hit.symbol and not hit.weak]
     shown = tuple(map(symbol_shown, found[:limit]))
     return SymbolList(query, len(shown), shown, len(found) > limit, by, problem or None)

@@ -135,14 +135,16 @@ def boost(
                 candidate.boost(name, "boost", factor)
 
 
-def boost_trusted(manifest: Manifest, found: Collection[Candidate], trusted: Trusted) -> None:
-    """Boost candidates by how far their documents are to be trusted."""
+def boost_by(
+    manifest: Manifest, found: Collection[Candidate], trusted: Trusted, name: str, why: str
+) -> None:
+    """Boost candidates by factors of their documents, such as how far they are to be trusted."""
     rows = document_rows.documents(manifest, {one.document for one in found})
     factors = trusted([row.key for row in rows.values()])
     for candidate in found if factors else ():
         row = rows.get(candidate.document)
         if row is not None and row.key in factors:
-            candidate.boost("trust", "by its commits", factors[row.key])
+            candidate.boost(name, why, factors[row.key])
 
 
 def rank_sessions(manifest: Manifest, found: Collection[Candidate]) -> None:

@@ -16,7 +16,7 @@ from memory_bank.search.candidates import Accesses, Candidate, Stale, Trusted
 from memory_bank.search.manifest import document_graph, document_rows, entries
 from memory_bank.search.manifest.document_rows import DocumentRow, PassageRow
 from memory_bank.search.manifest.manifest import Manifest, filled_key
-from memory_bank.search.ranking import Evidence, ExtraMatches, rank
+from memory_bank.search.ranking import NOTES, Evidence, ExtraMatches, Weights, rank
 from memory_bank.search.retrievers import RetrieverSet
 from memory_bank.search.retrievers.base import (
     NEVER,
@@ -126,6 +126,8 @@ class Engine:
         trusted: Trusted | None = None,
         stale: Stale | None = None,
         scales: Mapping[str, Scale] = _NO_SCALES,
+        factors: Trusted | None = None,
+        weights: Weights = NOTES,
     ) -> SearchResult:
         """Return the best documents in scope for a question, at most `limit`.
 
@@ -139,17 +141,20 @@ class Engine:
             return SearchResult((), mode)
         if not question.text.strip() and not question.strict:
             return SearchResult(self._newest(scope, limit, stale), mode)
-        results = self._query(question, scope, mode)
+        results = self._query(question._replace(about=weights.about), scope, mode)
         for name, matches in results.matches.items():
             matches.scale = scales.get(name, matches.scale)
         used = "lexical" if results.reason else mode
-        ranking = self._rank(results, question, scope)
+        ranking = self._rank(results, question, scope, weights)
         settings = self._settings.memory
         parts = _PARTS[unit](self._manifest, ranking.scores)
         most = 1 + self._settings.search.trust_boost if trusted else 1.0
         most /= settings.stale_weight if stale else 1.0
         found = candidates.select(self._manifest, ranking, settings, limit, parts, most)
-        self._boost(found, now, unit, trusted, stale)
+        by_section = unit == "sections" or weights != NOTES
+        self._boost(found, now, trusted, stale, by_section=by_section)
+        if factors is not None:
+            candidates.boost_by(self._manifest, found, factors, "kind", "of its file")
         words = len(weighted_stems(question.text))
         by_words = "keyword" in results.matches
         if by_words:  # by meaning alone, the nearest are shown, however far they are
@@ -179,17 +184,18 @@ class Engine:
         self,
         found: Sequence[Candidate],
         now: float,
-        unit: Unit,
         trusted: Trusted | None,
         stale: Stale | None,
+        *,
+        by_section: bool,
     ) -> None:
         """Multiply the scores of candidates by all factors."""
         settings = self._settings.memory
         candidates.boost(
-            self._manifest, found, self._accesses, settings, now, by_section=unit == "sections"
+            self._manifest, found, self._accesses, settings, now, by_section=by_section
         )
         if trusted is not None:
-            candidates.boost_trusted(self._manifest, found, trusted)
+            candidates.boost_by(self._manifest, found, trusted, "trust", "by its commits")
         if stale is not None:
             candidates.rank_stale(found, stale, settings.stale_weight)
         candidates.rank_sessions(self._manifest, found)
@@ -277,8 +283,10 @@ class Engine:
             if one.number in places
         )
 
-    def _rank(self, results: RetrieverMatches, question: Question, scope: Scope) -> Ranking:
-        evidence = self._evidence(results, question, scope)
+    def _rank(
+        self, results: RetrieverMatches, question: Question, scope: Scope, weights: Weights
+    ) -> Ranking:
+        evidence = self._evidence(results, question, scope)._replace(weights=weights)
         ranking = rank(evidence, partial(document_rows.code_ratio, self._manifest))
         if scope.rows is not None:  # a document found as a whole has its first passage
             inside = {row: score for row, score in ranking.scores.items() if row in scope.rows}

@@ -46,8 +46,18 @@ def likelihood(relevance: float, words: int, *, first: bool, by_words: bool) -> 
     return 1 / (1 + math.exp(-odds))
 
 
-NOTES = 0.75
-"""Weight of the whole note's keyword score; that of the passage has weight 1."""
+class Weights(NamedTuple):
+    """Weights of the parts of the keyword score."""
+
+    passage: float
+    whole: float
+    """Of the whole document."""
+    about: float
+    """Of words about it, beside those of its text."""
+
+
+NOTES, FILES = Weights(1.0, 0.75, 0.4), Weights(0.33, 1.0, 0.8)
+"""Those of notes, and of files: a file of code is about its subject all through."""
 
 ADJACENT, EXPECTED = 0.25, 0.6
 """Weight of the score of an adjacent passage in the same note, after subtracting this share of the
@@ -100,6 +110,7 @@ class Evidence(NamedTuple):
     by_words: bool = True
     """Whether keywords were searched, which may have found nothing."""
     extra: tuple[ExtraMatches, ...] = ()
+    weights: Weights = NOTES
 
 
 class _ScoreParts:
@@ -114,7 +125,7 @@ class _ScoreParts:
         whole = zip(notes.rows, notes.documents, strict=True)
         self.owner.update([pair for pair in whole if pair[1] not in known])
         self.lexical = _lexical_scores(evidence)
-        self.notes = _of_perfect(notes.documents, notes.scores, notes.scale, NOTES)
+        self.notes = _of_perfect(notes.documents, notes.scores, notes.scale, evidence.weights.whole)
         normalised = _of_perfect(semantic.rows, semantic.scores, semantic.scale)
         weight = _semantic_weight(evidence, self.lexical, normalised, code_ratio)
         self.semantic = {row: weight * score for row, score in normalised.items()}
@@ -164,7 +175,12 @@ def _full(evidence: Evidence, semantic: float) -> float:
     # what another retriever finds is no weaker for words that no document has
     missed = not evidence.lexical and any(one.matches for one in evidence.extra)
     words = 1.0 if evidence.by_words and not missed else 0.0
-    return words * (1 + NOTES) + semantic + sum(one.weight for one in evidence.extra)
+    weights = evidence.weights
+    return (
+        words * (weights.passage + weights.whole)
+        + semantic
+        + sum(one.weight for one in evidence.extra)
+    )
 
 
 class _ExtraPart:
@@ -198,7 +214,7 @@ def _lexical_scores(evidence: Evidence) -> dict[int, float]:
     now, now_more = 1 + _K1 * (1 - PASSAGE_B), _K1 * PASSAGE_B / mean
     columns = zip(found.scores, found.words, strict=True)
     scores = [s * (was + was_more * words) / (now + now_more * words) for s, words in columns]
-    return _of_perfect(found.rows, scores, found.scale)
+    return _of_perfect(found.rows, scores, found.scale, evidence.weights.passage)
 
 
 def _of_perfect(

@@ -1,21 +1,19 @@
 """Files of code as documents: a section is a symbol or a test."""
 
 import hashlib
-from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_bank.base.documents import Document, Span, Unchanged
-from memory_bank.code.index.symbol_table import REST, SIZE, CodeSource, SymbolTable, divided
-from memory_bank.code.sources import SymbolSource, TestSource
+from memory_bank.code.index.symbol_table import SIZE, SymbolTable, divided
+from memory_bank.code.sources import FileSource
 from tests.shop import write
 
 
-def read(source: CodeSource, path: str) -> Document:
+def read(source: FileSource, path: str) -> Document:
     found = source.read(path)
     assert isinstance(found, Document)
     return found
@@ -32,7 +30,7 @@ def texts(document: Document) -> dict[str, str]:
 
 
 def test_each_line_belongs_to_the_innermost_symbol(table: SymbolTable) -> None:
-    document = read(SymbolSource(table), "shop/orders.py")
+    document = read(FileSource(table.tree, table), "shop/orders.py")
     found = texts(document)
     assert "What a customer wants." in found["Order"]
     assert "self.lines" in found["Order.check"]
@@ -43,28 +41,24 @@ def test_each_line_belongs_to_the_innermost_symbol(table: SymbolTable) -> None:
 
 
 def test_a_section_is_named_by_the_symbol_s_id(table: SymbolTable) -> None:
-    document = read(SymbolSource(table), "shop/orders.py")
+    document = read(FileSource(table.tree, table), "shop/orders.py")
     (place,) = table.symbols("s.qualified = 'Order.place'")
     (section,) = (one for one in document.sections if one.name == place.id)
     assert (section.line, section.end_line) == (place.symbol.line, place.symbol.end_line)
     assert dict(section.fields) == {"kind": "method", "language": "python", "symbol": "place"}
-    assert dict(document.fields) == {"language": "python"}
+    assert dict(document.fields) == {"lane": "symbols", "language": "python"}
 
 
-def test_tests_are_documents_of_another_source(table: SymbolTable) -> None:
-    symbols, tests = SymbolSource(table), TestSource(table)
-    assert list(tests.scan().signatures) == ["tests/test_orders.py"]
-    found = texts(read(symbols, "tests/test_orders.py"))
-    assert "return 1" in found["run"]
-    assert not any("test_" in text for name, text in found.items() if name)
-    document = read(tests, "tests/test_orders.py")
-    assert [one.name for one in document.sections] == [one.id for one in table.tests("1")]
-    assert all("test_" in text for text in texts(document).values())
-    assert not any(passage.section == REST for passage in document.passages)
+def test_tests_are_sections_beside_symbols(table: SymbolTable) -> None:
+    document = read(FileSource(table.tree, table), "tests/test_orders.py")
+    names = {one.name for one in document.sections}
+    assert names >= {one.id for one in table.tests("1")}
+    assert "return 1" in texts(document)["run"]
+    assert set(document.fields) >= {("lane", "symbols"), ("lane", "tests")}
 
 
 def test_the_signature_changes_with_content_and_ids(shop: Path, table: SymbolTable) -> None:
-    source = SymbolSource(table)
+    source = FileSource(table.tree, table)
     before = source.scan().signatures
     known = read(source, "shop/reports.py").hash
     unchanged = source.read("shop/reports.py", known)
@@ -78,12 +72,11 @@ def test_the_signature_changes_with_content_and_ids(shop: Path, table: SymbolTab
 
 
 def test_a_file_that_changed_since_is_read_again_later(shop: Path, table: SymbolTable) -> None:
-    source = SymbolSource(table)
+    source = FileSource(table.tree, table)
     with (shop / "shop/orders.py").open("a") as file:
         file.write("\n\ndef more():\n    pass\n")
     document = read(source, "shop/orders.py")
     assert document.signature == ""
-    assert source.text("shop/orders.py", document.hash, Span(1, 2)) is None
     (shop / "shop/orders.py").write_text("")
     assert isinstance(source.read("shop/orders.py"), Document)
     (shop / "shop/orders.py").unlink()
@@ -91,7 +84,7 @@ def test_a_file_that_changed_since_is_read_again_later(shop: Path, table: Symbol
 
 
 def test_lines_are_returned_while_the_file_is_the_same(table: SymbolTable) -> None:
-    source = SymbolSource(table)
+    source = FileSource(table.tree, table)
     document = read(source, "shop/payments.py")
     assert source.text("shop/payments.py", document.hash, Span(1, 3)) == (
         'class Gateway:\n    """The bank\'s door."""'
@@ -102,14 +95,14 @@ def test_lines_are_returned_while_the_file_is_the_same(table: SymbolTable) -> No
 def test_bytes_that_are_not_utf_8_are_read(shop: Path, table: SymbolTable) -> None:
     (shop / "latin.py").write_bytes(b"import os\n\ndef cafe():\n    return 'caf\xe9'\n")
     table.refresh()
-    assert "caf\ufffd" in texts(read(SymbolSource(table), "latin.py"))["cafe"]
+    assert "caf\ufffd" in texts(read(FileSource(table.tree, table), "latin.py"))["cafe"]
 
 
 def test_a_long_body_is_divided(shop: Path, table: SymbolTable) -> None:
     lines = "".join(f"    value_{number} = {number}\n" for number in range(400))
     write(shop, {"long.py": f"def long():\n{lines}"})
     table.refresh()
-    document = read(SymbolSource(table), "long.py")
+    document = read(FileSource(table.tree, table), "long.py")
     assert len(document.passages) > 4
     assert all(len(one.text) <= SIZE * 1.1 for one in document.passages)
     assert [one.line for one in document.passages][1:] == [
@@ -128,10 +121,7 @@ def test_no_line_with_a_letter_is_lost(lines: list[str], size: int) -> None:
     assert all(passage.text.strip() for passage in passages)
 
 
-@pytest.mark.parametrize("make", [SymbolSource, TestSource])
-def test_a_file_in_which_nothing_is_found_is_no_problem(
-    shop: Path, table: SymbolTable, make: Callable[[SymbolTable], CodeSource]
-) -> None:
+def test_a_file_in_which_nothing_is_found_is_no_problem(shop: Path, table: SymbolTable) -> None:
     (shop / "empty.py").write_text("")
     table.refresh()
-    assert make(table).parts("empty.py", [""]).passages == ()
+    assert read(FileSource(table.tree, table), "empty.py").passages == ()

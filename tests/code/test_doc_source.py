@@ -6,8 +6,11 @@ from pathlib import Path
 import pytest
 
 from memory_bank.base.documents import Document, Span, Unchanged, Unreadable
+from memory_bank.code.index.database import ParseCache
+from memory_bank.code.index.symbol_table import SymbolTable
 from memory_bank.code.index.work_tree import WorkTree
-from memory_bank.code.sources import DocSource
+from memory_bank.code.parse import parsing
+from memory_bank.code.sources import FileSource
 
 
 @pytest.fixture
@@ -22,18 +25,21 @@ def docs(project: Path) -> Path:
     return project
 
 
-def source(root: Path, *without: str) -> DocSource:
+def source(root: Path, *without: str) -> FileSource:
+    """Open the files of a project, of which one is code."""
     tree = WorkTree(root, max_bytes=1_000_000)
-    return DocSource(
-        tree, lambda: tree.scan().only(lambda path: path.endswith(".md")).files, without=without
-    )
+    folder = root.parent / f"{root.name}-index"
+    table = SymbolTable(tree, folder, ParseCache(folder / "parses.db", parsing.version()))
+    table.refresh()
+    return FileSource(tree, table, without=without)
 
 
 def test_notes_of_banks_and_included_files_are_no_documents(docs: Path) -> None:
-    assert sorted(source(docs).scan().signatures) == ["README.md", "docs/api.md"]
-    assert list(source(docs, "docs/").scan().signatures) == ["README.md"]
-    assert list(source(docs, "README.md").scan().signatures) == ["docs/api.md"]
-    assert list(source(docs, ".").scan().signatures) == []
+    code = "src/index.py"
+    assert sorted(source(docs).scan().signatures) == ["README.md", "docs/api.md", code]
+    assert sorted(source(docs, "docs/").scan().signatures) == ["README.md", code]
+    assert sorted(source(docs, "README.md").scan().signatures) == ["docs/api.md", code]
+    assert sorted(source(docs, ".").scan().signatures) == [code]
 
 
 def test_a_document_has_sections_and_links(docs: Path) -> None:
@@ -55,6 +61,7 @@ def test_changes_are_told(docs: Path) -> None:
     (docs / "docs/api.md").write_text("# Another\n")
     (docs / "new.md").write_text("# New\n")
     (docs / "README.md").unlink()
+    one.table.refresh()
     after = one.scan().signatures
     changed = {path for path, _ in before.items() ^ after.items()}
     assert changed == {"docs/api.md", "new.md", "README.md"}

@@ -9,7 +9,8 @@ from memory_bank.base import plugins
 from memory_bank.base.documents import Document, Source, Span, Unchanged
 from memory_bank.code import sources
 from memory_bank.code.index.work_tree import WorkTree
-from memory_bank.code.sources import DocSource, JoinedSources
+from memory_bank.code.sources import JoinedSources
+from tests.code.test_doc_source import source
 
 TEXT = "osprey,dives for fish\nowl,hunts voles\n"
 FILES = {"docs": "docs/birds.md", "rows": "docs/birds.csv"}  # `rows` is of the sample plug-in
@@ -20,15 +21,15 @@ class Opened:
 
     def __init__(self, project: Path, name: str) -> None:
         tree = WorkTree(project, max_bytes=10**6)
+        self.refresh: Callable[[], object] = lambda: None
         self.key = FILES[name]
         self.file = project / self.key
         self.file.parent.mkdir(exist_ok=True)
         self.file.write_text(TEXT)
-        suffix = self.file.suffix
         if name == "docs":
-            self.source: Source = DocSource(
-                tree, lambda: tree.scan().only(lambda path: path.endswith(suffix)).files
-            )
+            files = source(project)
+            self.source: Source = files
+            self.refresh = files.table.refresh
         else:
             module = plugins.load(sources.KIND, name)
             self.source = module.open_source(tree, lambda: tree.scan().files)
@@ -58,6 +59,7 @@ def test_what_changes_is_told_and_read_anew(opened: Opened) -> None:
     found = source.read(key)
     assert isinstance(found, Document)
     opened.file.write_text(TEXT + "heron,wades in a lake\n")
+    opened.refresh()
     assert source.scan().signatures[key] != before
     assert source.text(key, found.hash, Span(1, 2)) is None
     newer = source.read(key, found.hash)
@@ -69,6 +71,7 @@ def test_what_is_gone_is_not_there(opened: Opened) -> None:
     source, key = opened.source, opened.key
     source.scan()
     opened.file.unlink()
+    opened.refresh()
     assert key not in source.scan().signatures
     assert source.read(key) is None
     assert source.text(key, "", Span(1, 2)) is None
@@ -79,17 +82,12 @@ def test_joined_sources_are_one_and_the_first_comes_first(
 ) -> None:
     (project / "a.md").write_text("# A\n")
     (project / "b.txt").write_text("B\n")
-    tree = WorkTree(project, max_bytes=10**6)
-
-    def source(*names: str) -> DocSource:
-        return DocSource(tree, lambda: tree.scan().only(lambda path: path in names).files)
-
-    whole = JoinedSources([source("a.md"), source("a.md", "b.txt")])
+    whole = JoinedSources([source(project, "b.txt"), source(project)])
     assert whole.text("b.txt", "", Span(1, 2)) is None
     found = whole.read("b.txt")
     assert isinstance(found, Document)
     assert whole.text("b.txt", found.hash, Span(1, 2)) == "B"
-    assert sorted(whole.scan().signatures) == ["a.md", "b.txt"]
+    assert sorted(whole.scan().signatures) == ["a.md", "b.txt", "src/index.py"]
     assert whole.read("c.md") is None
     assert not whole.refresh()
     whole.close()

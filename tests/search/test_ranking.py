@@ -34,7 +34,7 @@ def words(*scores: tuple[int, int, float]) -> Matches:
 def test_words_are_shares_of_a_perfect_match_of_passage_and_note() -> None:
     found = Matches.of(words((1, 1, 8.0), (2, 2, 4.0)), Scale(0.0, 10.0))
     ranking = rank(Evidence(lexical=found, mean_words=10.0), prose)
-    assert ranking.scores == pytest.approx({1: 0.8 / (1 + NOTES), 2: 0.4 / (1 + NOTES)})
+    assert ranking.scores == pytest.approx({1: 0.8 / (1 + NOTES.whole), 2: 0.4 / (1 + NOTES.whole)})
 
 
 def test_meaning_is_spread_between_an_unrelated_and_a_perfect_passage() -> None:
@@ -46,7 +46,7 @@ def test_meaning_is_spread_between_an_unrelated_and_a_perfect_passage() -> None:
 def test_meaning_alone_scores_low_where_words_found_nothing() -> None:
     meaning = Matches.of(words((1, 1, 0.5)), Scale(0.1, 0.5))
     ranking = rank(Evidence(semantic=meaning, weight=0.5), prose)
-    assert ranking.scores == pytest.approx({1: 0.5 / (1.5 + NOTES)})
+    assert ranking.scores == pytest.approx({1: 0.5 / (1.5 + NOTES.whole)})
 
 
 def test_another_match_changes_no_score() -> None:
@@ -63,7 +63,7 @@ def test_a_note_found_as_a_whole_only_is_shown_with_its_first_passage() -> None:
     ranking = rank(evidence, prose)
     assert ranking.owner[7] == 5
     assert ranking.scores == pytest.approx(
-        {1: (1 + NOTES / 2) / (1 + NOTES), 7: NOTES / (1 + NOTES)}
+        {1: (1 + NOTES.whole / 2) / (1 + NOTES.whole), 7: NOTES.whole / (1 + NOTES.whole)}
     )
 
 

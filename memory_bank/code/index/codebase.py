@@ -27,7 +27,7 @@ from memory_bank.code.guards import TestGuards
 from memory_bank.code.imports import ImportTargets
 from memory_bank.code.index.database import IntentRow, ParseCache, SymbolRow
 from memory_bank.code.index.symbol_table import SymbolTable
-from memory_bank.code.index.work_tree import SUBMODULE, WorkTree, work_tree_of
+from memory_bank.code.index.work_tree import LANE, SUBMODULE, WorkTree, work_tree_of
 from memory_bank.code.parse import parsing
 from memory_bank.git.repository import shared_folder, tree_folder, worktree
 from memory_bank.search.document_changes import Progress, SyncReport
@@ -38,9 +38,9 @@ if TYPE_CHECKING:  # a lookup of names loads no index
     from memory_bank.search.engine import Hit
     from memory_bank.search.index import View
 
-Lane = Literal["symbols", "tests", "docs", "commits"]
+Lane = Literal["files", "commits"]
 
-LANES: tuple[Lane, ...] = ("symbols", "tests", "docs", "commits")
+LANES: tuple[Lane, ...] = ("files", "commits")
 
 
 class CodeHit(NamedTuple):
@@ -76,28 +76,26 @@ class CodeResult(NamedTuple):
 def hits_of(table: SymbolTable, lane: Lane, hits: Sequence[Hit]) -> tuple[CodeHit, ...]:
     """Return hits of a lane with what the table knows of them."""
     names = [hit.best.section.name for hit in hits if hit.best.section.name]
-    symbols = table.symbols_in("s.sym", names) if lane == "symbols" else []
-    tests = table.tests_in("t.sym", names) if lane == "tests" else []
-    by_symbol = {one.id: one for one in symbols}
-    by_test = {one.id: one for one in tests}
-    files = table.files() if lane in ("symbols", "tests") else {}
+    symbols = {one.id: one for one in table.symbols_in("s.sym", names)} if names else {}
+    tests = {one.id: one for one in table.tests_in("t.sym", names)} if names else {}
+    files = table.files() if lane == "files" else {}
     found = []
     for hit in hits:
-        section, best = hit.best.section, hit.best
-        span = Span(section.line, section.end_line) if best.ordinal >= 0 else best.span
+        section, path = hit.best.section, hit.document.key
+        span = Span(section.line, section.end_line) if hit.best.ordinal >= 0 else hit.best.span
         found.append(
             CodeHit(
-                lane=lane,
-                path=hit.document.key,
-                line=span.line,
-                end_line=span.end_line,
-                headings=section.headings,
-                score=hit.score,
-                weak=hit.weak,
-                symbol=by_symbol.get(section.name),
-                test=by_test.get(section.name),
-                hit=hit,
-                language=files[hit.document.key].language if hit.document.key in files else "",
+                lane,
+                path,
+                span.line,
+                span.end_line,
+                section.headings,
+                hit.score,
+                hit.weak,
+                symbols.get(section.name),
+                tests.get(section.name),
+                hit,
+                files[path].language if path in files else "",
             )
         )
     return tuple(found)
@@ -283,8 +281,13 @@ class Codebase:
         mode: str | None = None,
         now: float | None = None,
         under: str = "",
+        kinds: Collection[str] = (),
+        parts: bool = False,
     ) -> CodeResult:
         """Return the best hits of one lane, as of the last `catch_up`.
+
+        Each file is one hit, with its best place; with `parts`, each symbol and section is one.
+        `kinds` are symbols, tests and docs; by default all.
 
         `text` is a query with words, phrases, exclusions, and the conditions `in:FOLDER`,
         `kind:function`, `language:python`; `under` is a folder.
@@ -297,7 +300,8 @@ class Codebase:
                 return CodeResult((), mode)
             _ = self.access  # made once: Python 3.12 does not lock a cached property
         # outside of the lock, so that lanes can be searched in parallel
-        found = opened.search(text, under, mode=mode, limit=limit, now=now)
+        met = [(one, value) for one, value in (("in", under), (LANE, ",".join(kinds))) if value]
+        found = opened.search(text, met, mode=mode, limit=limit, now=now, parts=parts)
         with self.lock:
             hits = hits_of(self.table, lane, found.hits)
         return CodeResult(hits, found.mode, found.fallback_reason)
@@ -403,22 +407,12 @@ class Codebase:
         return self._lanes[name]
 
     def _source(self, name: Lane) -> Source:
-        if name == "tests":
-            from memory_bank.code.sources import TestSource
+        from memory_bank.code.sources import CommitSource, files_of  # start-up: see above
 
-            return TestSource(self.table)
         if name == "commits":
-            from memory_bank.code.sources import CommitSource
-
             return CommitSource(self._commits.reached)
         subjects = CommitSubjects(lambda: self._history)
-        if name == "docs":
-            from memory_bank.code.sources import documents_of
-
-            return documents_of(self.tree, self.table, without=self._notes(), subjects=subjects)
-        from memory_bank.code.sources import SymbolSource
-
-        return SymbolSource(self.table, subjects)
+        return files_of(self.tree, self.table, without=self._notes(), subjects=subjects)
 
     def _notes(self) -> list[str]:
         """Return the paths of the bank's notes below the work tree."""

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from memory_bank.base.documents import Source
 from memory_bank.base.paths import Layout
 from memory_bank.base.settings import Settings
+from memory_bank.code.index import work_tree
 from memory_bank.search.candidates import Accesses
 from memory_bank.search.engine import SearchResult
 from memory_bank.search.index import Index, ReopenedIndex, View, discard
 from memory_bank.search.manifest import entries, filters
 from memory_bank.search.manifest.filters import Condition
 from memory_bank.search.query import parse
+from memory_bank.search.ranking import FILES, NOTES
 from memory_bank.search.retrievers.base import Scope
 
 _KEYS = ("in", "kind", "language")
@@ -62,14 +64,35 @@ class CodeLane(ReopenedIndex):
         self.source.close()
         self.opened().index.indexer.sync()
 
-    def search(self, text: str, under: str, *, mode: str, limit: int, now: float) -> SearchResult:
-        """Return the best hits; `under` is a folder, besides the conditions in the text."""
+    def search(
+        self,
+        text: str,
+        conditions: Sequence[tuple[str, str]],
+        *,
+        mode: str,
+        limit: int,
+        now: float,
+        parts: bool = False,
+    ) -> SearchResult:
+        """Return the best hits that meet some conditions, and those in the text."""
         parsed = parse(text, _KEYS, times=False, kinds=False)
-        met = [("in", under)] if under else []
-        met += [(one.key, str(one.value)) for one in parsed.conditions if one.key in _KEYS]
+        met = [(one.key, str(one.value)) for one in parsed.conditions if one.key in _KEYS]
+        whole = self.source.name == "files" and not parts
+
+        def factors(paths: Collection[str]) -> dict[str, float]:
+            found = {path: work_tree.factor(path, text) for path in paths}
+            return {path: one for path, one in found.items() if one != 1}
+
         return self.read(
             lambda view: view.engine.search(
-                parsed.question, _scope(view, met), mode=mode, limit=limit, now=now, unit="sections"
+                parsed.question,
+                _scope(view, [*conditions, *met]),
+                mode=mode,
+                limit=limit,
+                now=now,
+                unit="documents" if whole else "sections",
+                factors=factors if self.source.name == "files" else None,
+                weights=FILES if whole else NOTES,
             )
         )
 

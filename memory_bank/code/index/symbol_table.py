@@ -2,31 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from blake3 import blake3
-
 from memory_bank.base import sqlite
-from memory_bank.base.documents import (
-    UNDATED,
-    Document,
-    Passage,
-    Read,
-    Scan,
-    Section,
-    Signature,
-    Source,
-    Span,
-    Unchanged,
-)
+from memory_bank.base.documents import Passage
 from memory_bank.base.filenames import StatSignature, signature_text, trusted
 from memory_bank.base.locks import WAIT, locked
 from memory_bank.base.paths import private_folder
-from memory_bank.code.commits import CommitSubjects
 from memory_bank.code.index.database import (
     CodeDatabase,
     FileRow,
@@ -292,101 +278,6 @@ REST = -1
 """The section of lines that are in none."""
 
 
-class FileParts(NamedTuple):
-    """What a source says of a file: its sections and its passages."""
-
-    sections: tuple[Section, ...]
-    passages: tuple[Passage, ...]
-    keywords: str = ""
-
-
-class CodeSource(Source):
-    """The files of a table as documents; subclasses say what their sections are."""
-
-    name = "code"
-    version = "2"
-
-    def __init__(self, table: SymbolTable, subjects: CommitSubjects | None = None) -> None:
-        """Read the files of a table, which must be refreshed before a scan.
-
-        They are found by the `subjects` of their commits, too.
-        """
-        self._table = table
-        self._subjects = subjects or CommitSubjects()
-
-    @property
-    def fingerprint(self) -> str:
-        """The versions of the parser and of this source."""
-        return f"{self.version} {parsing.version()}"
-
-    def included(self) -> Collection[str] | None:
-        """Return the files that are documents; None for all."""
-        return None
-
-    def parts(self, path: str, lines: Sequence[str]) -> FileParts:
-        """Return the sections and passages of a file of some lines."""
-        raise NotImplementedError
-
-    def scan(self) -> Scan:
-        """Return the signatures of all documents."""
-        _ = self._subjects.generation  # read again if HEAD changed
-        return Scan(self._signatures(self._table.files()))
-
-    def read(self, key: str, known: str = "") -> Read:
-        """Read a file; one that has changed since the table was refreshed has no signature."""
-        state = self._table.files().get(key)
-        if state is None or state.reason:
-            return None
-        signature = self._signature(state, key)
-        hashed = _hash(signature)
-        if hashed == known:
-            return Unchanged(signature, UNDATED)
-        found = self._table.tree.read(key)
-        if found is None or found.reason:
-            return None
-        lines = found.data.decode("utf-8", "replace").split("\n")
-        parts = self.parts(key, lines)
-        return Document(
-            key=key,
-            hash=hashed,
-            title=key,
-            passages=(*parts.passages, *said(self._subjects.of(key))),
-            fields=(("language", state.language),),
-            keywords=parts.keywords,
-            sections=parts.sections,
-            size=len(found.data),
-            signature=signature if repository.blob(found.data) == state.blob else "",
-        )
-
-    def text(self, key: str, hash: str, span: Span) -> str | None:  # noqa: A002  (the contract's word)
-        """Return some lines of a file; None if it has changed."""
-        state = self._table.files().get(key)
-        if state is None or _hash(self._signature(state, key)) != hash:
-            return None
-        found = self._table.tree.read(key)
-        if found is None or repository.blob(found.data) != state.blob:
-            return None
-        lines = found.data.decode("utf-8", "replace").split("\n")
-        return "\n".join(lines[span.line - 1 : span.end_line - 1])
-
-    def _signatures(self, files: dict[str, FileState]) -> dict[str, Signature]:
-        wanted = self.included()
-        return {
-            path: self._signature(state, path)
-            for path, state in files.items()
-            if not state.reason and (wanted is None or path in wanted)
-        }
-
-    def _signature(self, state: FileState, path: str) -> Signature:
-        return f"{state.blob.hex()} {state.ids} {self._subjects.hash(path)}"
-
-
-def said(subjects: Sequence[str]) -> Iterator[Passage]:
-    """Yield passages of what commits said of a file, at its first line and in no section."""
-    for one in divided(subjects, range(1, len(subjects) + 1), REST):
-        yield one._replace(line=1, end_line=2)
-
-
 def divided(
     lines: Sequence[str], numbers: Iterable[int], section: int, size: int = SIZE
 ) -> Iterator[Passage]:
@@ -410,10 +301,6 @@ def divided(
         last, length = number, length + len(text) + 1
     if part:
         yield Passage(first, last + 1, "\n".join(part), section)
-
-
-def _hash(signature: Signature) -> str:
-    return blake3(signature.encode()).hexdigest()[:32]
 
 
 MOST_FILES = 2000

@@ -188,6 +188,9 @@ def unreadable(data: bytes) -> str:
     return ""
 
 
+LANE = "lane"
+"""The field of an indexed file that says what it has: symbols, tests or docs."""
+
 _SUFFIXES = frozenset(
     """
     .rst .txt .adoc .asciidoc .org .tex .textile
@@ -240,6 +243,16 @@ _FOLDER = r"(?:^|/)"
 
 KINDS = (
     FileKind(
+        "test",
+        re.compile(
+            rf"{_FOLDER}(?:tests?|specs?|__tests__|testing|testdata|fixtures)/"
+            rf"|{_FOLDER}(?:test_[^/]*|conftest|test)\.\w+$|[_.](?:test|spec)\.\w+$",
+            re.IGNORECASE,
+        ),
+        0.6,
+        frozenset(["test", "tests", "tested", "testing"]),
+    ),
+    FileKind(
         "lock file",
         re.compile(r"(?:\.lock|-lock\.(?:json|ya?ml)|\.sum|npm-shrinkwrap\.json)$", re.IGNORECASE),
         0.2,
@@ -254,6 +267,12 @@ KINDS = (
         ),
         0.6,
         frozenset(["changelog", "changes", "history", "news", "release", "released", "version"]),
+    ),
+    FileKind(
+        "document",
+        re.compile(r"\.(?:md|markdown|rst|txt|adoc|org)$", re.IGNORECASE),
+        0.6,
+        frozenset(["docs", "documentation", "documented", "document", "readme", "guide"]),
     ),
     FileKind(
         "example",

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from types import MappingProxyType
 from typing import Annotated, NamedTuple
 
@@ -17,11 +18,9 @@ from memory_bank.base.errors import BadInput, MemoryBankError, NoBank, NoReposit
 from memory_bank.base.operation import Param, Tool, operation, several
 from memory_bank.base.setting_sections import BANK, MODES, Search
 from memory_bank.code import symbols
-from memory_bank.code.coupled import Coupled, Coupling
 from memory_bank.code.coupling import snippet
-from memory_bank.code.index import work_tree
 from memory_bank.code.index.codebase import Codebase, CodeHit, CodeResult, Lane
-from memory_bank.code.parse.parsed_file import Symbol
+from memory_bank.code.index.database import SymbolRow
 from memory_bank.memory import shown, told
 from memory_bank.memory.retrieval import recall
 from memory_bank.memory.retrieval.ask_results import (
@@ -29,6 +28,7 @@ from memory_bank.memory.retrieval.ask_results import (
     COUPLING,
     DOCS,
     INCLUDE,
+    KIND_OF,
     NOTES,
     SCHEMA_VERSION,
     SYMBOLS,
@@ -41,100 +41,30 @@ from memory_bank.memory.retrieval.ask_results import (
     Result,
     SymbolResult,
     file_of,
-    line_of,
 )
 from memory_bank.memory.retrieval.hits import Recalled
-from memory_bank.search import ranking, score_calibration, snippets
+from memory_bank.search import score_calibration, snippets
 from memory_bank.search.document_changes import Progress
 from memory_bank.shared.engines.base import REASONS
 
 _COUPLED_WITH, _MOST_COUPLED = 3, 12
 """Number of files, the best ones, whose coupled files are looked at, and how many of each."""
 
-_CODE_LANES = (SYMBOLS, TESTS, DOCS)
-
-
-class _Lift(NamedTuple):
-    """What a file gains because it changes with a better one."""
-
-    score: float
-    coupled: Coupled
-    file: str
-    """The better one."""
-
-
-def with_coupling(
-    codebase: Codebase, found: Mapping[str, Sequence[Result]]
-) -> dict[str, Sequence[Result]]:
-    """Return the results of each kind, and what coupling tells of files that change with the best.
-
-    Such a file is as likely as the better one, times `fused_score` and COUPLING_WEIGHT. If its own
-    best result is likelier, that one is lifted; else the coupled file is a result.
-    """
-    best: dict[str, float] = {}
-    for kind in _CODE_LANES:
-        for one in found.get(kind, ()):
-            file = file_of(one)
-            best[file] = max(best.get(file, 0.0), one.relevance_score)
-    first = sorted(best, key=lambda file: -best[file])[:_COUPLED_WITH]
-    coupling = codebase.coupling(refresh=False).coupling  # the search has just caught up
-    lifts = _lifts(coupling, {file: best[file] for file in first})
-    changed: dict[str, Sequence[Result]] = {
-        kind: [_lifted(one, best, lifts) for one in some] if kind in _CODE_LANES else some
-        for kind, some in found.items()
-    }
-    changed[COUPLING] = [
-        CoupledFileResult(
-            id=None,
-            title=file,
-            snippet=snippet(lift.coupled, lift.file),
-            relevance_score=score_calibration.either(best.get(file, 0.0), lift.score),
-            fused_score=round(lift.coupled.fused_score, 4),
-            coupling_type=lift.coupled.coupling_type,
-        )
-        for file, lift in lifts.items()
-        if lift.score >= best.get(file, 0.0) and not codebase.is_note(file)
-    ]
-    return changed
-
-
-def _lifts(coupling: Coupling, best: Mapping[str, float]) -> dict[str, _Lift]:
-    """Return what coupled files gain by the best files, which are given with their scores."""
-    lifts: dict[str, _Lift] = {}
-    for file, score in best.items():
-        for other in coupling.of(file)[:_MOST_COUPLED]:
-            lift = score_calibration.COUPLING_WEIGHT * score * other.fused_score
-            if other.file not in lifts or lift > lifts[other.file].score:
-                lifts[other.file] = _Lift(lift, other, file)
-    return lifts
-
-
-def _lifted(one: Result, best: Mapping[str, float], lifts: Mapping[str, _Lift]) -> Result:
-    """Return the best result of a coupled file with a higher score, if it is likely by itself."""
-    file = file_of(one)
-    lift = lifts.get(file)
-    if lift is None or one.relevance_score < best[file] or lift.score >= best[file]:
-        return one
-    return replace(one, relevance_score=score_calibration.either(one.relevance_score, lift.score))
-
-
 MOST = 100
 """Most results in an answer."""
 
-_OVERFETCH = 2
-"""Results of each kind that are looked at, for each one in the answer."""
+_EACH = 3
+"""How many other results stand before each commit: a commit says why, a file what holds now."""
 
-_LEAST = 20
-"""Results of each kind that are looked at in any case, so that a short answer starts a long one."""
-
-_UNMOVED = 5
-"""First results that stay when further commits are raised."""
-
-_LANES: tuple[Lane, ...] = ("symbols", "tests", "docs", "commits")
+_ASKS_FOR_COMMITS = re.compile(
+    r"\b(?:commits?|committed|who|when (?:was|were|did)|since when|history|introduced|reverted)\b",
+    re.IGNORECASE,
+)
+"""Words of a question that only history answers: commits come first."""
 
 
 class _KindResults(NamedTuple):
-    """The results of one kind."""
+    """The results of one search."""
 
     results: Sequence[Result] = ()
     mode: str = ""
@@ -247,17 +177,9 @@ def explained(
         raise BadInput(f"there is no mode {mode!r}", f"choose one of: {', '.join(MODES)}")
     limit = min(max(limit, 1), MOST)
     query = query.encode("utf-8", "replace").decode()  # an argument may be no UTF-8
-    asked = _Asking(query, limit, mode, scope, refresh_code, progress)
-    found = _searched(bank, codebase, wanted, asked)
-    if COUPLING in wanted and codebase is not None and any(one.results for one in found.values()):
-        results = with_coupling(codebase, {kind: one.results for kind, one in found.items()})
-        found = {
-            kind: found.get(kind, _KindResults())._replace(results=some)
-            for kind, some in results.items()
-            if kind in wanted
-        }
-    found = _commits_lowered(found, query)
-    ranked = _ranked(found, limit, _fusion(bank, codebase))
+    asked = _Asking(query, limit, mode, scope, wanted, progress)
+    found = _searched(bank, codebase, asked, refresh=refresh_code)
+    ranked = _ranked(bank, codebase, found, asked)
     reasons = {one.reason: None for one in found.values() if one.reason}
     modes = {one.mode for one in found.values() if one.mode}
     answer = Answer(
@@ -275,23 +197,6 @@ def explained(
         {key: hit for one in found.values() for key, hit in one.code.items()},
         tuple(notice for one in found.values() for notice in one.notices),
     )
-
-
-_HOLDS_NOW = re.compile(r"\s*(?:where|how)\b", re.IGNORECASE)
-"""Starts of a question about what the code is, rather than why."""
-
-
-def _commits_lowered(found: dict[str, _KindResults], query: str) -> dict[str, _KindResults]:
-    """Lower the scores of commits where code or a note may answer: it says what holds now."""
-    notes = found.get(NOTES, _KindResults()).results
-    of_note = any(one.relevance_score >= ranking.STRONG for one in notes)
-    if COMMITS not in found or not (of_note or _HOLDS_NOW.match(query)):
-        return found
-    factor = score_calibration.share(COMMITS, query)
-    commits = [
-        replace(one, relevance_score=factor * one.relevance_score) for one in found[COMMITS].results
-    ]
-    return {**found, COMMITS: found[COMMITS]._replace(results=commits)}
 
 
 def nothing_here(no_bank: NoBank, no_code: NoRepository) -> NoBank:
@@ -315,7 +220,7 @@ class _Asking(NamedTuple):
     limit: int
     mode: str | None
     scope: str
-    refresh_code: bool
+    wanted: tuple[str, ...]
     progress: Progress | None
 
 
@@ -329,33 +234,31 @@ def _checked(include: Sequence[str]) -> tuple[str, ...]:
 
 
 def _searched(
-    bank: Bank | None, codebase: Codebase | None, wanted: Sequence[str], asked: _Asking
+    bank: Bank | None, codebase: Codebase | None, asked: _Asking, *, refresh: bool
 ) -> dict[str, _KindResults]:
-    """Search the kinds in parallel, each in a thread."""
-    lanes = [lane for lane in _LANES if lane in wanted or (COUPLING in wanted and lane == SYMBOLS)]
+    """Search notes, files and commits in parallel, each in a thread."""
     searches: dict[str, Callable[[], _KindResults]] = {}
-    if NOTES in wanted:
+    if NOTES in asked.wanted:
         searches[NOTES] = partial(_notes, bank, asked)
-    absent = "there is no git repository here"
-    problem = ""
+    files = [kind for kind in (SYMBOLS, TESTS, DOCS) if kind in asked.wanted]
+    lanes: list[Lane] = ["files"] if files or COUPLING in asked.wanted else []
+    lanes += [COMMITS] if COMMITS in asked.wanted else []
+    absent, problem = "there is no git repository here", ""
     if codebase is not None and lanes:
         try:
-            if asked.refresh_code:
-                problem = codebase.catch_up(lanes, asked.progress).problem
+            problem = codebase.catch_up(lanes, asked.progress).problem if refresh else ""
             absent = ""
         except MemoryBankError as error:
             absent = error.message
     for lane in lanes:
         if codebase is None or absent:
-            searches[lane] = partial(_KindResults, absent=absent)
+            kinds = [COMMITS] if lane == COMMITS else files or [COUPLING]
+            searches |= {kind: partial(_KindResults, absent=absent) for kind in kinds}
         else:
-            searches[lane] = partial(_code, codebase, lane, asked)
+            searches[lane] = partial(_code, codebase, lane, asked, files, problem)
     with ThreadPoolExecutor(max_workers=max(1, len(searches))) as threads:
         begun = {kind: threads.submit(search) for kind, search in searches.items()}
-        found = {kind: one.result() for kind, one in begun.items()}
-    if problem and lanes:
-        found[lanes[0]] = found[lanes[0]]._replace(problem=problem)
-    return found
+        return {kind: one.result() for kind, one in begun.items()}
 
 
 def _notes(bank: Bank | None, asked: _Asking) -> _KindResults:
@@ -400,122 +303,137 @@ def _place(note: RecalledNote, name: str) -> str:
     return name if origin is None else f"{origin.repository}:{origin.bank}:{name}"
 
 
-def _code(codebase: Codebase, lane: Lane, asked: _Asking) -> _KindResults:
-    """Search one lane of the code."""
+def _code(
+    codebase: Codebase, lane: Lane, asked: _Asking, kinds: Sequence[str], problem: str
+) -> _KindResults:
+    """Search the files or the commits."""
+    few = len(kinds) < len(_LANES) and lane != COMMITS
     try:
         found: CodeResult = codebase.search(
-            lane, asked.query, max(_LEAST, _OVERFETCH * asked.limit), mode=asked.mode
+            lane, asked.query, MOST, mode=asked.mode, kinds=kinds if few else ()
         )
     except MemoryBankError as error:
         return _KindResults(absent=error.message)
-    pairs = [(one, hit) for hit in found.hits if (one := _result(codebase, hit, asked.query))]
+    pairs = [(_result(codebase, hit, asked.query), hit) for hit in found.hits[: 2 * asked.limit]]
     return _KindResults(
         [one for one, _ in pairs],
         found.mode,
         found.fallback_reason,
+        problem=problem,
         code={(one.kind, one.id or ""): hit for one, hit in reversed(pairs)},
     )
 
 
-def _result(codebase: Codebase, hit: CodeHit, query: str) -> Result | None:
-    """Return a hit of the code as a result; None for the text of a file around its tests."""
-    score = hit.score
-    if hit.lane != COMMITS:  # these give way to notes only
-        score *= score_calibration.share(hit.lane, query) * work_tree.factor(hit.path, query)
-    if hit.lane == TESTS:
-        if hit.test is None:
-            return None
-        intent = hit.test.intent
-        return GuardResult(hit.test.id, intent.title, intent.snippet, score, hit.path, hit.line)
+_LANES = {"symbol": SYMBOLS, "test_guard": TESTS, "doc": DOCS}
+"""The kinds of results that are files, by their words."""
+
+
+def _result(codebase: Codebase, hit: CodeHit, query: str) -> Result:
+    """Return a hit of the code as a result: a file by its best place, or a commit."""
+    score = score_calibration.FILES * hit.score
     if hit.lane == COMMITS:
         return recall.commit_result(codebase, hit, query)
-    if hit.lane == DOCS:
+    if hit.test is not None:
+        intent = hit.test.intent
+        return GuardResult(hit.test.id, intent.title, intent.snippet, score, hit.path, hit.line)
+    if not hit.language:
         heading = " > ".join(hit.headings)
         name = f"{hit.path}#{heading}" if heading else hit.path
         title = heading or hit.hit.document.title
         return DocResult(name, title, _snippet(codebase, hit, query), score, hit.path, hit.line)
-    if hit.symbol is None:  # a file: what is outside of its symbols
+    if hit.symbol is None:  # what is outside of its symbols
         text = _snippet(codebase, hit, query)
         return SymbolResult(hit.path, hit.path, text, score, hit.path, hit.line, hit.language)
-    symbol = hit.symbol.symbol
-    if _is_named(symbol, query):
-        score = 1.0
-    told = symbols.snippet(hit.symbol)
-    return SymbolResult(
-        hit.symbol.id, symbol.qualified, told, score, hit.path, symbol.line, hit.symbol.language
-    )
+    said = _commit(codebase, hit, query, codebase.text(hit))
+    found = _symbol(hit.symbol, score)
+    return replace(found, snippet=said) if said else found
+
+
+def _symbol(row: SymbolRow, score: float) -> SymbolResult:
+    one, told = row.symbol, symbols.snippet(row)
+    return SymbolResult(row.id, one.qualified, told, score, row.path, one.line, row.language)
 
 
 def _snippet(codebase: Codebase, hit: CodeHit, query: str) -> str:
     """Return the piece of a hit's text that answers, or the commit by which it was found."""
     text = codebase.text(hit)
-    if hit.end_line - hit.line == 1:  # as passages of the subjects of commits have
-        said = max(
-            codebase.subjects(hit.path),
-            key=lambda subject: snippets.count_words(query, subject),
-            default="",
-        )
-        if snippets.count_words(query, said) > snippets.count_words(query, text):
-            return f"commit: {said}"
-    return snippets.snippet(text, query).text
+    return _commit(codebase, hit, query, text) or snippets.snippet(text, query).text
 
 
-def _is_named(symbol: Symbol, query: str) -> bool:
-    """Tell whether a query is nothing but a symbol's name."""
-    return query.strip().strip("`").removesuffix("()") in (symbol.qualified, symbol.name)
+def _commit(codebase: Codebase, hit: CodeHit, query: str, text: str) -> str:
+    """Return the commit of a hit's file that has more words of a query than a text, if any."""
+    count = partial(snippets.count_words, query)
+    said = max(codebase.subjects(hit.path), key=count, default="")
+    return f"commit: {said}" if count(said) > count(text) else ""
 
 
-def _ranked(found: dict[str, _KindResults], limit: int, fusion: tuple[str, float]) -> list[Result]:
-    """Fuse the results of all kinds, and return the best with their scores, each place once."""
-    results = [one for kind in found.values() for one in kind.results]
-    numbers = iter(range(len(results)))
-    lists = [
-        [
-            score_calibration.Scored(next(numbers), kind, file_of(one), one.relevance_score)
-            for one in kind_found.results
-        ]
-        for kind, kind_found in found.items()
-    ]
-    how, k = fusion
-    if how == "rrf":
-        ranked = score_calibration.by_ranks(lists, k)
+def _ranked(
+    bank: Bank | None, codebase: Codebase | None, found: dict[str, _KindResults], asked: _Asking
+) -> list[Result]:
+    """Return notes and files in one order, what coupling adds, and the best commits after three."""
+    lists = [list(one.results) for kind, one in found.items() if kind != COMMITS]
+    commits = list(found.get(COMMITS, _KindResults()).results)
+    how, k = _fusion(bank, codebase)
+    ranked = _by_ranks(lists, k) if how == "rrf" else [*chain.from_iterable(lists)]
+    if codebase is not None and lists:
+        if SYMBOLS in asked.wanted:
+            ranked = _named(codebase, asked.query) + ranked
+        if COUPLING in asked.wanted and found.get("files", _KindResults()).results:
+            ranked += _coupled(codebase, ranked)
+    if len(asked.wanted) < len(INCLUDE):
+        ranked = [one for one in ranked if KIND_OF[one.kind] in asked.wanted]
+    ranked.sort(key=lambda one: -one.relevance_score)
+    best: dict[tuple[str, str], Result] = {}
+    for one in ranked:
+        best.setdefault((NOTES if isinstance(one, NoteResult) else "", file_of(one)), one)
+    first = list(best.values())
+    if not lists or _ASKS_FOR_COMMITS.search(asked.query):
+        first = commits[: MOST if not lists else 2] + first
     else:
-        ranked = score_calibration.by_likelihood(one for found in lists for one in found)
-        ranked = _with_reasons(ranked, results, found)
-    best: dict[tuple[str, str, int, str | None], Result] = {}
-    for one in ranked:  # a place may have several passages: its text, the subjects of commits
-        result = results[one.number]
-        place = result.kind, file_of(result), line_of(result), result.title
-        best.setdefault(place, replace(result, relevance_score=round(one.score, 4)))
-    return list(best.values())[:limit]
+        for place, one in zip(range(_EACH, asked.limit, _EACH + 1), commits, strict=False):
+            around = [near.relevance_score for near in first[max(0, place - 1) : place + 1]]
+            score = min([*around[:1], max([one.relevance_score, *around[1:]])])
+            first.insert(place, replace(one, relevance_score=score))
+    rounded = (replace(one, relevance_score=round(one.relevance_score, 4)) for one in first)
+    return list(rounded)[: asked.limit]
 
 
-def _with_reasons(
-    ranked: list[score_calibration.Scored],
-    results: Sequence[Result],
-    found: Mapping[str, _KindResults],
-) -> list[score_calibration.Scored]:
-    """Raise further commits, up to the first results: each has a reason of its own.
+def _by_ranks(lists: Sequence[Sequence[Result]], k: float) -> list[Result]:
+    """Score results by reciprocal rank in their list; the first of a list gets 1."""
+    return [
+        replace(one, relevance_score=(k + 1) / (k + place))
+        for found in lists
+        for place, one in enumerate(sorted(found, key=lambda one: -one.relevance_score), 1)
+    ]
 
-    The first results stay: raised among these, commits would hide files of code that answer.
-    """
-    hits = found.get(COMMITS, _KindResults()).code
-    best = max((hit.hit.rank for hit in hits.values()), default=0.0)
-    scores = [one.score for one in ranked if one.kind == COMMITS]
-    if not best or len(found) == 1 or len(ranked) <= _UNMOVED:
-        return ranked
-    most = min(scores[0], ranked[_UNMOVED - 1].score)
 
-    def raised(one: score_calibration.Scored) -> score_calibration.Scored:
-        if one.kind != COMMITS:
-            return one
-        result = results[one.number]
-        share = hits[result.kind, result.id or ""].hit.rank / best
-        near = score_calibration.beside_first(result.relevance_score, share)
-        return one._replace(score=max(one.score, min(near, most)))
+def _named(codebase: Codebase, query: str) -> list[Result]:
+    """Return the symbols that a query is the name of, if it is nothing else."""
+    name = query.strip().strip("`").removesuffix("()")
+    rows = codebase.table.symbols("s.qualified = ?1 OR s.name = ?1", name) if name else []
+    return [_symbol(row, 1.0) for row in rows[:MOST] if not row.test]
 
-    further = sorted(map(raised, ranked[_UNMOVED:]), key=lambda one: -one.score)
-    return ranked[:_UNMOVED] + further
+
+def _coupled(codebase: Codebase, ranked: Sequence[Result]) -> list[Result]:
+    """Return the files that change with the best ones, as likely as these by how often they do."""
+    of_files = [one for one in ranked if one.kind in _LANES]
+    best = sorted(of_files, key=lambda one: -one.relevance_score)[:_COUPLED_WITH]
+    coupling = codebase.coupling(refresh=False).coupling  # the search has just caught up
+    return [
+        CoupledFileResult(
+            id=None,
+            title=other.file,
+            snippet=snippet(other, file_of(one)),
+            relevance_score=score_calibration.COUPLING_WEIGHT
+            * one.relevance_score
+            * other.fused_score,
+            fused_score=round(other.fused_score, 4),
+            coupling_type=other.coupling_type,
+        )
+        for one in best
+        for other in coupling.of(file_of(one))[:_MOST_COUPLED]
+        if not codebase.is_note(other.file)
+    ]
 
 
 def _fusion(bank: Bank | None, codebase: Codebase | None) -> tuple[str, float]:

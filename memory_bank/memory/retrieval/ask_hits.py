@@ -20,6 +20,7 @@ from memory_bank.memory.retrieval.ask_results import (
     COUPLING,
     DOCS,
     INCLUDE,
+    KIND_OF,
     NOTES,
     SYMBOLS,
     TESTS,
@@ -241,15 +242,6 @@ def why(given: Iterable[Reason]) -> Why:
 
 KINDS = (NOTES, DOCS, SYMBOLS, TESTS, COUPLING, COMMITS)
 
-_KIND_OF = {
-    "note": NOTES,
-    "doc": DOCS,
-    "commit": COMMITS,
-    "symbol": SYMBOLS,
-    "test_guard": TESTS,
-    "coupled_file": COUPLING,
-}
-
 _OF_ALL = frozenset({"in"})
 
 _OF_CODE = frozenset({"kind", "language"})
@@ -447,7 +439,7 @@ def _hit(
     allowed: Sequence[str],
     titles: Mapping[str, str],
 ) -> AskHit:
-    kind = _KIND_OF[result.kind]
+    kind = KIND_OF[result.kind]
     if isinstance(result, NoteResult):
         note = answer.notes[result.id]
         text = snippets.plain(note.snippet, titles)

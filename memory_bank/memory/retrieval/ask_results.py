@@ -15,6 +15,17 @@ INCLUDE = (SYMBOLS, NOTES, DOCS, COUPLING, TESTS, COMMITS)
 """Words for what is searched."""
 
 
+KIND_OF = {
+    "note": NOTES,
+    "doc": DOCS,
+    "commit": COMMITS,
+    "symbol": SYMBOLS,
+    "test_guard": TESTS,
+    "coupled_file": COUPLING,
+}
+"""The words for what is searched by the kinds of results."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Found:
     """What was found, of any kind."""

@@ -50,6 +50,8 @@ class Question(NamedTuple):
     rarities: Mapping[str, float] | None = None
     """Rarity of each word (a stem, or a bigram) in several indices together, so that the scores of
     all of them can be compared; without it, each index uses its own."""
+    about: float = 0.4
+    """Weight of words about a document, beside those of its text."""
 
     @property
     def strict(self) -> bool:

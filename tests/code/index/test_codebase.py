@@ -15,7 +15,7 @@ from memory_bank.base.errors import BadInput, NoRepository
 from memory_bank.base.locks import locked
 from memory_bank.base.paths import private_folder
 from memory_bank.code.index import codebase
-from memory_bank.code.index.codebase import Codebase, Lane, open_codebase
+from memory_bank.code.index.codebase import Codebase, open_codebase
 from memory_bank.code.index.work_tree import TreeScan, WorkTree
 from memory_bank.code.lookup import symbol_named
 from memory_bank.search.embedders import hashing
@@ -52,8 +52,8 @@ def code(shop: Path) -> Iterator[Codebase]:
         yield opened
 
 
-def found(code: Codebase, lane: Lane, text: str, **wanted: object) -> list[str]:
-    hits = code.search(lane, text, 5, **wanted).hits  # type: ignore[arg-type]
+def found(code: Codebase, kind: str, text: str, **wanted: object) -> list[str]:
+    hits = code.search("files", text, 5, kinds=[kind], parts=True, **wanted).hits  # type: ignore[arg-type]
     return [
         one.symbol.symbol.qualified
         if one.symbol
@@ -97,16 +97,16 @@ def test_what_a_project_has_nothing_of_gets_no_index(tmp_path: Path, git: Git) -
         assert found(code, "symbols", "place an order")[0] == "place_order"
         assert found(code, "tests", "place an order") == []
         code.embed(1)
-        assert [one.parent.name for one in code.folder.glob("*/manifest.db")] == ["symbols"]
+        assert [one.parent.name for one in code.folder.glob("*/manifest.db")] == ["files"]
         (tmp_path / "README.md").write_text("# Shop\n\nHow to place an order.\n", encoding="utf-8")
         code.catch_up()
         assert found(code, "docs", "place an order") == ["README.md#Shop"]
 
 
 def test_a_hit_says_where_it_is_and_why(code: Codebase) -> None:
-    (hit, *_) = code.search("symbols", "send an amount over the wire", 5).hits
+    (hit, *_) = code.search("files", "send an amount over the wire", 5, parts=True).hits
     assert (hit.path, hit.headings, hit.lane) == (
-        "shop/payments.py", ("Gateway", "send"), "symbols",
+        "shop/payments.py", ("Gateway", "send"), "files",
     )  # fmt: skip
     assert hit.symbol == symbol_named(code.table, "Gateway.send")
     assert (hit.line, hit.end_line) == (hit.symbol.symbol.line, hit.symbol.symbol.end_line)
@@ -146,8 +146,8 @@ def test_uncommitted_changes_are_found_at_once_and_ignored_files_are_not(
 
 def test_conditions_restrict_by_folder_kind_and_language(code: Codebase) -> None:
     assert found(code, "symbols", "order kind:class") == ["Order"]
-    everywhere = code.search("symbols", "amount", 20).hits
-    inside = code.search("symbols", "amount in:shop", 20).hits
+    everywhere = code.search("files", "amount", 20).hits
+    inside = code.search("files", "amount in:shop", 20).hits
     assert {one.path.partition("/")[0] for one in inside} == {"shop"}
     assert len(inside) <= len(everywhere)
     assert found(code, "symbols", "order language:ruby") == []
@@ -158,7 +158,7 @@ def test_a_moved_symbol_is_found_at_its_new_place(shop: Path, code: Codebase) ->
     before = symbol_named(code.table, "Gateway.send").id
     (shop / "shop/payments.py").rename(shop / "door.py")
     code.catch_up()
-    (hit, *_) = code.search("symbols", "send an amount over the wire", 5).hits
+    (hit, *_) = code.search("files", "send an amount over the wire", 5, parts=True).hits
     assert (hit.path, hit.symbol and hit.symbol.id) == ("door.py", before)
 
 
@@ -170,7 +170,7 @@ def test_accesses_raise_a_symbol(shop: Path, code: Codebase) -> None:
     for _ in range(3):
         assert code.count_access([last.id]) == ""
     assert found(code, "symbols", "zebra", mode="lexical")[0] == last.symbol.qualified
-    (hit, *_) = code.search("symbols", "zebra", 5, mode="lexical").hits
+    (hit, *_) = code.search("files", "zebra", 5, mode="lexical", parts=True).hits
     assert hit.hit.access.times == 3
     assert "access" in {one.source for one in hit.hit.reasons}
     assert code.accesses([last.id])[last.id].times == 3
@@ -213,7 +213,7 @@ def test_excluded_files_are_not_indexed(shop: Path) -> None:
 
 
 def test_nothing_is_written_in_the_repository(shop: Path, code: Codebase, git: Git) -> None:
-    code.search("symbols", "order", 5)
+    code.search("files", "order", 5)
     code.relations()
     code.close()
     assert git(shop, "status", "--porcelain") == ""
@@ -224,9 +224,9 @@ def test_nothing_is_written_in_the_repository(shop: Path, code: Codebase, git: G
 def test_damaged_files_are_made_again(shop: Path, code: Codebase) -> None:
     before = found(code, "symbols", "retry on a timeout")
     code.close()
-    for file in (code.table.file, code.folder / "symbols" / "manifest.db"):
+    for file in (code.table.file, code.folder / "files" / "manifest.db"):
         file.write_bytes(b"no database" * 1000)
-    for file in (code.folder / "symbols" / "keyword").iterdir():
+    for file in (code.folder / "files" / "keyword").iterdir():
         file.write_bytes(b"")
     assert not code.catch_up().problem
     assert found(code, "symbols", "retry on a timeout") == before

@@ -107,7 +107,7 @@ def test_sync_embeds_the_code_that_was_asked_for(mb: Run, shop: Path) -> None:
         assert not code.table.file.exists()
         assert code.refresh() == ""
         assert mb("sync").err == ""
-        found = code.search("symbols", "who charges a customer", 1, mode="semantic")
+        found = code.search("files", "who charges a customer", 1, mode="semantic")
     assert (found.mode, found.fallback_reason) == ("semantic", "")
     assert found.hits[0].path == "shop/orders.py"
 

@@ -188,7 +188,7 @@ class KeywordQuery:
 
     def _term_queries(self) -> Iterator[Query]:
         for word in self._stems:
-            for field, weight in FIELDS.items():
+            for field, weight in (FIELDS | {"about": self._question.about}).items():
                 yield self._weighted(field, word.stem, weight * word.weight)
 
     def _weighted(self, field: str, word: str, weight: float) -> Query:
