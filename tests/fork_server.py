@@ -132,7 +132,7 @@ def _fork_what_follows() -> None:
     asked, ask = os.pipe()
     if os.fork():
         os.close(asked)
-        hook.start = lambda words: os.write(ask, json.dumps(words).encode())
+        hook.start_detached = lambda words: os.write(ask, json.dumps(words).encode())
         return
     os.close(ask)
     os.setsid()

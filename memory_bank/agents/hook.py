@@ -17,41 +17,9 @@ from typing import Any
 from memory_bank.agents import capture, clients
 from memory_bank.agents.clients.base import HookEvent
 from memory_bank.agents.hook_bank import HookBank, find
+from memory_bank.base.detached import BACKGROUND, start_detached
 from memory_bank.base.errors import MemoryBankError, exhausted
 from memory_bank.base.filenames import above
-
-
-def start(args: Sequence[str]) -> None:
-    """Start `memory-bank` with arguments, without streams, in a session of its own.
-
-    Raises OSError.
-    """
-    # -P: not a package of that name in the working directory
-    words = [sys.executable, "-P", "-m", "memory_bank", *args]
-    try:
-        nothing = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0) for number in range(3)]
-        os.posix_spawn(sys.executable, words, os.environ, file_actions=nothing, setsid=True)
-    except (AttributeError, NotImplementedError):
-        _by_subprocess(words)
-
-
-def _by_subprocess(words: Sequence[str]) -> None:
-    """Start it on a system without `posix_spawn`."""
-    import subprocess
-
-    flags = sum(
-        getattr(subprocess, name, 0)
-        for name in ("DETACHED_PROCESS", "CREATE_NEW_PROCESS_GROUP", "CREATE_BREAKAWAY_FROM_JOB")
-    )
-    subprocess.Popen(  # noqa: S603  (our own program)
-        words,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-        creationflags=flags,
-    )
-
 
 AFTER = "--after"
 """In the place of an event: do the work that no agent waits for."""
@@ -92,6 +60,8 @@ def run(args: Sequence[str]) -> int:
     try:
         if names[1] == AFTER:
             _after(args, place)
+        elif names[1] == BACKGROUND:
+            _work(args[2], place)
         elif (answer := _answer(names[0], names[1], place)) is not None:
             _write(_text(answer).encode())
     except MemoryBankError as error:
@@ -205,7 +175,7 @@ def _follow(name: str, bank: HookBank, event: HookEvent) -> None:
         "kind": event.kind,
         "transcript": event.transcript,
     }
-    start(["hook", name, AFTER, _text(after)])
+    start_detached(["hook", name, AFTER, _text(after)])
 
 
 def _after(args: Sequence[str], place: _Place) -> None:
@@ -222,6 +192,16 @@ def _after(args: Sequence[str], place: _Place) -> None:
             tokens = read.input_tokens, read.output_tokens
     for problem in compress_and_end(given["root"], given["session"], given["kind"], tokens):
         _log(args, problem, place)
+    if given["kind"] == "start":
+        _work(place.root, place)
+
+
+def _work(root: str, place: _Place) -> None:
+    """Index and embed what queries and hooks have left, unless another process does it."""
+    from memory_bank.memory import background
+
+    place.root = root
+    background.run(root)
 
 
 def compress_and_end(

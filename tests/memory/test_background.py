@@ -1,0 +1,60 @@
+"""The process of low priority that does what no answer waits for."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from memory_bank.bank.bank import open_bank
+from memory_bank.base.locks import locked
+from memory_bank.memory import background
+from memory_bank.search.manifest import document_rows
+
+
+def indexed(root: Path) -> int:
+    with open_bank(root) as bank:
+        return bank.read(lambda view: len(document_rows.all_keys(view.manifest)))
+
+
+@pytest.fixture
+def notes(project: Path) -> Path:
+    root = project / ".memories"
+    for number in range(20):
+        (root / f"wren-{number}.md").write_text(f"# Wren {number}\n\nIt sings.\n")
+    return root
+
+
+def test_it_indexes_and_embeds_with_the_lowest_priority_and_ends(notes: Path) -> None:
+    script = (
+        "import os, sys; from memory_bank.memory import background;"
+        "print(background.run(sys.argv[1]), os.nice(0))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(notes)], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == ["True", "19"]
+    assert indexed(notes) == 23
+    with open_bank(notes) as bank:
+        assert bank.embed(0).waiting == 0
+
+
+def test_one_works_for_a_bank_and_another_ends_at_once(
+    notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(background, "JOBS", ())
+    monkeypatch.setattr(os, "nice", lambda _: 0)
+    assert background.run(str(notes))
+    with locked(notes / ".index/background", wait=0):
+        assert not background.run(str(notes))
+    assert background.run(str(notes))
+
+
+def test_a_start_leads_to_an_index_though_nobody_asks(notes: Path) -> None:
+    background.start(str(notes))
+    deadline = time.monotonic() + 30
+    while indexed(notes) < 23 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert indexed(notes) == 23
