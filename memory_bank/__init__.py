@@ -41,8 +41,6 @@ if TYPE_CHECKING:
     from memory_bank.memory.show import list_notes, show, tag_counts
     from memory_bank.memory.trash import delete, empty_trash, restore, trash
     from memory_bank.review.doctor import doctor
-    from memory_bank.review.evaluate import evaluate
-    from memory_bank.search.measures import Qrels
     from memory_bank.sessions.compress import compress
     from memory_bank.sessions.context import inject_context
     from memory_bank.sessions.events import subscribe
@@ -121,8 +119,6 @@ _HOMES = {
         "trash",
     ),
     "review.doctor": ("doctor",),
-    "review.evaluate": ("evaluate",),
-    "search.measures": ("Qrels",),
     "sessions.compress": ("compress",),
     "sessions.context": ("inject_context",),
     "sessions.events": ("subscribe",),
@@ -153,7 +149,6 @@ __all__ = [
     "Codebase",
     "Item",
     "MemoryBankError",
-    "Qrels",
     "append",
     "ask",
     "blast_radius",
@@ -166,7 +161,6 @@ __all__ = [
     "edit",
     "empty_trash",
     "end_session",
-    "evaluate",
     "explain_symbol",
     "forget",
     "get_observations",

@@ -21,7 +21,6 @@ from memory_bank.base.documents import Scan
 from memory_bank.base.errors import BadInput, Busy, NoteReadOnly, StorageFailed
 from memory_bank.base.filenames import (
     NOTE_SUFFIXES,
-    QUERIES,
     SETTINGS,
     TEMPORARY_PREFIX,
     TEXT_SUFFIXES,
@@ -347,8 +346,6 @@ class CopyLayout(PrivateLayout):
         return frozenset(found)
 
 
-_OTHERS = frozenset({SETTINGS, QUERIES})
-
 _MOST_PATH = 1000
 """Maximum length of a path in bytes."""
 
@@ -459,7 +456,7 @@ def _refused(name: str, one: Blob, count: int) -> str | None:
     """Return why a file can't be a note; empty if it can, None if it is not meant as one."""
     lower = name.lower()
     special = one.mode in {objects.LINK, objects.SUBMODULE}
-    if name in _OTHERS and not special:
+    if name == SETTINGS and not special:
         return ""
     if name.startswith(".") or "/." in name:
         return None

@@ -23,7 +23,7 @@ from memory_bank.bank.copies import (
 )
 from memory_bank.base import settings
 from memory_bank.base.errors import BadInput, BadSetting, StorageFailed
-from memory_bank.base.filenames import QUERIES, SETTINGS
+from memory_bank.base.filenames import SETTINGS
 from memory_bank.base.paths import Layout
 from memory_bank.base.settings import Settings
 from memory_bank.git import objects, process, repository
@@ -98,11 +98,10 @@ def notes_at(bank: Bank, rev: str) -> dict[str, str]:
     revision = revision_of(bank, rev)
     own = copies.bank_files(tree_of(bank), place, revision)
     wanted, _ = _with_included(bank, revision, own, None)
-    others = {f"{place.prefix}{name}" for name in (SETTINGS, QUERIES)}
     return {
         path.removeprefix(place.prefix): one
         for path, one in wanted.blobs.items()
-        if path not in others
+        if path != f"{place.prefix}{SETTINGS}"
     }
 
 

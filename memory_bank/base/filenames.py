@@ -12,8 +12,6 @@ FOLDER = ".memories"
 SETTINGS = "config.toml"
 """The settings of a bank."""
 
-QUERIES = "queries.toml"
-"""The golden queries of a bank: what must be found."""
 
 NOTE_SUFFIXES = (".md", ".markdown", ".mdc")
 """Endings of notes; the last one is that of Cursor's rules, which a project may include."""

@@ -29,7 +29,6 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "embedder list": ("bank.embedder_choice", "", "List the embedders and whether they can be used"),
     "embedder test": ("bank.embedder_choice", "", "Test an embedder's files, speed and quality"),
     "embedder use": ("bank.embedder_choice", "", "Choose the embedder of this bank"),
-    "eval": ("review.evaluate", "Look after", "Measure the quality of retrieval"),
     "explain-symbol": ("code.explain_symbol", "Code", "Show a symbol and its calls, tests, notes and commits"),
     "forget": ("memory.forgetting.forget", "Sessions", "Remove a text, a note or a session for good"),
     "git": ("review.git_merges", "Review", "Let git merge and show notes by section"),

@@ -12,10 +12,9 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.copies import bank_files
-from memory_bank.bank.revisions import bank_at, notes_at, revision_of, tree_of
+from memory_bank.bank.revisions import bank_at, notes_at, tree_of
 from memory_bank.base.errors import BadInput
-from memory_bank.base.filenames import QUERIES, SETTINGS
+from memory_bank.base.filenames import SETTINGS
 from memory_bank.base.rendering import count
 from memory_bank.base.settings import Settings
 from memory_bank.git import objects, repository
@@ -172,22 +171,13 @@ def compared(
 
 
 def bank_of(
-    bank: Bank, side: Side, left: UnreadNotes, otherwise: Settings | None = None, **how: bool
+    bank: Bank, side: Side, left: UnreadNotes, otherwise: Settings | None = None
 ) -> AbstractContextManager[Bank]:
-    """Return the bank of a side of the review; `otherwise` and `how` are as of `bank_at`."""
+    """Return the bank of a side of the review; `otherwise` is that of `bank_at`."""
     if side.name == WORKTREE and side.commit is None:
         return nullcontext(bank)
     name = side.commit or side.name
-    return bank_at(bank, name, otherwise=otherwise, left_out=left.paths, **how)
-
-
-def has_queries(bank: Bank, head: Side) -> bool:
-    """Tell whether HEAD has golden queries, which are asked by meaning, too."""
-    place = bank.layout.origin
-    if head.name == WORKTREE and head.commit is None:
-        return (place.root / QUERIES).exists()
-    revision = revision_of(bank, head.commit or head.name)
-    return f"{place.prefix}{QUERIES}" in bank_files(tree_of(bank), place, revision).blobs
+    return bank_at(bank, name, otherwise=otherwise, left_out=left.paths, by_meaning=False)
 
 
 def _comparison(

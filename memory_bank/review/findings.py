@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.findings import Finding, ReviewFinding, order
-from memory_bank.base.filenames import QUERIES, SETTINGS
+from memory_bank.base.filenames import SETTINGS
 from memory_bank.code.code_at import NOW
 from memory_bank.code.code_at import STAGED as STAGED_CODE
 from memory_bank.git import objects, repository
@@ -15,7 +15,7 @@ from memory_bank.memory.alike import similar_notes
 from memory_bank.notes import front_matter
 from memory_bank.notes.characters import decode
 from memory_bank.notes.compare.text_diff import Words
-from memory_bank.review import golden_queries, link_changes
+from memory_bank.review import link_changes
 from memory_bank.review.link_changes import LinkComparison
 from memory_bank.review.lint import lint
 from memory_bank.review.records import OWN, RuleWithFindings, Side
@@ -25,7 +25,7 @@ from memory_bank.review.rules.links import MOVED_CODE
 from memory_bank.search.index import View
 from memory_bank.trust.stale import Ends, citations_of
 
-_OTHERS = frozenset({QUERIES, SETTINGS, AGENTS})
+_OTHERS = frozenset({SETTINGS, AGENTS})
 """Files with findings, though they are no notes."""
 
 _MOST_COMMITS = 3
@@ -63,7 +63,6 @@ def all_findings(
     pairs = [(path, other) for path, other, _ in similar]
     yield from link_changes.neighbours(found, pairs)
     yield from _stale_citations(bank, found, base, head)
-    yield from _falls(found)
     yield from _unchecked(found)
 
 
@@ -72,8 +71,7 @@ def _of_rules(found: LinkComparison) -> Iterator[ReviewFinding]:
 
     One is new unless the note had an equal one at BASE, at any line.
     """
-    others = _OTHERS if found.whole else _OTHERS - {QUERIES}  # a query may name a note left out
-    found_now = lint(found.after.bank, {*found.present, *others})
+    found_now = lint(found.after.bank, {*found.present, *_OTHERS})
     now = [one for one in found_now if one.rule != MOVED_CODE]  # a review lists them itself
     was = _at_base(found, now)
     for one in now:
@@ -198,15 +196,3 @@ def _similar(found: LinkComparison) -> Iterator[tuple[str, str, float]]:
 def _reworded(found: LinkComparison) -> list[str]:
     """Return the notes at HEAD whose text changed, at most 300."""
     return [path for path, one in found.present.items() if one.sections][:MAX_COMPARED]
-
-
-def _falls(found: LinkComparison) -> Iterator[ReviewFinding]:
-    """Yield the notes that golden queries find later, or no longer.
-
-    Not those of another path, nor removed ones: a rule says that a query names a missing note.
-    """
-    for query, path, before, after in golden_queries.compare(found.before.bank, found.after.bank):
-        if path not in found.renames and path in found.after.rows:
-            now = f"at {after}" if after else "no longer found"
-            what = f"the golden query {query!r} found it at {before}, now {now}"
-            yield found.finding("rank-fall", path, what, words=query)

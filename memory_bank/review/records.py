@@ -1,4 +1,4 @@
-"""The answers about a bank: a review, its health, an evaluation, and what git merged."""
+"""The answers about a bank: a review, its health, and what git merged."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import NamedTuple
 from memory_bank.bank.findings import Finding, ReviewFinding, Severity
 from memory_bank.base.rendering import count
 from memory_bank.notes.compare.note_change import NoteChange
-from memory_bank.search.retrievers.base import Reason
 
 
 class Side(NamedTuple):
@@ -46,7 +45,6 @@ OWN: Mapping[str, RuleWithFindings] = {
             "not-compared", "warning", "a note is too large to compare, or can't be read"
         ),
         RuleWithFindings("orphan-made", "info", "no note links to a note any longer"),
-        RuleWithFindings("rank-fall", "warning", "a golden query finds a note later than before"),
         RuleWithFindings("similar-note", "warning", "a note is similar to another one"),
         RuleWithFindings("stale-citation", "warning", "a note cites code that this change touches"),
         RuleWithFindings(
@@ -56,14 +54,13 @@ OWN: Mapping[str, RuleWithFindings] = {
 }
 """The rules of the review itself, by name."""
 
-_BREAKS = frozenset({"broken-backlink", "not-checked", "rank-fall"})
+_BREAKS = frozenset({"broken-backlink", "not-checked"})
 """Rules by which something breaks that was whole, besides all errors."""
 
 HEADINGS: Mapping[str, str] = {
     "stale-citation": "Notes that cite changed code",
     "similar-note": "Similar notes",
     "superseded-neighbour": "Superseded or archived neighbours",
-    "rank-fall": "Golden queries that find a note later",
 }
 """Headings of the rules whose findings ask to look at a note, though it may be right."""
 
@@ -134,70 +131,6 @@ class Review:
 def same(finding: ReviewFinding) -> tuple[str, str, str, str | None]:
     """Return what findings have in common that differ in their lines only."""
     return finding.path, finding.rule, finding.message, finding.fix
-
-
-@dataclass(frozen=True, slots=True)
-class Score:
-    """The measures of one mode over all queries."""
-
-    mode: str
-    figures: Mapping[str, float]
-    """Mean of each measure, 0 to 1."""
-    seconds: float
-    """For all queries together."""
-    fallback_reason: str | None = None
-    """Why some query had lexical results only, although the mode is another."""
-
-
-@dataclass(frozen=True, slots=True)
-class Above:
-    """A note that is not relevant and ranked above a missed one."""
-
-    path: str
-    line: int
-    heading: str
-    relevance_score: float
-    reasons: tuple[Reason, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Miss:
-    """A relevant note that is not among the first results."""
-
-    mode: str
-    text: str
-    place: str
-    """The place of the query, as `file:line`."""
-    path: str
-    """The note."""
-    rank: int | None
-    """Its rank, from 1; None if it was not found."""
-    reasons: tuple[Reason, ...]
-    """Why it was found; empty if it was not."""
-    above: tuple[Above, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Shortfall:
-    """A measure below its minimum."""
-
-    mode: str
-    measure: str
-    value: float
-    least: float
-
-
-@dataclass(frozen=True, slots=True)
-class Evaluation:
-    """The result of an evaluation."""
-
-    queries: int
-    to_find: int
-    """Relevant notes, over all queries."""
-    within: int
-    scores: tuple[Score, ...]
-    shortfalls: tuple[Shortfall, ...]
-    misses: tuple[Miss, ...]
 
 
 @dataclass(frozen=True, slots=True)

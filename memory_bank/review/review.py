@@ -20,7 +20,7 @@ from memory_bank.base.screen import FINDINGS, FOUND, Call
 from memory_bank.base.settings import load
 from memory_bank.git import repository
 from memory_bank.review import lint, review_markdown, sarif, shown, told
-from memory_bank.review.compared_banks import bank_of, compared, has_queries, left_out
+from memory_bank.review.compared_banks import bank_of, compared, left_out
 from memory_bank.review.records import Review
 from memory_bank.review.revision_range import sides
 from memory_bank.review.sarif import workflow_commands
@@ -167,10 +167,9 @@ def review(
         bank.layout.root, revisions, staged=staged, worktree=worktree, default=default
     )
     left = left_out(bank, base, head)
-    by_meaning = has_queries(bank, head)
     with (
-        bank_of(bank, base, left, by_meaning=by_meaning) as before,
-        bank_of(bank, head, left, before.settings, by_meaning=by_meaning) as after,
+        bank_of(bank, base, left) as before,
+        bank_of(bank, head, left, before.settings) as after,
     ):
         return compared(bank, before, after, base, head, left)
 

@@ -369,7 +369,6 @@ def test_a_crafted_tree_stays_in_its_folder_and_changes_no_limit(
     bank = tree(
         *(("40000", name, evil) for name in names),
         ("100644", "config.toml", config), ("100644", "large.md", large),
-        ("120000", "queries.toml", note),
     )  # fmt: skip
     commit = git(project, "commit-tree", "-m", "Evil", tree(("40000", ".memories", bank))).strip()
     small = {"memory.max_note_bytes": 10_000, "memory.embedder": "none"}

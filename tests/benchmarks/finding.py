@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from memory_bank.search import measures
 from tests.benchmarks import collections
 from tests.benchmarks.collections import Collection, Question
+from tests.benchmarks.evaluation import measures
 from tests.benchmarks.evaluation.source import Search
 from tests.benchmarks.rivals import makers
 

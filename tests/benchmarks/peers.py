@@ -14,9 +14,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from urllib.parse import unquote
 
-from memory_bank.search import measures
 from tests.benchmarks import collections
 from tests.benchmarks.collections import Collection
+from tests.benchmarks.evaluation import measures
 from tests.benchmarks.finding import DEPTH, HEADING, Score
 
 BASIC_MEMORY = "basic-memory==0.21.6"

@@ -85,7 +85,6 @@ def ailing(project: Path, git: Git) -> Path:
     (notes / "united.md").write_text("---\nid: a1\nid: b2\n---\nText\n")
     (notes / "plain.txt").write_text("Not a note.\n")
     (notes / "secret.md").write_text(f"token: {SECRET}\n")
-    (notes / "queries.toml").write_text("[[queries]]\n")
     (project / "AGENTS.md").write_text("<!-- memory-bank rules end -->\n")
     return project
 

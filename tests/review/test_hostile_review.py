@@ -59,7 +59,6 @@ def files() -> dict[str, tuple[str, str]]:
     """Return the mode and text of each file of the pull request."""
     notes = {
         "config.toml": f'[memory]\nembedder = "evil"\ninclude = ["/etc", "../.."]\n[embedders.evil]\ncommand = ["touch", "{MARK}"]\n',
-        "queries.toml": '[[queries]]\ntext = "plain"\nfind = ["a"]\n' * 20,
     }
     notes |= {f"{name}.md": text for name, text in LONG.items()}
     notes |= {f"tiny/{n}.md": f"# T{n}\n\ntiny {n}\n" for n in range(100)}

@@ -35,7 +35,6 @@ BASE = {
     "decisions/first.md": "# First\n\nWe take pickles.\n",
     "decisions/second.md": "# Second\n\n- supersedes:: [[decisions/first]]\n",
     "facts/broken.md": "# Broken\n\nSee [[facts/queue#Nothing]].\n",
-    "queries.toml": '[[queries]]\ntext = "nobody needs this"\nfind = ["facts/gone"]\n',
 }
 HEAD = {
     "facts/queue.md": (
@@ -232,16 +231,6 @@ def test_findings_are_new_or_known(found: Review) -> None:
     assert {rule.name for rule in found.rules} == {one.rule for one in found.findings}
 
 
-def test_a_golden_query_that_loses_its_note_is_a_finding_once(found: Review, clone: Path) -> None:
-    (lost,) = (one for one in found.findings if one.rule == "golden-query")
-    assert (lost.file, lost.line, lost.new) == (".memories/queries.toml", 3, True)
-    assert found.worst == "error"
-    write(clone, {"facts/later.md": "# Later\n\nAnother change.\n"})
-    commit(clone, "Another")
-    later = reviewed(clone, "HEAD~..HEAD").findings
-    assert not [one for one in later if one.rule == "golden-query"]
-
-
 def test_one_cause_is_one_finding(clone: Path) -> None:
     text = "# Index\n\nSee [[facts/old]] and [[facts/older]].\n"
     write(clone, {"facts/index.md": text, "facts/twin.md": HEAD["facts/new.md"]})
@@ -252,7 +241,6 @@ def test_one_cause_is_one_finding(clone: Path) -> None:
     made = of(found, "ghost-made")
     assert [one.words for one in made if one.path == "facts/index.md"] == ["facts/older"]
     assert len([one for one in rules if one[0] in {"same-content", "similar-note"}]) == 2
-    assert not [one for one in found.findings if one.rule == "rank-fall"]
 
 
 def test_a_similar_note_has_its_name_at_head_and_one_finding(clone: Path) -> None:

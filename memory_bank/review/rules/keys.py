@@ -1,25 +1,20 @@
-"""Keys of front matter, settings and golden queries that can't hold."""
+"""Keys of front matter and settings that can't hold."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
-from memory_bank.bank import open_index
 from memory_bank.bank.findings import Finding
 from memory_bank.base.dates import iso, to_datetime
-from memory_bank.base.errors import BadInput, NoteNotFound, similar_names
-from memory_bank.base.filenames import QUERIES, SETTINGS
+from memory_bank.base.errors import similar_names
+from memory_bank.base.filenames import SETTINGS
 from memory_bank.base.setting_sections import TypeSchema
 from memory_bank.base.settings import Settings
-from memory_bank.notes.names import of_note
 from memory_bank.notes.parsing import NoteText
 from memory_bank.notes.relations import TYPES
 from memory_bank.notes.schema import KEYS, keys_of, known_type, plain_key
-from memory_bank.review import golden_queries
 from memory_bank.review.rules.base import ALLOW, RuleContext, bank_rule, note_rule, problem, rules
-from memory_bank.search import measures
 
 
 @bank_rule("error", "a setting of the project's file is wrong, or only the user may have it")
@@ -45,49 +40,6 @@ def future_date(note: NoteText, _: Settings) -> Iterator[Finding]:
                 yield problem(
                     note.path, note.key_line(key), message, "write the day on which it was"
                 )
-
-
-_WHERE = re.compile(rf"{re.escape(QUERIES)}:(?:(\d+):)? (.*)", re.DOTALL)
-
-_TOML_LINE = re.compile(r"\(at line (\d+)")
-
-_SECTION = re.compile(r"#.*|:[1-9]\d*\Z", re.DOTALL)
-"""A heading or line after the name of a note."""
-
-
-@bank_rule("error", "the file of golden queries can't be read, or a query names a missing note")
-def golden_query(bank: RuleContext) -> Iterator[Finding]:
-    """Yield what is wrong with the file, else the names that mean no note, or several."""
-    try:
-        text = golden_queries.text_in(bank.layout.root)
-        found = [] if text is None else measures.parse(text, QUERIES)
-    except BadInput as error:
-        yield _fault(error)
-        return
-    for query in found:
-        for name in query.find:
-            lost = _lost(bank, name)
-            if lost is not None:
-                line = int(query.place_of(name).rpartition(":")[2])
-                yield problem(
-                    QUERIES, line, f"{query.text!r} must find it, but {lost.message}", lost.hint
-                )
-
-
-def _lost(bank: RuleContext, name: str) -> NoteNotFound | None:
-    """Return why a name means no note; None if it means one."""
-    forms = [name, _SECTION.sub("", name)]
-    forms += [of_note(form, bank.layout) for form in forms]
-    found = open_index.path_named(bank.manifest, forms)
-    return found if isinstance(found, NoteNotFound) else None
-
-
-def _fault(error: BadInput) -> Finding:
-    where = _WHERE.fullmatch(error.message)
-    line, what = where.groups() if where else (None, error.message)
-    if line is None and (shown := _TOML_LINE.search(error.message)):
-        line = shown[1]
-    return problem(QUERIES, int(line or 1), f"the golden queries: {what}", error.hint)
 
 
 @bank_rule("warning", "a setting of [lint] names a rule that does not exist")

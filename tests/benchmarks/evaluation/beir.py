@@ -9,7 +9,7 @@ from math import isfinite
 from pathlib import Path
 
 from memory_bank.base.errors import BadInput
-from memory_bank.search.measures import Qrels, objects, text_of
+from tests.benchmarks.evaluation.measures import Qrels, objects, text_of
 from tests.benchmarks.evaluation.source import Text
 
 CORPUS, QUERIES = "corpus.jsonl", "queries.jsonl"

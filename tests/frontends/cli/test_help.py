@@ -112,10 +112,6 @@ def test_colours_can_be_forced_in_a_pipe(mb: Run, monkeypatch: pytest.MonkeyPatc
     assert "\x1b" not in mb("-h").out
 
 
-def test_an_example_in_a_reason_keeps_its_lines(mb: Run) -> None:
-    assert '\n  [[queries]]\n  text = "why tantivy?"\n' in mb("eval", "--help").out
-
-
 def test_hints_name_commands_that_there_are() -> None:
     said = re.findall(r"memory-bank ([a-z]+)(?: ([a-z]+))?", " ".join(HINTS.values()))
     assert said

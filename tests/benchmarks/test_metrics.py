@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_bank.search import measures
+from tests.benchmarks.evaluation import measures
 
 NAMES = st.sampled_from("abcdefghijklmnop")
 ANSWERS = st.lists(NAMES, unique=True, max_size=14)
