@@ -52,7 +52,7 @@ VARYING = (
     (r"(?<= score=)[01]\.\d\d|(?<= \| )[01]\.\d\d(?= \| )", "<score>"),
     (r"~\d+(?= \|)|(?<=\()\d+(?= tokens to read)|(?<=<date> \| )\d+(?= \|)", "<tokens>"),
     (r"(?<=\| )\d\d:\d\d(?= \|)", "<time>"),
-    (r"\b(keyword|notes|vectors|neighbours|trust) -?\d\.\d\d", r"\1 <share>"),
+    (r"\b(keyword|notes|vectors|neighbours) -?\d\.\d\d", r"\1 <share>"),
     (r'(?<= age=")[^"]+', "<age>"),
     (r"\S+/state/memory-bank/[0-9a-f]{16}/|(?<=sessions/)\d{4}/\d\d/\d\d(?=-)", "<private>"),
     (r"\b\d+ → \d+(?=\s+tokens)", "<from> → <to>"),

@@ -108,8 +108,6 @@ class Wanted(NamedTuple):
     """Whether the text of notes is returned."""
     whole: bool = False
     """Whether that is the whole note, not its best section."""
-    badges: bool = True
-    """Whether their tiers of trust are."""
     together: CommonScales | None = None
     """What makes the scores comparable with those of other indices; None if there are none."""
     across: bool = False

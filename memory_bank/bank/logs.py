@@ -201,10 +201,6 @@ class EditLog(Log):
         """Return the notes that agents are known to have changed."""
         return frozenset(note for (note,) in self.read("SELECT DISTINCT note FROM edits"))
 
-    def state(self) -> str:
-        """Return a text that differs after each change."""
-        return repr(self.read("SELECT count(*), sum(last), max(last) FROM edits"))
-
     def times(self, notes: Iterable[str]) -> tuple[tuple[float, str], ...]:
         """Return when agents changed some notes, in seconds since the epoch, the first one first.
 

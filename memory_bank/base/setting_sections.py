@@ -221,9 +221,6 @@ class Search(NamedTuple):
     rrf_k: Annotated[float, Key("the constant of reciprocal rank fusion", low=1, high=10_000)] = (
         60.0
     )
-    trust_boost: Annotated[
-        float, Key("what a reviewed note gains, others less; 0 turns it off", high=10)
-    ] = 0.02
     limit: Annotated[int, Key("default number of notes in an answer", low=1, high=100)] = 10
 
 

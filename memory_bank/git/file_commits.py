@@ -100,11 +100,6 @@ class FileCommits:
         return self._at.ends if self._at else frozenset()
 
     @property
-    def key(self) -> str:
-        """A text that differs if other commits, or other pull requests, are known."""
-        return json.dumps([self._at.key if self._at else "", self._line, self._paths])
-
-    @property
     def limits(self) -> tuple[str, ...]:
         """What is not known, and why, as of the last refresh."""
         said = {

@@ -121,12 +121,7 @@ def sync(
 
     Index and embed whatever differs from the files; with `rebuild`, rebuild every index.
     """
-    from memory_bank.trust import trust_filter  # start-up: servers index without it
-
-    report = bank.rebuild(progress) if rebuild else bank.sync(progress)
-    with bank.lock:
-        trust_filter.prepare(bank)
-    return report
+    return bank.rebuild(progress) if rebuild else bank.sync(progress)
 
 
 def sync_code(bank: Bank, progress: Progress | None = None) -> SyncReport | None:

@@ -20,12 +20,11 @@ from memory_bank.notes.identity import slug
 from memory_bank.notes.inline import plain_text
 from memory_bank.notes.note import Note
 from memory_bank.notes.sections import first_sentence
-from memory_bank.search.boosts import REVIEWED, UNCOMMITTED, UNKNOWN
 from memory_bank.search.index import View
 from memory_bank.search.manifest import document_graph, document_rows
 from memory_bank.search.manifest.document_rows import DocumentRow
 from memory_bank.trust import trust
-from memory_bank.trust.trust import NoteTrust
+from memory_bank.trust.trust import REVIEWED, UNCOMMITTED, UNKNOWN, NoteTrust
 
 RULE = "rule"
 """The type of notes that are rules."""

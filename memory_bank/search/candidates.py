@@ -24,7 +24,8 @@ _SESSION_FACTOR = 0.8
 
 _NO_PARTS: Mapping[int, int] = MappingProxyType({})
 
-Trusted = Callable[[Collection[str]], Mapping[str, float]]
+Factors = Callable[[Collection[str]], Mapping[str, float]]
+"""Returns factors of documents by their keys; 1 is left out."""
 
 Stale = Callable[[Mapping[int, int]], Mapping[int, str]]
 """Returns why passages are stale, given as row and document; only those that are."""
@@ -135,16 +136,14 @@ def boost(
                 candidate.boost(name, "boost", factor)
 
 
-def boost_by(
-    manifest: Manifest, found: Collection[Candidate], trusted: Trusted, name: str, why: str
-) -> None:
-    """Boost candidates by factors of their documents, such as how far they are to be trusted."""
-    rows = document_rows.documents(manifest, {one.document for one in found})
-    factors = trusted([row.key for row in rows.values()])
+def boost_files(manifest: Manifest, found: Collection[Candidate], factors_of: Factors) -> None:
+    """Boost candidates by the factors of their files."""
+    rows = document_rows.documents(manifest, {candidate.document for candidate in found})
+    factors = factors_of([row.key for row in rows.values()])
     for candidate in found if factors else ():
         row = rows.get(candidate.document)
         if row is not None and row.key in factors:
-            candidate.boost(name, why, factors[row.key])
+            candidate.boost("kind", "of its file", factors[row.key])
 
 
 def rank_sessions(manifest: Manifest, found: Collection[Candidate]) -> None:

@@ -12,7 +12,7 @@ from memory_bank.base.errors import EmbedderUnavailable
 from memory_bank.base.settings import Settings
 from memory_bank.search import candidates
 from memory_bank.search.boosts import Ranked, by_ranks
-from memory_bank.search.candidates import Accesses, Candidate, Stale, Trusted
+from memory_bank.search.candidates import Accesses, Candidate, Factors, Stale
 from memory_bank.search.manifest import document_graph, document_rows, entries
 from memory_bank.search.manifest.document_rows import DocumentRow, PassageRow
 from memory_bank.search.manifest.manifest import Manifest, filled_key
@@ -123,19 +123,17 @@ class Engine:
         limit: int,
         now: float,
         unit: Unit = "documents",
-        trusted: Trusted | None = None,
         stale: Stale | None = None,
         scales: Mapping[str, Scale] = _NO_SCALES,
-        factors: Trusted | None = None,
+        factors: Factors | None = None,
         weights: Weights = NOTES,
     ) -> SearchResult:
         """Return the best documents in scope for a question, at most `limit`.
 
         Those whose likelihood is too low for an answer come last and are marked as weak. With the
         unit `entries`, each observation in a document is a hit of its own besides the document;
-        with `sections`, each section is, and documents are not grouped at all. `trusted` returns
-        factors of documents by their keys, at most 1 + the setting `trust_boost`; `stale` says why
-        passages are stale, which are ranked lower by the setting `stale_weight`.
+        with `sections`, each section is, and documents are not grouped at all. `stale` says
+        why passages are stale, which are ranked lower by the setting `stale_weight`.
         """
         if scope.only is not None and not scope.only:
             return SearchResult((), mode)
@@ -148,13 +146,12 @@ class Engine:
         ranking = self._rank(results, question, scope, weights)
         settings = self._settings.memory
         parts = _PARTS[unit](self._manifest, ranking.scores)
-        most = 1 + self._settings.search.trust_boost if trusted else 1.0
-        most /= settings.stale_weight if stale else 1.0
+        most = 1 / settings.stale_weight if stale else 1.0
         found = candidates.select(self._manifest, ranking, settings, limit, parts, most)
         by_section = unit == "sections" or weights != NOTES
-        self._boost(found, now, trusted, stale, by_section=by_section)
+        self._boost(found, now, stale, by_section=by_section)
         if factors is not None:
-            candidates.boost_by(self._manifest, found, factors, "kind", "of its file")
+            candidates.boost_files(self._manifest, found, factors)
         words = len(weighted_stems(question.text))
         by_words = "keyword" in results.matches
         if by_words:  # by meaning alone, the nearest are shown, however far they are
@@ -184,7 +181,6 @@ class Engine:
         self,
         found: Sequence[Candidate],
         now: float,
-        trusted: Trusted | None,
         stale: Stale | None,
         *,
         by_section: bool,
@@ -194,8 +190,6 @@ class Engine:
         candidates.boost(
             self._manifest, found, self._accesses, settings, now, by_section=by_section
         )
-        if trusted is not None:
-            candidates.boost_by(self._manifest, found, trusted, "trust", "by its commits")
         if stale is not None:
             candidates.rank_stale(found, stale, settings.stale_weight)
         candidates.rank_sessions(self._manifest, found)

@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 from memory_bank.base.dates import iso
 from memory_bank.base.errors import BadInput, did_you_mean, similar_names
-from memory_bank.search import boosts
 from memory_bank.search import times as time_words
 from memory_bank.search.manifest import document_rows, filters
 from memory_bank.search.manifest.filters import Condition
@@ -21,7 +20,7 @@ from memory_bank.search.retrievers.base import Question
 from memory_bank.search.retrievers.keyword import analyzer
 from memory_bank.search.times import TimeWords, find, kind_asked, moment, subjectless
 
-KEYS = frozenset(["tag", "type", "status", "since", "before", "in", "links", boosts.KEY])
+KEYS = frozenset(["tag", "type", "status", "since", "before", "in", "links"])
 """Keys of conditions, in addition to those of the bank's front matter."""
 
 _MAX_CHARACTERS = 10_000
@@ -175,14 +174,12 @@ def condition_of(key: str, value: str, fields: Collection[str], now: datetime) -
             return Condition(name, moment(value, now))
         except BadInput:
             return None
-    if name == boosts.KEY:  # never a key of front matter: notes can't say it of themselves
-        return Condition(name, value) if boosts.tiers_of(value) else None
     if name in KEYS or name in fields:
         return Condition(name, value)
     return None
 
 
-ONE_OF = frozenset({"type", "status", "trust", "in"})
+ONE_OF = frozenset({"type", "status", "in"})
 """Keys of which a note has one value: several are written with commas, and one must match."""
 
 MOMENTS = frozenset({"since", "before"})
@@ -349,12 +346,7 @@ def _of_keys(manifest: Manifest, unread: Collection[Unread]) -> Iterator[str]:
     known = {*KEYS, *SYNONYMS, *filters.fields(manifest)}
     for one in unread:
         key = one.key.lower()
-        if key == boosts.KEY:
-            yield (
-                f"{one.key}:{one.value} was read as a word: write one of"
-                f" {', '.join((*boosts.TIERS, boosts.UNKNOWN))}, or {key}:>={boosts.HUMAN}"
-            )
-        elif SYNONYMS.get(key, key) in KEYS:
+        if SYNONYMS.get(key, key) in KEYS:
             yield (
                 f"{one.key}:{one.value} was read as a word, since {one.value!r} is no time;"
                 f' write {key}:7d, {key}:2026-05-08 or {key}:"last week"'
@@ -368,7 +360,7 @@ def _of_keys(manifest: Manifest, unread: Collection[Unread]) -> Iterator[str]:
 def _of_values(manifest: Manifest, condition: Condition) -> Iterator[str]:
     """Yield a remark for each value of a condition that no note has."""
     key, value = condition.key, condition.value
-    if not isinstance(value, str) or key in {"links", boosts.KEY}:
+    if not isinstance(value, str) or key == "links":
         return
     for one in filter(None, map(str.strip, value.split(","))):
         if filters.met_by_any(manifest, key, one):

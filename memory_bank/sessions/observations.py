@@ -14,8 +14,7 @@ from memory_bank.base.operation import Param, Tool, operation, several
 from memory_bank.base.setting_sections import OBSERVATION_TYPES
 from memory_bank.notes import schema
 from memory_bank.notes.names import of_file
-from memory_bank.search import boosts
-from memory_bank.search.engine import Hit, SearchResult, Unit
+from memory_bank.search.engine import Hit
 from memory_bank.search.index import View
 from memory_bank.search.manifest import document_rows, entries, filters
 from memory_bank.search.manifest.entries import (
@@ -26,7 +25,6 @@ from memory_bank.search.manifest.entries import (
     EntryConditions,
 )
 from memory_bank.search.query import parse, remarks
-from memory_bank.search.retrievers.base import Scope
 from memory_bank.search.times import moment
 from memory_bank.sessions import shown, told
 from memory_bank.sessions.answers import (
@@ -43,7 +41,6 @@ from memory_bank.sessions.note_store import NoteStore
 from memory_bank.sessions.observation_rows import RowPlace, Rows, is_session, place_of
 from memory_bank.sessions.records import ObservationQuery, check_type
 from memory_bank.sessions.state import project_of, store_of
-from memory_bank.trust import trust_filter
 
 STEPS = (
     "1. search(query) returns IDs. 2. timeline(anchor=ID) returns what happened around one."
@@ -293,7 +290,7 @@ def answer(bank: Bank, project: str | None, asked: _ObservationQuery) -> Observa
     with bank.lock:
         compress_now(bank)
         find = _ranked if asked.query.strip() else _listed
-        rows, notices = bank.answer(lambda view: find(bank, view, asked, own))
+        rows, notices = bank.answer(lambda view: find(view, asked, own))
     return ObservationRows(
         SCHEMA_VERSION, len(rows), tuple(rows), HINT, bank.problem or None, notices
     )
@@ -344,7 +341,7 @@ def _seconds(when: When | None) -> float | None:
 Found = tuple[list[IndexRow], tuple[str, ...]]
 
 
-def _listed(_: Bank, view: View, asked: _ObservationQuery, own: str) -> Found:
+def _listed(view: View, asked: _ObservationQuery, own: str) -> Found:
     """Return entries by time: the answer without a query."""
     ascending = asked.order == "date_asc"
     found = entries.listed(
@@ -369,26 +366,23 @@ def _sections(view: View, places: Sequence[RowPlace]) -> list[RowPlace]:
     ]
 
 
-def _ranked(bank: Bank, view: View, asked: _ObservationQuery, own: str) -> Found:
+def _ranked(view: View, asked: _ObservationQuery, own: str) -> Found:
     """Return hits of the words of a query, by relevance or time."""
     parsed = parse(asked.query, filters.fields(view.manifest), times=False)
     scope = entries.scope(view.manifest, asked.wanted)
-    others = [one for one in parsed.conditions if one.key != boosts.KEY]
-    if others:
-        met = filters.scope(view.manifest, others, hidden=False)
+    if parsed.conditions:
+        met = filters.scope(view.manifest, parsed.conditions, hidden=False)
         scope = entries.narrowed(view.manifest, scope, met.only or ())
     by_time = asked.order != "relevance"
     last = asked.offset + asked.limit
-    now = time.time()
-    unit: Unit = "sections" if asked.type == "section" else "entries"
-
-    def find(within: Scope, limit: int) -> SearchResult:
-        return view.engine.search(
-            parsed.question, within, mode=asked.mode, limit=limit, now=now, unit=unit
-        )
-
-    most = max(last, _DEPTH) if by_time else last
-    hits = trust_filter.search(bank, view, parsed.conditions, scope, most, find).hits
+    hits = view.engine.search(
+        parsed.question,
+        scope,
+        mode=asked.mode,
+        limit=max(last, _DEPTH) if by_time else last,
+        now=time.time(),
+        unit="sections" if asked.type == "section" else "entries",
+    ).hits
     if by_time:
         hits = tuple(hit for hit in hits if not hit.weak) or hits
         hits = tuple(sorted(hits, key=_time_of, reverse=asked.order == "date_desc"))

@@ -12,7 +12,6 @@ from memory_bank.git import objects
 from memory_bank.notes import parsing
 from memory_bank.notes.names import of_note
 from memory_bank.notes.note import Note
-from memory_bank.search.boosts import UNCOMMITTED
 from memory_bank.trust import shown, told, trust
 from memory_bank.trust.records import (
     BlamedLine,
@@ -22,7 +21,7 @@ from memory_bank.trust.records import (
     NoteBlame,
     NoteLog,
 )
-from memory_bank.trust.trust import NoteTrust
+from memory_bank.trust.trust import UNCOMMITTED, NoteTrust
 
 _MOST_BYTES = 1_000_000
 """Bytes of the largest former version of a note whose sections are compared."""

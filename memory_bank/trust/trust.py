@@ -6,7 +6,7 @@ A section's tier is that of its least trusted line, a note's that of its least t
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 
 from memory_bank.bank import open_index
@@ -17,33 +17,30 @@ from memory_bank.git.commits import Change, Commit
 from memory_bank.git.file_commits import FileCommits
 from memory_bank.git.process import LIMIT
 from memory_bank.notes.compare.text_diff import runs
-from memory_bank.search.boosts import AGENT, HUMAN, REVIEWED, TIERS, UNCOMMITTED, UNKNOWN
 from memory_bank.search.engine import Hit
 from memory_bank.trust.records import LineOrigin
 
-_ORDER = {tier: place for place, tier in enumerate((*TIERS, UNKNOWN))}
+REVIEWED, HUMAN, AGENT, UNCOMMITTED = "reviewed", "human", "agent", "uncommitted"
+
+UNKNOWN = "unknown"
+"""The tier where git can't say, as at the end of a shallow clone."""
+
+_ORDER = {tier: place for place, tier in enumerate((REVIEWED, HUMAN, AGENT, UNCOMMITTED, UNKNOWN))}
 
 _MOST_BYTES = 10_000_000
 
 BADGE_SECONDS = 0.4
 """Most seconds for the commits of hits, and for their lines."""
 
-_SHARES = {REVIEWED: 1.0, HUMAN: 2 / 3, AGENT: 1 / 3}
-"""Shares of the setting `trust_boost` that tiers gain."""
-
 
 class NoteTrust:
     """The origins of one note's lines."""
 
-    def __init__(
-        self, bank: Bank, path: str, edited: Collection[str] | None = None, key: str = ""
-    ) -> None:
+    def __init__(self, bank: Bank, path: str, edited: Collection[str] | None = None) -> None:
         """Look at the note at a path; the commits are those of the last `refresh`.
 
-        `edited` are the notes that agents changed on this machine, and `key` is its name in the
-        logs of activity, if that was read before.
+        `edited` are the notes that agents changed on this machine, if that was read before.
         """
-        self._key = key
         self._bank = bank
         self.path = path
         self._data: bytes | None = None
@@ -88,28 +85,14 @@ class NoteTrust:
         names = [agent for when, agent in self._written() if int(when) >= last]
         return LineOrigin(UNCOMMITTED, agent=", ".join(dict.fromkeys(names)))
 
-    def possible(
-        self, *, clean: bool | None = None, known: dict[str, str] | None = None
-    ) -> frozenset[str]:
-        """Return the tiers that lines may have, without a comparison of lines.
-
-        `clean` says whether the file has the bytes of HEAD, if that is known; `known` are tiers of
-        commits without the private record, to which those of this note's commits are added.
-        """
+    def possible(self) -> frozenset[str]:
+        """Return the tiers that lines may have, without a comparison of lines."""
         if self.commits is None or not self.commits.blob(self.path):
             return frozenset([UNKNOWN if self.commits and not self._known else UNCOMMITTED])
-        found = set()
-        recorded = known is None or bool(self._written())
-        for commit in (change.commit for change in self.changes):
-            if known is None or recorded:
-                found.add(self.origin(commit).trust)
-                continue
-            if commit.id not in known:
-                known[commit.id] = self.origin(commit).trust
-            found.add(known[commit.id])
-        if not (self.clean if clean is None else clean):
-            found.add(UNCOMMITTED)
-        return frozenset(found or [UNKNOWN])
+        tiers = {self.origin(change.commit).trust for change in self.changes}
+        if not self.clean:
+            tiers.add(UNCOMMITTED)
+        return frozenset(tiers or [UNKNOWN])
 
     def lines(self, seconds: float = LIMIT) -> list[LineOrigin] | None:
         """Return the origin of each line of the file; None if git can't say in time."""
@@ -166,10 +149,9 @@ class NoteTrust:
         if not self._edited:
             return ()
         if self._writes is None:
-            if not self._key:
-                row = self._bank.read(lambda view: open_index.note_at(view.manifest, self.path))
-                self._key = row.known_as if row else self.path
-            names = {self.path, self._key, *(change.old for change in self.changes)}
+            row = self._bank.read(lambda view: open_index.note_at(view.manifest, self.path))
+            key = row.known_as if row else self.path
+            names = {self.path, key, *(change.old for change in self.changes)}
             known = names.intersection(self._edited)
             self._writes = self._bank.edits.times(known) if known else ()
         return self._writes
@@ -220,36 +202,6 @@ def _of_spans(bank: Bank, spans: Sequence[tuple[str, int, int]], seconds: float)
         some = [one.trust for one in lines[start - 1 : max(stop - 1, start)]] if lines else []
         found.append(least(some) if some else whole)
     return found
-
-
-class Boosts:
-    """What notes gain in the ranking of one answer."""
-
-    def __init__(self, bank: Bank) -> None:
-        self._bank = bank
-        self._more = bank.settings.search.trust_boost
-        self._edited = bank.edits.names() if self._more else ()
-        self._commits: dict[str, str] = {}
-        self._known: dict[str, float] = {}
-
-    def of(self, paths: Collection[str]) -> Mapping[str, float]:
-        """Return the factors of notes by the tier of their least trusted commit; 1 is left out.
-
-        It waits for no comparison of lines, and reads no new commits: `badges` does afterwards.
-        """
-        if not self._more:
-            return {}
-        for path in paths:
-            if path not in self._known:
-                self._known[path] = 1 + self._more * self._share(path)
-        return {path: self._known[path] for path in paths if self._known[path] != 1}
-
-    def _share(self, path: str) -> float:
-        try:
-            note = NoteTrust(self._bank, path, self._edited)
-            return _SHARES.get(least(note.possible(known=self._commits)), 0.0)
-        except MemoryBankError:
-            return 0.0  # gone meanwhile
 
 
 def badges(bank: Bank, hits: Sequence[Hit]) -> list[str]:

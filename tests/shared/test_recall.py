@@ -143,9 +143,9 @@ def test_conditions_hold_in_all_repositories(app: Bank, index: str) -> None:
 
 
 def test_a_condition_that_the_shared_index_does_not_know_is_said(app: Bank) -> None:
-    found = recall(app, "queue trust:reviewed", scope="shared")
+    found = recall(app, "queue links:src/queue.py", scope="shared")
     assert found.notes == ()
-    assert "does not know trust" in found.notices[0]
+    assert "does not know links" in found.notices[0]
 
 
 def test_archived_notes_are_found_on_request(app: Bank) -> None:

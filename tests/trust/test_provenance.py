@@ -11,10 +11,7 @@ from memory_bank.memory.create import create
 from memory_bank.memory.edit import append
 from memory_bank.memory.move_and_merge import rename
 from memory_bank.memory.retrieval.recall import recall
-from memory_bank.search.boosts import tiers_of
-from memory_bank.search.query import parse
-from memory_bank.sessions.observations import search_observations
-from memory_bank.trust import provenance, trust_filter
+from memory_bank.trust import provenance
 
 Git = Callable[..., str]
 CLAUDE = "Co-authored-by: Claude <noreply@anthropic.com>"
@@ -104,13 +101,10 @@ def test_nothing_that_a_text_claims_raises_trust(
         assert lines is not None
         assert [one.source.pull_request for one in lines][-3:] == [None, None, 6]
         assert tiers(bank, "c")[-1] == "agent", "its other lines are of no pull request"
-        assert recall(bank, "claims trust:reviewed").notes == ()
     with open_bank(project) as bank:
         (project / ".memories/d.md").write_text(claims.format("draft"))
         found = {note.path: note.trust for note in recall(bank, "claims draft").notes}
         assert found["d.md"] == "uncommitted"
-        reviewed = recall(bank, "claims draft trust:>=human").notes
-        assert "d.md" not in {note.path for note in reviewed}
 
 
 def test_own_and_agents_reviews_do_not_count(project: Path, commit: Callable[..., str]) -> None:
@@ -140,78 +134,6 @@ def test_what_an_agent_wrote_here_is_known_after_a_person_commits_it(
         assert provenance.blame(bank, "decisions/whoosh").trust == "human"
 
 
-def test_notes_are_filtered_by_trust_before_ranking(
-    project: Path, commit: Callable[..., str]
-) -> None:
-    commit("Add (#4)", one="# One\n\nkestrels hover\n")
-    commit(f"Add\n\n{CLAUDE}", two="# Two\n\nkestrels hover here\n")
-    commit("Add", three="# Three\n\nkestrels hover there\n")
-    (project / ".memories/four.md").write_text("# Four\n\nkestrels hover now\n")
-    with open_bank(project) as bank:
-
-        def paths(condition: str) -> set[str]:
-            return {note.path for note in recall(bank, f"kestrels hover {condition}", 1).notes}
-
-        assert paths("trust:reviewed") == {"one.md"}
-        assert paths("trust:agent") == {"two.md"}
-        assert paths("trust:uncommitted") == {"four.md"}
-        assert paths("trust:<human -trust:agent") == {"four.md"}
-        every = recall(bank, "kestrels trust:>=human").notes
-        assert {note.trust for note in every} == {"reviewed", "human"}
-        best = recall(bank, "kestrels hover").notes
-        boosts = {
-            note.path: [one for one in note.reasons if one.source == "trust"] for note in best
-        }
-        assert {path for path, some in boosts.items() if some} == {"one.md", "two.md", "three.md"}
-        notice, *_ = recall(bank, "kestrels trust:best").notices
-        assert "reviewed, human, agent" in notice
-
-
-def test_lines_decide_where_the_commits_of_a_note_have_several_tiers(
-    project: Path, commit: Callable[..., str]
-) -> None:
-    names = [f"n{number}" for number in range(12)]
-    commit(
-        f"Add\n\n{CLAUDE}",
-        **{name: f"# Kestrels\n\nhover, kestrels hover {name}\n" for name in names},
-    )
-    commit("Replace (#3)", **dict.fromkeys(names[:6], "# Kestrels, and other birds that hover\n"))
-    commit("Add to it (#4)", **{name: f"# Kestrels\n\nhover {name}\nmore\n" for name in names[6:]})
-    with open_bank(project) as bank:
-        found = recall(bank, "kestrels hover trust:reviewed", 3).notes
-        assert {note.path for note in found} < {f"{name}.md" for name in names[:6]}
-        assert [note.trust for note in found] == ["reviewed"] * 3
-        assert len(recall(bank, "kestrels trust:agent", 50).notes) == 6
-        listed = search_observations(bank, "kestrels hover trust:reviewed", limit=50).results
-        assert {row.title for row in listed} == {"Kestrels, and other birds that hover"}
-        assert len(listed) == 6
-        assert len(search_observations(bank, "kestrels trust:agent", type="section").results) == 6
-        only = [note.path for note in recall(bank, "trust:reviewed", 50).notes]
-        assert set(only) == {f"{name}.md" for name in names[:6]}
-
-
-def test_no_time_for_lines_leaves_the_least_trusted_commit(
-    project: Path, commit: Callable[..., str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    commit(f"Add\n\n{CLAUDE}", one="# Kestrels\n\nhover\n", two="# Kestrels\n\nhover\n")
-    commit("Replace (#3)", one="# Kestrels and others\n")
-    commit("Add (#4)", two="# Kestrels\n\nhover\n\nmore\n", three="# Kestrels\n")
-    monkeypatch.setattr(trust_filter, "SECONDS", 0.0)
-    with open_bank(project) as bank:
-        assert [note.path for note in recall(bank, "kestrels trust:reviewed").notes] == ["three.md"]
-
-
-def test_more_trusted_notes_gain_more(project: Path, commit: Callable[..., str]) -> None:
-    commit("Add (#4)", one="# Kestrels hover\n")
-    commit("Add", two="# Kestrels hover\n")
-    commit(f"Add\n\n{CLAUDE}", three="# Kestrels hover\n")
-    (project / ".memories/four.md").write_text("# Kestrels hover\n")
-    with open_bank(project) as bank:
-        recall(bank, "kestrels")  # new commits are read after the ranking
-        found = recall(bank, "kestrels hover").notes
-    assert [note.path for note in found] == ["one.md", "two.md", "three.md", "four.md"]
-
-
 def test_a_bank_outside_git_has_no_tiers(folder: Path, opening: Callable[..., Bank]) -> None:
     (folder / "a.md").write_text("# A\n\nkestrels\n")
     bank = opening(folder)
@@ -225,13 +147,10 @@ def test_commits_of_a_repository_that_is_gone_are_forgotten(
 ) -> None:
     commit("Add (#4)", n="# Kestrels\n")
     with open_bank(project) as bank:
-        assert recall(bank, "kestrels trust:reviewed", 1).notes[0].trust == "reviewed"
+        assert recall(bank, "kestrels", 1).notes[0].trust == "reviewed"
     (project / ".git").rename(project / "git")
     with open_bank(project) as bank:
-        found = recall(bank, "kestrels", 1).notes[0]
-        assert (found.trust, [one.source for one in found.reasons if one.source == "trust"]) == (
-            "", [],
-        )  # fmt: skip
+        assert recall(bank, "kestrels", 1).notes[0].trust == ""
         assert provenance.log(bank, "n").commits == ()
         assert provenance.blame(bank, "n").trust == "uncommitted"
 
@@ -257,19 +176,3 @@ def test_a_removed_note_has_a_log(project: Path, commit: Callable[..., str]) -> 
             provenance.log(bank, "m.md")
         with pytest.raises(NoteNotFound):
             provenance.blame(bank, "n")
-
-
-@pytest.mark.parametrize(
-    ("value", "found"),
-    [
-        ("reviewed", {"reviewed"}), (">=human", {"reviewed", "human"}), ("<agent", {"uncommitted"}),
-        ("Human,agent", {"human", "agent"}), (">=unknown", None), ("yes", None), ("", None),
-        (">reviewed", None), ("unknown", {"unknown"}),
-    ],
-)  # fmt: skip
-def test_values_of_the_condition(value: str, found: set[str] | None) -> None:
-    assert tiers_of(value) == (found and frozenset(found))
-
-
-def test_a_key_of_front_matter_is_no_trust() -> None:
-    assert parse("trust:mine", ("trust",)).conditions == ()

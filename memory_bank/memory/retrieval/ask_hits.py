@@ -33,7 +33,7 @@ from memory_bank.memory.retrieval.ask_results import (
 )
 from memory_bank.memory.retrieval.recall_scopes import scope_of, scopes_of
 from memory_bank.notes.secrets import secrets
-from memory_bank.search import boosts, ranking, snippets
+from memory_bank.search import ranking, snippets
 from memory_bank.search.manifest import document_rows, filters
 from memory_bank.search.manifest.manifest import Manifest
 from memory_bank.search.query import (
@@ -73,7 +73,6 @@ class Narrowings(NamedTuple):
     types: tuple[Narrowing, ...] = ()
     tags: tuple[Narrowing, ...] = ()
     periods: tuple[Narrowing, ...] = ()
-    trust: tuple[Narrowing, ...] = ()
     others: tuple[Narrowing, ...] = ()
     """Other conditions that the query has."""
     kinds: Mapping[str, int] = MappingProxyType({})
@@ -94,15 +93,12 @@ def choices(
         return Narrowings(kinds=Counter(one.kind for one in hits))
     known = bank.read(lambda view: view.manifest.cached(_counted) or _counted(view.manifest))
     made = _Maker(query, conditions, fields, whole=not hits)
-    shown = {"type", "tag", "since", boosts.KEY}
+    shown = {"type", "tag", "since"}
     notes = [one.note for one in hits if one.note]
     return Narrowings(
         made.of_values("type", known.types, Counter(one.type for one in notes if one.type)),
         made.of_values("tag", known.tags, Counter(tag for one in notes for tag in one.tags)),
-        made.all_of("since", PERIODS, {}),
-        made.all_of(
-            boosts.KEY, boosts.TIERS, Counter(one.trust for one in notes if one.trust), counted=True
-        ),
+        made.all_of("since", PERIODS),
         tuple(
             Narrowing(one.key, one.value, None, on=True, query=without(query, one))
             for one in conditions
@@ -155,12 +151,9 @@ class _Maker:
         counts: Mapping[str, int] = bank if self._whole and not self._on else hits
         return self._made(key, values, counts, most=_MOST[key])
 
-    def all_of(
-        self, key: str, values: Iterable[str], hits: Mapping[str, int], *, counted: bool = False
-    ) -> tuple[Narrowing, ...]:
-        """Return all values in their own order."""
-        known = hits if counted and not self._whole else {}
-        return self._made(key, list(values), known, most=len(PERIODS) + len(boosts.TIERS))
+    def all_of(self, key: str, values: Sequence[str]) -> tuple[Narrowing, ...]:
+        """Return all values in their own order, not counted."""
+        return self._made(key, values, {}, most=len(values))
 
     def _made(
         self, key: str, values: Sequence[str], counts: Mapping[str, int], *, most: int
@@ -188,7 +181,7 @@ GROUPS = (WORDS, MEANING, LINKS, BOOSTS)
 _GROUP_OF = {"vectors": MEANING, "neighbours": LINKS}
 """The groups of parts that are added; those of other retrievers are words."""
 
-_FACTORS = frozenset({"recency", "access", "trust", "session", "stale", "supersedes", "newer"})
+_FACTORS = frozenset({"recency", "access", "session", "stale", "supersedes", "newer"})
 
 _ALL = "conditions"
 

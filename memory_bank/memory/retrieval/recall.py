@@ -34,9 +34,7 @@ from memory_bank.memory.retrieval.hits import AsOf, Recalled, briefly, fitted
 from memory_bank.memory.retrieval.recall_bank import linked_or_found
 from memory_bank.search import snippets
 from memory_bank.search.document_changes import Progress
-from memory_bank.search.manifest import document_rows
 from memory_bank.search.query import conditions
-from memory_bank.trust import trust
 
 if TYPE_CHECKING:  # start-up: a search in notes needs no code
     from memory_bank.code.index.codebase import Codebase, CodeHit
@@ -274,7 +272,6 @@ def recall(
             only=Sequence[Literal["commits"]],  # a server must not show agents' memories
         ),
     ] = (),
-    with_trust: bool = True,
     progress: Progress | None = None,
 ) -> Recalled:
     """Search notes by words, meaning and links.
@@ -292,8 +289,7 @@ def recall(
     `since` and `before` do, unless these are given; if no note of that time matches, all dates are
     searched. `notices` says both.
     Notes that are too unlikely to answer come last, marked as weak. Unless `count_access` is false,
-    the access counts of the others are then increased by one. Unless `with_trust` is false, notes
-    have their tiers of trust.
+    the access counts of the others are then increased by one.
     `scope` says what is searched: `bank`; `shared`, the notes of other repositories in the shared
     index; `both`; or `user`, the bank and the user's own banks. With `agents` in `include`, the
     memories that agents' programs keep of the project on this machine, too; with `global`, also
@@ -323,7 +319,6 @@ def recall(
         times=since is None and before is None,
         texts=detail != INDEX,
         whole=detail == NOTE or tokens is not None,
-        badges=with_trust,
     )
     with bank.lock:
         if scope == BANK and not agents:
@@ -386,9 +381,6 @@ def recall_at(
         raise BadInput("all but the notes is known as it is now", "leave out the revision")
     options |= {"count_access": False, "scope": BANK}
     with bank_at(bank, rev, required=True) as then:
-        # tiers of trust boost: the first answer of a new copy must be that of the next
-        paths = then.read(lambda view: document_rows.versions(view.manifest))
-        trust.refresh(then, paths)
         found = recall(then, query, limit, mode, **options)
         notices = (*then.take_notices(), *found.notices)
         revision = then.revision

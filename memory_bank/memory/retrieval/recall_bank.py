@@ -16,7 +16,7 @@ from memory_bank.base.documents import Section, Span
 from memory_bank.memory import amendments
 from memory_bank.memory.retrieval.hits import SCHEMA_VERSION, Recalled
 from memory_bank.notes.note import Entity
-from memory_bank.search import boosts, snippets
+from memory_bank.search import snippets
 from memory_bank.search.document_changes import Progress
 from memory_bank.search.engine import Hit, SearchResult
 from memory_bank.search.index import View
@@ -25,9 +25,9 @@ from memory_bank.search.manifest.document_rows import PassageRow
 from memory_bank.search.manifest.entries import session_id_of
 from memory_bank.search.query import Query, lacking_words, lifted, parse, remarks, restricted
 from memory_bank.search.ranking import UNLIKELY
-from memory_bank.search.retrievers.base import Reason, Scope
+from memory_bank.search.retrievers.base import Reason
 from memory_bank.sessions import note_text
-from memory_bank.trust import trust, trust_filter
+from memory_bank.trust import trust
 from memory_bank.trust.authors import editors
 from memory_bank.trust.stale_cache import stale_hits
 
@@ -196,30 +196,22 @@ def _search(bank: Bank, view: View, wanted: Wanted) -> _BankAnswer:
     conditions = (*parsed.conditions, *wanted.conditions)
     if wanted.across:
         conditions = tuple(one for one in conditions if one.key not in filters.ACROSS)
-    required = [with_file_names(bank, one) for one in conditions if one.key != boosts.KEY]
+    required = [with_file_names(bank, one) for one in conditions]
     written = bank.logs.updates.all() if any(one.key == "since" for one in required) else {}
     within = filters.scope(view.manifest, required, hidden=wanted.archived, written=written)
     links = linked(view, wanted.node) if wanted.node else None
     text = parsed.question.text
     within = within if links is None else within.narrowed(links)
-    now, stale, trusted = time.time(), stale_hits(bank, view), trust.Boosts(bank)
-
     rarities, scales = wanted.together or (None, {})
-
-    def find(scope: Scope, limit: int) -> SearchResult:
-        return view.engine.search(
-            parsed.question._replace(rarities=rarities),
-            scope,
-            mode=wanted.mode,
-            limit=limit,
-            now=now,
-            trusted=trusted.of,
-            stale=stale,
-            scales=scales,
-        )
-
-    most = max(wanted.limit, _NEAREST) if text else wanted.limit
-    found = trust_filter.search(bank, view, conditions, within, most, find)
+    found = view.engine.search(
+        parsed.question._replace(rarities=rarities),
+        within,
+        mode=wanted.mode,
+        limit=max(wanted.limit, _NEAREST) if text else wanted.limit,
+        now=time.time(),
+        stale=stale_hits(bank, view),
+        scales=scales,
+    )
     found, newer = _newest_first(bank, view, found, wanted)
     by_note = {
         number: by_words(into, wanted.words or text) for number, into in (links or {}).items()
@@ -241,7 +233,7 @@ def _search(bank: Bank, view: View, wanted: Wanted) -> _BankAnswer:
         for hit in found.hits
     ]
     notices = remarks(view.manifest, parsed.unread, conditions)
-    badges = trust.badges(bank, found.hits) if wanted.badges else [""] * len(notes)
+    badges = trust.badges(bank, found.hits)
     notes = [note and note._replace(trust=tier) for note, tier in zip(notes, badges, strict=True)]
     if not wanted.texts:
         notes = [note and note._replace(content="", snippet="", also=()) for note in notes]

@@ -98,8 +98,6 @@ def _meeting(manifest: Manifest, condition: Condition, written: Mapping[str, flo
 
 def _having(manifest: Manifest, name: str, value: str) -> set[int]:
     """Return the documents that meet a condition with one of its values."""
-    if name == "trust":  # is known from git only: see `actions/trust.py`
-        return set()
     if name == "in":
         return _numbers(manifest, _FOLDER, (value.strip("/") + "/",))
     if name == "links":

@@ -85,7 +85,6 @@ def test_without_a_repository_notes_alone_are_searched(serve: Serve, tmp_path: P
         page = searched(client, q="whoosh")
         assert titles(page) == ["Whoosh"]
         assert "kind=" not in page
-        assert "trust:" not in page
         assert "remark" not in page.split('id="found"')[1]
         (notes / "a.md").unlink()
         assert "There are no notes yet" in searched(client, q="whoosh")

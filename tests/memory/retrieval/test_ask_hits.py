@@ -101,7 +101,6 @@ def test_an_empty_query_finds_nothing_but_counts_the_bank(bank: Bank) -> None:
     assert (found.hits, found.weaker) == ((), ())
     assert named(found.choices.types, "decision").number == 2
     assert named(found.choices.tags, "search") == ("tag", "search", 2, False, "tag:search")
-    assert [one.value for one in found.choices.trust][:2] == ["reviewed", "human"]
 
 
 def test_choices_count_the_hits_and_lead_to_queries(bank: Bank) -> None:
@@ -113,7 +112,6 @@ def test_choices_count_the_hits_and_lead_to_queries(bank: Bank) -> None:
     assert named(found.choices.periods, "2020").on
     assert not named(found.choices.periods, "7d").on
     assert named(found.choices.periods, "7d").query.endswith("in:decisions since:7d")
-    assert named(found.choices.trust, "human").number == 1
     assert [(one.key, one.value) for one in found.choices.others] == [
         ("tag", "other"),
         ("in", "decisions"),
