@@ -159,7 +159,7 @@ def _listed(call: Call, done: ImportedSessions) -> None:
 def import_sessions(
     bank: Bank,
     client: Annotated[
-        str | None, Param("One program: claude-code, codex, copilot …", metavar="NAME")
+        str | None, Param("One program: claude-code or codex", metavar="NAME")
     ] = None,
     *,
     path: Annotated[

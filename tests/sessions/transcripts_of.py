@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from memory_bank.agents import clients
+from memory_bank.agents.clients.base import HookEvent
 from memory_bank.sessions.queue_rows import Event
 from memory_bank.sessions.records import Prompt
 
@@ -14,13 +15,9 @@ PROJECTS = {"claude-code": "shop", "codex": "minidown", "gemini": "ring", "copil
 
 def session(client: str) -> tuple[list[Event], list[Prompt], Path]:
     """Return the events and prompts of a recorded session, and the folder of its project."""
-    return session_in(client, FOLDER / f"{client}.jsonl", Path("/home/dev") / PROJECTS[client])
-
-
-def session_in(client: str, file: Path, root: Path) -> tuple[list[Event], list[Prompt], Path]:
-    """Return those of a transcript."""
+    root = Path("/home/dev") / PROJECTS[client]
     events, prompts = list[Event](), list[Prompt]()
-    for step in clients.find(client, clients.TRANSCRIPTS).read_transcript(file).steps:
+    for step in steps_of(client):
         when = datetime.fromtimestamp(step.created_at, UTC)
         if step.kind == "prompt":
             prompts.append(Prompt(client, len(prompts) + 1, step.prompt, when))
@@ -34,3 +31,13 @@ def session_in(client: str, file: Path, root: Path) -> tuple[list[Event], list[P
             Event(number, client, step.tool_name, given, text, len(prompts), when, step.failed, cwd)
         )
     return events, prompts, root
+
+
+def steps_of(client: str) -> list[HookEvent]:
+    """Return the prompts and calls of a recorded session."""
+    file = FOLDER / f"{client}.jsonl"
+    if file.exists():
+        return list(clients.find(client, clients.TRANSCRIPTS).read_transcript(file).steps)
+    rows = (FOLDER / f"{client}.events.jsonl").read_text(encoding="utf-8").splitlines()
+    step = HookEvent("", "", client, "")
+    return [step._replace(**json.loads(row)) for row in rows]

@@ -1,4 +1,4 @@
-"""Copilot CLI: its hooks, and its transcripts in `~/.copilot/session-state/ID/events.jsonl`.
+"""Copilot CLI: its hooks.
 
 https://docs.github.com/en/copilot/reference/hooks-configuration
 """
@@ -6,26 +6,15 @@ https://docs.github.com/en/copilot/reference/hooks-configuration
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memory_bank.agents import transcript_lines
-from memory_bank.agents.clients.base import (
-    HookEvent,
-    Kind,
-    Transcript,
-    event_of,
-    message_step,
-    prompt_step,
-)
+from memory_bank.agents.clients.base import HookEvent, Kind, event_of
 from memory_bank.agents.payload import (
     Payload,
     digest,
     end_of,
     fields,
     identifier,
-    number,
     parsed,
     seconds,
     text,
@@ -94,62 +83,6 @@ def _tool(found: HookEvent, payload: Payload, moment: object) -> HookEvent | Non
         or result.get("resultType", "success") != "success"
         or (code is not None and code[1] != "0"),
     )
-
-
-def files(environment: Mapping[str, str]) -> Iterator[Path]:
-    """Yield the transcripts on this machine."""
-    root = environment.get("COPILOT_HOME") or Path(environment.get("HOME", "")) / ".copilot"
-    yield from transcript_lines.listed(Path(root) / "session-state", "*/events.jsonl")
-
-
-def folder(file: Path) -> str:
-    """Return the folder in which the session began."""
-    for line in transcript_lines.first(file):
-        if cwd := text(fields(fields(line, "data"), "context"), "cwd"):
-            return cwd
-    return ""
-
-
-def read_transcript(file: Path) -> Transcript:
-    """Return the session of a file. Raises OSError."""
-    made = Transcript(file, session_id=file.parent.name)
-    begun = dict[str, Payload]()
-    for line in transcript_lines.read(file, made.skipped):
-        when, data = seconds(line.get("timestamp")), fields(line, "data")
-        made.saw(when)
-        if line.get("type") == "session.start":
-            context = fields(data, "context")
-            made.session_id = identifier(data, "sessionId") or made.session_id
-            made.cwd, made.branch = text(context, "cwd"), text(context, "branch")
-            made.commit = text(context, "headCommit")
-        elif line.get("type") == "session.usage_record":
-            usage = fields(data, "usage")
-            made.input_tokens += number(usage.get("inputTokens"))
-            made.output_tokens += number(usage.get("outputTokens"))
-        elif line.get("type") == "tool.execution_start":
-            begun[identifier(data, "toolCallId")] = data
-        else:
-            made.steps += _step(text(line, "type"), data, begun, when)
-    made.settle()
-    return made
-
-
-def _step(kind: str, data: Payload, begun: dict[str, Payload], when: float) -> Iterator[HookEvent]:
-    """Yield the prompt, text or call of a line; a subagent's texts are part of its call."""
-    said = text(data, "content").strip()
-    if kind == "user.message" and said and not data.get("parentToolCallId"):
-        yield prompt_step(said, when)
-    elif kind == "assistant.message" and said and not data.get("parentToolCallId"):
-        yield message_step(said, when)
-    elif kind == "tool.execution_complete":
-        call = begun.pop(identifier(data, "toolCallId"), {})
-        good = data.get("success") is True
-        told = text(fields(data, "result"), "content") or text(fields(data, "error"), "message")
-        result = {"textResultForLlm": told, "resultType": "success" if good else "failure"}
-        given = {"toolName": call.get("toolName"), "toolArgs": call.get("arguments")}
-        found = _tool(HookEvent("tool", "", NAME, ""), {**given, "toolResult": result}, moment=None)
-        if found is not None:
-            yield found._replace(created_at=when)
 
 
 def answer(event: str, kind: str, text: str) -> dict[str, object] | None:  # noqa: ARG001

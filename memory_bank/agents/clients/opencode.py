@@ -1,4 +1,4 @@
-"""OpenCode: its plug-in, and the sessions in its database. See https://opencode.ai/docs/plugins.
+"""OpenCode: its plug-in. See https://opencode.ai/docs/plugins.
 
 It starts no commands: our plug-in (`opencode.js`) sends what its hooks were
 given, with the folder of the project. No event tells that the program ends: a session ends when it
@@ -7,14 +7,12 @@ is idle, and goes on with its next prompt.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memory_bank.agents import payload, transcript_lines
-from memory_bank.agents.clients.base import HookEvent, Kind, Transcript, message_step
-from memory_bank.agents.payload import Payload, fields, identifier, project, seconds, text
+from memory_bank.agents import payload
+from memory_bank.agents.clients.base import HookEvent, Kind
+from memory_bank.agents.payload import Payload, fields, identifier, project, text
 
 if TYPE_CHECKING:
     from memory_bank.agents.client_files import HookClient
@@ -102,97 +100,6 @@ def _failed(found: HookEvent, part: Payload) -> HookEvent | None:
         tool_output=state.get("error"),
         failed=True,
     )
-
-
-def files(environment: Mapping[str, str]) -> Iterator[Path]:
-    """Yield the sessions on this machine, each as a path below the database."""
-    data = environment.get("XDG_DATA_HOME") or f"{environment.get('HOME', '')}/.local/share"
-    base = Path(data) / "opencode" / "opencode.db"
-    yield from (base / row[0] for row in _rows(base, "SELECT id FROM session ORDER BY id"))
-
-
-def folder(file: Path) -> str:
-    """Return the folder in which the session began."""
-    if file.parent.is_file():
-        rows = _rows(file.parent, "SELECT directory FROM session WHERE id = ?", file.name)
-        return next((str(row[0]) for row in rows), "")
-    header = next(transcript_lines.first(file), {})
-    return text(fields(header, "info"), "directory")
-
-
-def read_transcript(file: Path) -> Transcript:
-    """Return a session of the database, or of a file with its header and messages, one a line.
-
-    A session that a subagent had belongs to the one that started it. Raises OSError.
-    """
-    made = Transcript(file, session_id=file.stem)
-    stored = _stored(file) if file.parent.is_file() else None
-    parent = False
-    for line in transcript_lines.read(file, made.skipped) if stored is None else stored:
-        info = fields(line, "info")
-        if "directory" in info:
-            made.cwd, parent = text(info, "directory"), bool(text(info, "parent_id"))
-            made.session_id = identifier(info, "parent_id", "id") or made.session_id
-            continue
-        when = seconds(fields(info, "time").get("created"))
-        made.saw(when)
-        tokens = fields(info, "tokens")
-        made.input_tokens += payload.number(tokens.get("input"))
-        made.output_tokens += payload.number(tokens.get("output"))
-        if not parent and info.get("role") == "user":
-            given = {"parts": line.get("parts"), "message": info}
-            asked = _prompt(HookEvent("prompt", "", NAME, ""), given)
-            made.steps += [asked._replace(created_at=when)] if asked else []
-            continue
-        for part in transcript_lines.items(line, "parts"):
-            if part.get("type") == "text" and not parent and (said := text(part, "text").strip()):
-                made.steps.append(message_step(said, when))
-            elif part.get("type") == "tool":
-                made.steps += _call(part, when, made)
-    made.settle()
-    return made
-
-
-def _call(part: Payload, when: float, made: Transcript) -> Iterator[HookEvent]:
-    state = fields(part, "state")
-    done = seconds(fields(state, "time").get("end")) or when
-    made.saw(done)
-    given = {"tool": part.get("tool"), "callID": part.get("callID"), "args": state.get("input")}
-    found = HookEvent("tool", "", NAME, "")
-    output = {key: state.get(key) for key in ("output", "metadata")}
-    if call := _failed(found, part) or _tool(found, given, output):
-        yield call._replace(created_at=done)
-
-
-def _stored(file: Path) -> Iterator[Payload]:
-    """Yield the header and the messages of a session of the database."""
-    base, name = file.parent, file.name
-    for row in _rows(base, "SELECT directory, parent_id FROM session WHERE id = ?", name):
-        yield {"info": {"id": name, "directory": row[0], "parent_id": row[1]}}
-    parts = dict[str, list[object]]()
-    for message, data in _rows(
-        base, "SELECT message_id, data FROM part WHERE session_id = ? ORDER BY id", name
-    ):
-        parts.setdefault(message, []).append(transcript_lines.parsed(data))
-    for message, data in _rows(
-        base, "SELECT id, data FROM message WHERE session_id = ? ORDER BY time_created, id", name
-    ):
-        info = transcript_lines.parsed(data)
-        if isinstance(info, dict):
-            yield {"info": {**info, "id": message}, "parts": parts.get(message, [])}
-
-
-def _rows(base: Path, sql: str, *values: str) -> list[tuple[Any, ...]]:
-    """Return rows of the database, which is only read; none if it can't be."""
-    if not base.is_file():
-        return []
-    import sqlite3
-
-    with suppress(sqlite3.Error):
-        database = sqlite3.connect(f"{base.resolve().as_uri()}?mode=ro", uri=True)
-        with closing(database):
-            return database.execute(sql, values).fetchall()
-    return []
 
 
 def answer(event: str, kind: str, text: str) -> dict[str, object] | None:  # noqa: ARG001
