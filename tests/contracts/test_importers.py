@@ -53,22 +53,10 @@ def source(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, Path]:
         file = tmp_path / "memory.jsonl"
         file.write_text("\n".join([*map(json.dumps, lines), "oops"]))
         return kind, file
-    if kind == "beads":
-        issues = [{"id": name, "title": name, "issue_type": "task"} for name in ("b-1", "b-2")]
-        file = tmp_path / "issues.jsonl"
-        file.write_text("\n".join([*map(json.dumps, issues), "oops"]))
-        return kind, file
-    if kind == "letta":
-        blocks = [{"label": name, "value": name} for name in ("osprey", "merlin", "")]
-        file = tmp_path / "birds.af"
-        file.write_text(json.dumps({"agents": [], "blocks": blocks}))
-        return kind, file
     if kind == "claude-mem":
         return kind, claude_mem_database(tmp_path / "claude-mem.db", ["Osprey", "Merlin", ""])
     folder = tmp_path / "source"
     folder.mkdir()
-    if kind == "logseq":
-        (folder / "journals").mkdir()
     (folder / "osprey.md").write_text("# Osprey\n\n- eats [[merlin]]\n")
     (folder / "merlin.md").write_text("---\ntitle: Merlin\n---\nIt chases.\n")
     (folder / "bird.png").write_bytes(b"\x89PNG")

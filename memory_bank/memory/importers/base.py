@@ -32,6 +32,7 @@ MOST_BYTES = 10_000_000
 """Maximum bytes of a file; a larger one is reported as unread."""
 
 _NOT_IN_NAMES = str.maketrans('<>:"|?*\\#^[]', "------------")
+"""Characters that some systems refuse in names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,14 +78,9 @@ def markdown_files(path: Path) -> Iterator[MarkdownFile | NotImported]:
         yield _markdown(found, place)
 
 
-def note_name(name: str) -> str:
-    """Return a valid name for a note; characters that some systems refuse become `-`."""
-    return nfc(name).translate(_NOT_IN_NAMES)
-
-
 def item_of(file: MarkdownFile, *, kind: str) -> Item:
     """Return a Markdown file as a note; a changed name becomes an alias."""
-    name = note_name(file.name)
+    name = nfc(file.name).translate(_NOT_IN_NAMES)
     stem = file.name.rpartition("/")[2]
     return Item(
         file.body,
