@@ -6,6 +6,7 @@ A hook runs for each step of an agent; this module loads neither the index nor t
 from __future__ import annotations
 
 import json
+import os
 import re
 import time
 from collections.abc import Collection
@@ -17,6 +18,7 @@ from memory_bank.agents.clients.base import HookEvent
 from memory_bank.agents.hook_bank import HookBank
 from memory_bank.agents.payload import message_key
 from memory_bank.base.errors import BadInput
+from memory_bank.base.filenames import FOLDER
 from memory_bank.base.plugins import pattern
 from memory_bank.sessions.queue import EventQueue
 from memory_bank.sessions.queue_rows import MESSAGE, Event, NewPrompt, NewSession, time_of
@@ -174,7 +176,7 @@ def _event(bank: HookBank, event: HookEvent, counts: dict[str, int], secrets: se
     key, more = redact_id(event.key, bank.allowed)
     counts["redactions"] = redacted.count + more
     name = "".join(char for char in event.tool_name.lower() if char.isalpha())
-    counts["edits"] = name in _EDITS and not event.failed
+    counts["edits"] = name in _EDITS and not event.failed and _changes_project(bank, event)
     return Event(
         0,
         event.session_id,
@@ -187,6 +189,35 @@ def _event(bank: HookBank, event: HookEvent, counts: dict[str, int], secrets: se
         cwd,
         key,
     )
+
+
+_PATHS = ("file_path", "filePath", "path", "notebook_path", "target_file", "filename")
+
+_PATCHED = pattern(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$", re.MULTILINE)
+
+_OF_AGENTS = frozenset([".claude", ".codex", ".copilot", ".cursor", ".gemini", ".opencode"])
+"""Folders in a project with agents' own plans, memories and settings."""
+
+_SCRATCH = frozenset(["scratch", "scratchpad", "temp", "tmp"])
+
+
+def _changes_project(bank: HookBank, event: HookEvent) -> bool:
+    """Return whether an edit is of a file of the project, not of a plan or scratch file."""
+    folder, name = os.path.split(bank.root)
+    project = os.path.realpath(folder if name == FOLDER else event.folder)
+    arguments = event.tool_input if isinstance(event.tool_input, dict) else {}
+    paths = [arguments.get(key) for key in _PATHS]
+    changes = arguments.get("changes")
+    paths += changes if isinstance(changes, dict) else ()
+    for patch in (event.tool_input, *arguments.values()):
+        paths += _PATCHED.findall(patch) if isinstance(patch, str) and "*** " in patch else ()
+    for path in paths:
+        if isinstance(path, str) and path and "\0" not in path:
+            whole = os.path.realpath(Path(event.cwd or event.folder) / path.strip())
+            parts = Path(os.path.relpath(whole, project)).parts or (".",)
+            if parts[0] not in ("..", *_OF_AGENTS) and _SCRATCH.isdisjoint(parts[:-1]):
+                return True
+    return False
 
 
 def is_own(tool_name: str) -> bool:

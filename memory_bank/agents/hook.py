@@ -94,8 +94,8 @@ def _answer(name: str, event: str, place: _Place) -> Mapping[str, object] | None
     if event not in getattr(client, "EVENTS", ()):
         return None
     found: HookEvent | None = client.read(event, payload)
-    if found is None:
-        return None
+    if found is None or (found.kind == "prompt" and not found.prompt):
+        return None  # no person typed it
     place.folder = found.folder
     bank = find(found.folder)
     if bank is None or not bank.capture:
@@ -124,12 +124,7 @@ def _catch_up(client: ModuleType, bank: HookBank, event: HookEvent) -> None:
 
 def _handled(name: str, bank: HookBank, event: HookEvent) -> str:
     """Store an event and start what follows; return what the agent is told."""
-    if event.kind == "prompt":
-        from memory_bank.agents.hook_answers import is_question
-
-        if is_question(event.prompt):
-            return ""
-    if event.kind == "stop" and event.asking:
+    if event.kind == "stop" and event.asking and event.attended:
         from memory_bank.agents.hook_answers import question
 
         if text := question(bank, event.session_id):

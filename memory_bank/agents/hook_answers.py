@@ -100,11 +100,6 @@ def question(bank: HookBank, session_id: str) -> str:
     return QUESTION.format(session=json.dumps(session_id)) + asked_too
 
 
-def is_question(prompt: str) -> bool:
-    """Tell whether a prompt is our question, which some programs report as a prompt."""
-    return prompt.lstrip().startswith(QUESTION.partition("{")[0])
-
-
 def start_context(found: HookBank, session_id: str, quotes: Quotes) -> str:
     """Return what an agent is told when its session starts, quoted; empty if that is nothing."""
     from memory_bank.bank.bank import open_bank
@@ -112,7 +107,7 @@ def start_context(found: HookBank, session_id: str, quotes: Quotes) -> str:
 
     with open_bank(found.root) as bank:
         quote = quotes.introduced
-        return start_text(bank, found.project, session_id, rules=_untold, quote=quote).text
+        return start_text(bank, "", session_id, rules=_untold, quote=quote).text
 
 
 def _untold(bank: Bank) -> Sequence[str]:

@@ -272,6 +272,24 @@ def uncommitted(folder: Path, files: Collection[str] | None = None) -> frozenset
     return frozenset(found if files is None else found.intersection(files))
 
 
+def changed_elsewhere(folder: Path, files: Collection[str], since: float) -> frozenset[str]:
+    """Return those of some files below a folder that another branch, stash or work tree changed.
+
+    Commits count from a time on, in seconds since 1970, unless HEAD has them.
+    """
+    log = _run(folder, "log", "--all", "--not", "HEAD", f"--since={since:.0f}", "--format=", "-z",
+               "--name-only", "--no-renames", "-m", "--relative", "--", ".") or ""  # fmt: skip
+    changed = {name.strip("\n") for name in log.split("\0")}
+    here = worktree(folder)
+    listed = _run(folder, "worktree", "list", "--porcelain", "-z") or ""
+    trees = [Path(line[9:]) for line in listed.split("\0") if line.startswith("worktree ")]
+    for tree in trees if here else ():
+        other = tree / os.path.relpath(os.path.realpath(folder), os.path.realpath(here or tree))
+        if tree != here and other.is_dir():
+            changed |= uncommitted(other, files)
+    return frozenset(changed.intersection(files))
+
+
 def untracked(folder: Path) -> frozenset[str]:
     """Return the files below a folder that are neither tracked nor ignored."""
     listed = _run(folder, "ls-files", "-z", "--others", "--exclude-standard") or ""

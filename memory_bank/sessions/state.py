@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -21,6 +22,7 @@ from memory_bank.notes.names import name_of
 from memory_bank.search.manifest import document_rows, tables
 from memory_bank.search.manifest.document_rows import DocumentRow
 from memory_bank.search.manifest.entries import SESSION_ID, session_id_of
+from memory_bank.sessions.compression.sentences import COMMITTED
 from memory_bank.sessions.note_reading import TYPE
 from memory_bank.sessions.note_store import Find, NoteStore, checked_id
 from memory_bank.sessions.note_text import one_line
@@ -191,25 +193,34 @@ def _stamp(tree: Path) -> tuple[object, ...]:
 def as_left(project: Path, sessions: Sequence[Session]) -> list[Session]:
     """Return sessions in which changes that are gone again read as taken back.
 
-    A change is gone if its files are as in the commit that was checked out before its prompt and
-    still is, whatever took it back, and whenever.
+    That is said only of work on the branch that is checked out here, in a work tree that was there
+    before it: its files were written since, are as in the commit that was checked out then and
+    still is, and no other branch, stash or work tree has them changed.
     """
-    state = git_state(project)
-    head = state.commit if state else ""
+    state, tree = git_state(project), repository.worktree(project)
+    if state is None or tree is None or not state.branch:
+        return list(sessions)
     captured = [
         (one, session)
         for session in sessions
         for one in session.observations
-        if one.git and one.git.commit == head and one.discovery_tokens and one.files_modified
+        if one.git and (one.git.branch, one.git.commit) == (state.branch, state.commit)
+        if one.discovery_tokens and one.files_modified and COMMITTED not in one.facts
     ]
-    made = objects.time_of(project, head) if captured else 0.0
-    open_work = {one.id: one for one, session in captured if 0 < made < _began(one, session)}
+    made = objects.time_of(project, state.commit) if captured else 0.0
+    since = max(made, _checked_out_since(tree)) if made else math.inf
+    open_work = {
+        one.id: one
+        for one, session in captured
+        if since < _began(one, session) < _last_written(project, one.files_modified)
+    }
     files = {path for one in open_work.values() for path in one.files_modified}
     if not files:
         return list(sessions)
     words = ("--literal-pathspecs", "ls-files", "-z", "--", *sorted(files)[:_MOST_FILES])
     tracked = frozenset((process.run(project, *words) or "").split("\0"))
     clean = tracked - repository.uncommitted(project, files)
+    clean -= repository.changed_elsewhere(project, files, made)
     return [
         replace(
             session,
@@ -222,6 +233,25 @@ def as_left(project: Path, sessions: Sequence[Session]) -> list[Session]:
         )
         for session in sessions
     ]
+
+
+def _checked_out_since(tree: Path) -> float:
+    """Return when a work tree was made, by the first line of the log of its HEAD, in seconds.
+
+    That is never without a log, as it can't be known then.
+    """
+    folder = repository.git_folder(tree)
+    with suppress(OSError, ValueError), (folder or tree).joinpath("logs/HEAD").open() as lines:
+        return float(lines.readline().partition("\t")[0].rsplit(" ", 2)[1])
+    return math.inf
+
+
+def _last_written(project: Path, paths: Sequence[str]) -> float:
+    """Return when the file was written that was not written for longest; 0 if one is missing."""
+    try:
+        return min(project.joinpath(path).lstat().st_mtime for path in paths)
+    except (OSError, ValueError):
+        return 0.0
 
 
 def _began(one: Observation, session: Session) -> float:

@@ -47,6 +47,9 @@ class HookEvent(NamedTuple):
     """Why a session starts: `startup`, `resume`, `clear`, `compact`."""
     asking: bool = True
     """Whether a turn that ends may be continued by a question."""
+    attended: bool = False
+    """Whether a person is known to be there: in a run without one, what the agent says to a
+    question would stand in place of the run's result."""
     transcript: str = ""
     """The path of the client's record of the session."""
     prompt_number: int = 0
@@ -91,10 +94,10 @@ def subagent_of(found: HookEvent, payload: Payload) -> HookEvent | None:
     )
 
 
-def answered(event: str, kind: str, text: str, *, stop: str = "block") -> dict[str, object]:
+def answered(event: str, kind: str, text: str) -> dict[str, object]:
     """Return the JSON by which such a program adds a text to the session, or asks a question."""
     if kind == "stop":
-        return {"decision": stop, "reason": text}
+        return {"decision": "block", "reason": text}
     return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}
 
 

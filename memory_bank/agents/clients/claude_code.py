@@ -25,6 +25,7 @@ from memory_bank.agents.clients.base import (
 )
 from memory_bank.agents.payload import Payload, fields, identifier, seconds, text, without
 from memory_bank.agents.transcript_lines import Line
+from memory_bank.agents.typed_prompt import typed_prompt
 
 if TYPE_CHECKING:
     from memory_bank.agents.client_files import HookClient, McpClient
@@ -48,11 +49,14 @@ _OTHERS = ("COPILOT_CLI", "CURSOR_VERSION")
 They report the same events to their own hooks, in their own form.
 """
 
+_ATTENDED = ("", "cli", "claude-vscode", "claude-desktop")
+"""Values of CLAUDE_CODE_ENTRYPOINT where a person sits before the program, not a script.
+
+`claude -p` has `sdk-cli`, the SDKs `sdk-ts` and `sdk-py`. Former versions did not set it.
+"""
+
 _UNTOLD = ("originalFile", "content")
 """Fields of an edit's result that hold the whole file."""
-
-_MACHINE = "<task-notification>"
-"""Start of a prompt that no person wrote."""
 
 
 def read(event: str, payload: Payload) -> HookEvent | None:
@@ -62,13 +66,13 @@ def read(event: str, payload: Payload) -> HookEvent | None:
         return None
     found = event_of(event, EVENTS[event], session, NAME, payload, "CLAUDE_PROJECT_DIR")
     if found.kind == "prompt":
-        prompt = text(payload, "prompt")
-        if not prompt.strip() or prompt.lstrip().startswith(_MACHINE):
-            return None
+        prompt = typed_prompt(text(payload, "prompt"))
         return found._replace(prompt=prompt, key=identifier(payload, "prompt_id"))
     if found.kind == "subagent":
         # compaction has no agent_type: it is no subagent
         return subagent_of(found, payload) if text(payload, "agent_type") else None
+    attended = os.environ.get("CLAUDE_CODE_ENTRYPOINT", "") in _ATTENDED
+    found = found._replace(attended=attended)
     return _tool(found, payload) if found.kind == "tool" else found
 
 
@@ -93,16 +97,8 @@ def _tool(found: HookEvent, payload: Payload) -> HookEvent | None:
 answer = answered
 
 
-_NO_PROMPT = (
-    "<task-notification>", "<command-", "<local-command", "Caveat: The messages below", "<bash-",
-    "[Request interrupted", "<user-memory", "This session is being continued from",
-)  # fmt: skip
-"""Starts of user lines that no person wrote."""
-
 _OURS = "Before you stop: this session changed files"
 """Start of the question of `hook_answers`: what is said to it tells nothing of the turn."""
-
-_ADDED = re.compile(r"<(system-reminder|ide_[a-z_]{1,40})>.*?</\1>\s*", re.DOTALL)
 
 _REFUSED = ("The user doesn't want to", "The tool use was rejected", "Permission to use")
 
@@ -228,9 +224,8 @@ class _ClaudeSession:
             or line.get("promptSource") == "system"
         ):
             return
-        content = fields(line, "message").get("content")
-        text = _ADDED.sub("", transcript_lines.texts(content)).strip()
-        if not text or text.startswith(_NO_PROMPT):
+        text = typed_prompt(transcript_lines.texts(fields(line, "message").get("content")))
+        if not text:
             return
         self._questioned = False
         self.made.steps.append(prompt_step(text, when, identifier(line, "promptId")))

@@ -28,6 +28,7 @@ from memory_bank.agents.clients.base import (
 )
 from memory_bank.agents.payload import Payload, digest, fields, identifier, number, seconds, text
 from memory_bank.agents.transcript_lines import Line
+from memory_bank.agents.typed_prompt import typed_prompt
 
 if TYPE_CHECKING:
     from memory_bank.agents.client_files import HookClient, McpClient
@@ -66,14 +67,27 @@ def read(event: str, payload: Payload) -> HookEvent | None:
         return None
     found = event_of(event, EVENTS[event], session, NAME, payload)
     if found.kind == "prompt":
-        prompt = text(payload, "prompt")
+        prompt = typed_prompt(text(payload, "prompt"))
         turn = identifier(payload, "turn_id")
         # a turn may be steered by more prompts
         key = f"{turn} {digest(prompt)}" if turn else ""
-        return found._replace(prompt=prompt, key=key) if prompt.strip() else None
+        return found._replace(prompt=prompt, key=key)
     if found.kind == "subagent":
         return subagent_of(found, payload)
+    if found.kind == "stop":
+        return found._replace(attended=_is_attended(found.transcript))
     return _tool(found, payload) if found.kind == "tool" else found
+
+
+_ATTENDED = ("cli", "vscode", "codex_cli_rs", "codex-tui", "codex_vscode")
+"""Sources and originators of sessions before which a person sits; `codex exec` has `exec`."""
+
+
+def _is_attended(transcript: str) -> bool:
+    """Return whether the head of a transcript names a program before which a person sits."""
+    head = next(transcript_lines.first(Path(transcript), 1), {}) if transcript else {}
+    about = fields(head, "payload")
+    return (about.get("source") or about.get("originator")) in _ATTENDED
 
 
 def _tool(found: HookEvent, payload: Payload) -> HookEvent | None:
@@ -149,10 +163,6 @@ answer = answered  # it refuses any other key
 
 
 _ID = re.compile(r"([0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12})$")
-
-_INJECTED = re.compile(
-    r"\s*<(?:environment_context|user_instructions|turn_aborted|permissions|skill)"
-)
 
 _SHELLS = ("shell", "exec_command", "local_shell", "unified_exec", "container.exec")
 
@@ -389,10 +399,8 @@ class _CodexSession:
 
     def _prompt(self, text: str, when: float, turn: str, rank: int) -> None:
         """Add a prompt that one kind of line tells; those of the best kind are taken."""
-        said = text.strip()
-        if not said or _INJECTED.match(said):
-            return
-        self._prompts.setdefault(rank, []).append(prompt_step(said, when, turn))
+        if prompt := typed_prompt(text):
+            self._prompts.setdefault(rank, []).append(prompt_step(prompt, when, turn))
 
     def _say(self, text: str, when: float, rank: int) -> None:
         if text.strip():

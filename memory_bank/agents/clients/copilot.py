@@ -19,6 +19,7 @@ from memory_bank.agents.payload import (
     seconds,
     text,
 )
+from memory_bank.agents.typed_prompt import typed_prompt
 
 if TYPE_CHECKING:
     from memory_bank.agents.client_files import HookClient
@@ -51,9 +52,8 @@ def read(event: str, payload: Payload) -> HookEvent | None:
     if found.kind == "stop":
         return found._replace(said=_last_text(found.transcript))
     if found.kind == "prompt":
-        prompt = text(payload, "prompt")
-        key = digest(moment, prompt) if moment else ""
-        return found._replace(prompt=prompt, key=key) if prompt.strip() else None
+        prompt = typed_prompt(text(payload, "prompt"))
+        return found._replace(prompt=prompt, key=digest(moment, prompt) if moment else "")
     return _tool(found, payload, moment) if found.kind == "tool" else found
 
 
@@ -86,10 +86,8 @@ def _tool(found: HookEvent, payload: Payload, moment: object) -> HookEvent | Non
 
 
 def answer(event: str, kind: str, text: str) -> dict[str, object] | None:  # noqa: ARG001
-    """Return the JSON by which the client adds a text to the session, or asks a question."""
-    if kind == "stop":
-        return {"decision": "block", "reason": text}
-    return {"additionalContext": text}
+    """Return the JSON by which the client adds a text to the session."""
+    return {"additionalContext": text} if kind != "stop" else None
 
 
 def hooks() -> HookClient:

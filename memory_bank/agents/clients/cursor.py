@@ -15,6 +15,7 @@ from memory_bank.agents.payload import (
     project,
     text,
 )
+from memory_bank.agents.typed_prompt import typed_prompt
 from memory_bank.sessions.queue_rows import MESSAGE
 
 if TYPE_CHECKING:
@@ -48,12 +49,10 @@ def read(event: str, payload: Payload) -> HookEvent | None:
         cwd=text(payload, "cwd"),
         name=event,
         source=text(payload, "composer_mode"),
-        asking=done and not payload.get("loop_count"),
     )
     if found.kind == "prompt":
-        prompt = text(payload, "prompt")
-        key = identifier(payload, "generation_id")
-        return found._replace(prompt=prompt, key=key) if prompt.strip() else None
+        prompt = typed_prompt(text(payload, "prompt"))
+        return found._replace(prompt=prompt, key=identifier(payload, "generation_id"))
     if found.kind == "subagent":
         said = text(payload, "summary")
         if not said:
@@ -96,12 +95,11 @@ def _tool(found: HookEvent, payload: Payload) -> HookEvent | None:
 
 
 def answer(event: str, kind: str, text: str) -> dict[str, object] | None:  # noqa: ARG001
-    """Return the JSON by which the client adds a text to the session, or asks a question.
+    """Return the JSON by which the client adds a text to the start of a session.
 
     It takes no context with a prompt: `beforeSubmitPrompt` may only allow or stop it.
     """
-    names = {"start": "additional_context", "stop": "followup_message"}
-    return {names[kind]: text} if kind in names else None
+    return {"additional_context": text} if kind == "start" else None
 
 
 def mcp() -> McpClient:

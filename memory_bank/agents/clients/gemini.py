@@ -6,11 +6,11 @@ Its event PreCompress is left out, since it comes before each call of the model.
 from __future__ import annotations
 
 import re
-from functools import partial
 from typing import TYPE_CHECKING
 
 from memory_bank.agents.clients.base import HookEvent, Kind, answered, event_of
 from memory_bank.agents.payload import Payload, digest, fields, identifier, seconds, text, without
+from memory_bank.agents.typed_prompt import typed_prompt
 
 if TYPE_CHECKING:
     from memory_bank.agents.client_files import HookClient, McpClient
@@ -25,9 +25,6 @@ EVENTS: dict[str, Kind] = {
     "SessionEnd": "end",
 }
 
-_CONTEXT = r"\s*<hook_context>.*?</hook_context>\s*"
-"""What a hook added before a prompt."""
-
 _EXIT = r"^Exit Code: (-?\d{1,5})\s*$"
 
 
@@ -40,17 +37,9 @@ def read(event: str, payload: Payload) -> HookEvent | None:
     found = event_of(event, EVENTS[event], session, NAME, payload, "GEMINI_PROJECT_DIR")
     found = found._replace(created_at=seconds(moment))
     if found.kind == "prompt":
-        prompt = _typed(text(payload, "prompt"))
-        key = f"{moment} {digest(prompt)}" if moment else ""
-        return found._replace(prompt=prompt, key=key) if prompt.strip() else None
+        prompt = typed_prompt(text(payload, "prompt"))
+        return found._replace(prompt=prompt, key=f"{moment} {digest(prompt)}" if moment else "")
     return _tool(found, payload, moment) if found.kind == "tool" else found
-
-
-def _typed(prompt: str) -> str:
-    """Return a prompt without what hooks added before it."""
-    while added := re.match(_CONTEXT, prompt, re.DOTALL):
-        prompt = prompt[added.end() :]
-    return prompt
 
 
 def _tool(found: HookEvent, payload: Payload, moment: str) -> HookEvent | None:
@@ -73,7 +62,9 @@ def _tool(found: HookEvent, payload: Payload, moment: str) -> HookEvent | None:
     )
 
 
-answer = partial(answered, stop="deny")
+def answer(event: str, kind: str, text: str) -> dict[str, object] | None:
+    """Return the JSON by which the client adds a text to the session."""
+    return answered(event, kind, text) if kind != "stop" else None
 
 
 def mcp() -> McpClient:

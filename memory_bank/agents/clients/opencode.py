@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from memory_bank.agents import payload
 from memory_bank.agents.clients.base import HookEvent, Kind
 from memory_bank.agents.payload import Payload, fields, identifier, project, text
+from memory_bank.agents.typed_prompt import typed_prompt
 
 if TYPE_CHECKING:
     from memory_bank.agents.client_files import HookClient
@@ -44,7 +45,6 @@ def read(event: str, payload: Payload) -> HookEvent | None:
         project({"cwd": folder}),
         cwd=folder,
         name=event,
-        asking=False,
         said=text(given, "said"),
     )
     if found.kind == "prompt":
@@ -54,7 +54,7 @@ def read(event: str, payload: Payload) -> HookEvent | None:
     return _tool(found, given, payload.get("output")) if found.kind == "tool" else found
 
 
-def _prompt(found: HookEvent, output: Payload) -> HookEvent | None:
+def _prompt(found: HookEvent, output: Payload) -> HookEvent:
     """Return what the user wrote; texts that the program or plug-ins added are left out."""
     parts = output.get("parts")
     texts = [
@@ -66,7 +66,7 @@ def _prompt(found: HookEvent, output: Payload) -> HookEvent | None:
     if prompt[:1] == prompt[-1:] == '"' and prompt.count('"') == 2:  # noqa: PLR2004
         prompt = prompt[1:-1]  # as `opencode run 'two words'` gives it
     key = payload.identifier(payload.fields(output, "message"), "id")
-    return found._replace(prompt=prompt, key=key) if prompt.strip() else None
+    return found._replace(prompt=typed_prompt(prompt), key=key)
 
 
 def _tool(found: HookEvent, given: Payload, output: Any) -> HookEvent | None:  # noqa: ANN401

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from memory_bank.base import plugins
 from memory_bank.sessions.compression import definitions
@@ -89,9 +90,7 @@ def plain(text: str) -> str:
 def telling(text: str) -> str:
     """Return the first sentence that says something of the work; empty if there is none."""
     said = [opened(sentence) for sentence in sentences(text)]
-    found = [
-        one for one in said if len(one.split()) >= _LEAST_WORDS and not rule("empty").search(one)
-    ]
+    found = [one for one in said if size(one) >= _LEAST_WORDS and not rule("empty").search(one)]
     return next((one for one in found if not rule("next").search(one)), found[0] if found else "")
 
 
@@ -145,7 +144,7 @@ def _found(kind: str, text: str) -> list[str]:
     found = [
         sentence
         for sentence in sentences(text)
-        if len(sentence.split()) > 2  # noqa: PLR2004 - `and then` says nothing
+        if size(sentence) > 2  # noqa: PLR2004 - `and then` says nothing
         and not sentence.endswith("?")
         and rule(kind).search(opened(sentence))
     ]
@@ -154,9 +153,19 @@ def _found(kind: str, text: str) -> list[str]:
 
 def words(text: str) -> frozenset[str]:
     """Return the starts of the words that tell what a sentence is about."""
-    found = re.findall(r"[^\W\d_][\w-]{3,}|\w+_\w+", text.casefold())
+    found = re.findall(r"[^\W\d_][\w-]{3,}|\w+_\w+", _UNSPACED.sub(" ", text.casefold()))
+    found += map("".join, pairwise(_UNSPACED.findall(text)))
     common = definitions.words("words", "common_in_steps")
     return frozenset(word[:5] for word in found if word not in common)
+
+
+_UNSPACED = re.compile(r"[\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
+"""Letters of languages without blanks between words."""
+
+
+def size(text: str) -> int:
+    """Return the number of words of a text; where no blanks divide them, two letters count as one."""
+    return len(text.split()) + len(_UNSPACED.findall(text)) // 2
 
 
 def covered(step: str, done: Sequence[str], share: float = 0.6) -> bool:

@@ -21,6 +21,7 @@ from memory_bank.sessions.compression.sentences import (
     opened,
     planned,
     sentences,
+    size,
     step_of,
     telling,
 )
@@ -309,7 +310,7 @@ class _Wording:
     def _narrative(self) -> str:
         """Return the agent's last text, a commit's message, what subagents said, and errors."""
         work = self._work
-        parts = [self._said] if self._answer or len(self._said.split()) > _MOST_RULES else []
+        parts = [self._said] if self._answer or size(self._said) > _MOST_RULES else []
         if "\n" in work.commit:
             parts.append(work.commit.split("\n", 1)[1].strip())
         parts += [ends(one, _REPORT) for one in work.reports if one not in self._said]

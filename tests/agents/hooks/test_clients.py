@@ -11,22 +11,18 @@ from typing import Any
 
 import pytest
 
-from memory_bank.agents import capture, clients, hook_install
+from memory_bank.agents import capture, clients, hook_answers, hook_install
 from memory_bank.agents.clients import codex, gemini
 from memory_bank.bank.bank import open_bank
 from memory_bank.frontends import declared
 from memory_bank.frontends.mcp.toolbox import Toolbox
 from memory_bank.sessions.queue import EventQueue
 from memory_bank.sessions.queue_rows import MESSAGE
-from tests.agents.hooks.conftest import FIXTURES, Hook
+from tests.agents.hooks.conftest import FIXTURES, RECORDED_AT, Hook
 
 DONE, FAILED = False, True
 QUESTIONS = {
     "codex": {"decision": "block", "reason": ...},
-    "gemini": {"decision": "deny", "reason": ...},
-    "copilot": {"decision": "block", "reason": ...},
-    "cursor": {"followup_message": ...},
-    "opencode": None,
 }
 STORED = {
     "codex": [
@@ -72,7 +68,7 @@ def test_a_whole_session_is_stored(
     told = [answer for answer in answers.values() if answer and "notes in the bank" in str(answer)]
     assert len(told) == 1, "the start is told what the bank has"
     asked = [answer for answer in answers.values() if answer and answer not in told]
-    question = QUESTIONS[client]
+    question = QUESTIONS.get(client)
     assert len(asked) == (question is not None)
     for answer in asked:
         assert answer.keys() == question.keys()  # type: ignore[union-attr]
@@ -91,11 +87,47 @@ def test_the_last_text_of_a_turn_that_others_prolonged_is_stored(
     assert [one.tool_name for one in queue.pending()] == [MESSAGE]
 
 
+def _head(source: object, **more: str) -> str:
+    """Return the first line of a transcript of Codex."""
+    about = {"id": "00000000-0000-4000-8000-000000000001", "source": source, **more}
+    return json.dumps({"type": "session_meta", "payload": about}) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("head", "asked"),
+    [
+        (_head("cli", originator="codex-tui"), True),
+        (_head("vscode", originator="codex_vscode"), True),
+        (_head("", originator="codex_cli_rs"), True),
+        (_head("exec", originator="codex_exec"), False),
+        (_head("", originator="codex_exec"), False),
+        (_head("mcp"), False),
+        (_head({"subagent": "review"}), False),
+        ("no JSON\n", False),
+        (None, False),
+    ],
+)
+def test_codex_is_asked_only_where_its_transcript_says_that_a_person_is_there(
+    hook: Hook, queue: EventQueue, tmp_path: Path, head: str | None, asked: bool
+) -> None:
+    rollout = tmp_path / "rollout.jsonl"
+    if head is not None:
+        rollout.write_text(head)
+    patch = "*** Begin Patch\n*** Update File: a.py\n-a\n+b\n*** End Patch"
+    event = {"session_id": "s", "cwd": str(hook.project), "transcript_path": str(rollout)}
+    call = {"tool_name": "apply_patch", "tool_input": {"command": patch}, "tool_response": "ok"}
+    hook("codex", "PostToolUse", {**event, **call})
+    assert bool(hook.answer("codex", "Stop", event)) == asked
+    assert queue.asked("s") == asked
+
+
 def _with_transcripts(client: str, tmp_path: Path) -> Path:
     """Copy the recorded events; those of Codex name a transcript that is there."""
     copied = tmp_path / "fixtures" / client
     shutil.copytree(FIXTURES / client, copied)
     rollout = copied / "recorded-rollout-lines.jsonl"
+    if rollout.exists():
+        rollout.write_text(_head("cli") + rollout.read_text())
     for file in copied.glob("*.json") if rollout.exists() else ():
         recorded = json.loads(file.read_text())
         recorded["stdin"]["transcript_path"] = str(rollout)
@@ -118,11 +150,15 @@ def test_a_command_of_codex_fails_by_the_exit_code_of_its_transcript(
 
 
 def test_a_patch_that_codex_took_out_of_a_command_is_found_at_the_end_of_the_turn(
-    hook: Hook, queue: EventQueue
+    hook: Hook, queue: EventQueue, tmp_path: Path
 ) -> None:
     recorded = json.loads((FIXTURES / "codex/recorded-09-Stop.json").read_text())
     rollout = FIXTURES / "codex/recorded-shell-patch-rollout-lines.jsonl"
-    stop = {**recorded["stdin"], "transcript_path": str(rollout)}
+    interactive = tmp_path / "rollout.jsonl"
+    interactive.write_text(
+        _head("cli") + rollout.read_text().replace(RECORDED_AT, str(hook.project))
+    )
+    stop = {**recorded["stdin"], "transcript_path": str(interactive)}
     asked = hook.answer("codex", "Stop", stop)
     assert "remember" in asked["reason"]
     hook.answer("codex", "Stop", {**stop, "stop_hook_active": True})
@@ -130,10 +166,10 @@ def test_a_patch_that_codex_took_out_of_a_command_is_found_at_the_end_of_the_tur
     assert (said.tool_name, said.tool_output) == (MESSAGE, stop["last_assistant_message"])
     patch = "*** Begin Patch\n*** {}\n*** End Patch\n"
     assert json.loads(added.tool_input)["command"] == patch.format(
-        "Add File: /home/dev/shop/notes.txt\n+alpha\n+beta"
+        f"Add File: {hook.project}/notes.txt\n+alpha\n+beta"
     )
     assert json.loads(changed.tool_input)["command"] == patch.format(
-        "Update File: /home/dev/shop/notes.txt\n@@ -1,2 +1,2 @@\n alpha\n-beta\n+gamma"
+        f"Update File: {hook.project}/notes.txt\n@@ -1,2 +1,2 @@\n alpha\n-beta\n+gamma"
     )
 
 
@@ -151,7 +187,8 @@ def test_our_question_is_no_prompt_where_the_program_reports_it(
         found: dict[str, Any] = json.loads(file.read_text())["stdin"]
         return found
 
-    asked = hook.answer(client, stop, recorded(stop))["reason"]
+    assert hook.answer(client, stop, recorded(stop)) is None
+    asked = hook_answers.QUESTION.format(session="s")
     hook(client, prompt, {**recorded(prompt), "prompt": asked})
     hook(client, prompt, recorded(prompt))
     (session,) = queue.sessions()

@@ -1,0 +1,73 @@
+"""Tell what a person typed from what programs send as a prompt: notices, other agents, commands.
+
+Hooks and transcripts both ask here, so that a machine's text never becomes a rule of the user.
+"""
+
+from __future__ import annotations
+
+from memory_bank.base.plugins import pattern
+
+_ADDED = pattern(
+    r"<(system[-_]reminder|ide_[a-z_]{1,40}|hook_context|session_context|environment_context"
+    r"|user_instructions|current_datetime)\b[^<>]{0,300}>"
+)
+"""Openings of what programs add to a prompt, wherever it stands."""
+
+_STARTS = (
+    "<agent-message", "<cross-session-message", "<teammate-message", "<task-notification",
+    "<channel", "<command-", "<local-command", "<bash-", "<user-memory", "<user-prompt-submit-hook",
+    "<turn_aborted", "<permissions", "<skill", "<subagent_notification", "<user_shell_command",
+    "<system-reminder", "<system_reminder", "<system_notification", "<hook_context",
+    "<session_context", "<environment_context", "<user_instructions",
+    "another claude session sent", "[system notification",
+    "[request interrupted", "caveat: the messages below", "# agents.md instructions for",
+    "this session is being continued from", "before you stop: this session changed files",
+)  # fmt: skip
+"""Starts of prompts that no person typed, in lower case."""
+
+_TAG = pattern(r"<([A-Za-z][\w:.-]{0,60})(?:\s[^<>]{0,500}?)?(/?)>")
+
+_INK = pattern(r"\S")
+
+
+def typed_prompt(prompt: str) -> str:
+    """Return what a person typed of a prompt; empty if a program sent it.
+
+    A prompt that is nothing but tags with their content is a program's, also with unknown tags.
+    """
+    text = _without_additions(prompt).strip()
+    if text[:60].lower().startswith(_STARTS) or _is_tagged(text):
+        return ""
+    return text
+
+
+def _without_additions(prompt: str) -> str:
+    """Return a prompt without the closed tags that programs add."""
+    parts, at = list[str](), 0
+    while opening := _ADDED.search(prompt, at):
+        closing = f"</{opening[1]}>"
+        end = prompt.find(closing, opening.end())
+        if end < 0:
+            break
+        parts.append(prompt[at : opening.start()])
+        at = end + len(closing)
+    return "".join((*parts, prompt[at:]))
+
+
+def _is_tagged(text: str) -> bool:
+    """Return whether a text is one or several tags, with nothing before, between or after them."""
+    at = 0
+    while ink := _INK.search(text, at):
+        opening = _TAG.match(text, ink.start())
+        if opening is None:
+            return False
+        closing = f"</{opening[1]}>"
+        if opening[2]:
+            at = opening.end()
+        elif text.endswith(closing):
+            return True  # one tag around all, which may have others of its name in it
+        elif (end := text.find(closing, opening.end())) < 0:
+            return False
+        else:
+            at = end + len(closing)
+    return bool(text)
