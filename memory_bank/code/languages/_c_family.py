@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from memory_bank.code.languages.base import (
     Case,
-    NameDefinition,
     flat,
     inside,
     line_of,
@@ -36,15 +35,26 @@ _GLOBAL = ("translation_unit", "declaration_list", "field_declaration_list")
 _AROUND = ("preproc_", "linkage_", "template_", "ERROR")
 
 
-def declared(node: Node) -> Node | None:
-    """Return the node of the name that a declarator declares, below pointers and brackets."""
-    found = node.child_by_field_name("declarator")
+def name_of(node: Node) -> str:
+    """Return the name that a declarator declares; nothing for what is no definition of its own.
+
+    That is the macro of a test, a constant inside a function, and the type inside a `typedef`.
+    """
+    holder = node.parent
+    if holder is None or (holder.type == "function_definition" and test_function(holder)):
+        return ""
+    if holder.type == "declaration" and not _is_global(holder):
+        return ""
+    around = holder.parent
+    if holder.type.endswith("_specifier") and around and around.type == "type_definition":
+        return "" if around.child_by_field_name("declarator") else dotted(node)
+    name: Node | None = node
     for _ in range(_MOST_STEPS):
-        if found is None or not found.type.endswith("declarator"):
-            return found
-        inner = found.child_by_field_name("declarator")
-        found = inner or next((one for one in found.named_children if not one.is_extra), None)
-    return None
+        if name is None or not name.type.endswith("declarator"):
+            break
+        inner = name.child_by_field_name("declarator")
+        name = inner or next((one for one in name.named_children if not one.is_extra), None)
+    return dotted(name)
 
 
 def dotted(name: Node | None) -> str:
@@ -66,59 +76,11 @@ def _bare(name: Node | None) -> str:
     return _BLANKS.sub(r"\1", flat(text_of(name))).replace("::", ".")
 
 
-def function(node: Node) -> Iterator[NameDefinition]:
-    """Yield a function that has a body, unless it is the macro of a test."""
-    name = dotted(declared(node))
-    if name and not test_function(node):
-        start = next(inside(node, "field_initializer_list"), node.child_by_field_name("body"))
-        yield NameDefinition(name, "method" if "." in name else "function", node, start)
-
-
-def constants(node: Node) -> Iterator[NameDefinition]:
-    """Yield the names that a declaration outside functions fixes."""
-    marks = {text_of(one) for one in inside(node, "type_qualifier")}
-    if not marks & {"const", "constexpr"} or not _is_global(node):
-        return
-    for one in inside(node, "init_declarator"):
-        if name := dotted(declared(one)):
-            yield NameDefinition(name, "constant", node)
-    if node.child_by_field_name("default_value") and (name := dotted(declared(node))):
-        yield NameDefinition(name, "constant", node)
-
-
 def _is_global(node: Node) -> bool:
     around = node.parent
     while around is not None and around.type.startswith(_AROUND):
         around = around.parent
     return around is not None and around.type in _GLOBAL
-
-
-def macro(node: Node) -> Iterator[NameDefinition]:
-    """Yield what `#define` defines; without a value it only guards."""
-    value = node.child_by_field_name("value")
-    if node.type == "preproc_function_def":
-        yield NameDefinition(named(node), "function", node, value)
-    elif value is not None:
-        yield NameDefinition(named(node), "constant", node)
-
-
-def whole_type(node: Node) -> Iterator[NameDefinition]:
-    """Yield a struct, union, class or enumeration with its body; not a mention of one."""
-    body, name = node.child_by_field_name("body"), dotted(node.child_by_field_name("name"))
-    kind = {"class_specifier": "class", "enum_specifier": "enum"}.get(node.type, "type")
-    around = node.parent
-    if body and name and not (around is not None and around.type == "type_definition"):
-        yield NameDefinition(name, kind, node, body)
-
-
-def typedef(node: Node) -> Iterator[NameDefinition]:
-    """Yield the name of a typedef, or that of its struct if it has no other."""
-    inner = node.child_by_field_name("type")
-    body = inner.child_by_field_name("body") if inner is not None else None
-    kind = "enum" if inner is not None and body and inner.type == "enum_specifier" else "type"
-    if name := dotted(declared(node)) or (named(inner) if inner is not None else ""):
-        head = text_of(node).partition("{")[0].strip() if body else ""
-        yield NameDefinition(name, kind, node, body, signature=head and f"{head} {{…}} {name}")
 
 
 def include(node: Node) -> Iterator[Import]:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from memory_bank.code.languages.base import (
     Case,
-    NameDefinition,
     flat,
     inside,
     line_of,
@@ -23,13 +22,9 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 
-_FUNCTIONS = {"arrow_function", "function_expression", "generator_function", "function"}
-
-_CLASSES = {"class"}
+_NAMELESS = {"arrow_function", "function_expression", "generator_function", "class"}
 
 _TEXTS = ("string", "template_string")
-
-_CAPITALS = re.compile(r"#?[A-Z][A-Z0-9_]*")
 
 _EXPORTS = re.compile(r"^(?:module\.)?exports\.|^this\.")
 
@@ -55,16 +50,6 @@ TEST_FILES = re.compile(
 TEST_MODULES = frozenset(["vitest", "node:test", "bun:test", "@jest/globals"])
 
 
-def _function_or_class(value: Node | None) -> str:
-    """Return the kind of the definition that a value is; empty for another value."""
-    kind = "" if value is None else value.type
-    return "function" if kind in _FUNCTIONS else "class" if kind in _CLASSES else ""
-
-
-def _body(node: Node | None) -> Node | None:
-    return None if node is None else node.child_by_field_name("body")
-
-
 def is_outside(node: Node) -> bool:
     """Tell whether a statement is outside functions and classes."""
     around = node.parent
@@ -75,67 +60,29 @@ def is_outside(node: Node) -> bool:
     return around is not None and around.type == "program"
 
 
-def _variable(node: Node) -> Iterator[NameDefinition]:
-    """Yield the function, class or constant that a variable is."""
-    name, statement = node.child_by_field_name("name"), node.parent
-    value = node.child_by_field_name("value")
-    if name is None or statement is None or name.type != "identifier":
-        return
-    whole = statement if statement.named_child_count == 1 else node
-    if kind := _function_or_class(value):
-        yield NameDefinition(text_of(name), kind, whole, _body(value))
-    elif is_outside(statement) and not (value is not None and _required(value)):
-        word = statement.child_by_field_name("kind")
-        if text_of(word) == "const" or _CAPITALS.fullmatch(text_of(name)):
-            yield NameDefinition(text_of(name), "constant", whole)
+def name_of(node: Node) -> str:
+    """Return the name that a node gives; nothing for a method of an object that has no name."""
+    holder, text = node.parent, flat(text_of(node))
+    if node.type in _NAMELESS:
+        return named(node) or "default"
+    if node.type == "member_expression":
+        return _assigned_name(text, holder.child_by_field_name("right") if holder else None)
+    around = holder.parent if holder is not None else None
+    if around is not None and around.type == "object":
+        name = unquoted(text)
+        is_pair = holder is not None and holder.type == "pair"
+        return (name.replace(".", "_") if is_pair else name) if _is_kept(around) else ""
+    return unquoted(text)
 
 
-def _assigned(node: Node) -> Iterator[NameDefinition]:
-    """Yield what `exports.name =`, `Type.prototype.name =` and the like define."""
-    statement, right = node.parent, node.child_by_field_name("right")
-    left = flat(text_of(node.child_by_field_name("left")))
-    if statement is None or statement.type != "expression_statement" or not _DOTTED.fullmatch(left):
-        return
-    name = _EXPORTS.sub("", left).replace(".prototype.", ".")
-    kind = _function_or_class(right)
-    if name in ("module.exports", "exports"):
-        name = named(right, "name") or "default" if right is not None and kind else ""
-    elif not kind and _EXPORTS.match(left) and _CAPITALS.fullmatch(name):
-        kind = "constant"
-    if kind and name and "." in left:
-        is_method = kind == "function" and ("." in name or left.startswith("this."))
-        yield NameDefinition(name, "method" if is_method else kind, statement, _body(right))
-
-
-def _method(node: Node) -> Iterator[NameDefinition]:
-    """Yield a method of a class, or of an object that has a name."""
-    name = node.child_by_field_name("name")
-    around = node.parent
-    if name is None or name.type == "computed_property_name" or around is None:
-        return
-    if around.type == "class_body" or _is_kept(around):
-        yield NameDefinition(unquoted(text_of(name)), "method", node, _body(node))
-
-
-def _pair(node: Node) -> Iterator[NameDefinition]:
-    """Yield a function that is the value of a key of an object that has a name."""
-    value = node.child_by_field_name("value")
-    if _function_or_class(value) and (name := _key(node)):
-        yield NameDefinition(name, "method", node, _body(value))
-
-
-def _key(node: Node) -> str:
-    """Return the key of a pair in an object that has a name; empty for another."""
-    key, around = node.child_by_field_name("key"), node.parent
-    if key is None or around is None or key.type not in ("property_identifier", "string"):
+def _assigned_name(left: str, right: Node | None) -> str:
+    """Return what `exports.name =`, `Type.prototype.name =` and the like define."""
+    if not _DOTTED.fullmatch(left):
         return ""
-    return unquoted(text_of(key)).replace(".", "_") if _is_kept(around) else ""
-
-
-def inner_object(node: Node) -> str:
-    """Return the name by which an object inside another qualifies its methods."""
-    value = node.child_by_field_name("value")
-    return _key(node) if value is not None and value.type == "object" else ""
+    name = _EXPORTS.sub("", left).replace(".prototype.", ".")
+    if name in ("module.exports", "exports"):
+        return (named(right) if right is not None else "") or "default"
+    return name
 
 
 def _is_kept(around: Node | None) -> bool:
@@ -149,25 +96,6 @@ def _is_kept(around: Node | None) -> bool:
     if around.type in ("variable_declarator", "assignment_expression"):
         return is_outside(around.parent)
     return around.type == "export_statement"
-
-
-def _field(node: Node) -> Iterator[NameDefinition]:
-    """Yield a field of a class that is a function or a constant."""
-    value = node.child_by_field_name("value")
-    name = named(node) or named(node, "property")
-    if _function_or_class(value):
-        yield NameDefinition(name, "method", node, _body(value))
-    elif _CAPITALS.fullmatch(name) and value is not None:
-        yield NameDefinition(name, "constant", node)
-
-
-def _default(node: Node) -> Iterator[NameDefinition]:
-    """Yield a function or class that is exported without a name."""
-    value = node.child_by_field_name("value")
-    if kind := _function_or_class(value):
-        yield NameDefinition(
-            named(value) if value and named(value) else "default", kind, node, _body(value)
-        )
 
 
 def _taken(node: Node) -> list[tuple[str, str]]:
@@ -258,21 +186,7 @@ def _case(node: Node) -> Case | None:
     return Case(unquoted(text_of(title)), "describe", group=bool(found[1]))
 
 
-KINDS = {
-    "function_declaration": "function",
-    "generator_function_declaration": "function",
-    "class_declaration": "class",
-}
-
-DEFINE: Mapping[str, Callable[[Node], Iterable[NameDefinition]]] = {
-    "variable_declarator": _variable,
-    "assignment_expression": _assigned,
-    "method_definition": _method,
-    "pair": _pair,
-    "field_definition": _field,
-    "public_field_definition": _field,
-    "export_statement": _default,
-}
+ALONE = frozenset(["lexical_declaration", "variable_declaration", "expression_statement"])
 
 CALLS: Mapping[str, str | Callable[[Node], str]] = {
     "call_expression": "function",

@@ -31,22 +31,9 @@ MOST_TEXT = 300
 """Characters of a signature, a call or a title that are kept."""
 
 
-class NameDefinition(NamedTuple):
-    """A node that defines a name."""
-
-    name: str
-    """May have dots: `Type.method` of a method that is defined outside its type."""
-    kind: str
-    node: Node
-    """All of it, with decorators."""
-    body: Node | None = None
-    """What follows the signature."""
-    doc: str | None = None
-    """Its doc text, if it stands inside; None to read the comments above."""
-    end: int | None = None
-    """The byte after the last that it qualifies; None if that ends with the node."""
-    signature: str = ""
-    """Its signature, if it is not the text before the body."""
+def text_of(node: Node | None) -> str:
+    """Return the text of a node; empty for None."""
+    return "" if node is None or node.text is None else node.text.decode("utf-8", "replace")
 
 
 class Case(NamedTuple):
@@ -69,8 +56,8 @@ class Rules(NamedTuple):
     suffixes: tuple[str, ...]
     grammar: str
     """The module of its grammar."""
-    kinds: Mapping[str, str]
-    """Types of nodes that define the name in their field `name`, with the kind of symbol."""
+    symbols: tuple[str, ...]
+    """Modules beside which the queries of its symbols are; see `parse/symbol_query.py`."""
     calls: Mapping[str, str | Callable[[Node], str]]
     """Types of nodes that call something, with the field of its name or a function for it."""
     marks: frozenset[str] = frozenset()
@@ -87,12 +74,12 @@ class Rules(NamedTuple):
     """Names of files without a suffix."""
     programs: tuple[str, ...] = ()
     """Interpreters that a first line `#!` may name."""
-    define: Mapping[str, Callable[[Node], Iterable[NameDefinition]]] = EMPTY
-    """Types of nodes that may define other names, with a function that returns them."""
+    name_of: Callable[[Node], str] = text_of
+    """Returns the name that a node means which the query captures; empty if it defines nothing."""
+    alone: frozenset[str] = frozenset()
+    """Types of nodes around a definition that belong to it if they declare nothing else."""
     wrappers: frozenset[str] = frozenset()
     """Types of nodes around a definition that belong to it, such as decorators and `export`."""
-    containers: Mapping[str, Callable[[Node], str]] = EMPTY
-    """Types of nodes that qualify the names inside but are no symbols, with the name."""
     comments: frozenset[str] = frozenset(["comment"])
     inner_doc: Callable[[Node], str | None] = lambda _: None
     """Returns the doc text inside a definition, or of the whole file; None if it has none."""
@@ -121,11 +108,6 @@ class Rules(NamedTuple):
     """Modules whose import says that a file has tests, wherever it is."""
     example: str = ""
     """What an example in a doc text begins with, if such examples are run as tests."""
-
-
-def text_of(node: Node | None) -> str:
-    """Return the text of a node; empty for None."""
-    return "" if node is None or node.text is None else node.text.decode("utf-8", "replace")
 
 
 def line_of(node: Node) -> int:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from memory_bank.code.languages.base import (
     Case,
-    NameDefinition,
     Rules,
     flat,
     line_of,
@@ -25,10 +24,6 @@ if TYPE_CHECKING:
 _MOST_STATEMENTS = 500
 """Maximum number of statements of one test of bats."""
 
-_CONSTANT = re.compile(r"[A-Z][A-Z0-9_]*")
-
-_FREEZES = re.compile(r"readonly\b|(?:declare|typeset)\s+-\w*r")
-
 _BEYOND_BMP = re.compile(rb"[\xf0-\xf7][\x80-\xbf]{0,3}")
 
 _FOLDER = re.compile(r"^\$\w+/|^\$\{[^}]*\}/|^\$\(.*\)/")
@@ -40,18 +35,6 @@ def _in_bmp(data: bytes) -> bytes:
     The grammar's scanner looks them up beyond the end of a table of C, which can crash the process.
     """
     return _BEYOND_BMP.sub(lambda found: b"_" * len(found[0]), data)
-
-
-def _constant(node: Node) -> Iterator[NameDefinition]:
-    """Yield the variable that a statement of the file itself assigns, in capitals or for good."""
-    holder = node.parent
-    name = named(node)
-    if holder is None:
-        return
-    frozen = holder.type == "declaration_command" and bool(_FREEZES.match(text_of(holder)))
-    top = holder.parent if holder.type == "declaration_command" else holder
-    if (frozen or _CONSTANT.fullmatch(name)) and top is not None and top.type == "program":
-        yield NameDefinition(name, "constant", node)
 
 
 def _called(node: Node) -> str:
@@ -86,8 +69,7 @@ RULES = Rules(
     names=(".bashrc", ".bash_profile", ".profile"),
     grammar="tree_sitter_bash",
     programs=("bash", "sh", "dash", "ksh", "zsh", "bats"),
-    kinds={"function_definition": "function"},
-    define={"variable_assignment": _constant},
+    symbols=(__file__,),
     calls={"command": _called},
     imports={"command": _source},
     tests={"command": _case},

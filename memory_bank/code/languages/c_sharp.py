@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from memory_bank.code.languages.base import (
     Case,
-    NameDefinition,
     Rules,
     flat,
     head,
@@ -36,30 +35,11 @@ _SAID = re.compile(r'(?:DisplayName|Description)\s*(?:=|\()\s*@?"([^"]*)"|^TestM
 _TARGETS = ("identifier", "qualified_name", "alias_qualified_name", "generic_name")
 
 
-def _fields(node: Node) -> Iterator[NameDefinition]:
-    """Yield the constants of a declaration of fields."""
-    marks = {text_of(one) for one in inside(node, "modifier")}
-    if "const" not in marks and not {"static", "readonly"} <= marks:
-        return
-    for variables in inside(node, "variable_declaration"):
-        for one in inside(variables, "variable_declarator"):
-            yield NameDefinition(named(one), "constant", node)
-
-
-def _operator(node: Node) -> Iterator[NameDefinition]:
-    name = f"operator{named(node, 'operator')}"
-    yield NameDefinition(name, "method", node, node.child_by_field_name("body"))
-
-
-def _destructor(node: Node) -> Iterator[NameDefinition]:
-    yield NameDefinition(f"~{named(node)}", "method", node, node.child_by_field_name("body"))
-
-
-def _namespace(node: Node) -> Iterator[NameDefinition]:
-    """Yield a namespace; without a body it qualifies the rest of the file."""
-    body, file = node.child_by_field_name("body"), node.parent
-    end = None if body is not None or file is None else file.end_byte
-    yield NameDefinition(named(node), "module", node, body, end=end)
+def _name(node: Node) -> str:
+    """Return a name with the sign or word that tells a destructor and an operator from others."""
+    around = node.parent.type if node.parent is not None else ""
+    signs = {"operator_declaration": "operator", "destructor_declaration": "~"}
+    return signs.get(around, "") + flat(text_of(node))
 
 
 def _using(node: Node) -> Iterator[Import]:
@@ -97,24 +77,8 @@ RULES = Rules(
     name="c_sharp",
     suffixes=(".cs", ".csx"),
     grammar="tree_sitter_c_sharp",
-    kinds={
-        "class_declaration": "class",
-        "record_declaration": "class",
-        "struct_declaration": "type",
-        "interface_declaration": "interface",
-        "enum_declaration": "enum",
-        "delegate_declaration": "type",
-        "method_declaration": "method",
-        "constructor_declaration": "method",
-        "local_function_statement": "function",
-    },
-    define={
-        "field_declaration": _fields,
-        "operator_declaration": _operator,
-        "destructor_declaration": _destructor,
-        "namespace_declaration": _namespace,
-        "file_scoped_namespace_declaration": _namespace,
-    },
+    symbols=(__file__,),
+    name_of=_name,
     attributes=frozenset(["attribute_list"]),
     bases=frozenset(["base_list"]),
     calls={"invocation_expression": "function", "object_creation_expression": head},

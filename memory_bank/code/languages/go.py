@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING
 
 from memory_bank.code.languages.base import (
     Case,
-    NameDefinition,
     Rules,
-    inside,
     line_of,
     named,
     text_of,
@@ -23,48 +21,11 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 
-_RECEIVER = re.compile(r"\*?\s*(\w+)\s*(?:\[.*)?\)$", re.DOTALL)
-
 _TEST = re.compile(r"(?:Test|Benchmark|Fuzz|Example)(?=[^a-z]|$)")
 
 _VERSION = re.compile(r"/v\d+$")
 
 _NAMES = ("name", "desc", "description", "title", "scenario")
-
-
-def _method(node: Node) -> Iterator[NameDefinition]:
-    """Yield a method under the name of the type of its receiver."""
-    found = _RECEIVER.search(named(node, "receiver"))
-    name = f"{found[1]}.{named(node)}" if found else named(node)
-    yield NameDefinition(name, "method", node, node.child_by_field_name("body"))
-
-
-def _type(node: Node) -> Iterator[NameDefinition]:
-    of = node.child_by_field_name("type")
-    shape = of.type if of is not None else ""
-    kind = "interface" if shape == "interface_type" else "type"
-    body = None
-    if of is not None and shape == "struct_type":
-        body = next(inside(of, "field_declaration_list"), None)
-    elif of is not None and shape == "interface_type":
-        body = next((one for one in of.children if one.type == "{"), None)
-    yield NameDefinition(named(node), kind, _alone(node), body)
-
-
-def _alone(node: Node) -> Node:
-    """Return the declaration around a specification, if it has no other."""
-    around = node.parent
-    return around if around is not None and around.named_child_count == 1 else node
-
-
-def _constants(node: Node) -> Iterator[NameDefinition]:
-    around = node.parent
-    while around is not None and around.type == "const_declaration":
-        around = around.parent
-    if around is not None and around.type == "source_file":
-        for one in node.children_by_field_name("name"):
-            if one.type == "identifier":
-                yield NameDefinition(text_of(one), "constant", _alone(node))
 
 
 def _import(node: Node) -> Iterator[Import]:
@@ -113,13 +74,8 @@ RULES = Rules(
     name="go",
     suffixes=(".go",),
     grammar="tree_sitter_go",
-    kinds={"function_declaration": "function", "method_elem": "function"},
-    define={
-        "method_declaration": _method,
-        "type_spec": _type,
-        "type_alias": _type,
-        "const_spec": _constants,
-    },
+    symbols=(__file__,),
+    alone=frozenset(["type_declaration", "const_declaration"]),
     calls={"call_expression": "function", "type_conversion_expression": _called},
     imports={"import_spec": _import},
     tests={"function_declaration": _test, "call_expression": _subtest, "keyed_element": _row},

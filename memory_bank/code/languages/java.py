@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from memory_bank.code.languages.base import (
     Case,
-    NameDefinition,
     Rules,
     flat,
     head,
@@ -31,15 +30,6 @@ _TEST_CLASS = re.compile(r"Tests?(?:Case)?$|IT$|^Test(?=[A-Z])")
 _TITLE = re.compile(r'"((?:[^"\\]|\\.)*)"')
 
 _ANNOTATIONS = ("marker_annotation", "annotation")
-
-
-def _constants(node: Node) -> Iterator[NameDefinition]:
-    """Yield the names that a declaration fixes; in an interface, all do."""
-    marks = set(" ".join(text_of(one) for one in inside(node, "modifiers")).split())
-    if node.type == "field_declaration" and not {"static", "final"} <= marks:
-        return
-    for one in node.children_by_field_name("declarator"):
-        yield NameDefinition(named(one), "constant", node)
 
 
 def _import(node: Node) -> Iterator[Import]:
@@ -89,18 +79,7 @@ RULES = Rules(
     name="java",
     suffixes=(".java",),
     grammar="tree_sitter_java",
-    kinds={
-        "class_declaration": "class",
-        "record_declaration": "class",
-        "interface_declaration": "interface",
-        "annotation_type_declaration": "interface",
-        "enum_declaration": "enum",
-        "method_declaration": "method",
-        "constructor_declaration": "method",
-        "compact_constructor_declaration": "method",
-        "annotation_type_element_declaration": "method",
-    },
-    define={"field_declaration": _constants, "constant_declaration": _constants},
+    symbols=(__file__,),
     attributes=frozenset(_ANNOTATIONS),
     bases=frozenset(["superclass", "interfaces", "extends_interfaces"]),
     calls={"method_invocation": head, "object_creation_expression": head},

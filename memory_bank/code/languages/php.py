@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from memory_bank.code.languages.base import (
     Case,
-    NameDefinition,
     Rules,
     flat,
     head,
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 
-_NAMESPACE = "namespace_definition"
-
 _FILE = re.compile(r"(__DIR__|dirname\(__FILE__\))?[\s.(]*(?:'([^']*)'|\"([^\"]*)\")")
 
 _TEST_MARK = re.compile(r"@test\b|#\[(?:[\w\\]*\\)?Test\]")
@@ -36,31 +33,9 @@ _SAID = re.compile(r"\bTestDox\(\s*(?:'([^']*)'|\"([^\"]*)\")|@testdox\s+([^\n*]
 _TEXTS = ("string", "encapsed_string")
 
 
-def _namespace(node: Node) -> Iterator[NameDefinition]:
-    """Yield a namespace; without a body it qualifies what follows, up to the next one."""
-    body, name, end = node.child_by_field_name("body"), named(node).replace("\\", "."), None
-    if body is None and node.parent is not None:
-        after = node.next_named_sibling
-        while after is not None and after.type != _NAMESPACE:
-            after = after.next_named_sibling
-        end = after.start_byte if after is not None else node.parent.end_byte
-    if name:
-        yield NameDefinition(name, "module", node, body, end=end)
-
-
-def _constants(node: Node) -> Iterator[NameDefinition]:
-    """Yield the constants of a line `const A = 1, B = 2`."""
-    for one in inside(node, "const_element"):
-        yield NameDefinition(text_of(one.named_children[0]), "constant", node)
-
-
-def _defined(node: Node) -> Iterator[NameDefinition]:
-    """Yield the constant of `define('NAME', …)`."""
-    given = node.child_by_field_name("arguments")
-    if given is not None and given.named_child_count > 1 and named(node, "function") == "define":
-        name = unquoted(text_of(given.named_children[0]))
-        if re.fullmatch(r"[\w\\]+", name):
-            yield NameDefinition(name.replace("\\", "."), "constant", node)
+def _name(node: Node) -> str:
+    """Return a name with dots, also one that `define` takes as a text."""
+    return flat(unquoted(text_of(node))).replace("\\", ".")
 
 
 def _use(node: Node) -> Iterator[Import]:
@@ -105,19 +80,8 @@ RULES = Rules(
     grammar="tree_sitter_php",
     entry="language_php",
     programs=("php",),
-    kinds={
-        "class_declaration": "class",
-        "trait_declaration": "class",
-        "interface_declaration": "interface",
-        "enum_declaration": "enum",
-        "method_declaration": "method",
-        "function_definition": "function",
-    },
-    define={
-        _NAMESPACE: _namespace,
-        "const_declaration": _constants,
-        "function_call_expression": _defined,
-    },
+    symbols=(__file__,),
+    name_of=_name,
     attributes=frozenset(["attribute_list"]),
     bases=frozenset(["base_clause", "class_interface_clause"]),
     calls={

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from memory_bank.code.languages.base import (
     Case,
-    NameDefinition,
     Rules,
     flat,
     line_of,
@@ -31,8 +30,6 @@ _CLASS, _STATEMENT = "class_definition", "expression_statement"
 
 _TEXTS = ("string", "concatenated_string")
 
-_CONSTANT = re.compile(r"_{0,2}[A-Z][A-Z0-9_]*")
-
 _TEST_FILE = re.compile(r"(?:^|/)(?:tests?/.*|test_[^/]*|[^/]*_tests?|tests?)\.py$")
 
 _LONGEST = 100_000
@@ -41,20 +38,6 @@ _LONGEST = 100_000
 _DIGITS = 18
 
 _PREFIX = re.compile(r"^[rRbBuUfF]{0,2}(?=['\"])")
-
-
-def _constants(node: Node) -> Iterator[NameDefinition]:
-    """Yield the constants of a module or class."""
-    assigned, holder = node.named_children[0], node.parent
-    if node.named_child_count != 1 or assigned.type != "assignment":
-        return
-    if holder is None or not (
-        holder.type == "module" or (holder.parent is not None and holder.parent.type == _CLASS)
-    ):
-        return
-    name = named(assigned, "left")
-    if _CONSTANT.fullmatch(name):
-        yield NameDefinition(name, "constant", node)
 
 
 def _doc(node: Node) -> str | None:
@@ -140,8 +123,7 @@ RULES = Rules(
     suffixes=(".py", ".pyi", ".pyw"),
     grammar="tree_sitter_python",
     programs=("python", "python3"),
-    kinds={"function_definition": "function", _CLASS: "class"},
-    define={_STATEMENT: _constants},
+    symbols=(__file__,),
     wrappers=frozenset(["decorated_definition"]),
     calls={"call": "function"},
     inner_doc=_doc,

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from memory_bank.code.languages.base import (
     Case,
-    NameDefinition,
     Rules,
     flat,
     head,
@@ -33,54 +32,11 @@ _TITLES = ("string", "constant", "scope_resolution", "simple_symbol")
 
 _IMPORTS = ("require", "require_relative", "load", "autoload")
 
-_MAKERS = {
-    "Struct.new": "type",
-    "Data.define": "type",
-    "Class.new": "class",
-    "Module.new": "module",
-}
-
 _TEST_BASE = re.compile(r"(?:TestCase|Minitest(?:::|\.)Test|Test::Unit\b.*|::Test|Spec)$")
 
-_MOST_STEPS = 20
 
-
-def _dotted(node: Node | None) -> str:
+def _name(node: Node) -> str:
     return flat(text_of(node)).replace("::", ".").lstrip(".")
-
-
-def _inside(node: Node) -> Node | None:
-    """Return what follows the head of a definition."""
-    body = node.child_by_field_name("body")
-    last = node.children[-1] if node.children else None
-    return next(inside(node, "comment", "body_statement"), body or last)
-
-
-def _type(node: Node) -> Iterator[NameDefinition]:
-    name = node.child_by_field_name("name")
-    kind = "module" if node.type == "module" else "class"
-    yield NameDefinition(_dotted(name), kind, node, _inside(node))
-
-
-def _method(node: Node) -> Iterator[NameDefinition]:
-    """Yield a method; one outside classes and modules is a function."""
-    around = node.parent
-    for _ in range(_MOST_STEPS):
-        if around is None or around.type in ("class", "module", "singleton_class"):
-            break
-        around = around.parent
-    kind = "function" if around is None else "method"
-    yield NameDefinition(named(node), kind, node, _inside(node))
-
-
-def _constant(node: Node) -> Iterator[NameDefinition]:
-    """Yield a constant; one that is given a new class is a class."""
-    target, value = node.child_by_field_name("left"), node.child_by_field_name("right")
-    if target is None or target.type not in ("constant", "scope_resolution"):
-        return
-    maker = head(value) if value is not None and value.type == "call" else ""
-    block = value.child_by_field_name("block") if value is not None and maker in _MAKERS else None
-    yield NameDefinition(_dotted(target), _MAKERS.get(maker, "constant"), node, block)
 
 
 def _import(node: Node) -> Iterator[Import]:
@@ -123,14 +79,8 @@ RULES = Rules(
     names=("Rakefile", "Gemfile"),
     grammar="tree_sitter_ruby",
     programs=("ruby",),
-    kinds={},
-    define={
-        "class": _type,
-        "module": _type,
-        "method": _method,
-        "singleton_method": _method,
-        "assignment": _constant,
-    },
+    symbols=(__file__,),
+    name_of=_name,
     calls={"call": head},
     bases=frozenset(["superclass"]),
     quotes=frozenset(['"']),

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from memory_bank.code.languages.base import (
     Case,
-    NameDefinition,
     Rules,
     flat,
     line_of,
@@ -31,24 +30,10 @@ _PATH = ("identifier", "self", "super", "crate", ".", "::")
 
 _TEST = re.compile(r"#\[\s*(?:\w+::)*(?:test|rstest|test_case|wasm_bindgen_test)\b")
 
-_GENERIC = re.compile(r"<.*", re.DOTALL)
 
-
-def _impl(node: Node) -> str:
-    """Return the name of the type that an `impl` adds to."""
-    target = _GENERIC.sub("", named(node, "type")).lstrip("&").removeprefix("mut ")
-    return target.removeprefix("dyn ").rpartition("::")[2].strip()
-
-
-def _module(node: Node) -> Iterator[NameDefinition]:
-    body = node.child_by_field_name("body")
-    if body is not None:
-        yield NameDefinition(named(node), "module", node, body)
-
-
-def _macro(node: Node) -> Iterator[NameDefinition]:
-    body = next((one for one in node.children if one.type in ("{", "(", "[")), None)
-    yield NameDefinition(named(node), "function", node, body)
+def _name(node: Node) -> str:
+    """Return a name without the path before it, as of the type that an `impl` adds to."""
+    return flat(text_of(node)).partition("<")[0].rpartition("::")[2].strip()
 
 
 def _called(node: Node) -> str:
@@ -172,20 +157,8 @@ RULES = Rules(
     name="rust",
     suffixes=(".rs",),
     grammar="tree_sitter_rust",
-    kinds={
-        "function_item": "function",
-        "function_signature_item": "function",
-        "struct_item": "type",
-        "union_item": "type",
-        "enum_item": "enum",
-        "trait_item": "interface",
-        "type_item": "type",
-        "associated_type": "type",
-        "const_item": "constant",
-        "static_item": "constant",
-    },
-    define={"mod_item": _module, "macro_definition": _macro},
-    containers={"impl_item": _impl},
+    symbols=(__file__,),
+    name_of=_name,
     bases=frozenset(["trait"]),
     calls={"call_expression": "function", "macro_invocation": _macro_called, "token_tree": _called},
     comments=frozenset(["line_comment", "block_comment"]),

@@ -25,9 +25,10 @@ from memory_bank.code.parse.parsed_file import (
     dumped,
 )
 from memory_bank.code.parse.parsing import TreeWalk, rules_of
+from memory_bank.code.parse.symbol_query import compile_query, find_matches
 
 if TYPE_CHECKING:
-    from tree_sitter import Parser
+    from tree_sitter import Parser, Query
 
 
 _SHARE = 0.8
@@ -44,8 +45,10 @@ def parse(data: bytes, language: str, seconds: float) -> ParsedFile:
     last = time.process_time() + _SHARE * seconds
     data = data.removeprefix(_BOM)
     rules = rules_of(rules_of(language).really(data) or language)
-    tree = _parser(rules.name).parse(rules.readable(data) if rules.readable else data)
-    return TreeWalk(rules, data, last).run(tree.root_node)
+    parser, query = _parser_and_query(rules.name)
+    tree = parser.parse(rules.readable(data) if rules.readable else data)
+    matches = find_matches(query, tree.root_node)
+    return TreeWalk(rules, data, last, matches).run(tree.root_node)
 
 
 def serve(requests: BinaryIO, answers: BinaryIO) -> None:
@@ -107,9 +110,9 @@ def _end_after(seconds: float) -> None:
 
 
 @cache
-def _parser(language: str) -> Parser:
+def _parser_and_query(language: str) -> tuple[Parser, Query]:
     from tree_sitter import Language, Parser
 
     rules = rules_of(language)
-    grammar = getattr(import_module(rules.grammar), rules.entry)
-    return Parser(Language(grammar()))
+    grammar = Language(getattr(import_module(rules.grammar), rules.entry)())
+    return Parser(grammar), compile_query(rules, grammar)

@@ -7,7 +7,7 @@ import struct
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-VERSION = "17"
+VERSION = "18"
 """It changes with the rules by which files are parsed; see `parsing.version`."""
 
 KINDS = ("function", "class", "method", "constant", "interface", "enum", "type", "module")

@@ -10,10 +10,10 @@ import hashlib
 import re
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, cast
 
@@ -24,16 +24,15 @@ from memory_bank.code.index.database import ParseCache
 from memory_bank.code.languages.base import (
     MOST_TEXT,
     Case,
-    NameDefinition,
     Rules,
     called,
     flat,
     inside,
-    named,
     text_of,
 )
 from memory_bank.code.parse.fingerprints import CLOSE, OPEN, Comments, FileTokens
 from memory_bank.code.parse.parsed_file import EXAMPLE, VERSION, Import, Intent, ParsedFile, Symbol
+from memory_bank.code.parse.symbol_query import SCOPE, Definition, Match, definition_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -218,11 +217,17 @@ class _Scope:
 class TreeWalk:
     """One walk through the tree of a file."""
 
-    def __init__(self, rules: Rules, data: bytes, last: float) -> None:
-        """Read a file by the rules of its language, until so much processor time is spent."""
+    def __init__(
+        self, rules: Rules, data: bytes, last: float, matches: Mapping[int, list[Match]]
+    ) -> None:
+        """Read a file by the rules of its language, until so much processor time is spent.
+
+        `matches` are those of its query, by the ids of nodes.
+        """
+        self._matches = matches
         self._rules = rules
-        tables = (rules.kinds, rules.define, rules.containers, rules.imports, rules.tests)
-        self._watched = frozenset(chain.from_iterable(tables))
+        defining = (same[0].node.type for same in matches.values())
+        self._watched = frozenset(chain(defining, rules.imports, rules.tests))
         self._special = self._watched.union(
             rules.comments, rules.marks, rules.blocks, rules.calls, rules.literals
         )
@@ -327,17 +332,19 @@ class TreeWalk:
             self._imports += imported
             if imported:
                 self._apart.append((node.start_byte, node.end_byte))
-        if kind in rules.containers and (name := rules.containers[kind](node)):
-            self._open(node.end_byte, name, "type").bases = self._bases(node)
         test = rules.tests[kind](node) if kind in rules.tests else None
         if test and test.inner and not self._scopes[-1].titles:
             test = None
-        defined = rules.define[kind](node) if kind in rules.define else ()
-        definitions = (one for one in chain(defined, self._plain(node, kind)) if one.name)
         depth = len(self._scopes)
-        for one in islice(definitions, _MOST_AT_ONCE):
+        for match in self._matches.get(node.id, ())[:_MOST_AT_ONCE]:
+            one = definition_of(match, node, rules)
+            if one is None:
+                continue
             del self._scopes[depth:]  # the one before, as in `const A = 1, B = 2`
-            self._define(one)
+            if one.kind == SCOPE:
+                self._open(node.end_byte, one.name, "type").bases = self._bases(node)
+            else:
+                self._define(one)
         if test:
             end = (test.last or node).end_byte
             self._apart.append((node.start_byte, end))
@@ -345,23 +352,17 @@ class TreeWalk:
             self._test(test, node, self._scopes[-1] if defined_one else self._open(end))
         return test is not None
 
-    def _plain(self, node: Node, kind: str) -> Iterator[NameDefinition]:
-        """Yield the definition that the table of kinds says."""
-        if kind in self._rules.kinds and (name := named(node)):
-            yield NameDefinition(
-                name, self._rules.kinds[kind], node, node.child_by_field_name("body")
-            )
-
-    def _define(self, one: NameDefinition) -> None:
+    def _define(self, one: Definition) -> None:
         around = self._scopes[-1]
         whole = one.node
         while whole.parent is not None and whole.parent.type in self._rules.wrappers:
             whole = whole.parent
         row = whole.start_point[0]
-        doc = one.doc if one.doc is not None else self._rules.inner_doc(one.node)
+        doc = self._rules.inner_doc(one.node)
         above, start, text = self._comments.above(row, whole.start_byte)
-        kind = "method" if one.kind == "function" and around.kind in _TYPES else one.kind
-        scope = self._open(one.end or one.node.end_byte, one.name, kind)
+        is_method = around.kind in _TYPES or "." in one.name
+        kind = "method" if one.kind == "function" and is_method else one.kind
+        scope = self._open(one.end, one.name, kind)
         scope.symbol = len(self._symbols)
         if kind in _TYPES:
             scope.bases = self._bases(one.node)
@@ -394,14 +395,14 @@ class TreeWalk:
         calls = (name,) if name else ()
         self._tests.append(Intent(title, self._line(at), line, line + 1, EXAMPLE, "", calls))
 
-    def _signature(self, one: NameDefinition) -> str:
-        if one.signature:
-            return flat(one.signature)
+    def _signature(self, one: Definition) -> str:
         end = one.body.start_byte if one.body else one.node.end_byte
         start = self._after_attributes(one.node)
         text = self._data[start : min(end, start + 16 * MOST_TEXT)].decode("utf-8", "replace")
         if one.body is None and one.kind == "constant":
             text = text.partition("\n")[0]
+        if one.body and one.name_start > one.body.start_byte:  # a `typedef` of C
+            return f"{flat(text)} {{…}} {one.name}"
         return _BRACKET.sub("", flat(text)).removesuffix("=>").rstrip(" {:=;")
 
     def _after_attributes(self, node: Node) -> int:

@@ -207,3 +207,8 @@ def test_characters_beyond_the_first_plane_do_not_crash_the_process() -> None:
     assert done.returncode == 0, done.stderr.decode()
     (found,) = parse("deploy.sh", "deploy() { echo 🚀; }\n").symbols
     assert (found.name, found.line) == ("deploy", 1)
+
+
+def test_a_method_of_a_borrowed_type_of_rust_has_the_name_of_the_type() -> None:
+    text = "impl<'a> IntoIterator for &'a Set<'a> {\n    fn into_iter(self) {}\n}\n"
+    assert [one.qualified for one in parse("set.rs", text).symbols] == ["Set.into_iter"]
