@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from memory_bank.base.plugins import pattern
+from memory_bank.notes.secrets.labels import label_ends
 from memory_bank.notes.secrets.placeholders import (
     chosen,
     drawn,
@@ -57,7 +58,7 @@ _NO_VALUE = pattern(
     r"(?:^|[_.-]|(?<=[a-z]))(?:name|id|ids|type|url|uri|path|file|len(?:gth)?|size|count|limit|hash(?:ed)?|field|policy|ttl"
     r"|expir\w*|prefix|manager|store|reset|mode|enabled?|required|min|max|hint|prompt|label|version"
     r"|endpoint|rotation|usage|budget|izer|ize[ds]?|ization|s?_?per\w*|info|format|source|provider|algorithm"
-    r"|input|column|attribute|scope|arn|ref|issuer|audience|kind|types|names|cost|board|binding|word|map)s?$",
+    r"|input|allow|column|attribute|scope|arn|ref|issuer|audience|kind|types|names|cost|board|binding|word|map)s?$",
     re.IGNORECASE,
 )
 """Ends of names of properties of a secret, such as its length."""
@@ -77,7 +78,7 @@ _BETWEEN = pattern(
     (?:[ ]{0,2}\([^()\n]{1,40}\))?                      # (staging)
     (?:[ ]?:[ ]?(?:[A-Za-z]\w{2,20}\??)(?=[ ]?=))?      # a type, before =
     (?:
-        [ \t]{0,20}(?::=|=>|->|→|:{1,2}|={1,2}|\?=|\|+|>|–|—|-(?=[ ]))(?:\*\*|__)?[ \t]{0,20}(?:(?:\|[-+]?|>-?)\n[ \t]{1,12})?
+        [ \t]{0,20}(?::=|=>|->|→|:{1,2}|：|＝|={1,2}|\?=|\|+|>|–|—|-(?=[ ]))(?:\*\*|__)?[ \t]{0,20}(?:(?:\|[-+]?|>-?)\n[ \t]{1,12})?
         |[ ]?,[ ]?(?=["'`])
         |["'],?\s{1,20}["']?value["']?\s{0,3}[:=]\s{0,3}
         |\s{1,20}["']?value["']?\s?[:=]\s{0,3}
@@ -346,7 +347,8 @@ def _heads(head: str) -> _Name | None:
             name = _name(head, at)
             if name and name.end >= len(head.rstrip(" *`")):
                 return name
-    return None
+    password = label_ends(head)
+    return None if password is None else _Name(head, len(head), password, sure=True)
 
 
 def _cells(row: str, at: int, wanted: Mapping[int, _Name]) -> Iterator[SecretPlace]:

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from memory_bank.base.errors import Hint, SecretFound
 from memory_bank.base.plugins import pattern
+from memory_bank.notes.secrets.labels import labelled, placed
 from memory_bank.notes.secrets.logins import codes, logins
 from memory_bank.notes.secrets.named_values import in_columns, in_prose, named, said_to_be
 from memory_bank.notes.secrets.placeholders import drawn, masked, matches, placeholder
@@ -123,7 +124,7 @@ def _places(text: str) -> Iterator[SecretPlace]:
     yield from _web_tokens(text)
     yield from in_urls(text)
     yield from in_headers(text, lower)
-    for look in (named, said_to_be, in_prose, in_columns, logins, codes):
+    for look in (named, said_to_be, in_prose, in_columns, logins, codes, labelled, placed):
         yield from (place for place in look(text, lower) if not cited(text, place))
 
 
