@@ -140,7 +140,8 @@ def document(value: object, *, indent: int | None = 2, ascii_only: bool = False)
 
 def count(number: int, word: str) -> str:
     """Return a number with its noun, in the plural unless it is 1: `3 notes`."""
-    return f"{number:,} {word}{'' if number == 1 else 's'}"
+    plural = "es" if word.endswith("ch") else "s"
+    return f"{number:,} {word}{'' if number == 1 else plural}"
 
 
 def resolved_to(alike: int) -> str:

@@ -30,6 +30,7 @@ from memory_bank.memory.records import (
     WrittenNote,
 )
 from memory_bank.memory.retrieval.ask_results import (
+    UNANSWERED,
     Answer,
     CommitResult,
     NoteResult,
@@ -444,8 +445,8 @@ def answers(call: Call, found: Answer, codebase: Codebase | None) -> int:
     root = codebase.root if codebase is not None else None
     call.answer(found, lambda found: _answers(call, found, root))
     call.incomplete(found.fallback_reason, found.problem, mode=found.mode_used)
-    if not found.results and not call.json:
-        call.remark("nothing found")
+    if not call.json and not found.answered:
+        call.remark(UNANSWERED if found.results else "nothing found")
     return FOUND if found.results else NOTHING
 
 

@@ -26,7 +26,14 @@ from memory_bank.memory.records import (
     Why,
     WrittenNote,
 )
-from memory_bank.memory.retrieval.ask_results import Answer, NoteResult, Result, file_of, line_of
+from memory_bank.memory.retrieval.ask_results import (
+    UNANSWERED,
+    Answer,
+    NoteResult,
+    Result,
+    file_of,
+    line_of,
+)
 from memory_bank.memory.retrieval.hits import Recalled
 from memory_bank.search.document_changes import SyncReport
 
@@ -80,8 +87,8 @@ def recalled(answer: Recalled, quotes: Quotes) -> str:
         head += " Try other or fewer words or filters."
     if answer.rev is not None:
         head += f" As of the commit {answer.rev.commit}, {quotes.inside(answer.rev.asked)}."
-    good = [_hit(quotes, note) for note in answer.notes if not (answer.apart and note.weak)]
-    weaker = [_hit(quotes, note) for note in answer.notes if answer.apart and note.weak]
+    good = [_hit(quotes, note) for note in answer.notes if not note.weak]
+    weaker = [_hit(quotes, note) for note in answer.notes if note.weak]
     hits = [*good, *(["Weaker matches:"] if weaker else []), *weaker]
     notices = quotes.remarks(answer.notices)
     rows = "\n".join(map(_result_row, answer.commits or ()))
@@ -343,9 +350,9 @@ def answer(found: Answer, quotes: Quotes) -> str:
         remarks = [f"{some} words only{how}"]
     if not found.results:
         return "\n".join(["Nothing found. Try other or fewer words, or other kinds.", *remarks])
-    head = (
-        f"{count(found.result_count, 'result')}: kind | score | place | title, then a line of it."
-    )
+    head = f"{count(found.result_count, 'match')}: kind | score | place | title, then a line of it."
+    if not found.answered:
+        head = f"{UNANSWERED[0].upper()}{UNANSWERED[1:]}. {head}"
     rows = quotes.quote("\n".join(map(_result_row, found.results)))
     return quotes.answer(head, rows, *remarks)
 

@@ -10,7 +10,7 @@ from memory_bank.base.setting_sections import Memory
 from memory_bank.search import boosts
 from memory_bank.search.manifest import document_graph, document_rows, entries
 from memory_bank.search.manifest.manifest import Manifest
-from memory_bank.search.ranking import LEAST, STRONG, STRONG_FURTHER, likelihood
+from memory_bank.search.ranking import LEAST, is_weak, likelihood
 from memory_bank.search.retrievers.base import NEVER, Access, Ranking, Reason
 
 _EXTRA_CANDIDATES = 16
@@ -199,7 +199,9 @@ def judge(found: Collection[Candidate], ranking: Ranking, words: int, *, by_word
     shares = [ranking.relevance.get(one.row, 0.0) * one.factor for one in found]
     places = [(share, -one.document, -one.row) for share, one in zip(shares, found, strict=True)]
     best = max(places, default=None)
-    for share, place, one in zip(shares, places, found, strict=True):
+    for share, place, candidate in zip(shares, places, found, strict=True):
         first = place == best
-        one.likelihood = likelihood(share, words, first=first, by_words=by_words)
-        one.weak = one.likelihood < (STRONG if first else STRONG_FURTHER)
+        candidate.likelihood = likelihood(share, words, first=first, by_words=by_words)
+    most = max((candidate.likelihood for candidate in found), default=0.0)
+    for candidate in found:
+        candidate.weak = is_weak(candidate.likelihood, most)

@@ -22,6 +22,13 @@ from memory_bank.search.retrievers.keyword.keyword_query import PERFECT_CAP
 FILES = 0.6
 """Factor of the likelihoods of files, which were fitted to notes."""
 
+LIKELY_FILE = 0.4
+"""Least likelihood of the best file, with that factor, for a question that files answer.
+
+Of questions about three projects, 45 of 45 that their files answer reach it, and 16 of 72 about
+other things.
+"""
+
 COUPLING_WEIGHT = 0.8
 """Share of a file's likelihood that a file which always changes with it gets."""
 

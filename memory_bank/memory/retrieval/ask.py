@@ -77,6 +77,8 @@ class _KindResults(NamedTuple):
     notes: Mapping[str, RecalledNote] = MappingProxyType({})
     code: Mapping[tuple[str, str], CodeHit] = MappingProxyType({})
     notices: tuple[str, ...] = ()
+    answered: bool = False
+    """What `recall` says of the notes."""
 
 
 @operation(
@@ -179,7 +181,8 @@ def explained(
     query = query.encode("utf-8", "replace").decode()  # an argument may be no UTF-8
     asked = _Asking(query, limit, mode, scope, wanted, progress)
     found = _searched(bank, codebase, asked, refresh=refresh_code)
-    ranked = _ranked(bank, codebase, found, asked)
+    named = _named(codebase, query) if codebase is not None and SYMBOLS in wanted else []
+    ranked = _ranked(bank, codebase, found, asked, named)
     reasons = {one.reason: None for one in found.values() if one.reason}
     modes = {one.mode for one in found.values() if one.mode}
     answer = Answer(
@@ -190,6 +193,7 @@ def explained(
         len(ranked),
         tuple(ranked),
         _problem(found),
+        _is_answered(found, named),
     )
     return Explained(
         answer,
@@ -197,6 +201,19 @@ def explained(
         {key: hit for one in found.values() for key, hit in one.code.items()},
         tuple(notice for one in found.values() for notice in one.notices),
     )
+
+
+def _is_answered(found: Mapping[str, _KindResults], symbols: Sequence[Result]) -> bool:
+    """Return whether a result may answer: a note by the verdict of `recall`, a file by its score.
+
+    Commits whose messages merely have the words score as high as those that answer: they count
+    only where nothing else was searched. `symbols` are those that the question is the name of.
+    """
+    kinds = [kind for kind in found if kind not in {NOTES, COMMITS}] or [COMMITS]
+    results = [result for kind in kinds if kind in found for result in found[kind].results]
+    best = max((result.relevance_score for result in results), default=0.0)
+    of_notes = found.get(NOTES, _KindResults()).answered
+    return of_notes or bool(symbols) or best >= score_calibration.LIKELY_FILE
 
 
 def nothing_here(no_bank: NoBank, no_code: NoRepository) -> NoBank:
@@ -294,6 +311,7 @@ def _notes(bank: Bank | None, asked: _Asking) -> _KindResults:
         problem=answer.problem or "",
         notes={one.id: note for one, note in zip(results, answer.notes, strict=True)},
         notices=answer.notices,
+        answered=answer.answered,
     )
 
 
@@ -368,7 +386,11 @@ def _commit(codebase: Codebase, hit: CodeHit, query: str, text: str) -> str:
 
 
 def _ranked(
-    bank: Bank | None, codebase: Codebase | None, found: dict[str, _KindResults], asked: _Asking
+    bank: Bank | None,
+    codebase: Codebase | None,
+    found: dict[str, _KindResults],
+    asked: _Asking,
+    named: Sequence[Result],
 ) -> list[Result]:
     """Return notes and files in one order, what coupling adds, and the best commits after three."""
     lists = [list(one.results) for kind, one in found.items() if kind != COMMITS]
@@ -376,8 +398,7 @@ def _ranked(
     how, k = _fusion(bank, codebase)
     ranked = _by_ranks(lists, k) if how == "rrf" else [*chain.from_iterable(lists)]
     if codebase is not None and lists:
-        if SYMBOLS in asked.wanted:
-            ranked = _named(codebase, asked.query) + ranked
+        ranked = [*named, *ranked]
         if COUPLING in asked.wanted and found.get("files", _KindResults()).results:
             ranked += _coupled(codebase, ranked)
     if len(asked.wanted) < len(INCLUDE):

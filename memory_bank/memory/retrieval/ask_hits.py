@@ -447,7 +447,7 @@ def _hit(
         marked(result.title or file_of(result), words),
         marked(snippets.plain(snippet) if kind == DOCS else plain_words(snippet), words),
         _heading(result, found),
-        weak=result.relevance_score < ranking.STRONG and (found is None or found.weak),
+        weak=not answer.answer.answered or result.relevance_score < ranking.STRONG_FURTHER,
         why=why(found.hit.reasons if found else ()),
     )
 

@@ -111,6 +111,9 @@ class CommitResult(_Found):
 Result = CommitResult | SymbolResult | NoteResult | DocResult | GuardResult | CoupledFileResult
 
 
+UNANSWERED = "probably nothing here answers this"
+
+
 class Answer(NamedTuple):
     """The results of all kinds, the most relevant first."""
 
@@ -123,6 +126,8 @@ class Answer(NamedTuple):
     results: tuple[Result, ...]
     problem: str | None = None
     """What could not be searched, and why results may be missing."""
+    answered: bool = True
+    """Whether a result may answer: False if all matches are weak, or there are none."""
 
 
 _SHORT, _DAY = 8, 10

@@ -74,18 +74,13 @@ class Recalled(NamedTuple):
     notes: tuple[RecalledNote, ...]
     problem: str | None = None
     answered: bool = True
-    """Whether a note may answer: False if none was found, or surely none of them does."""
+    """Whether a note may answer: False if all matches are weak, or there are none."""
     notices: tuple[str, ...] = ()
     """How words of time restricted the answer, and what may be mistyped in the query."""
     rev: AsOf | None = None
     """The revision as of which the notes are; None for now."""
     commits: tuple[CommitResult, ...] | None = None
     """Commits whose messages answer, the best first; None if they were not included."""
-
-    @property
-    def apart(self) -> bool:
-        """Whether weak notes are set apart: from others, or since none answers."""
-        return not self.answered or any(not note.weak for note in self.notes)
 
 
 _ENOUGH = 600
@@ -107,7 +102,7 @@ def briefly(answer: Recalled) -> Recalled:
     """Give of sessions what answers best; of the best weak one a few sentences, of others none."""
     kept, left = list[RecalledNote](), _WEAK_SESSIONS
     for note in answer.notes:
-        weak = note.weak and answer.apart
+        weak = note.weak
         if note.type != SESSION or not note.content:
             kept.append(note)
         elif weak and not left:
@@ -130,7 +125,7 @@ def fitted(
     """
     notes = []
     for note in answer.notes:
-        most = min(tokens - frame(note), _WEAK if note.weak and answer.apart else _ENOUGH)
+        most = min(tokens - frame(note), _WEAK if note.weak else _ENOUGH)
         text = snippets.excerpt(note.content, answer.query, most).text if most >= _LEAST else ""
         tokens -= estimate(text) + frame(note) if text else 0
         notes.append(note._replace(content=text, snippet=note.snippet if text else "", also=()))

@@ -102,7 +102,7 @@ def _show(call: Call, answer: Recalled, shown: _ShownFields) -> None:
     for place, hit in enumerate(hits):
         if place or shown.explain:
             call.console.line()
-        if answer.apart and hit.note.weak and not (place and hits[place - 1].note.weak):
+        if hit.note.weak and not (place and hits[place - 1].note.weak):
             call.console.line((WEAKER, "warn"))
         hit.show()
     for number, one in enumerate(answer.commits or ()):
@@ -278,7 +278,7 @@ def _paths(call: Call, answer: Recalled) -> None:
 def _markdown(call: Call, answer: Recalled) -> None:
     """Print a numbered list with links; markup of the notes is escaped."""
     for rank, note in enumerate(answer.notes, 1):
-        if answer.apart and note.weak and (rank == 1 or not answer.notes[rank - 2].weak):
+        if note.weak and (rank == 1 or not answer.notes[rank - 2].weak):
             for line in [*([""] if rank > 1 else []), f"{WEAKER}:", ""]:
                 call.console.line(line)
         title = _escaped(_headed(note.title, note.heading) or note.path)

@@ -24,7 +24,6 @@ from memory_bank.search.manifest import document_rows, entries, filters
 from memory_bank.search.manifest.document_rows import PassageRow
 from memory_bank.search.manifest.entries import session_id_of
 from memory_bank.search.query import Query, lacking_words, lifted, parse, remarks, restricted
-from memory_bank.search.ranking import UNLIKELY
 from memory_bank.search.retrievers.base import Reason
 from memory_bank.sessions import note_text
 from memory_bank.trust import trust
@@ -61,7 +60,7 @@ _DAY = 10
 """Characters of the date in a timestamp."""
 
 _EVEN = 0.5
-"""Likelihood of the first hit below which the words are told that no note has."""
+"""Likelihood of the best match below which a name that no note has says that nothing answers."""
 
 _LAST_LINE = 1 << 40
 """A number after that of any line."""
@@ -157,7 +156,7 @@ def _answer(bank: Bank, wanted: Wanted, progress: Progress | None) -> BankAnswer
         fallback_reason=found.result.fallback_reason or None,
         result_count=len(kept),
         notes=kept,
-        answered=found.answered and bool(kept),
+        answered=any(not note.weak for note in kept),
         problem=problem or None,
         notices=found.notices,
     )
@@ -171,7 +170,6 @@ class _BankAnswer(NamedTuple):
     """One for each hit; None if its file changed since it was indexed."""
     query: Query
     notices: tuple[str, ...]
-    answered: bool
 
 
 def _checked_search(bank: Bank, view: View, wanted: Wanted) -> tuple[_BankAnswer, bool]:
@@ -238,12 +236,23 @@ def _search(bank: Bank, view: View, wanted: Wanted) -> _BankAnswer:
     if not wanted.texts:
         notes = [note and note._replace(content="", snippet="", also=()) for note in notes]
     whole = not conditions and links is None and wanted.mode != "semantic"
-    answered = not whole or any(hit.score >= UNLIKELY for hit in found.hits)
     if whole and found.hits and not (wanted.across or wanted.together):
-        good = answered and found.hits[0].score >= _EVEN
-        lacking = lacking_words(text, lambda words: view.engine.word_counts(words)[1], names=good)
-        notices += (lacking,) if lacking else ()
-    return _BankAnswer(found, notes, parsed, notices, answered)
+        likely = any(not hit.weak for hit in found.hits)
+        if not likely or found.hits[0].score < _EVEN:
+            lacking = lacking_words(
+                text, lambda words: view.engine.word_counts(words)[1], names=likely
+            )
+            notices += (lacking,) if lacking else ()
+            found, notes = _weakened(found, notes) if lacking else (found, notes)
+    return _BankAnswer(found, notes, parsed, notices)
+
+
+def _weakened(
+    found: SearchResult, notes: list[RecalledNote | None]
+) -> tuple[SearchResult, list[RecalledNote | None]]:
+    """Mark all matches as weak: no note has a name that the question asks for."""
+    hits = tuple(hit._replace(weak=True) for hit in found.hits)
+    return found._replace(hits=hits), [note and note._replace(weak=True) for note in notes]
 
 
 def _newest_first(

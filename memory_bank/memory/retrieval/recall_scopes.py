@@ -23,7 +23,6 @@ from memory_bank.memory.retrieval.hits import SCHEMA_VERSION, Recalled
 from memory_bank.memory.retrieval.recall_bank import keys_of, linked_or_found
 from memory_bank.search.document_changes import Progress
 from memory_bank.search.query import parse
-from memory_bank.search.ranking import UNLIKELY
 from memory_bank.search.retrievers.base import Question
 from memory_bank.search.score_calibration import (
     CommonScales,
@@ -168,7 +167,7 @@ def _with_shared(bank: Bank, wanted: Wanted, scope: str, progress: Progress | No
     ranked = [_Ranked(note, rank) for note, rank in found.notes]
     if not local:
         recalled = Recalled(SCHEMA_VERSION, wanted.query, found.mode, None, 0, ())
-        across = _best_of(recalled._replace(answered=False), ranked, wanted.limit)
+        across = _best_of(recalled, ranked, wanted.limit)
     else:
         across = _together(bank, local, wanted, progress, ranked, common)
     reason = across.recalled.fallback_reason or found.reason or None
@@ -204,16 +203,15 @@ def _together(
         answers.append(recalled)
     first = answers[0]
     problems = [answer.problem for answer in answers if answer.problem]
-    answered = any(answer.answered for answer in answers)
-    first = first._replace(problem=problems[0] if problems else None, answered=answered)
+    first = first._replace(problem=problems[0] if problems else None)
     return _best_of(first, ranked, wanted.limit)
 
 
 def _best_of(recalled: Recalled, ranked: Sequence[_Ranked], limit: int) -> Across:
-    """Put the best notes of all places into an answer; `recalled` tells whether a bank has one."""
+    """Put the best notes of all places into an answer."""
     best = sorted(ranked, key=lambda one: (one.note.weak, -one.rank))[:limit]
-    likely = any(one.note.relevance_score >= UNLIKELY for one in best)
-    answered, notes = recalled.answered or likely, tuple(one.note for one in best)
+    notes = tuple(one.note for one in best)
+    answered = any(not note.weak for note in notes)
     recalled = recalled._replace(answered=answered, notes=notes, result_count=len(notes))
     return Across(recalled, best)
 

@@ -8,6 +8,7 @@ import pytest
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.base.errors import BadInput
 from memory_bank.code.index.codebase import Codebase, open_codebase
+from memory_bank.memory.retrieval.ask import ask
 from memory_bank.memory.retrieval.ask_hits import (
     Narrowing,
     ask_hits,
@@ -16,6 +17,7 @@ from memory_bank.memory.retrieval.ask_hits import (
     why,
     with_date,
 )
+from memory_bank.memory.retrieval.recall import recall
 from memory_bank.search.query import written
 from memory_bank.search.retrievers.base import Reason
 
@@ -155,3 +157,22 @@ def test_reasons_fall_into_groups_that_fill_the_bar() -> None:
     assert [(one.group, one.share) for one in lowered.parts] == [("words", 1.0)]
     assert why([Reason("conditions", "meets them all", 1.0)]).parts == ()
     assert why([]).parts == ()
+
+
+@pytest.mark.parametrize(
+    ("question", "answered"),
+    [
+        ("why did we choose Tantivy over Whoosh", True),
+        ("who waters the plants in the office on Fridays", False),
+    ],
+)
+def test_recall_ask_and_the_dashboard_give_one_verdict(
+    bank: Bank, code: Codebase, question: str, answered: bool
+) -> None:
+    assert recall(bank, question).answered == answered
+    assert ask(bank, None, question).answered == answered
+    assert ask(bank, code, question).answered == answered
+    page = ask_hits(bank, code, question)
+    assert bool(page.hits) == answered
+    if not answered:
+        assert all(hit.weak for hit in page.weaker)

@@ -216,7 +216,7 @@ def test_of_a_bank_of_six_notes_is_said_that_nothing_answers(
     assert not answer.answered
 
 
-def test_that_nothing_answers_is_said_of_a_search_in_the_whole_bank_only(
+def test_that_nothing_answers_is_said_with_and_without_conditions(
     folder: Path, opening: Opening
 ) -> None:
     unrelated(folder, 30)
@@ -224,8 +224,9 @@ def test_that_nothing_answers_is_said_of_a_search_in_the_whole_bank_only(
     question = "a wall against neutrons"
     answer = recall(bank, question)
     assert answer.notes
-    assert (answer.answered, answer.apart) == (False, True)
-    assert recall(bank, f"{question} since:2000-01-01").answered
+    assert not answer.answered
+    assert all(note.weak for note in answer.notes)
+    assert not recall(bank, f"{question} since:2000-01-01").answered
     assert recall(bank, "canvas colour").answered
 
 
@@ -359,9 +360,8 @@ def test_words_that_no_note_has_are_said(bank: Bank) -> None:
     assert said("tantivy whoosh") == []
     weak = said("is tantivy faster than Zanzibar's engine")
     assert weak == ["no note has the words 'faster', 'Zanzibar', 'engine'"]
-    good = said("why Tantivy over Whoosh, faster than Zanzibar")
-    assert good == ["no note has the word 'Zanzibar'"], "another word may stand for the other"
-    assert said("why Tantivy over Whoosh in load_zanzibar2") == [
-        "no note has the word 'load_zanzibar2'"
-    ]
+    assert not recall(bank, "is tantivy faster than Zanzibar's engine").answered
+    question = "why Tantivy over Whoosh, faster than Zanzibar"
+    assert said(question) == [], "notes answer it"
+    assert recall(bank, question).answered
     assert said("tantivy Zanzibar", since="2000-01-01") == [], "it is said of the whole bank only"
