@@ -9,7 +9,7 @@ import gc
 import json
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
 from types import ModuleType
 from typing import Any
@@ -37,6 +37,10 @@ _open: list[Any] = []
 the disk, as the next process that closes it, or writes much, does too."""
 
 
+Tell = Callable[[str], None]
+"""Prints what the agent is told."""
+
+
 class _Refused(Exception):
     """The event can't be used; the text says why."""
 
@@ -62,8 +66,8 @@ def run(args: Sequence[str]) -> int:
             _after(args, place)
         elif names[1] == BACKGROUND:
             _work(args[2], place)
-        elif (answer := _answer(names[0], names[1], place)) is not None:
-            _write(_text(answer).encode())
+        else:
+            _answer(names[0], names[1], place)
     except MemoryBankError as error:
         _log(names, error.message, place)
     except _Refused as error:
@@ -83,34 +87,43 @@ def run(args: Sequence[str]) -> int:
     return 0
 
 
-def _answer(name: str, event: str, place: _Place) -> Mapping[str, object] | None:
-    """Return what is printed; None for nothing."""
+def _answer(name: str, event: str, place: _Place) -> None:
+    """Print what the agent is told, and store the event."""
     gc.disable()  # this process ends before there is much to collect
     client = clients.load(name)
     payload = _payload()
     if client is None or payload is None:
-        return None
+        return
     event = event or str(payload.get("hook_event_name"))
     if event not in getattr(client, "EVENTS", ()):
-        return None
+        return
     found: HookEvent | None = client.read(event, payload)
     if found is None or (found.kind == "prompt" and not found.prompt):
-        return None  # no person typed it
+        return  # no person typed it
     place.folder = found.folder
     bank = find(found.folder)
     if bank is None or not bank.capture:
-        return None
+        return
     place.root, place.state = bank.root, bank.state
-    _catch_up(client, bank, found)
-    text = _handled(name, bank, found)
-    answer: Mapping[str, object] | None = client.answer(event, found.kind, text) if text else None
-    return answer
+
+    def tell(text: str) -> None:
+        answer = client.answer(event, found.kind, text) if text else None
+        if answer is not None:
+            _write(_text(answer).encode())
+
+    if found.kind == "start":
+        _start(name, bank, found, tell)
+    elif found.kind == "prompt":
+        _take_prompt(name, bank, found, tell)
+    elif found.kind in ("tool", "subagent"):
+        _store(name, bank, found)
+    else:
+        _catch_up(client, bank, found)
+        _end_turn(name, bank, found, tell)
 
 
 def _catch_up(client: ModuleType, bank: HookBank, event: HookEvent) -> None:
     """Store what only the transcript tells, and the turn's last text, before it is answered."""
-    if event.kind not in ("compact", "stop", "end"):
-        return
     missed = list(client.unreported(event)) if hasattr(client, "unreported") else []
     if not (missed or event.said):
         return
@@ -122,42 +135,58 @@ def _catch_up(client: ModuleType, bank: HookBank, event: HookEvent) -> None:
         capture.capture(bank, _open[0], capture.message(event))
 
 
-def _handled(name: str, bank: HookBank, event: HookEvent) -> str:
-    """Store an event and start what follows; return what the agent is told."""
+def _end_turn(name: str, bank: HookBank, event: HookEvent, tell: Tell) -> None:
+    """Ask the agent what it learned, or start what follows the end of a turn or session."""
     if event.kind == "stop" and event.asking and event.attended:
         from memory_bank.agents.hook_answers import question
 
         if text := question(bank, event.session_id):
-            return text
+            tell(text)
+            return
     if event.kind == "end":
         _open.append(capture.queue_of(bank))
         capture.end(_open[-1], event)
-    if event.kind in ("compact", "stop", "end"):
-        _follow(name, bank, event)
-        return ""
-    if event.kind == "start":
-        return _started(name, bank, event)
+    _follow(name, bank, event)
+
+
+def _store(name: str, bank: HookBank, event: HookEvent) -> None:
+    """Store an event, and start what compresses a full batch."""
     _open.append(capture.queue_of(bank))
     if capture.capture(bank, _open[-1], event):
         _follow(name, bank, event)
-    if event.kind != "prompt":
-        return ""
+
+
+def _take_prompt(name: str, bank: HookBank, event: HookEvent, tell: Tell) -> None:
+    """Tell the agent what answers a prompt, then store the prompt.
+
+    What is known is told also where nothing can be stored.
+    """
     from memory_bank.agents import hook_answers
     from memory_bank.base.text import Quotes
 
-    return hook_answers.prompt_context(bank, event.prompt, event.session_id, Quotes())
-
-
-def _started(name: str, bank: HookBank, event: HookEvent) -> str:
-    """Store that a session started, and return what its agent is told."""
-    from memory_bank.agents import hook_answers
-    from memory_bank.base.text import Quotes
-
-    _open.append(capture.queue_of(bank))
-    capture.capture(bank, _open[-1], event, hook_answers.git_of(bank))
+    paths: Sequence[str] = ()
     try:
-        return hook_answers.start_context(bank, event.session_id, Quotes())
-    finally:  # before, it would compress what waits while the start wants to tell it
+        text, paths = hook_answers.prompt_context(bank, event.prompt, event.session_id, Quotes())
+        tell(text)
+    finally:
+        _store(name, bank, event)
+        if paths:
+            _open[-1].show(event.session_id, paths)
+
+
+def _start(name: str, bank: HookBank, event: HookEvent, tell: Tell) -> None:
+    """Tell the agent what it should know when its session starts, then store that it started.
+
+    What is known is told also where nothing can be stored.
+    """
+    from memory_bank.agents import hook_answers
+    from memory_bank.base.text import Quotes
+
+    try:
+        tell(hook_answers.start_context(bank, event.session_id, Quotes()))
+    finally:  # before, what follows would compress what waits while the start wants to tell it
+        _open.append(capture.queue_of(bank))
+        capture.capture(bank, _open[-1], event, hook_answers.git_of(bank))
         _follow(name, bank, event)
 
 

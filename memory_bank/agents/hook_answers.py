@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 from memory_bank.agents.capture import queue_of
 from memory_bank.agents.hook_bank import HookBank
+from memory_bank.base.errors import Busy, StorageFailed
+from memory_bank.base.filenames import FOLDER
 from memory_bank.base.text import Quotes, estimate
 
 if TYPE_CHECKING:
@@ -105,9 +107,11 @@ def start_context(found: HookBank, session_id: str, quotes: Quotes) -> str:
     from memory_bank.bank.bank import open_bank
     from memory_bank.sessions.start import start_text
 
+    # all sessions in the bank of a project are of that project, whatever its folder was called
+    project = "" if Path(found.root).name == FOLDER else found.project
     with open_bank(found.root) as bank:
         quote = quotes.introduced
-        return start_text(bank, "", session_id, rules=_untold, quote=quote).text
+        return start_text(bank, project, session_id, rules=_untold, quote=quote).text
 
 
 def _untold(bank: Bank) -> Sequence[str]:
@@ -126,15 +130,19 @@ _JOINED = 4
 """Most tokens that a quote has more than its parts, which are estimated alone."""
 
 
-def prompt_context(found: HookBank, prompt: str, session_id: str, quotes: Quotes) -> str:
-    """Return excerpts of the notes that answer a prompt, quoted, each note once in a session.
+def prompt_context(
+    found: HookBank, prompt: str, session_id: str, quotes: Quotes
+) -> tuple[str, Sequence[str]]:
+    """Return excerpts of the notes that answer a prompt, quoted, and the paths of these notes.
+
+    A note that the session was shown is left out.
 
     They fit `sessions.prompt_tokens`; a note that is only a weak match is left out, and a prompt
     that names no subject gets none. Access counts stay as they are, since nobody asked for these
     notes.
     """
     if found.prompt_tokens <= 0 or not names_subject(prompt):
-        return ""
+        return "", ()
     from memory_bank.bank.bank import open_bank
     from memory_bank.base.setting_sections import BANK
     from memory_bank.memory.retrieval.hits import fitted
@@ -152,28 +160,38 @@ def prompt_context(found: HookBank, prompt: str, session_id: str, quotes: Quotes
             scope=BANK,
         )
         ruled = _ruled(bank, prompt[:_MOST_PROMPT])
-    queue = queue_of(found)
+    shown = _shown(found, session_id)
+    ruled = {path: line for path, line in ruled.items() if path not in shown}
+    shown += ruled
+    notes = tuple(note for note in answer.notes if not note.weak and note.path not in shown)
+    head = f"{_HEAD} {quotes.notice}"
+    if ruled:
+        head = "\n".join((head, _RULED, quotes.quote("\n".join(ruled.values()), {})))
+    fitting = fitted(
+        answer._replace(notes=notes),
+        found.prompt_tokens - estimate(head),
+        lambda note: estimate(_quoted(note, quotes)) + _JOINED,
+    )
+    notes = tuple(note for note in fitting.notes if note.content)
+    if not (notes or ruled):
+        return "", ()
+    text = "\n".join((head, *(_quoted(note, quotes, note.content) for note in notes)))
+    return text, [*ruled, *(note.path for note in notes)]
+
+
+def _shown(bank: HookBank, session_id: str) -> list[str]:
+    """Return the paths of the notes that a session was shown, and of its own.
+
+    Where the queue can't be read, they are unknown: storing the prompt reports that.
+    """
+    queue = queue_of(bank)
     try:
         own = queue.session(session_id)
-        shown = [*queue.shown(session_id), own.path if own else ""]
-        ruled = {path: line for path, line in ruled.items() if path not in shown}
-        shown += ruled
-        notes = tuple(note for note in answer.notes if not note.weak and note.path not in shown)
-        head = f"{_HEAD} {quotes.notice}"
-        if ruled:
-            head = "\n".join((head, _RULED, quotes.quote("\n".join(ruled.values()), {})))
-        fitting = fitted(
-            answer._replace(notes=notes),
-            found.prompt_tokens - estimate(head),
-            lambda note: estimate(_quoted(note, quotes)) + _JOINED,
-        )
-        notes = tuple(note for note in fitting.notes if note.content)
-        if not (notes or ruled):
-            return ""
-        queue.show(session_id, [*ruled, *(note.path for note in notes)])
+        return [*queue.shown(session_id), own.path if own else ""]
+    except (StorageFailed, Busy, OSError):
+        return []
     finally:
         queue.close()
-    return "\n".join((head, *(_quoted(note, quotes, note.content) for note in notes)))
 
 
 def _ruled(bank: Bank, prompt: str) -> dict[str, str]:

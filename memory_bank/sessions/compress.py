@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 from blake3 import blake3
 
 from memory_bank.bank.bank import Bank
-from memory_bank.base.errors import Busy, MemoryBankError
+from memory_bank.base.errors import Busy, MemoryBankError, StorageFailed
 from memory_bank.base.locks import locked
 from memory_bank.base.operation import Param, operation
 from memory_bank.git import repository
@@ -90,13 +90,19 @@ def compress(
 
 
 def compress_now(bank: Bank) -> None:
-    """Compress before a query what can be compressed at once, so that it is found."""
+    """Compress before a query what can be compressed at once, so that it is found.
+
+    The query is answered without it where the queue can't be used.
+    """
     if not bank.settings.memory.enabled or bank.settings.compression.mode not in _IMMEDIATE:
         return
-    with opened(bank) as store:
-        waits = bool(store.queue.waiting())
-    if waits:
-        compress(bank)
+    try:
+        with opened(bank) as store:
+            waits = bool(store.queue.waiting())
+        if waits:
+            compress(bank)
+    except (StorageFailed, Busy) as error:
+        bank.add_notice(f"what waits in the queue of sessions is not told: {error.message}")
 
 
 @contextmanager

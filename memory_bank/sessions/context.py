@@ -267,6 +267,7 @@ def inject_context(
     the settings `[context]`. `quote` gets all text that comes from notes and returns it as quoted
     data. Raises BadInput for an unknown type or a negative number.
     """
+    bank.settings.check_enabled()
     limits = _limits(
         bank.settings.context,
         observation_types=observation_types,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from itertools import chain, takewhile
 from typing import NamedTuple
@@ -10,7 +11,7 @@ from typing import NamedTuple
 from memory_bank.bank import open_index
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.open_index import NoteRow
-from memory_bank.base.errors import NoteNotFound
+from memory_bank.base.errors import Busy, NoteNotFound, StorageFailed
 from memory_bank.base.setting_sections import ContextSettings
 from memory_bank.base.text import estimate
 from memory_bank.git import repository
@@ -34,6 +35,12 @@ _MOST = {"steps": 5, "rules": 5, "learned": 8, "decisions": 6, "changed": 5}
 
 _NOTES = ("decisions", "changed")
 """Parts whose lines are titles: notes may differ in one word of it."""
+
+_LONGEST = 300
+"""Characters of a line that ends in a path: a path that was cut opens nothing."""
+
+_LEAST_TITLE = 40
+"""Characters of a title that a long path leaves."""
 
 _LINE, _SESSIONS, _LAST = 150, 20, "Ask the tools recall and search for more."
 
@@ -62,12 +69,11 @@ def start_text(
     What `rules` returns is told with the decisions. `quote` gets all text that comes from notes. No
     prompts are told, and no ids.
     """
-    with opened(bank) as store:
-        waits = bool(store.queue.waiting())
-    if waits:
-        from memory_bank.sessions.compress import compress_now  # start-up: mostly nothing waits
+    with suppress(StorageFailed, Busy), opened(bank) as store:
+        if store.queue.waiting():
+            from memory_bank.sessions.compress import compress_now  # start-up: it is rarely needed
 
-        compress_now(bank)
+            compress_now(bank)
     bank.catch_up()
     with bank.lock:
         ruled = rules(bank)
@@ -123,8 +129,9 @@ def _parts(
         ("Open steps", _lines(steps, "steps")),
         ("Rules and decisions of users and agents", _lines(decided, "rules")),
         ("Learned and done in the last sessions", _lines(learned, "learned")),
-        *_of_bank(bank, view, others[0] if others else None),
     ]
+    titles = {line for _, lines in parts for line in lines}
+    parts += _of_bank(bank, view, others[0] if others else None, titles)
     return parts if any(lines for _, lines in parts) else []
 
 
@@ -144,7 +151,7 @@ def _decided(found: Sequence[Observation], sessions: Sequence[Session]) -> Itera
 def _lines(texts: Iterable[str], part: str) -> list[str]:
     kept = list[str]()
     for text in texts:
-        line = cut(text.removeprefix("- "), _LINE)
+        line = cut(text.removeprefix("- "), _LINE if part != "changed" else _LONGEST)
         if line and not (line in kept if part in _NOTES else covered(line, kept, 0.8)):
             kept.append(line)
         if len(kept) >= _MOST[part]:
@@ -155,7 +162,12 @@ def _lines(texts: Iterable[str], part: str) -> list[str]:
 def sessions_of(
     bank: Bank, view: View, project: str, limits: ContextSettings, now: datetime
 ) -> list[Session]:
-    """Return the sessions of a project, of any if it is empty, the last started first."""
+    """Return the sessions of a project, of any if it is empty, the last started first.
+
+    The name of the bank's own project is no condition: sessions keep the name that its folder had.
+    """
+    if project.strip().casefold() == project_of(bank).casefold():
+        project = ""
     cutoff = (now - timedelta(days=limits.date_range_days)).timestamp()
     read: list[Session] = []
     for row in _newest(view.manifest, _scope(view.manifest, note_reading.TYPE, project.strip())):
@@ -199,8 +211,11 @@ def cut(text: str, limit: int) -> str:
     return text if len(text) <= limit else f"{text[: max(limit - 1, 0)].rstrip()}…"[:limit]
 
 
-def _of_bank(bank: Bank, view: View, last: Session | None) -> Iterator[Part]:
-    """Yield how many notes there are with the decisions, and what changed since a session."""
+def _of_bank(bank: Bank, view: View, last: Session | None, told: set[str]) -> Iterator[Part]:
+    """Yield how many notes there are with the decisions, and what changed since a session.
+
+    A note whose title is in the lines that were told already is not told again.
+    """
     manifest = view.manifest
     sessions = _scope(manifest, note_reading.TYPE).only or frozenset()
     hidden = filters.scope(manifest, [], hidden=False).without
@@ -213,16 +228,32 @@ def _of_bank(bank: Bank, view: View, last: Session | None) -> Iterator[Part]:
     half = _MOST["decisions"] // 2
     others = _valid(open_index.numbered(manifest, numbers), old)
     named = chain(decisions[:half], often[:half], decisions[half:], others)
-    if numbers:
-        count = f"{len(numbers)} note{'s' * (len(numbers) != 1)} in the bank"
-        titles = (one.title for one in named)
-        yield f"{count}, the newest and most used decisions first", _lines(titles, "decisions")
+    changed = list[str]()
     if last:
         since = last.started_at.timestamp()
         notes = open_index.numbered(manifest, numbers)
         late = takewhile(lambda one: max(one.created, one.updated) >= since, notes)
-        new = (f"{one.title} ({one.path})" for one in late)
-        yield "Changed since the last session began", _lines(new, "changed")
+        untold = [one for one in late if _titled(one) not in told][: _MOST["changed"]]
+        told.update(map(_titled, untold))
+        changed = _lines(map(_with_path, untold), "changed")
+    if numbers:
+        count = f"{len(numbers)} note{'s' * (len(numbers) != 1)} in the bank"
+        lines = _lines((one.title for one in named if _titled(one) not in told), "decisions")
+        yield f"{count}, the newest and most used decisions first", lines
+        changed += [f"- {count}"] if changed and not lines else []
+    if changed:
+        yield "Changed since the last session began", changed
+
+
+def _titled(note: NoteRow) -> str:
+    """Return the line that tells a note by its title."""
+    return f"- {cut(note.title, _LINE)}"
+
+
+def _with_path(note: NoteRow) -> str:
+    """Return a note's title, cut where its path would be cut otherwise."""
+    place = f" ({note.path})"
+    return f"{cut(note.title, max(_LINE - len(place), _LEAST_TITLE))}{place}"
 
 
 def _scope(manifest: Manifest, kind: str, project: str = "") -> Scope:

@@ -1,6 +1,8 @@
 """The text at the start of a session says in few words what is open, decided, learned and kept."""
 
 import json
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from contextlib import closing
@@ -13,6 +15,7 @@ from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.base.text import Quotes, estimate
 from memory_bank.memory.remember import remember
 from memory_bank.memory.show import show
+from memory_bank.sessions.context import inject_context
 from memory_bank.sessions.listing import show_session
 from memory_bank.sessions.observations import session_store
 from memory_bank.sessions.queue_rows import Event
@@ -203,3 +206,46 @@ def test_decisions_with_nearly_one_title_are_all_told_the_newest_and_most_used_f
     lines = start_text(bank).text.splitlines()
     at = lines.index("**11 notes in the bank, the newest and most used decisions first**:")
     assert [line.split()[3] for line in lines[at + 1 : at + 7]] == ["9", "7", "6", "2", "5", "4"]
+
+
+def test_a_note_is_told_once_with_a_path_that_opens_it(bank: Bank) -> None:
+    start_session(bank, "one")
+    title = "The gateway dedupes charges by order id " + "and the amount in cents " * 5
+    path = remember(bank, f"# {title}\n\nSo a retry never charges twice.", type="decision").path
+    end_session(bank, "one", {"learned": "Charges are deduped."})
+    text = start_text(bank).text
+    assert text.count("The gateway dedupes charges") == 1
+    assert f"({path})" in text
+
+
+def test_sessions_are_told_whatever_the_folder_was_called_then(
+    project: Path, git: Callable[..., str]
+) -> None:
+    with open_bank(project) as bank:
+        worked(bank, "one", "Skip empty rows")
+    moved = project.rename(project.with_name("shop2"))
+    with open_bank(moved) as bank:
+        assert "Skip empty rows" in start_text(bank, "shop2").text
+        assert "Skip empty rows" in inject_context(bank, "shop2").context
+    git(moved, "clone", "-q", str(moved), "../other")
+    with open_bank(moved.with_name("other")) as bank:
+        assert "Skip empty rows" in start_text(bank).text
+
+
+def test_what_is_known_is_told_where_nothing_can_be_stored(
+    project: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    with open_bank(project) as bank:
+        bank.sync()
+    (tmp_path / "file").write_text("no folder")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
+    event = {"session_id": "s", "cwd": str(project), "prompt": "Why Tantivy over Whoosh?"}
+    for name in ("SessionStart", "UserPromptSubmit"):
+        told = subprocess.run(
+            [sys.executable, "-m", "memory_bank", "hook", "claude-code", name],
+            input=json.dumps(event),
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert "Tantivy" in told.stdout, name
