@@ -68,7 +68,7 @@ def _found(folder: str, *, keep: bool) -> HookBank | None:
     user = load()
     try:
         if given:
-            place = paths.locate(paths.path_of(given))
+            place = paths.locate(given)
         elif user.memory.storage_strategy == "project":
             place = paths.find(Path(folder))
         else:

@@ -135,7 +135,7 @@ _REMEMBER = 'remember "what should be known later"'
     and --no-agents leaves the programs alone.
 
     With --user the bank is created in your own data folder instead: for notes that belong to no
-    project, or to a project whose repository you can't change. Use it with `--bank NAME`.
+    project, or to a project whose repository you can't change. Use it with `--bank DIR`.
     """,
     examples=(
         ("memory-bank init", "in the working directory"),
@@ -173,7 +173,7 @@ def init(
     if call.json:
         call.document({**asdict(made), "agents": done} if done else made)
         return 0
-    at = f"--bank {shlex.quote(user or place(made.bank))} " if user or folder else ""
+    at = f"--bank {shlex.quote(made.bank if user else place(made.bank))} " if user or folder else ""
     first = 'recall "why is it like this?"' if made.included else _REMEMBER
     _show(call, made, f"memory-bank {at}{first}")
     for one in done:

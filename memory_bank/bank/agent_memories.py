@@ -14,9 +14,9 @@ from typing import NamedTuple, Protocol, cast
 
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.copies import PrivateLayout
-from memory_bank.base import paths, plugins
+from memory_bank.base import plugins
 from memory_bank.base.documents import Scan
-from memory_bank.base.errors import BadInput, MemoryBankError, NoteReadOnly
+from memory_bank.base.errors import BadInput, NoteReadOnly
 from memory_bank.base.paths import Layout
 from memory_bank.git import repository
 from memory_bank.notes.note import Note
@@ -134,14 +134,6 @@ def of_project(project: Path, *, everywhere: bool = False) -> list[Memories]:
 
 def _is_there(folder: Path, wanted: Collection[str] | None) -> bool:
     return folder.is_dir() if wanted is None else any((folder / one).is_file() for one in wanted)
-
-
-def of_folder(folder: Path) -> list[Memories]:
-    """Return the memories of a folder's project, with or without a bank, and those of all."""
-    try:
-        return of_project(paths.locate(start=folder).project, everywhere=True)
-    except MemoryBankError:
-        return of_project(folder, everywhere=True)
 
 
 def opened(bank: Bank, stack: ExitStack, *, everywhere: bool) -> tuple[list[Bank], list[str]]:

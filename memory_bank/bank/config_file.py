@@ -108,17 +108,6 @@ def _with_end(text: str) -> str:
     return text if not text or text.endswith("\n") else f"{text}\n"
 
 
-def without_setting(text: str, section: str, key: str) -> str:
-    """Return the text without the line of a setting in a section; raise BadSetting."""
-    before = toml.loads(text)
-    wanted = {**before, section: {k: v for k, v in before[section].items() if k != key}}
-    if found := _first(text, lambda plain: toml.changed(plain, (section, key), None), wanted):
-        return found
-    raise BadSetting(
-        f"{section}.{key} can't be removed automatically from this file", "remove it by hand"
-    )
-
-
 def _first(text: str, edit: Callable[[str], Iterator[str]], wanted: Mapping[str, object]) -> str:
     """Return the first edited text that reads as wanted; an empty one if none does."""
     empty = {section: values for section, values in wanted.items() if values == {}}

@@ -15,7 +15,7 @@ from memory_bank.bank.config_file import change, with_setting
 from memory_bank.base import paths, settings
 from memory_bank.base.errors import BadInput, MemoryBankError, StorageFailed
 from memory_bank.base.filenames import FOLDER, NOTE_SUFFIXES, above, outside
-from memory_bank.base.paths import Layout, check_free, linked, named
+from memory_bank.base.paths import Layout, linked, named
 from memory_bank.git import repository
 from memory_bank.notes import decision_records, parsing
 from memory_bank.notes.storage import files
@@ -98,8 +98,6 @@ def init(
     """
     place = Path(folder or Path.cwd()).resolve()
     user = user or _strategy(place, folder)
-    if user:
-        check_free(user)
     root = named(user) if user else place / FOLDER
     if root.is_symlink() and not user:
         raise linked(root, root)

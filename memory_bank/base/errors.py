@@ -23,7 +23,6 @@ class Hint(StrEnum):
     NAME_BANK = "name the bank"
     NAME_THAT_BANK = "if you mean that bank, name it: {bank}, or MEMORY_BANK"
     LIST_RULES = "list the rules"
-    LIST_BANKS = "list the banks that have a name"
     LIST_NOTES = "list the notes to see their names"
     SEARCH_IDS = "search for its id; ids are texts like obs-3f2a9c1b7d04"
     LIST_GHOSTS = "list the ghosts to see their names"

@@ -109,9 +109,8 @@ _CENTURY = 36_500
 MODES = ("lexical", "semantic", "hybrid")
 """Modes of search."""
 
-SCOPES = BANK, SHARED, BOTH, USER = ("bank", "shared", "both", "user")
-"""What is searched: the bank, other repositories by the shared index, both, or the bank and the
-user's own banks."""
+SCOPES = BANK, SHARED, BOTH = ("bank", "shared", "both")
+"""What is searched: the bank, other repositories by the shared index, or both."""
 
 OBSERVATION_TYPES = ("decision", "bugfix", "feature", "refactor", "discovery", "change")
 """What an observation may be."""
@@ -212,7 +211,7 @@ class Search(NamedTuple):
     scope: Annotated[
         str,
         Key(
-            "what recall searches: the bank, other repositories, both, or your own banks, too",
+            "what recall searches: the bank, other repositories, or both",
             choices=SCOPES,
             private=True,
         ),

@@ -38,9 +38,6 @@ _HUGE = 10**300
 _MOST_ITEMS = 100
 """Maximum number of items of a list of paths."""
 
-BANKS = "banks"
-"""The section of the user's file with the names of banks."""
-
 EMBEDDERS = "search.embedders"
 """The kind of plug-ins that may declare settings."""
 
@@ -242,15 +239,10 @@ def _entries(
 ) -> Iterator[_Value | SettingProblem]:
     """Yield what a file has: its settings, checked, and what is wrong."""
     for section, keys in table.items():
-        if section == BANKS and not project:
-            continue  # read by `named_banks`
         kind = _declared(section)
         if kind is None or not isinstance(keys, dict):
             line = line_of(text, "", section)
-            if section == BANKS:
-                yield _forbidden(line, section)
-            else:
-                yield _problem(line, f"unknown setting {section!r}", _listed(sections()))
+            yield _problem(line, f"unknown setting {section!r}", _listed(sections()))
             continue
         for key, value in _gathered(kind, keys).items():
             name, line = f"{section}.{key}", line_of(text, section, key)

@@ -136,12 +136,12 @@ def test_what_a_project_may_not_set_is_ignored_whatever_its_value(
     user.write_text('[compression]\ncommand = "mine"\n')
     project.write_text(
         '[search]\nlimit = 3\n[compression]\ncommand = ["rm", 7]\nmodel = 3\n'
-        '[banks]\nhome = "/etc"\n[http]\nurl = "http://evil.example"\ntimeout = 1e9\n'
+        '[http]\nurl = "http://evil.example"\ntimeout = 1e9\n'
     )
     settings = load(folder)
     assert (settings.search.limit, settings.compression.command) == (3, "mine")
     assert settings.embedders == ()
-    assert [one.line for one in settings.problems] == [4, 5, 6, 9, 10]
+    assert [one.line for one in settings.problems] == [4, 5, 7, 8]
     assert "evil" not in repr(settings)
 
 

@@ -89,25 +89,17 @@ def test_only_notes_are_shared(dashboard: Dashboard) -> None:
     assert "Other repositories share their notes only" in page
     answer = searched(dashboard, q="queue", scope="all")
     assert answer.status_code == 400
-    assert "choose one of: bank, shared, both, user" in answer.text
+    assert "choose one of: bank, shared, both" in answer.text
 
 
 def test_no_scope_is_offered_where_there_is_one_bank(
-    repositories: dict[str, Path], private_folders: Path
+    repositories: dict[str, Path],
 ) -> None:
     with serving(repositories[APP], MEMORY_BANK_EMBEDDER="hashing") as served:
         assert not scopes(searched(served, q="job queue").text)
         page = searched(served, q="job queue", scope="both").text
         assert LOGIN in page
         assert "Only this bank was searched: no shared index is configured" in page
-        own = private_folders / "data" / "memory-bank" / "me"
-        own.mkdir(parents=True)
-        (own / "habits.md").write_text("# Habits\n\nI keep queue workers waiting for names.\n")
-        page = searched(served, q="queue workers waiting", scope="user").text
-    assert [name for name, _ in scopes(page)] == ["bank", "user"]
-    habits = next(one for one in hits(page) if "Habits" in one)
-    assert '" dir="auto" tabindex="-1" data-hit>' in habits
-    assert "<span>in me</span>" in habits
 
 
 @pytest.mark.slow

@@ -257,25 +257,7 @@ def test_without_other_repositories_a_condition_on_them_is_words(
 ) -> None:
     with open_bank(repositories[APP], settings=settings("")) as bank:
         alone = recall(bank, "repo:nothing", scope="bank")
-        own = recall(bank, "repo:nothing", scope="user")
-    assert (alone.notes, own.notes) == ((), ())
-
-
-def test_the_users_own_banks_are_searched_with_the_bank(
-    repositories: dict[str, Path], private_folders: Path
-) -> None:
-    own = private_folders / "data" / "memory-bank" / "me"
-    own.mkdir(parents=True)
-    (own / "habits.md").write_text("# Habits\n\nI keep queue workers waiting for names.\n")
-    with open_bank(repositories[APP], settings=settings("")) as bank:
-        found = recall(bank, "queue workers waiting", scope="user")
-        alone = recall(bank, "queue workers waiting")
-    first = found.notes[0]
-    assert (first.path, first.origin and first.origin.bank) == ("habits.md", "me")
-    assert "login.md" in [note.path for note in found.notes if note.origin is None]
-    assert [note.path for note in alone.notes] == ["login.md"]
-    with open_bank(own, settings=settings("")) as bank:
-        assert recall(bank, "names", count_access=False).notes[0].access_count == 1
+    assert alone.notes == ()
 
 
 def test_words_that_stand_together_in_the_question_rank_higher_where_they_do(

@@ -6,7 +6,7 @@ import inspect
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -36,7 +36,7 @@ def shared_options() -> list[click.Option]:
             metavar="DIR",
             expose_value=False,
             callback=_keep(_BANK),
-            shell_complete=_banks,
+            shell_complete=_folders,
             help="The bank, its project or its name [env: MEMORY_BANK]",
         ),
         click.Option(
@@ -49,27 +49,16 @@ def shared_options() -> list[click.Option]:
     ]
 
 
-def _banks(_: click.Context, __: click.Parameter, start: str) -> list[CompletionItem]:
-    """Return the names of banks that start with a text, and let the shell add folders."""
+def _folders(_: click.Context, __: click.Parameter, start: str) -> list[CompletionItem]:
+    """Let the shell list folders."""
     from click.shell_completion import CompletionItem  # start-up
 
-    from memory_bank.base import paths
-
-    found: Sequence[str] = ()
-    with suppress(MemoryBankError):  # a shell can't show errors during completion
-        found = [one.name for one in paths.banks() if one.name.startswith(start)]
-    return [*map(CompletionItem, found), CompletionItem(start, type="dir")]
+    return [CompletionItem(start, type="dir")]
 
 
 def named_bank(ctx: click.Context) -> str | None:
-    """Return the folder given by `--bank`, before or after the command, or by MEMORY_BANK.
-
-    It may be given by the name of a bank. Raises BadSetting.
-    """
-    from memory_bank.base import paths
-
-    given = ctx.meta.get(_BANK) or os.environ.get("MEMORY_BANK") or None
-    return paths.path_of(given) if given else None
+    """Return the folder given by `--bank`, before or after the command, or by MEMORY_BANK."""
+    return ctx.meta.get(_BANK) or os.environ.get("MEMORY_BANK") or None
 
 
 def _keep(key: str) -> Callable[[click.Context, click.Parameter, object], None]:

@@ -6,16 +6,13 @@ from memory_bank.base.errors import Hint, MemoryBankError
 
 HINTS = {
     Hint.MAKE_BANK: "run `memory-bank init` in your project",
-    Hint.MAKE_FOLDER: (
-        "create it, or run `memory-bank init`; `memory-bank banks` lists the banks that have a name"
-    ),
+    Hint.MAKE_FOLDER: "create it, or run `memory-bank init` in your project",
     Hint.MAKE_OR_NAME_BANK: (
         "run `memory-bank init` in your project, or name a bank with --bank DIR"
     ),
     Hint.NAME_BANK: "name it with --bank DIR",
     Hint.NAME_THAT_BANK: "if you mean that bank, name it: --bank {bank}, or MEMORY_BANK",
     Hint.LIST_RULES: "see `memory-bank lint --list`",
-    Hint.LIST_BANKS: "see `memory-bank banks`",
     Hint.LIST_NOTES: "see `memory-bank notes`",
     Hint.SEARCH_IDS: "find its id with `memory-bank search`; ids are texts like obs-3f2a9c1b7d04",
     Hint.LIST_GHOSTS: "see `memory-bank links --ghosts`",

@@ -1,4 +1,4 @@
-"""Search a bank's notes, those of other repositories or revisions, and the user's own banks."""
+"""Search a bank's notes, and those of other repositories or revisions."""
 
 from __future__ import annotations
 
@@ -130,10 +130,10 @@ def _in_command(
     apply before ranking. Words of time (last week, in October) restrict the notes by date.
 
     --scope shared searches the notes that other repositories published to the shared index, both
-    those and this bank; conditions there are also repo:NAME and team:NAME. --scope user searches
-    this bank and your own banks. --include agents also searches the memories that Claude Code and
-    Codex keep of this project on your machine, which nobody else sees, and --include global what
-    Codex keeps for all projects, too; --include commits lists commits whose messages answer.
+    those and this bank; conditions there are also repo:NAME and team:NAME. --include agents also
+    searches the memories that Claude Code and Codex keep of this project on your machine, which
+    nobody else sees, and --include global what Codex keeps for all projects, too; --include
+    commits lists commits whose messages answer.
 
     --mode lexical searches by words only and is fastest; semantic by meaning only. Notes that are
     often found or were written recently rank a little higher; each result counts as an access of
@@ -256,10 +256,10 @@ def recall(
     scope: Annotated[
         str | None,
         Param(
-            "bank, shared (other repositories), both, user",
+            "bank, shared (other repositories), both",
             metavar="SCOPE",
             choices=SCOPES,
-            only=Literal["bank", "shared", "both", "user"] | None,
+            only=Literal["bank", "shared", "both"] | None,
             about="shared: other repositories",
         ),
     ] = None,
@@ -291,7 +291,7 @@ def recall(
     Notes that are too unlikely to answer come last, marked as weak. Unless `count_access` is false,
     the access counts of the others are then increased by one.
     `scope` says what is searched: `bank`; `shared`, the notes of other repositories in the shared
-    index; `both`; or `user`, the bank and the user's own banks. With `agents` in `include`, the
+    index; or `both`. With `agents` in `include`, the
     memories that agents' programs keep of the project on this machine, too; with `global`, also
     those for all projects; with `commits`, the
     commits whose messages answer. By default, it is that of the settings; with `linked_to`, it is

@@ -1,4 +1,4 @@
-"""Search other repositories, or the user's own banks, together with a bank.
+"""Search other repositories, or the memories of agents' programs, together with a bank.
 
 All are scored with the same rarities of words and the same scales: see
 `search/score_calibration.py`.
@@ -10,15 +10,13 @@ import time
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from pathlib import Path
 from typing import NamedTuple
 
 from memory_bank.bank import agent_memories
-from memory_bank.bank.bank import Bank, open_bank
+from memory_bank.bank.bank import Bank
 from memory_bank.bank.hits import Origin, RecalledNote, Wanted
-from memory_bank.base import paths
-from memory_bank.base.errors import BadInput, MemoryBankError, SharedUnavailable
-from memory_bank.base.setting_sections import BANK, BOTH, SCOPES, SHARED, USER
+from memory_bank.base.errors import BadInput, SharedUnavailable
+from memory_bank.base.setting_sections import BANK, BOTH, SCOPES
 from memory_bank.memory.retrieval.hits import SCHEMA_VERSION, Recalled
 from memory_bank.memory.retrieval.recall_bank import keys_of, linked_or_found
 from memory_bank.search.document_changes import Progress
@@ -49,16 +47,7 @@ def scope_of(bank: Bank | None, scope: str = "") -> str:
 
 def scopes_of(bank: Bank) -> tuple[str, ...]:
     """Return the scopes that find more than the bank, and the bank's; empty if there are none."""
-    wider = ((SHARED, BOTH) if bank.settings.shared.url else ()) + (
-        (USER,) if other_own_banks(bank) else ()
-    )
-    return (BANK, *wider) if wider else ()
-
-
-def other_own_banks(bank: Bank) -> dict[str, Path]:
-    """Return the user's own banks by name, without the bank itself."""
-    root = bank.layout.root.resolve()
-    return {name: path for name, path in paths.own().items() if path.resolve() != root}
+    return SCOPES if bank.settings.shared.url else ()
 
 
 class _Ranked(NamedTuple):
@@ -104,25 +93,21 @@ def recall_across(
     count_access: bool,
     progress: Progress | None,
 ) -> Recalled:
-    """Search in a scope other than the bank alone; the caller holds the bank's lock.
+    """Search more than the bank; the caller holds the bank's lock.
 
     With `agents`, the memories that agents' programs have of the project are searched, too, with
-    `everywhere` also those that they have for all projects. If the
-    shared index can't be asked, the answer is that of the bank, and says why. Raises BadInput for
-    an unknown scope, or one that can't be asked this.
+    `everywhere` also those that they have for all projects. If the shared index can't be asked, the
+    answer is that of the bank, and says why. Raises BadInput for an unknown scope, or one that
+    can't be asked this.
     """
     _check(scope, wanted)
-    if agents and scope not in {BANK, USER}:
-        raise BadInput("agents' own memories stay on this machine", "ask in the scope bank or user")
-    wanted = wanted._replace(across=scope not in {BANK, USER})
+    if agents and scope != BANK:
+        raise BadInput("agents' own memories stay on this machine", "ask in the scope bank")
+    wanted = wanted._replace(across=scope != BANK)
     with ExitStack() as opened:
-        if scope in {BANK, USER}:
-            others, problems = _own_banks(bank, opened) if scope == USER else ([], [])
-            if agents:
-                memories, remarks = agent_memories.opened(bank, opened, everywhere=everywhere)
-                others, problems = [*others, *memories], [*problems, *remarks]
-            found = _together(bank, [bank, *others], wanted, progress)
-            found = _noticed(found, problems)
+        if agents:
+            memories, remarks = agent_memories.opened(bank, opened, everywhere=everywhere)
+            found = _noticed(_together(bank, [bank, *memories], wanted, progress), remarks)
         else:
             try:
                 found = _with_shared(bank, wanted, scope, progress)
@@ -219,18 +204,6 @@ def _best_of(recalled: Recalled, ranked: Sequence[_Ranked], limit: int) -> Acros
 def _noticed(found: Across, notices: Sequence[str]) -> Across:
     recalled = found.recalled
     return found._replace(recalled=recalled._replace(notices=(*notices, *recalled.notices)))
-
-
-def _own_banks(bank: Bank, opened: ExitStack) -> tuple[list[Bank], list[str]]:
-    """Open the user's own banks; return those that can't be opened with the reason."""
-    found: list[Bank] = []
-    problems: list[str] = []
-    for name, path in other_own_banks(bank).items():
-        try:
-            found.append(opened.enter_context(open_bank(path)))
-        except MemoryBankError as error:
-            problems.append(f"the bank {name} was not searched: {error.message}")
-    return found, problems
 
 
 class _SharedQuestion:

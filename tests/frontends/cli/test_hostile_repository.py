@@ -20,7 +20,7 @@ COMMANDS = (
     "append ideas/new more", "update ideas/new other", "edit ideas/new --old other --new others",
     "archive ideas/new", "mv ideas/new ideas/newer", "remember others --name ideas/second",
     "merge ideas/newer ideas/second --into ideas/one --text one", "rm ideas/one", "restore ideas/one",
-    "trash list", "banks", "review", "review HEAD --json", "stale --worktree", "stale HEAD..HEAD", "confirm facts/bm25", "coupling src/index.py", "symbols build",
+    "trash list", "review", "review HEAD --json", "stale --worktree", "stale HEAD..HEAD", "confirm facts/bm25", "coupling src/index.py", "symbols build",
     "ask how is the index built", "explain-symbol build_index", "blast-radius src/index.py", "tests-for src/index.py", "why src/index.py",
     "completion bash", "git check", "git resolve", "merge-driver --help", "embedder list", "mcp --help", "watch --help", "serve mcp -h", "serve web -h",
     "publish --help", "shared --help", "site build", "rules", "agents bundle --check",

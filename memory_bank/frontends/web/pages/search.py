@@ -13,7 +13,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from memory_bank.base.errors import BadInput, NoBank, NoRepository
-from memory_bank.base.setting_sections import BANK, BOTH, SHARED, USER
+from memory_bank.base.setting_sections import BANK, BOTH, SHARED
 from memory_bank.frontends.web.note_html import slug
 from memory_bank.frontends.web.site import HINTS, Site, number_in
 from memory_bank.frontends.web.templating import quoted
@@ -44,7 +44,7 @@ KINDS = {
     "commits": "Commits",
 }
 
-SCOPES = {BANK: "This bank", SHARED: "Other repositories", BOTH: "Both", USER: "Your banks, too"}
+SCOPES = {BANK: "This bank", SHARED: "Other repositories", BOTH: "Both"}
 """What the page calls the scopes of `recall`."""
 
 
