@@ -41,6 +41,8 @@ class Compared(NamedTuple):
     """Where it is now; None if it is gone or was never there."""
     before: CitedPlace | None = None
     """Where it was."""
+    is_rewritten: bool = False
+    """Whether moved code is another, too."""
 
 
 class SymbolChanges:
@@ -225,7 +227,21 @@ class SymbolChanges:
             return Compared("changed", CitedPlace(path, new[0].qualified), place)
         if found := self._with_other_name(base, place, old[0], likely):
             return Compared("renamed", found, place)
-        return Compared("gone", None, place)
+        return self._namesake(place, old)
+
+    def _namesake(self, place: CitedPlace, old: Sequence[Symbol]) -> Compared:
+        """Look for the only symbol of the same kind and qualified name, in whatever file it is."""
+        kinds = {symbol.kind for symbol in old}
+        namesakes = [
+            (other, symbols)
+            for other in self.code.named(self.end, place.name)
+            if other.name == place.name and (symbols := self.code.symbols(self.end, other))
+            if {symbol.kind for symbol in symbols} == kinds
+        ]
+        if len(namesakes) != 1:
+            return Compared("gone", None, place)
+        [(other, symbols)] = namesakes
+        return Compared("moved", other, place, is_rewritten=not same(old, symbols))
 
     def _candidates(self, base: str, place: CitedPlace, renamed: str) -> tuple[str, ...]:
         """Return the files in which a symbol may be now, that of its former place first."""

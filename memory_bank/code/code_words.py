@@ -6,9 +6,12 @@ quotes don't count.
 
 from __future__ import annotations
 
+import ast
+import operator
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 from memory_bank.code.parse.parsed_file import ParsedFile, Symbol
@@ -34,6 +37,36 @@ _SETTING = re.compile(r"""[^=:]*[\w"']\s*(?:=>|:?=|:)\s*(["'])([^"'\d]+)\1\s*[,;
 
 _BARE_SETTING = re.compile(r"""[^=:]*[\w"']\s*[=:]\s*(["']?)([A-Za-z_][A-Za-z_-]*)\1,?\s*""")
 """The same in a file that no parser reads, where quotes may be left out."""
+
+_CONSTANT = re.compile(
+    r"([^=:]*[\w\"'])(?:\s*:\s*[A-Za-z_][^=]*(?==))?\s*(?:=>?|:=|:)\s*"
+    r"([-+~(]*\d[\w.\s*/%+<>()|&^~-]*|[A-Za-z_][\w.]*\s*\*\s*\d[\w.]*)"
+)
+"""A line that sets a name to numbers or units of time and size: `limit: int = 16 << 20`."""
+
+_UNITS = re.compile(r"(\d[\w.]*)\s*\*\s*([\w.]*\b[A-Z]\w*)|([\w.]*\b[A-Z]\w*)\s*\*\s*(\d[\w.]*)")
+"""A number of units, such as `5 * time.Second`."""
+
+_SIGN_OF_UNITS = re.compile(r"\*")
+"""It is part of what is set: how many bytes a `MB` has is not known."""
+
+_LONGEST_VALUE = 100
+
+_OPERATORS: Mapping[type[ast.AST], Callable[..., float]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
+    ast.Div: operator.truediv, ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod,
+    ast.LShift: operator.lshift, ast.RShift: operator.rshift, ast.BitOr: operator.or_,
+    ast.BitAnd: operator.and_, ast.BitXor: operator.xor, ast.Pow: operator.pow,
+    ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Invert: operator.inv,
+}  # fmt: skip
+
+_MOST_SHIFTED = 128
+"""Bits of a shift and largest power that are worked out."""
+
+_SUFFIXED = re.compile(
+    r"\b(0[xX][\da-fA-F_]+|\d[\d_]*(?:\.\d+)?)(?:[iu](?:8|16|32|64|128|size)|[uUlLnN]{1,3})\b"
+)
+"""A number with its type, as C, JavaScript and Rust write it."""
 
 _TEXT = '"'
 
@@ -70,51 +103,89 @@ class Line(NamedTuple):
     rest: tuple[str, ...]
     """Its tokens without its values."""
     values: Values
+    numbers: Values
+    """The numbers and truth values as they are written."""
+    is_constant: bool = False
+    """Whether its one value is what a name is set to, worked out."""
+
+    @property
+    def setting(self) -> tuple[Values, Values]:
+        """What is set, and its value."""
+        return self.rest, self.values
 
 
 class CodeWords:
     """The names and numbers of one version of a file."""
 
-    def __init__(self, data: bytes, parsed: ParsedFile | None, *, prose: bool = False) -> None:
-        """Read a file; without what a parser found in it, only lines of comments are left out.
+    def __init__(
+        self,
+        data: bytes,
+        parsed: ParsedFile | None,
+        *,
+        prose: bool = False,
+        symbols: Sequence[Symbol] | None = None,
+    ) -> None:
+        """Read a file, or the lines of some of its symbols only.
 
-        Text in `prose`, such as Markdown, has no comments.
+        Without what a parser found in it, only lines of comments are left out. Text in `prose`,
+        such as Markdown, has no comments.
         """
         data = data.removeprefix(_BOM)
         code = _without(data, parsed.apart) if parsed else data
         rows = code.decode("utf-8", "replace").split("\n")
         if parsed is None and not prose:
             rows = [row for row in rows if not _COMMENT.match(row)]
+        if symbols is not None:
+            spans = [range(symbol.line - 1, symbol.end_line - 1) for symbol in symbols]
+            rows = [row for at, row in enumerate(rows) if any(at in span for span in spans)]
         setting = _SETTING if parsed else _BARE_SETTING
         self.lines = [_line(row, setting) for row in rows if row and not row.isspace()]
         self.words = frozenset(word for line in self.lines for word in line.words)
         self._counts = Counter(value for line in self.lines for value in line.values)
-        self.parameters = _parameters(parsed) if parsed else {}
+        self.parameters = _parameters(parsed, symbols) if parsed else {}
 
     def lost(self, new: CodeWords, named: NamedCode) -> tuple[str, ...]:
         """Return the names and numbers that a text names and whose code is another in `new`.
 
         A name, if it is in no line any more, if it is that of a function with another number of
         parameters, or if a line with it has other values and is else as it was. A number, if no
-        line has it together with a word of its sentence.
+        line has it together with a word of its sentence, or if that line sets a name to something
+        else now.
         """
         gone = {name for name in named.names & self.words if name not in new.words}
         both = self.parameters.keys() & new.parameters.keys() & named.names
         gone |= {name for name in both if self.parameters[name] != new.parameters[name]}
-        old, now = self._values(named.names), new._values(named.names)
-        for rest, (words, values) in old.items():
+        old, now = self._values(named), new._values(named)
+        for rest, (named_there, values) in old.items():
             others = now[rest][1] if rest in now else values
             if values - others and others - values and self._differ(new, values ^ others):
-                gone |= words & named.names
-        return tuple(sorted(gone | (self._stated(named) - new._stated(named))))
+                gone |= named_there
+        stated = self._stated(named) - new._stated(named)
+        if stated:  # `16 << 20` may be 16777216 now
+            same = {line.setting for line in self.lines} & {line.setting for line in new.lines}
+            stated -= {
+                number
+                for line in self.lines
+                if line.is_constant and line.setting in same
+                for number in _stated_in(line, named)
+            }
+        return tuple(sorted(gone | stated))
 
-    def _values(self, names: Collection[str]) -> dict[Values, tuple[frozenset[str], set[Values]]]:
-        """Map lines that have a name, by all but their values, to these."""
-        found: dict[Values, tuple[frozenset[str], set[Values]]] = {}
+    def _values(self, named: NamedCode) -> dict[Values, tuple[set[str], set[Values]]]:
+        """Map lines that have a name, by all but their values, to what is named there and these.
+
+        A line that sets a name has what is stated of its numbers, too.
+        """
+        lines: dict[Values, tuple[set[str], set[Values]]] = {}
         for line in self.lines:
-            if not line.words.isdisjoint(names):
-                found.setdefault(line.rest, (line.words, set()))[1].add(line.values)
-        return found
+            there = set(line.words & named.names)
+            if line.is_constant:
+                there |= _stated_in(line, named)
+            if there or line.is_constant:
+                names, values = lines.setdefault(line.rest, (set(), set()))
+                names |= there
+                values.add(line.values)
+        return lines
 
     def _differ(self, new: CodeWords, lines: Collection[Values]) -> bool:
         """Tell whether a value comes or goes, and is not only on another line now."""
@@ -122,12 +193,16 @@ class CodeWords:
 
     def _stated(self, named: NamedCode) -> set[str]:
         """Return the stated numbers that stand on a line with a word of their sentence."""
-        return {
-            number
-            for line in self.lines
-            for number in {number_of(value) for value in line.values} & named.numbers.keys()
-            if any(part in named.numbers[number] for name in line.words for part in parts_of(name))
-        }
+        return {number for line in self.lines for number in _stated_in(line, named)}
+
+
+def _stated_in(line: Line, named: NamedCode) -> set[str]:
+    """Return the stated numbers that a line has together with a word of their sentence."""
+    return {
+        number
+        for number in {number_of(value) for value in line.numbers} & named.numbers.keys()
+        if any(part in named.numbers[number] for name in line.words for part in parts_of(name))
+    }
 
 
 def number_of(token: str) -> str:
@@ -161,17 +236,51 @@ def _line(row: str, setting: re.Pattern[str]) -> Line:
     words += _HYPHENED.findall(row)
     if (found := setting.fullmatch(row)) and found[2] not in _TRUTHS:
         name = _TOKEN.findall(row[: found.start(2)])
-        return Line(frozenset(words), (*name, _TEXT), (found[2],))
+        return Line(frozenset(words), (*name, _TEXT), (found[2],), ())
+    numbers = tuple(filter(_is_value, tokens))
+    constant = _CONSTANT.fullmatch(row.strip().rstrip(",;"))
+    if constant and (value := _worked_out(constant[2])):
+        rest = (*_TOKEN.findall(constant[1]), "=", *_SIGN_OF_UNITS.findall(value))
+        return Line(frozenset(words), rest, (value,), numbers, is_constant=True)
     plain = (_TRUTH if one in _TRUTHS else one for one in tokens if one not in _SIGNS)
     rest = tuple(one for one in plain if one == _TRUTH or not _is_value(one))
-    return Line(frozenset(words), rest, tuple(filter(_is_value, tokens)))
+    return Line(frozenset(words), rest, numbers, numbers)
 
 
-def _parameters(parsed: ParsedFile) -> dict[str, int]:
-    """Map the names of functions that a file defines once to their numbers of parameters."""
+def _worked_out(value: str) -> str:
+    """Return the number or the number of units that an expression makes; empty if it is none."""
+    if len(value) > _LONGEST_VALUE:
+        return ""
+    text = _SUFFIXED.sub(r"\1", value).strip()
+    if units := _UNITS.fullmatch(text):
+        return f"{units[1] or units[4]} * {units[2] or units[3]}"
+    with suppress(ArithmeticError, SyntaxError, TypeError, ValueError):
+        return repr(_number(ast.parse(text, mode="eval").body))
+    return ""
+
+
+def _number(node: ast.AST) -> float:
+    """Work out an expression of numbers; raises ValueError if there is anything else in it."""
+    if isinstance(node, ast.Constant) and type(node.value) in {int, float}:
+        return node.value  # type: ignore[return-value]
+    if isinstance(node, ast.UnaryOp) and (work_out := _OPERATORS.get(type(node.op))):
+        return work_out(_number(node.operand))
+    if isinstance(node, ast.BinOp) and (work_out := _OPERATORS.get(type(node.op))):
+        left, right = _number(node.left), _number(node.right)
+        if isinstance(node.op, ast.LShift | ast.Pow) and abs(right) > _MOST_SHIFTED:
+            raise ValueError(right)
+        return work_out(left, right)
+    raise ValueError(node)
+
+
+def _parameters(parsed: ParsedFile, symbols: Sequence[Symbol] | None) -> dict[str, int]:
+    """Map the names of functions that a file defines once to their numbers of parameters.
+
+    Only of some symbols, unless they are None.
+    """
     tests = {one.symbol for one in parsed.tests}
     found: dict[str, list[int | None]] = {}
-    for one in parsed.symbols:
+    for one in parsed.symbols if symbols is None else symbols:
         if one.kind in _FUNCTIONS and one.qualified not in tests:
             found.setdefault(one.name, []).append(_parameter_count(one))
     return {

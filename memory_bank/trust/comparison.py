@@ -17,7 +17,7 @@ from memory_bank.code.code_words import CodeWords, NamedCode
 from memory_bank.code.index.database import ParseCache
 from memory_bank.code.index.work_tree import work_tree_of
 from memory_bank.code.parse import parsing
-from memory_bank.code.parse.parsed_file import VERSION
+from memory_bank.code.parse.parsed_file import VERSION, ParsedFile
 from memory_bank.git import objects
 from memory_bank.git.commits import Change, CommitsAt
 from memory_bank.git.history import SECONDS, merge_changes
@@ -44,9 +44,9 @@ class ComparedCitation(NamedTuple):
     """The commit that was compared; empty if none was."""
     compared: Compared
     names: tuple[str, ...] = ()
-    """The names and numbers in the note whose code in a cited file is another now."""
+    """The names and numbers in the note whose code in the cited place is another now."""
     named: NamedCode | None = None
-    """All that the note names of that file."""
+    """All that the note names of that place."""
 
 
 class CodeComparison:
@@ -131,7 +131,7 @@ class CodeComparison:
         commits: list[StaleCommit] = []
         fix = None
         if compared.state in {*STALE, *MOVED, TOUCHED} and compared.before is not None:
-            places, lost = (compared.before, compared.place), self._losing(judged.named)
+            places, lost = (compared.before, compared.place), self._losing(judged)
             commits = [
                 StaleCommit(commit.id, iso_of(commit.made), commit.author, commit.subject)
                 for commit in self._changes.commits(judged.base, *places, lost=lost)
@@ -184,28 +184,39 @@ class CodeComparison:
             self._compared[key] = self._changes.compare(base, one.place, by_name=one.by_name)
         return self._compared[key]
 
-    def _losing(self, named: NamedCode | None) -> Callable[[str, str, str], bool] | None:
+    def _losing(self, judged: ComparedCitation) -> Callable[[str, str, str], bool] | None:
         """Return what tells whether a blob of a file lacks what a note names in the one before."""
+        named, name = judged.named, judged.cited.place.name
         if named is None:
             return None
-        return lambda path, old, new: bool(self._names.lost(path, old, new, named))
+        return lambda path, old, new: bool(
+            self._names.lost(CitedPlace(path, name), old, CitedPlace(path, name), new, named)
+        )
 
     def _by_names(self, judged: ComparedCitation, notes: Bank) -> ComparedCitation:
-        """Return a citation of a changed file with what the note names of the change."""
-        one, compared = judged.cited, judged.compared
+        """Return a citation of changed code with what the note names of the change."""
+        cited, compared = judged.cited, judged.compared
         before, place = compared.before, compared.place
-        if one.kind != "file" or compared.state != "changed" or not before or not place:
+        if not before or not place or not self._has_other_code(judged):
             return judged
-        named = self._names.named(one, notes)
+        named = self._names.named(cited, before, notes, judged.base)
         blobs = self.code.id(judged.base, before.path), self.code.id(self._changes.end, place.path)
-        names = self._names.lost(before.path, *blobs, named)
+        names = self._names.lost(before, blobs[0], place, blobs[1], named)
         if names:
-            return judged._replace(names=names, named=named)
+            changed = compared._replace(state="changed")
+            return judged._replace(compared=changed, names=names, named=named)
         state = TOUCHED
-        if place.path != before.path:
+        if compared.state in MOVED:
+            state = compared.state
+        elif place.path != before.path and not cited.by_name:
             same = posixpath.basename(place.path) == posixpath.basename(before.path)
-            state = "moved" if same else "renamed"
+            state = "moved" if same or place.name else "renamed"
         return judged._replace(compared=compared._replace(state=state))
+
+    def _has_other_code(self, judged: ComparedCitation) -> bool:
+        """Return whether the cited code differs, be it in its place or in another one."""
+        compared = judged.compared
+        return compared.state == "changed" or (compared.state == "moved" and compared.is_rewritten)
 
     def _since(self, one: Cited, file: str, notes: Bank) -> Since:
         """Return the last change of the cited section, or the commit that confirmed the note."""
@@ -316,13 +327,13 @@ class NamedChanges:
 
     def __init__(self, code: CodeAt) -> None:
         self._code = code
-        self._words: dict[tuple[str, str], CodeWords | None] = {}
+        self._words: dict[tuple[CitedPlace, str, bool], CodeWords | None] = {}
         self._named: dict[Cited, NamedCode] = {}
 
-    def named(self, one: Cited, notes: Bank) -> NamedCode:
+    def named(self, one: Cited, place: CitedPlace, notes: Bank, base: str) -> NamedCode:
         """Return what the section of a citation names, else what the note does.
 
-        Of `[[conf.yml#port]]`, `port` is named, too.
+        Of `[[conf.yml#port]]`, `port` is named, too; of a symbol, the name of a constant.
         """
         from memory_bank.trust.named_code import named_in  # start-up: most files are as they were
 
@@ -330,26 +341,47 @@ class NamedChanges:
             note = notes.store.read(one.note)
             sections = () if one.in_front_matter else note.body.sections
             text = "".join(x.text for x in sections if x.line <= one.line < x.end_line)
-            found = named_in(text)
-            if not found.names and not found.numbers:
-                found = named_in(note.text[note.body_start :])
+            named = named_in(text)
+            if not named.names and not named.numbers:
+                named = named_in(note.text[note.body_start :])
             inner = one.written.partition("#")[2]
-            self._named[one] = found._replace(names=found.names | {inner}) if inner else found
+            if one.kind == "symbol":
+                kinds = {symbol.kind for symbol in self._code.symbols(base, place)}
+                inner = place.name.rpartition(".")[2] if "constant" in kinds else ""
+            self._named[one] = named._replace(names=named.names | {inner}) if inner else named
         return self._named[one]
 
-    def lost(self, path: str, old: str, new: str, named: NamedCode) -> tuple[str, ...]:
-        """Return what is named and has other code in the second of two blobs of a file."""
-        before, after = self._read(path, old), self._read(path, new)
-        return before.lost(after, named) if before and after else ()
+    def lost(
+        self, before: CitedPlace, old: str, place: CitedPlace, new: str, named: NamedCode
+    ) -> tuple[str, ...]:
+        """Return what is named and has other code in the second of two places, given with blobs."""
+        first = self._read(before, old)
+        second = self._read(place, new, before=self._code.parsed(before.path, old))
+        return first.lost(second, named) if first and second else ()
 
-    def _read(self, path: str, blob: str) -> CodeWords | None:
-        key = path, blob
+    def _read(
+        self, place: CitedPlace, blob: str, *, before: ParsedFile | None = None
+    ) -> CodeWords | None:
+        """Read a file, or a symbol together with the symbols that are new since `before`.
+
+        Code that was taken out of a function into a new one is still the function's.
+        """
+        key = place, blob, before is not None
         if key not in self._words:
+            path = place.path
             data = self._code.data(blob) if blob and blob != FOLDER else None
             parsed = self._code.parsed(path, blob) if data is not None else None
-            known = data is not None and not (parsed and parsed.refused)
+            is_known = data is not None and not (parsed and parsed.refused)
             prose = path.endswith(NOTE_SUFFIXES)
-            self._words[key] = CodeWords(data or b"", parsed, prose=prose) if known else None
+            symbols = None
+            if place.name and parsed:
+                symbols = self._code.symbols_in(place, blob)
+                if before is not None:
+                    former = {symbol.qualified for symbol in before.symbols}
+                    symbols += [one for one in parsed.symbols if one.qualified not in former]
+            self._words[key] = (
+                CodeWords(data or b"", parsed, prose=prose, symbols=symbols) if is_known else None
+            )
         return self._words[key]
 
 

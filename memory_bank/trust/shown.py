@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Sequence
+from typing import Annotated
 
-from memory_bank.base.operation import FailOn
+from memory_bank.base.operation import FailOn, Param
 from memory_bank.base.rendering import count
 from memory_bank.base.screen import FINDINGS, FOUND, NOTHING, Call, Piece
 from memory_bank.notes.compare.note_change import START
 from memory_bank.notes.names import name_of
 from memory_bank.trust.records import LineOrigin, NoteBlame, NoteLog
-from memory_bank.trust.stale_report import Citation, StaleReport
+from memory_bank.trust.stale_report import TOUCHED, Citation, StaleReport
 
 _COLUMNS = ("commit", "date", "trust", "author", "agent", "request")
 
@@ -28,7 +29,7 @@ _TITLES = {
     "changed symbol": "changed symbols",
     "moved": "moved or renamed: write the new target",
     "changed file": "changed files",
-    "touched": "cited files that changed, though not what the note names in them",
+    "touched": "changed, though not in what the note names",
     "other": "not stale",
 }
 
@@ -94,10 +95,19 @@ def _cells(source: LineOrigin) -> tuple[str, ...]:
     )  # fmt: skip
 
 
-def stale(call: Call, report: StaleReport, *, fail_on: FailOn = None) -> int:
+def stale(
+    call: Call,
+    report: StaleReport,
+    *,
+    touched: Annotated[bool, Param("List cited files and symbols that changed elsewhere")] = False,
+    fail_on: FailOn = None,
+) -> int:
     """Show the stale citations by what happened to the code."""
-    shown = report._replace(citations=report.listed)
+    elsewhere = tuple(one for one in report.citations if one.state == TOUCHED) if touched else ()
+    shown = report._replace(citations=report.listed + elsewhere)
     call.answer(shown, lambda shown: _stale(call, shown, len(report.citations)))
+    if report.elsewhere and not touched and not call.json:
+        call.console.line((f"{report.elsewhere}: --touched lists them", "dim"))
     call.notices(report.notices)
     return FINDINGS if report.stale and fail_on in {"warning", "info"} else FOUND
 

@@ -22,24 +22,27 @@ from memory_bank.trust.stale_report import Citation, StaleReport
 
 def _listed(bank: Bank, range_: str | None = None, *, worktree: bool = False) -> StaleReport:
     """Return only the citations that an agent should look at."""
-    found = stale(bank, range_, worktree=worktree)
-    return found._replace(citations=found.listed)
+    report = stale(bank, range_, worktree=worktree)
+    notices = (*report.notices, *filter(None, [report.elsewhere]))
+    return report._replace(citations=report.listed, notices=notices)
 
 
 @operation(
     "stale",
     why="""
-    Lists the citations of code in notes whose symbol changed since the section was last changed, or
-    the note was confirmed: with the commits that did it. A citation of a whole file is stale if
-    what the note names in it changed. Code that was only moved or renamed is not stale: the link to
-    write is shown. The layout, the comments and the place of code don't count. It asks git, and
-    writes nothing. With BASE..HEAD, only citations of what these commits change. A stale citation
-    is a warning: the exit code is 1 with --fail-on warning. See docs/trust.md.
+    Lists the citations of code in notes that changed since the section was last changed, or the
+    note was confirmed: with the commits that did it. A citation is stale if its file or symbol is
+    gone, or if what the note names in it changed; --touched lists those where something else did.
+    Code that was only moved or renamed is not stale: the link to write is shown. The layout, the
+    comments and the place of code don't count. It asks git, and writes nothing. With BASE..HEAD,
+    only citations of what these commits change. A stale citation is a warning: the exit code is 1
+    with --fail-on warning. See docs/trust.md.
     """,
     examples=(
         ("memory-bank stale", "all notes, as of the last commit"),
         ("memory-bank stale --worktree", "with uncommitted changes of code"),
         ("memory-bank stale main..HEAD --fail-on warning", "for CI"),
+        ("memory-bank stale --touched", "with files that changed elsewhere"),
         ("memory-bank stale --note facts/queue", "one note"),
         ("memory-bank stale --json | jq -r '.citations[].path'", "for a program"),
     ),

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple, get_args
 
+from memory_bank.base.rendering import count
 from memory_bank.code.changes import State
 
 STALE: tuple[State, ...] = ("gone", "changed")
 """The states of a stale citation, the most severe first."""
 
 TOUCHED: State = "touched"
-"""The state of a citation of a file that changed, though not what the note names in it."""
+"""The state of a citation of code that changed, though not what the note names in it."""
 
 MOVED: tuple[State, ...] = ("renamed", "moved")
 """The states of a citation whose code is as it was in another place, or under another name."""
@@ -46,7 +47,7 @@ class Citation(NamedTuple):
     kind: Literal["file", "symbol"]
     state: State
     """`unknown` if the code did not have the target when the note was written, nor has it now;
-    `touched` if a file changed, but not what the note names in it."""
+    `touched` if a file or symbol changed, but not what the note names in it."""
     since: str
     """The commit with which the code is compared; empty for a note that is not committed."""
     since_date: str
@@ -57,7 +58,7 @@ class Citation(NamedTuple):
     remark: str = ""
     """What is not certain."""
     names: tuple[str, ...] = ()
-    """Of a changed file: the names and numbers in the note whose code is another now."""
+    """Of changed code: the names and numbers in the note whose code is another now."""
 
     @property
     def stale(self) -> bool:
@@ -106,6 +107,12 @@ class StaleReport(NamedTuple):
         """All of them by group, in the order of GROUPS; groups without any are left out."""
         found = {group: [one for one in self.citations if one.group == group] for group in GROUPS}
         return {group: some for group, some in found.items() if some}
+
+    @property
+    def elsewhere(self) -> str:
+        """What is to say of cited files that changed, though not in what the notes name; or ""."""
+        files = {one.target.partition("#")[0] for one in self.citations if one.state == TOUCHED}
+        return f"{count(len(files), 'cited file')} changed elsewhere" if files else ""
 
     @property
     def listed(self) -> tuple[Citation, ...]:

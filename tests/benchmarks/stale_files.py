@@ -1,11 +1,12 @@
-"""List which notes that cite whole files are called stale in a real history, to be read.
+"""List which notes that cite files or symbols are called stale in a real history, to be read.
 
-python -m tests.benchmarks.stale_files REPOSITORY… [--notes JSON] [--commits 300]
+python -m tests.benchmarks.stale_files REPOSITORY… [--notes JSON | --symbols] [--commits 300] [--touched]
 
 Clones, bare or not, with their whole history. The notes are right for a commit of the first parents, by default the
 300th before the newest, and are compared with the newest. Those of the JSON are `{"files": […], "text": "…"}`: write
 them from the code of that commit, before you look at what came after it. Without it, a note for each file of code is
-its longest doc text. Whether a mark is right, whoever reads it has to say: would the note's author have to look at it?
+its longest doc text; with `--symbols`, a note for each symbol is its doc text. `--touched` lists what is not called
+stale although its code changed. Whether a mark is right, whoever reads it has to say: would the note's author have to look at it?
 """
 
 import argparse
@@ -23,7 +24,7 @@ from memory_bank.code.parse import parsing
 from memory_bank.git import objects
 from memory_bank.trust.named_code import named_in
 from memory_bank.trust.stale import stale
-from memory_bank.trust.stale_report import Citation, StaleReport
+from memory_bank.trust.stale_report import TOUCHED, Citation, StaleReport
 
 COMMITS = 300
 MOST_BYTES = 500_000
@@ -45,8 +46,8 @@ def written(file: Path) -> list[Note]:
     return [Note(one["files"], one["text"]) for one in json.loads(file.read_text("utf-8"))]
 
 
-def from_docs(source: Path, commit: str) -> Iterator[Note]:
-    """Yield a note for each file of code: its longest doc text that names something."""
+def from_docs(source: Path, commit: str, *, by_symbol: bool = False) -> Iterator[Note]:
+    """Yield a note for each file of code, or each symbol: its longest doc text that names something."""
     for path, blob in sorted(objects.files_at(source, commit).items()):
         language = parsing.language_of(path)
         if not language or parsing.rules_of(language).test_files is None:
@@ -55,6 +56,11 @@ def from_docs(source: Path, commit: str) -> Iterator[Note]:
             continue
         data = dict(objects.blobs(source, [blob.id], MOST_BYTES)).get(blob.id)
         parsed = parsing.parse(data, language) if data else None
+        if by_symbol:
+            for symbol in parsed.symbols if parsed else ():
+                if named_in(symbol.doc).names:
+                    yield Note([], f"{symbol.doc}\n\nSee [[{path}#{symbol.qualified}]].")
+            continue
         docs = [parsed.doc, *(one.doc for one in parsed.symbols)] if parsed else []
         text = max(docs, key=len, default="")
         if named_in(text).names:
@@ -89,15 +95,22 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("repositories", nargs="+", type=Path)
     parser.add_argument("--notes", type=Path, help="a JSON file; for one repository")
+    parser.add_argument("--symbols", action="store_true", help="cite symbols, by their doc texts")
+    parser.add_argument("--touched", action="store_true", help="list what changed elsewhere, too")
     parser.add_argument("--commits", type=int, default=COMMITS)
     options = parser.parse_args()
     os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp()
     os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp()
     for repository in options.repositories:
         commit = git(repository, "rev-list", "--first-parent", "HEAD").split()[options.commits]
-        notes = written(options.notes) if options.notes else list(from_docs(repository, commit))
+        notes = (
+            written(options.notes)
+            if options.notes
+            else list(from_docs(repository, commit, by_symbol=options.symbols))
+        )
         report = compared(repository, notes, commit)
-        for one in report.stale:
+        elsewhere = [one for one in report.citations if options.touched and one.state == TOUCHED]
+        for one in [*report.listed, *elsewhere]:
             show(one, notes[int(Path(one.path).stem)])
         states = Counter(one.state for one in report.citations)
         changed = states["changed"] + states["touched"]

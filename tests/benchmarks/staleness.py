@@ -32,7 +32,8 @@ SHARES = (0.5, 0.75, 0.85, 0.9, 0.95)
 KINDS = (
     "as written", "reformatted", "moved", "renamed", "in several new places", "changed", "gone",
 )  # fmt: skip
-STALE = {"changed", "gone"}
+STALE = {"changed", "touched", "gone"}
+"""The states of code that is another: these notes name nothing, so that a change only touches them."""
 Place = tuple[str, str]
 """A path, and the name of a definition."""
 

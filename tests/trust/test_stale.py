@@ -8,6 +8,7 @@ import pytest
 
 from memory_bank.bank.bank import open_bank
 from memory_bank.base.errors import BadInput, NoRepository
+from memory_bank.frontends.cli.main import run as run_cli
 from memory_bank.memory.remember import remember
 from memory_bank.trust import stale
 from memory_bank.trust.stale_report import Citation, StaleReport
@@ -24,7 +25,7 @@ CHARGE = '''def charge(order, tries=3):
 '''
 REFUND = "def refund(order):\n    order.paid = False\n    order.keep()\n    return order\n"
 ORDERS = f"import os\n\n\n{CHARGE}\n\n{REFUND}\n\nLIMIT = 10\n"
-NOTE = "# Orders\n\nTried three times, see [[src/orders.py#charge]].\n\n## Limits\n\nTen: [[src/orders.py#LIMIT]].\n"
+NOTE = "# Orders\n\nTried `tries` times, see [[src/orders.py#charge]].\n\n## Limits\n\nTen: [[src/orders.py#LIMIT]].\n"
 FIRST = Made({"src/orders.py": ORDERS, "README": "hello\n", ".memories/orders.md": NOTE})
 EDITED = ORDERS.replace("range(tries)", "range(tries + 1)")
 
@@ -144,7 +145,7 @@ def test_only_the_section_that_was_edited_is_fresh_again(project: MakeProject) -
 def test_an_edit_that_is_not_committed_counts_as_of_now(project: MakeProject) -> None:
     root = project(FIRST, Made({"src/orders.py": EDITED}))
     note = root / ".memories" / "orders.md"
-    note.write_text(NOTE.replace("three times", "four times"))
+    note.write_text(NOTE.replace("Tried", "Charged"))
     (root / ".memories" / "new.md").write_text("See [[src/orders.py#refund]].\n")
     report = by_target(found(root))
     assert report[CHARGED].state == "fresh"
@@ -351,7 +352,7 @@ def test_files_are_cited_by_links_and_references(project: MakeProject) -> None:
 
 
 def test_a_symbol_cited_by_name_is_fresh_in_any_file(project: MakeProject) -> None:
-    first = Made({"a.py": CHARGE, ".memories/n.md": "[[symbol:charge]]\n"})
+    first = Made({"a.py": CHARGE, ".memories/n.md": "`pay`: [[symbol:charge]]\n"})
     root = project(first, Made(renames=[("a.py", "b.py")]))
     assert states(root) == {"symbol:charge": "fresh"}
     extend(root, [Made({"b.py": CHARGE.replace("charge", "collect")})], 2)
@@ -362,8 +363,8 @@ def test_a_symbol_cited_by_name_is_fresh_in_any_file(project: MakeProject) -> No
 def test_of_a_symbol_cited_by_name_that_moved_and_changed_nothing_is_to_be_written(
     project: MakeProject,
 ) -> None:
-    first = Made({"a.py": CHARGE, ".memories/n.md": "[[symbol:charge]]\n"})
-    changed = Made({"b.py": CHARGE.replace("range(tries)", "range(9)")})
+    first = Made({"a.py": CHARGE, ".memories/n.md": "`pay`: [[symbol:charge]]\n"})
+    changed = Made({"b.py": CHARGE.replace("order.pay()", "order.settle()")})
     root = project(first, Made(renames=[("a.py", "b.py")]), changed)
     (named,) = found(root).citations
     assert (named.state, named.fix) == ("changed", None)
@@ -372,7 +373,7 @@ def test_of_a_symbol_cited_by_name_that_moved_and_changed_nothing_is_to_be_writt
 def test_code_that_changed_on_the_other_side_of_a_merge_makes_a_note_stale(
     project: MakeProject,
 ) -> None:
-    changed = NOTE.replace("three times", "thrice")
+    changed = NOTE.replace("Tried", "Charged")
     root = project(
         FIRST,
         Made({"src/orders.py": EDITED}, parents=[1]),
@@ -400,9 +401,9 @@ def test_a_text_that_only_a_merge_wrote_is_as_new_as_the_merge(project: MakeProj
     root = project(
         FIRST,
         Made({"src/orders.py": EDITED}, parents=[1]),
-        Made({".memories/orders.md": NOTE.replace("three", "two")}, parents=[1]),
+        Made({".memories/orders.md": NOTE.replace("Tried", "Asked")}, parents=[1]),
         Made(
-            {"src/orders.py": EDITED, ".memories/orders.md": NOTE.replace("three", "four")},
+            {"src/orders.py": EDITED, ".memories/orders.md": NOTE.replace("Tried", "Charged")},
             parents=[2, 3],
         ),
     )
@@ -436,7 +437,7 @@ def test_another_heading_does_not_make_a_section_fresh(
 
 
 def test_another_text_below_another_heading_is_a_change(project: MakeProject) -> None:
-    text = NOTE.replace("# Orders\n\nTried three", "# All\n\nTried four")
+    text = NOTE.replace("# Orders\n\nTried", "# All\n\nCharged")
     root = project(FIRST, Made({"src/orders.py": EDITED}), Made({".memories/orders.md": text}))
     assert states(root)[CHARGED] == "fresh"
 
@@ -527,7 +528,8 @@ def test_a_range_starts_where_the_branches_part(project: MakeProject) -> None:
 
 def test_a_note_that_the_range_itself_updates_is_not_listed_as_stale(project: MakeProject) -> None:
     root = project(
-        FIRST, Made({"src/orders.py": EDITED, ".memories/orders.md": NOTE.replace("three", "four")})
+        FIRST,
+        Made({"src/orders.py": EDITED, ".memories/orders.md": NOTE.replace("Tried", "Charged")}),
     )
     assert found(root, "HEAD~1..HEAD").stale == ()
 
@@ -564,7 +566,10 @@ def test_outside_git_it_says_so(homes: Iterator[Path]) -> None:
 
 def test_other_languages_are_followed_too(project: MakeProject) -> None:
     code = "export function send(to) {\n  return post(to, 1);\n}\n"
-    texts: Mapping[str, str] = {"lib/mail.js": code, ".memories/n.md": "[[lib/mail.js#send]]\n"}
+    texts: Mapping[str, str] = {
+        "lib/mail.js": code,
+        ".memories/n.md": "`post(to, 1)`: [[lib/mail.js#send]]\n",
+    }
     root = project(
         Made(texts),
         Made({"lib/mail.js": "// mail\nexport function send( to ) { return post(to, 1) }\n"}),
@@ -578,6 +583,100 @@ def test_git_status_stays_empty(project: MakeProject) -> None:
     root = project(FIRST, Made({"src/orders.py": EDITED}))
     found(root)
     assert run(root, "status", "--porcelain") == ""
+
+
+SYMBOL_CODE = '''MAX_BYTES = 16 << 20
+
+
+def charge(order, tries=3):
+    """Charge it."""
+    log.info(order)
+    for _ in range(tries):
+        if order.pay(timeout=30):
+            return True
+    return False
+
+
+def refund(order):
+    order.keep()
+'''
+SYMBOL_NOTE = (
+    "Calls `order.pay` at most `tries` times: [[shop.py#charge]].\n\n"
+    "## Size\n\nA body has at most 16 MB, see [[shop.py#MAX_BYTES]].\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "state"),
+    [
+        ("charge(order, tries=3)", "charge(order: Order, tries: int = 3) -> bool", "touched"),
+        ("log.info(order)", "journal.write(order)", "touched"),
+        ("charge(order, tries=3)", "charge(order, tries=3, log=None)", "touched"),
+        ("order.pay(timeout=30)", "order.settle(timeout=30)", "changed"),
+        ("order.pay(timeout=30)", "order.pay(timeout=60)", "changed"),
+        ("order.pay(timeout=30)", "paid(order)", "changed"),
+        ("tries", "attempts", "changed"),
+    ],
+)
+def test_a_cited_symbol_is_stale_if_what_the_note_names_in_it_changed(
+    project: MakeProject, old: str, new: str, state: str
+) -> None:
+    root = project(Made({"shop.py": SYMBOL_CODE, ".memories/n.md": SYMBOL_NOTE}))
+    extend(root, [Made({"shop.py": SYMBOL_CODE.replace(old, new)})], 1)
+    assert states(root) == {"shop.py#charge": state, "shop.py#MAX_BYTES": "fresh"}
+
+
+def test_what_left_a_symbol_for_a_new_one_of_its_file_is_still_its_own(
+    project: MakeProject,
+) -> None:
+    root = project(Made({"shop.py": SYMBOL_CODE, ".memories/n.md": SYMBOL_NOTE}))
+    code = SYMBOL_CODE.replace("if order.pay(timeout=30)", "if paid(order)")
+    extend(root, [Made({"shop.py": f"{code}\n\ndef paid(order):\n    order.pay(timeout=30)\n"})], 1)
+    assert states(root)["shop.py#charge"] == "touched"
+
+
+@pytest.mark.parametrize(
+    ("value", "state"),
+    [
+        ("1024 * 16", "changed"), ("16 << 10", "changed"), ("17 << 20", "changed"),
+        ("16 * MB", "touched"), ("16 * 1024 * 1024", "touched"), ("16_777_216", "touched"),
+    ],
+)  # fmt: skip
+def test_a_constant_is_compared_by_its_value(project: MakeProject, value: str, state: str) -> None:
+    root = project(Made({"shop.py": SYMBOL_CODE, ".memories/n.md": SYMBOL_NOTE}))
+    extend(root, [Made({"shop.py": SYMBOL_CODE.replace("16 << 20", value)})], 1)
+    assert states(root)["shop.py#MAX_BYTES"] == state
+
+
+def test_a_symbol_that_moved_and_was_rewritten_is_moved(project: MakeProject) -> None:
+    root = project(Made({"shop.py": SYMBOL_CODE, ".memories/n.md": SYMBOL_NOTE}))
+    charge = SYMBOL_CODE[SYMBOL_CODE.index("def charge") : SYMBOL_CODE.index("def refund")]
+    rewritten = charge.replace("log.info(order)", "journal.write(order, 1)")
+    rest = SYMBOL_CODE.replace(charge, "")
+    extend(root, [Made({"shop.py": rest, "pay.py": rewritten})], 1)
+    citation = by_target(found(root))["shop.py#charge"]
+    assert (citation.state, citation.fix) == ("moved", "pay.py#charge")
+    extend(root, [Made({"pay.py": rewritten, "card.py": charge})], 2)
+    assert by_target(found(root))["shop.py#charge"].fix == "card.py#charge", "it is as it was"
+    extend(root, [Made({"pay.py": rewritten, "card.py": rewritten})], 3)
+    assert states(root)["shop.py#charge"] == "gone", "it may be either of two"
+
+
+def test_files_that_changed_elsewhere_are_counted_and_listed(
+    project: MakeProject, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = project(WHOLE, Made({"src/orders.py": "def pay():\n    return 1\n"}))
+    note = "---\nfile_refs: [src/orders.py]\n---\nOrders are never deleted.\n"
+    extend(root, [Made({".memories/n.md": note}), Made({"src/orders.py": "A = 2\n"})], 2)
+    monkeypatch.chdir(root)
+    assert run_cli(["stale"]) == 0
+    printed = capsys.readouterr().out
+    assert "nothing is stale" in printed
+    assert "1 cited file changed elsewhere: --touched lists them" in printed
+    assert run_cli(["stale", "--touched"]) == 0
+    assert "src/orders.py touched" in capsys.readouterr().out
+    with open_bank(root / ".memories", settings={"memory.embedder": "none"}) as bank:
+        assert stale._listed(bank).notices == ("1 cited file changed elsewhere",)
 
 
 FILE_NOTE = "---\nfile_refs: [src/orders.py]\n---\n# Orders\n\n`charge` stops at `LIMIT`.\n"

@@ -20,7 +20,7 @@ from tests.git.history_builder import Made, extend, make, run
 CODE = "def retry(job):\n    return job.run(3)\n\n\ndef stop(job):\n    return job.end()\n"
 CHANGED = CODE.replace("3", "4")
 NOTES = {
-    ".memories/a.md": "---\ncreated_at: 2020-01-01\n---\n# Walrus\n\nA walrus is tried often, see [[jobs.py#retry]].\n\n## Ends\n\nA narwhal ends at once: [[jobs.py#stop]].\n",
+    ".memories/a.md": "---\ncreated_at: 2020-01-01\n---\n# Walrus\n\nA walrus is tried often by `run(3)`, see [[jobs.py#retry]].\n\n## Ends\n\nA narwhal ends at once by `end`: [[jobs.py#stop]].\n",
     ".memories/b.md": "---\ncreated_at: 2020-01-01\n---\n# Walrus\n\nA walrus is tried often, see [[jobs.py#stop]] too.\n",
     ".memories/c.md": "---\nfile_refs: [other.py]\n---\n# Dugong\n\nA dugong has front matter.\n",
 }
