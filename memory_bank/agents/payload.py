@@ -14,6 +14,9 @@ Payload = Mapping[str, Any]
 
 _LONGEST_ID = 200
 
+_MOST_NUMBER = 10**12
+"""The largest count that is believed: a database holds no number of any size."""
+
 _FIRST, _LAST = 1e9, 1e11
 """Seconds since 1970 that can be those of an event; more are milliseconds."""
 
@@ -52,6 +55,8 @@ def project(payload: Payload, *variables: str) -> str:
 def seconds(value: object) -> float:
     """Return seconds since 1970 of a time in ISO 8601, in seconds or milliseconds; else 0."""
     if isinstance(value, int | float) and not isinstance(value, bool):
+        if not abs(value) < _MOST_NUMBER * 1000:
+            return 0.0  # also NaN; not all whole numbers can be floats
         return _checked(float(value) / (1000 if value > _LAST else 1))
     if isinstance(value, str) and value:
         from datetime import UTC, datetime
@@ -114,5 +119,6 @@ def without(value: object, *names: str) -> object:
 
 
 def number(value: object) -> int:
-    """Return a whole number that counts something; 0 for anything else."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
+    """Return a whole number that counts something, at most 10¹²; 0 for anything else."""
+    counts = isinstance(value, int) and not isinstance(value, bool)
+    return min(max(value, 0), _MOST_NUMBER) if counts else 0  # type: ignore[call-overload,no-any-return]

@@ -194,9 +194,16 @@ def import_sessions(
             run.take(name, parts)
         except MemoryBankError as error:
             done.skipped.append(SkippedTranscript(name, str(parts[0].file), error.message))
+        except _NOT_UNDERSTOOD as error:
+            reason = f"it is not understood ({type(error).__name__})"
+            done.skipped.append(SkippedTranscript(name, str(parts[0].file), reason))
     if progress and found:
         progress("sessions", len(found), len(found))
     return done
+
+
+_NOT_UNDERSTOOD = (ArithmeticError, LookupError, RecursionError, TypeError, ValueError)
+"""What a transcript of an unknown form may raise: that session is skipped, all others go on."""
 
 
 def _found(
@@ -213,7 +220,7 @@ def _found(
                 continue
             try:
                 read = reader.read_transcript(file)
-            except (OSError, RecursionError) as error:
+            except (OSError, *_NOT_UNDERSTOOD) as error:
                 reason = getattr(error, "strerror", None) or "it can't be read"
                 done.skipped.append(SkippedTranscript(name, str(file), reason))
                 continue

@@ -52,8 +52,16 @@ _UNREADABLE = frozenset(
 _DAMAGE = ("malformed", "no such", "has no column", "not a database", "could not decode")
 
 
-def connect(file: Path, tables: str, version: int, *, make: bool = True) -> Connection:
+Upgrade = Callable[[Connection], None]
+"""Bring a database of an older version to the current one."""
+
+
+def connect(
+    file: Path, tables: str, version: int, *, make: bool = True, upgrade: Upgrade | None = None
+) -> Connection:
     """Open a database in WAL mode, and make its tables if there are none.
+
+    `upgrade` is called for one of an older version.
 
     Raises IndexOutdated if the file is a database of another version, IndexDamaged if it is none,
     or if it is missing or empty and `make` is not set; StorageFailed if the disk refuses. The
@@ -62,6 +70,9 @@ def connect(file: Path, tables: str, version: int, *, make: bool = True) -> Conn
     """
     with guarded(file):
         base, found = _opened(file, tables, version, make=make)
+        if upgrade is not None and 0 < found < version:
+            upgrade(base)
+            found = version
     if found != version:
         base.close()
         raise IndexOutdated(f"{file} is of version {found}, not {version}", "it is rebuilt")

@@ -77,8 +77,12 @@ def plain_key(key: str) -> str:
 
 
 def normalise_tags(tags: Iterable[str]) -> tuple[str, ...]:
-    """Return tags in lower case, without `#`, `-` for spaces; drop empty ones and duplicates."""
-    cleaned = (_SPACE.sub("-", _bare_tag(nfc(tag.lower()))) for tag in tags)
+    """Return tags in lower case, without `#`, `-` for spaces; drop empty ones and duplicates.
+
+    A comma divides tags, as it does where they are read from front matter.
+    """
+    parts = (part for tag in tags for part in tag.split(","))
+    cleaned = (_SPACE.sub("-", _bare_tag(nfc(part.lower()))) for part in parts)
     return tuple(dict.fromkeys(tag for tag in cleaned if tag))
 
 

@@ -17,7 +17,7 @@ from sqlite3 import Connection
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from memory_bank.base import sqlite
-from memory_bank.base.errors import BadInput, IndexDamaged, StorageFailed
+from memory_bank.base.errors import BadInput, IndexDamaged, IndexOutdated, StorageFailed
 from memory_bank.base.removed_text import RemovedText
 from memory_bank.base.text import estimate
 from memory_bank.sessions import queue_rows
@@ -150,7 +150,13 @@ class QueueFile(sqlite.Opened):
     def _connect(self) -> Connection:
         """Open the file in a folder with permissions for the user only."""
         self._make_folder()
-        base = super()._connect()
+        try:
+            base = sqlite.connect(self.file, self._tables, self._version, upgrade=self._upgrade)
+        except IndexOutdated as error:
+            raise StorageFailed(
+                f"the queue of sessions {self.file} is of a newer version of memory-bank",
+                "update memory-bank here; the queue stays as it is",
+            ) from error
         with sqlite.guarded(self.file):
             # the commit is on the disk when it returns, unlike in the other databases
             base.execute("PRAGMA synchronous = FULL")
@@ -158,6 +164,14 @@ class QueueFile(sqlite.Opened):
             # hooks end without closing it, and the next one reads the whole log first
             base.execute(f"PRAGMA wal_autocheckpoint = {_LOG_PAGES}")
         return base
+
+    def _upgrade(self, base: Connection) -> None:
+        """Bring the queue to this version step by step, unless another process has just done so."""
+        with sqlite.transaction(base):
+            (found,) = base.execute("PRAGMA user_version").fetchone()
+            for version in range(found, self._version):
+                base.execute(queue_rows.UPGRADES[version])
+            base.execute(f"PRAGMA user_version = {self._version}")
 
     def _make_folder(self) -> None:
         folder = self.file.parent

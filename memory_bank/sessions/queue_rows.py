@@ -297,6 +297,9 @@ def time_of(seconds: float) -> datetime:
 
 VERSION = 1
 
+UPGRADES: dict[int, str] = {}
+"""The statement that brings a queue of a version to the next one."""
+
 TABLES = """\
 CREATE TABLE sessions (
     session_id TEXT PRIMARY KEY,

@@ -307,3 +307,28 @@ def test_a_session_that_ended_stays_ended(bank: Bank, project: Path, home: Path)
     assert session is not None
     assert session.summary is not None
     assert session.summary.completed == "I did it all"
+
+
+def test_an_absurd_number_stops_no_import(bank: Bank, project: Path, home: Path) -> None:
+    lines = text_of("claude-code", project).replace(
+        '"output_tokens":', f'"output_tokens":{10**30},"x":'
+    )
+    place("claude-code", home, project, lines)
+    place("codex", home, project)
+    done = import_sessions(bank)
+    assert {client for client, *_ in states(done)} == set(IDS)
+    assert show_session(bank, IDS["claude-code"]).session.output_tokens >= 10**12
+
+
+def test_a_transcript_that_is_not_understood_stops_no_other(
+    bank: Bank, project: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_: Path) -> None:
+        raise OverflowError("int too large to convert to float")
+
+    for client in IDS:
+        place(client, home, project)
+    monkeypatch.setattr(claude_code, "read_transcript", fail)
+    done = import_sessions(bank)
+    assert [client for client, *_ in states(done)] == ["codex"]
+    assert [one.client for one in done.skipped] == ["claude-code"]

@@ -178,3 +178,9 @@ def test_a_superseded_observation_is_marked(
         at = before.find("\n^obs-000000000001") if before else 0
         file.write_text(before[:at] + text + before[at:], encoding="utf-8")
     assert rows(inject_context(bank).context)["bugfix"] == "Title 1 (superseded), Title 2"
+
+
+def test_nothing_is_told_where_memory_is_turned_off(project: Path) -> None:
+    (project / ".memories/config.toml").write_text("[memory]\nenabled = false\n")
+    with open_bank(project) as bank, pytest.raises(BadInput, match="memory is turned off"):
+        inject_context(bank)

@@ -17,6 +17,8 @@ import pytest
 from memory_bank.base.errors import BadInput, Busy, StorageFailed
 from memory_bank.base.removed_text import RemovedText
 from memory_bank.base.text import estimate
+from memory_bank.sessions import queue as queue_module
+from memory_bank.sessions import queue_rows
 from memory_bank.sessions.queue import EventQueue
 from memory_bank.sessions.queue_rows import Event, NewPrompt, NewSession
 from memory_bank.sessions.records import GitState, Prompt, Session
@@ -265,6 +267,8 @@ def test_threads_with_queues_of_their_own_lose_nothing(tmp_path: Path) -> None:
 KILLED = """
 import sys
 from pathlib import Path
+from memory_bank.sessions import queue as queue_module
+from memory_bank.sessions import queue_rows
 from memory_bank.sessions.queue import EventQueue
 from memory_bank.sessions.queue_rows import Event, NewSession, time_of
 from memory_bank.base.removed_text import RemovedText
@@ -288,3 +292,68 @@ def test_what_was_acknowledged_survives_a_kill(tmp_path: Path, ending: Callable[
     queue = EventQueue(tmp_path)
     assert acknowledged <= len(queue.pending()) <= acknowledged + 1
     queue.close()
+
+
+def test_a_queue_of_version_1_is_brought_up_with_all_that_waits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    base = sqlite3.connect(tmp_path / queue_module.FILE)
+    base.executescript(QUEUE_1)
+    base.close()
+    version = queue_rows.VERSION + 1
+    adding = "ALTER TABLE sessions ADD COLUMN later TEXT NOT NULL DEFAULT ''"
+    monkeypatch.setattr(queue_module, "VERSION", version)
+    monkeypatch.setattr(queue_rows, "UPGRADES", {**queue_rows.UPGRADES, version - 1: adding})
+    damaged: list[str] = []
+    queue = EventQueue(tmp_path, damaged.append)
+    assert [one.tool_output for one in queue.pending("old")] == ["what waits"]
+    assert [one.prompt_text for one in queue.prompts("old")] == ["asked"]
+    assert queue.opened().execute("PRAGMA user_version").fetchone() == (version,)
+    queue.close()
+    assert not damaged
+
+
+def test_a_queue_of_a_newer_version_is_left_alone_and_named(tmp_path: Path) -> None:
+    base = sqlite3.connect(tmp_path / queue_module.FILE)
+    base.executescript(QUEUE_1)
+    base.execute(f"PRAGMA user_version = {queue_rows.VERSION + 1}")
+    base.close()
+    before = (tmp_path / queue_module.FILE).read_bytes()
+    queue = EventQueue(tmp_path)
+    with pytest.raises(StorageFailed, match="newer version of memory-bank"):
+        queue.pending()
+    with pytest.raises(StorageFailed):
+        queue.capture(NewSession("new", "shop"))
+    assert [file.name for file in tmp_path.iterdir()] == [queue_module.FILE]
+    assert (tmp_path / queue_module.FILE).read_bytes() == before
+
+
+QUEUE_1 = """\
+CREATE TABLE sessions (session_id TEXT PRIMARY KEY, project TEXT NOT NULL, agent TEXT NOT NULL,
+    started_at REAL NOT NULL, ended_at REAL, input_tokens INTEGER NOT NULL DEFAULT 0,
+    output_tokens INTEGER NOT NULL DEFAULT 0, redactions INTEGER NOT NULL DEFAULT 0,
+    git TEXT NOT NULL DEFAULT '', note TEXT NOT NULL DEFAULT '', asked INTEGER NOT NULL DEFAULT 0,
+    edits INTEGER NOT NULL DEFAULT 0, worded INTEGER NOT NULL DEFAULT 0,
+    shown TEXT NOT NULL DEFAULT '[]', summary TEXT NOT NULL DEFAULT '');
+CREATE TABLE prompts (session_id TEXT NOT NULL, prompt_number INTEGER NOT NULL,
+    prompt_text TEXT NOT NULL, created_at REAL NOT NULL, PRIMARY KEY (session_id, prompt_number));
+CREATE TABLE prompt_keys (session_id TEXT NOT NULL, key TEXT NOT NULL,
+    prompt_number INTEGER NOT NULL, PRIMARY KEY (session_id, key)) WITHOUT ROWID;
+CREATE TABLE events (id INTEGER PRIMARY KEY AUTOINCREMENT, session_id TEXT NOT NULL,
+    tool_name TEXT NOT NULL, tool_input TEXT NOT NULL, tool_output TEXT NOT NULL,
+    prompt_number INTEGER NOT NULL, created_at REAL NOT NULL, failed INTEGER NOT NULL,
+    cwd TEXT NOT NULL, tokens INTEGER NOT NULL, batch TEXT NOT NULL DEFAULT '');
+CREATE INDEX events_of_session ON events (session_id, id);
+CREATE TABLE event_keys (session_id TEXT NOT NULL, key TEXT NOT NULL, event_id INTEGER NOT NULL,
+    PRIMARY KEY (session_id, key)) WITHOUT ROWID;
+CREATE TABLE received (client TEXT PRIMARY KEY, event TEXT NOT NULL,
+    created_at REAL NOT NULL) WITHOUT ROWID;
+CREATE TABLE news (id INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL,
+    session_id TEXT NOT NULL, payload TEXT NOT NULL, created_at REAL NOT NULL);
+INSERT INTO sessions (session_id, project, agent, started_at) VALUES ('old', 'shop', 'codex', 1e9);
+INSERT INTO prompts VALUES ('old', 1, 'asked', 1e9);
+INSERT INTO events (session_id, tool_name, tool_input, tool_output, prompt_number, created_at,
+    failed, cwd, tokens) VALUES ('old', 'Bash', '{}', 'what waits', 1, 1e9, 0, '', 3);
+PRAGMA user_version = 1;
+"""
+"""A queue as version 1 made it, with one event that waits."""

@@ -191,6 +191,12 @@ class BankTool:
             shown = ", ".join(_cut(name) for name in unknown[:_MOST_WRONG])
             message, hint = f"{self.name} has no argument {shown}", f"it has: {', '.join(known)}"
             raise ToolError(failed(BadInput(message, hint), str, {}))
+        required = self.listed.input_schema.get("required", ())
+        arguments = {  # many clients send null for what they leave out
+            name: value
+            for name, value in arguments.items()
+            if value is not None or name in required
+        }
         try:
             return self._metadata.validate_arguments(dict(arguments))
         except ValidationError as error:

@@ -123,7 +123,11 @@ def test_nothing_is_stored_where_it_is_switched_off(
     file.write_text(f"[{section}]\n{key} = false\n")
     for _ in range(2):
         hook("claude-code", "PostToolUse", used(hook))
-        hook("claude-code", "SessionStart", used(hook))
+        assert hook.answer("claude-code", "SessionStart", used(hook)) is None
+        assert (
+            hook.answer("claude-code", "UserPromptSubmit", {**used(hook), "prompt": "Tantivy?"})
+            is None
+        )
     assert queue.sessions() == []
     file.write_text("# on again\n")
     hook("claude-code", "PostToolUse", used(hook))

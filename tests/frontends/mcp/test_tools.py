@@ -269,3 +269,17 @@ QUESTIONS = {
 @pytest.mark.parametrize(("question", "right"), QUESTIONS.items(), ids=QUESTIONS)
 def test_the_right_tool_is_among_the_first_two(question: str, right: set[str]) -> None:
     assert right.intersection(found(question, *DEFAULT)[:2]), found(question, *DEFAULT)[:4]
+
+
+def test_null_for_an_optional_argument_is_absence_and_commas_divide_tags(
+    agent: Make, project: Path
+) -> None:
+    unsaid = dict.fromkeys(["type", "file_refs", "symbol_refs", "entity_refs"])
+    done = agent("remember", content="Keys are uuid7 in both regions.", tags="db, keys", **unsaid)
+    assert not done.wrong
+    (note,) = (project / ".memories").rglob("*uuid7*.md")
+    assert "tags: [db, keys]" in note.read_text(encoding="utf-8")
+    unsaid = dict.fromkeys(["mode", "limit", "tags", "type", "since", "before", "scope"])
+    assert "uuid7" in agent("recall", query="uuid7", **unsaid).text
+    assert "uuid7" in agent("recall", query="uuid7", tags="keys, db").text
+    assert agent("recall", query=None).wrong
