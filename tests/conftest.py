@@ -115,6 +115,7 @@ def private_folders(homes: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> P
         monkeypatch.setenv(f"XDG_{kind}_HOME", str(home / kind.lower()))
     for name in [name for name in os.environ if name.startswith("MEMORY_BANK")]:
         monkeypatch.delenv(name)
+    monkeypatch.setenv("MEMORY_BANK_EMBEDDER", "static")  # few tests need the default, a slow one
     programs = ("CLAUDE_CODE_SESSION_ID", "COPILOT_AGENT_SESSION_ID")
     for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", *programs):
         monkeypatch.delenv(name, raising=False)
@@ -138,6 +139,12 @@ def run_git(folder: Path, *words: str) -> str:
         ["git", "-C", str(folder), *who, *words], capture_output=True, text=True, check=True
     )
     return done.stdout
+
+
+@pytest.fixture
+def default_embedder(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the default embedder be in force, or the one that a settings file names."""
+    monkeypatch.delenv("MEMORY_BANK_EMBEDDER")
 
 
 @pytest.fixture

@@ -29,7 +29,7 @@ def bank(folder: Path, opening: Opening) -> Bank:
             f"# Note {number}\n\nThe kestrel of field{number}x hovers.\n\n[[{(number + 1) % 6}]]\n"
         )
         (folder / f"{number}.md").write_text(text)
-    opened = opening(folder, memory__embedder="hashing")
+    opened = opening(folder, memory__embedder="static")
     opened.sync()
     right(opened)
     return opened
@@ -125,7 +125,7 @@ from tests.test_damage import HARM, KINDS, repaired, right
 folder, harm = Path(sys.argv[1]), sys.argv[2]
 
 def opened():
-    return open_bank(folder, settings={"memory.embedder": "hashing"})
+    return open_bank(folder, settings={"memory.embedder": "static"})
 
 def write_over(kind):
     found = sorted((folder / ".index").glob(kind))
@@ -177,7 +177,7 @@ def test_a_folder_may_be_deleted(bank: Bank, folder: Path, place: str, opened: b
 
 
 def test_two_banks_that_are_open_both_heal(bank: Bank, folder: Path, opening: Opening) -> None:
-    other = opening(folder, memory__embedder="hashing")
+    other = opening(folder, memory__embedder="static")
     right(other)
     shutil.rmtree(folder / ".index")
     repaired(other)
@@ -194,7 +194,7 @@ def test_files_of_another_bank_are_not_taken_for_ones_own(
     """A folder copied with its index, and then changed: its rows are another bank's."""
     shutil.copytree(folder, copy := tmp_path / "copy")
     (copy / "3.md").write_text("An osprey.")
-    other = opening(copy, memory__embedder="hashing")
+    other = opening(copy, memory__embedder="static")
     other.sync()
     bank.close()
     shutil.rmtree(folder / ".index/keyword")

@@ -33,7 +33,7 @@ def _notes(folder: Path) -> dict[str, bytes]:
 @pytest.mark.slow
 def test_all_are_indexed_or_listed_and_stay(odd: Path) -> None:
     before = _notes(odd)
-    with open_bank(odd, settings={"memory.embedder": "hashing"}) as bank:
+    with open_bank(odd, settings={"memory.embedder": "static"}) as bank:
         health = doctor(bank)
         indexed = {path for _, path in document_rows.all_keys(view_of(bank).manifest)}
         reasons = {one.path: one.message for one in health.findings if one.rule == "unindexed"}

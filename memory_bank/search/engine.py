@@ -233,7 +233,7 @@ class Engine:
         pending = f"{name}_pending"
         if self._manifest.meta(filled_key(name)) != retriever.version:
             return retriever, pending
-        waiting = retriever.waiting()
+        waiting = retriever.unsearchable()
         if waiting and waiting > (1 - _MIN_COVERAGE) * document_rows.count_passages(self._manifest):
             return retriever, pending
         return retriever, ""

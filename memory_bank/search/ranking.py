@@ -79,7 +79,7 @@ PASSAGE_B = 0.6
 _K1, _B = 1.2, 0.75
 """BM25's parameters in tantivy, which can't be set."""
 
-_CODE_FROM, _CODE_OVER = 0.02, 0.02
+_CODE_FROM, _CODE_OVER = 0.04, 0.02
 """Code ratio of the best passages at which the weight for code starts to count, and the increase
 until it counts fully."""
 

@@ -118,6 +118,7 @@ def test_memory_that_is_turned_off_refuses_and_says_where(folder: Path, opening:
         assert f"{folder}/config.toml:2" in caught.value.hint
 
 
+@pytest.mark.usefixtures("default_embedder")
 def test_an_unknown_embedder_is_a_bad_setting_with_its_place(folder: Path) -> None:
     (folder / "config.toml").write_text('[memory]\nembedder = "magic"\n')
     with open_bank(folder) as bank, pytest.raises(BadSetting, match=r"config\.toml:2.*magic"):

@@ -167,7 +167,7 @@ def test_included_files_and_settings_are_those_of_the_revision(project: Path) ->
     (adr / "0001-rust.md").write_text("# Rust\n\nWe write it in Rust.\n")
     (project / "docs/other.md").write_text("# Rust elsewhere\n")
     config.write_text(
-        '[memory]\ninclude = ["docs/adr"]\nembedder = "hashing"\n[search]\nlimit = 7\n'
+        '[memory]\ninclude = ["docs/adr"]\nembedder = "static"\n[search]\nlimit = 7\n'
     )
     git(project, "add", "-A")
     git(project, "commit", "-q", "-m", "Include")
@@ -193,7 +193,7 @@ def test_a_hidden_folder_or_file_that_is_named_is_included(project: Path) -> Non
         (project / path).parent.mkdir(parents=True, exist_ok=True)
         (project / path).write_text("# Rust\n\nWe write it in Rust.\n")
     config = project / ".memories/config.toml"
-    config.write_text('[memory]\ninclude = [".decisions", ".rules.md"]\nembedder = "hashing"\n')
+    config.write_text('[memory]\ninclude = [".decisions", ".rules.md"]\nembedder = "static"\n')
     git(project, "add", "-A")
     git(project, "commit", "-q", "-m", "Include")
     with open_bank(project) as bank, bank_at(bank, "HEAD") as then:

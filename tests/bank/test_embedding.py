@@ -3,21 +3,18 @@ from pathlib import Path
 import pytest
 
 from memory_bank.bank.bank import Bank, open_bank
-from memory_bank.bank.embedder_choice import (
-    embedder_install,
-    embedder_list,
-    embedder_test,
-    embedder_use,
-)
+from memory_bank.bank.embedder_choice import embedder_list, embedder_test, embedder_use
 from memory_bank.base import settings
 from memory_bank.base.errors import BadInput, EmbedderUnavailable, StorageFailed
 from memory_bank.base.settings import Settings
 from memory_bank.memory.retrieval.recall import recall
 
+pytestmark = pytest.mark.usefixtures("default_embedder")
+
 
 def test_an_embedder_that_can_not_be_used_says_why() -> None:
     found = {one.name: one for one in embedder_list(Settings())}
-    assert found["static"].active
+    assert found["minilm"].active
     assert found["static"].problem is None
     assert found["http"].problem == "http.url is not set"
     assert found["none"].ready
@@ -42,7 +39,7 @@ def test_use_of_an_unknown_or_missing_one_changes_nothing(bank: Bank) -> None:
     with pytest.raises(BadInput):
         embedder_use(bank, "nope")
     with pytest.raises(EmbedderUnavailable):
-        embedder_use(bank, "minilm")
+        embedder_use(bank, "http")
     assert not bank.layout.config.exists()
 
 
@@ -52,15 +49,10 @@ def test_a_file_that_can_not_be_written_is_told(bank: Bank) -> None:
         embedder_use(bank, "none")
 
 
-def test_install_of_what_needs_none() -> None:
-    with pytest.raises(BadInput, match="nothing to install"):
-        embedder_install(Settings(), "static", print)
-
-
 def test_the_default_sees_meaning() -> None:
     tried = embedder_test(Settings())
-    assert tried.embedder == "static"
-    assert tried.related > tried.unrelated + 0.1
+    assert tried.embedder == "minilm"
+    assert tried.related > tried.unrelated + 0.3
     assert tried.texts_per_second > 1
     assert 0 < tried.query_seconds < tried.load_seconds + 1
 

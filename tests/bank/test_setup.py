@@ -11,6 +11,7 @@ from memory_bank.base.errors import BadInput, BadName, BadSetting, StorageFailed
 from memory_bank.memory.remember import remember
 
 
+@pytest.mark.usefixtures("default_embedder")
 def test_a_bank_is_made_in_a_project(tmp_path: Path) -> None:
     made = init(tmp_path)
     root = tmp_path.resolve() / ".memories"

@@ -28,6 +28,7 @@ def project(folder: Path) -> Path:
     return folder / "config.toml"
 
 
+@pytest.mark.usefixtures("default_embedder")
 def test_without_any_file_the_defaults_hold(folder: Path) -> None:
     settings = load(folder)
     assert settings == Settings()
@@ -55,6 +56,7 @@ def test_the_nearer_wins(
     assert settings.load(None).search.limit == 40
 
 
+@pytest.mark.usefixtures("default_embedder")
 def test_one_file_leaves_the_keys_of_another(user: Path, project: Path, folder: Path) -> None:
     user.write_text('[memory]\nembedder = "none"\n')
     project.write_text("[memory]\nrecency_boost_days = 3\n")
@@ -182,7 +184,7 @@ def test_a_secret_is_in_no_message(user: Path, folder: Path) -> None:
     [
         ("MEMORY_BANK_ENABLED", "no", "memory.enabled", False),
         ("MEMORY_BANK_ENABLED", "TRUE", "memory.enabled", True),
-        ("MEMORY_BANK_EMBEDDER", "hashing", "memory.embedder", "hashing"),
+        ("MEMORY_BANK_EMBEDDER", "static", "memory.embedder", "static"),
         ("MEMORY_BANK_RECENCY_BOOST_DAYS", "3", "memory.recency_boost_days", 3.0),
         ("MEMORY_BANK_SEARCH_RRF_K", "1.5", "search.rrf_k", 1.5),
         ("MEMORY_BANK_HTTP_KEY", "12", "http.key", "12"),
@@ -269,6 +271,7 @@ def test_hostile_settings_are_refused_at_once(project: Path, folder: Path) -> No
     assert time.process_time() - began < 2
 
 
+@pytest.mark.usefixtures("default_embedder")
 def test_the_template_says_nothing_and_everything(project: Path, folder: Path) -> None:
     """As it is, it changes nothing; with its comment signs gone, it sets every default."""
     text = template()

@@ -9,7 +9,7 @@ from memory_bank.base.errors import BadInput
 
 def test_plug_ins_are_the_files_of_a_folder() -> None:
     names = plugins.names("search.embedders")
-    assert {"hashing", "none", "static"} <= set(names)
+    assert {"static", "none"} <= set(names)
     assert names == sorted(names)
     assert not any(name.startswith("_") or name == "base" for name in names)
 
@@ -22,7 +22,7 @@ def test_a_plug_in_is_loaded_by_its_name() -> None:
 def test_any_other_name_is_bad_input_that_names_the_choice(name: str) -> None:
     with pytest.raises(BadInput, match="no embedder called") as caught:
         plugins.load("search.embedders", name)
-    assert "hashing" in caught.value.hint
+    assert "static" in caught.value.hint
 
 
 NAMING = """

@@ -53,7 +53,7 @@ def _hash(text: str) -> str:
 def test_rows_of_a_csv_file_are_indexed_and_searched(tmp_path: Path) -> None:
     file = tmp_path / "birds.csv"
     file.write_text("kestrel,hovers above the field\nosprey,dives for fish\nowl,hunts voles\n")
-    settings = Settings(memory=Memory(embedder="hashing"))
+    settings = Settings(memory=Memory(embedder="static"))
     source = Rows(file)
     index = Index(Layout(tmp_path, tmp_path / ".index"), source, settings)
     engine = Engine(index.manifest, index.retrievers, settings, lambda _: {})

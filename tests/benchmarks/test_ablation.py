@@ -22,6 +22,6 @@ def test_each_part_that_is_left_out_has_a_row(
     (tmp_path / "queries.jsonl").write_text(json.dumps({"_id": "1", "text": "lock timeout"}))
     (tmp_path / "qrels").mkdir()
     (tmp_path / "qrels/test.tsv").write_text("query-id\tcorpus-id\tscore\n1\tnear\t1\n")
-    ablation.main(["--embedder", "hashing", "--only", str(tmp_path)])
+    ablation.main(["--embedder", "static", "--only", str(tmp_path)])
     rows = capsys.readouterr().out.strip().split("\n")[2:]
     assert rows == [f"| {part} | 1.000 / 1.000 |" for part in ablation.PARTS]

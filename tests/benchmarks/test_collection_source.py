@@ -16,7 +16,7 @@ from tests.benchmarks import collections, finding, rivals
 from tests.benchmarks.evaluation import beir
 from tests.benchmarks.evaluation.source import TestCollection, Text, searching
 
-HASHING = Settings(memory=Memory(embedder="hashing"))
+HASHING = Settings(memory=Memory(embedder="static"))
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def test_a_collection_is_measured_and_is_left_as_it_is(
 ) -> None:
     before = {file: file.read_bytes() for file in folder.rglob("*") if file.is_file()}
     (one,) = collections.of(str(folder), tmp_path / "work")
-    score = finding.product([one], "hashing", way)
+    score = finding.product([one], "static", way)
     assert [answer["mrr"] for answer in score.answers] == [1, 1]
     assert [answer["recall@5"] for answer in score.answers] == [1, 0.5]  # one is not there
     assert score.figures["MRR"] == 1
@@ -52,13 +52,13 @@ def test_a_collection_is_measured_and_is_left_as_it_is(
     assert list((tmp_path / "work").rglob("*.md")) == []
 
 
-@pytest.mark.parametrize("name", rivals.makers(["hashing"]))
+@pytest.mark.parametrize("name", rivals.makers(["static"]))
 def test_whatever_else_is_measured_gets_the_same_documents(
     folder: Path, tmp_path: Path, name: str
 ) -> None:
     (one,) = collections.of(str(folder), tmp_path / "work")
     try:
-        rival = rivals.makers(["hashing"])[name](one, tmp_path / "work")
+        rival = rivals.makers(["static"])[name](one, tmp_path / "work")
     except LookupError as error:
         pytest.skip(str(error))
     assert [rival.ask(text, 1) for text in ("salmon", "still water")] == [["2"], ["a/1"]]

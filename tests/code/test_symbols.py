@@ -18,7 +18,7 @@ def code(
     tmp_path: Path, git: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Codebase]:
     """Open the code of a shop that has a bank."""
-    monkeypatch.setenv("MEMORY_BANK_EMBEDDER", "hashing")
+    monkeypatch.setenv("MEMORY_BANK_EMBEDDER", "static")
     root = tmp_path / "shop"
     write(root, {**FILES, ".memories/note.md": "# Note\n"})
     git(tmp_path, "init", "-q", str(root))

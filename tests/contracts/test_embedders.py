@@ -107,7 +107,7 @@ def test_says_what_it_is(embedder: Embedder, settings: Settings) -> None:
     assert embedder.name == settings.memory.embedder
     assert isinstance(embedder.dimension, int)
     assert embedder.dimension > 0
-    assert 0 < embedder.weight <= 1
+    assert 0 < embedder.weight <= 2
     assert embedder.model_hash
     assert identity(embedder) == f"{embedder.name}:{embedder.dimension}:{embedder.model_hash}"
 

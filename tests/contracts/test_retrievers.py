@@ -14,7 +14,6 @@ from memory_bank.base.setting_sections import Memory
 from memory_bank.base.settings import Settings
 from memory_bank.search import retrievers
 from memory_bank.search.retrievers.base import IndexedPassage, Question, Retriever, Scope
-from memory_bank.search.retrievers.vectors import reader
 
 Make = Callable[..., Retriever]
 
@@ -35,24 +34,19 @@ ENTRIES = [entry(10 + note, note, text) for note, text in TEXTS.items()]
 HELD = {one.row: one.document for one in ENTRIES}
 
 
-SETTINGS = Settings(memory=Memory(embedder="hashing"))
-KINDS = [*retrievers.names(), "graph"]
+SETTINGS = Settings(memory=Memory(embedder="static"))
+KINDS = retrievers.names()
 
 
 @pytest.fixture(params=KINDS)
 def make(
     request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Make]:
-    """Make retrievers of one kind on one folder; all are closed in the end.
-
-    `graph` is the kind `vectors` with enough of them for a graph.
-    """
-    if request.param == "graph":
-        monkeypatch.setattr(reader, "GRAPH_FROM", 1)
+    """Make retrievers of one kind on one folder; all are closed in the end."""
     made: list[Retriever] = []
 
     def make(owner: str = "one") -> Retriever:
-        name = "vectors" if request.param == "graph" else request.param
+        name = request.param
         opened = retrievers.module(name).load(tmp_path / "index", owner, SETTINGS)
         assert opened is not None
         made.append(opened)
@@ -399,7 +393,7 @@ from memory_bank.base.settings import Settings
 from memory_bank.search import retrievers
 from memory_bank.search.retrievers.base import IndexedPassage
 folder, name = Path(sys.argv[1]), sys.argv[2]
-made = retrievers.module(name).load(folder, "one", Settings(memory=Memory(embedder="hashing")))
+made = retrievers.module(name).load(folder, "one", Settings(memory=Memory(embedder="static")))
 made.put([IndexedPassage(21, 1, "T", (), "A buzzard circles.", 3)], [1])
 os._exit(7)
 """

@@ -44,11 +44,11 @@ def many(folder: Path) -> Path:
 
 def test_a_bank_that_does_not_embed_leaves_it_to_others(many: Path) -> None:
     left = Conditions(embeds=lambda: False)
-    with open_bank(many, settings={"memory.embedder": "hashing"}, conditions=left) as bank:
+    with open_bank(many, settings={"memory.embedder": "static"}, conditions=left) as bank:
         answer = recall(bank, "note", count_access=False)
         assert answer.fallback_reason == "vectors_pending"
         assert answer.problem == "40 passages have no vectors yet: they are being computed"
-        with open_bank(many, settings={"memory.embedder": "hashing"}) as other:
+        with open_bank(many, settings={"memory.embedder": "static"}) as other:
             assert embed_waiting(other, 0.1, threading.Event())
         answer = recall(bank, "note", count_access=False)
         assert (answer.fallback_reason, answer.problem) == (None, None)
@@ -56,14 +56,14 @@ def test_a_bank_that_does_not_embed_leaves_it_to_others(many: Path) -> None:
 
 def test_few_new_passages_never_wait(many: Path) -> None:
     left = Conditions(embeds=lambda: False)
-    with open_bank(many, settings={"memory.embedder": "hashing"}, conditions=left) as bank:
+    with open_bank(many, settings={"memory.embedder": "static"}, conditions=left) as bank:
         bank.sync()
         (many / "late.md").write_text("# Late\n\nA latecomer.\n")
         assert recall(bank, "latecomer", count_access=False).problem is None
 
 
 def test_embedding_stops_when_told(many: Path) -> None:
-    with open_bank(many, settings={"memory.embedder": "hashing"}) as bank:
+    with open_bank(many, settings={"memory.embedder": "static"}) as bank:
         stop = threading.Event()
         stop.set()
         assert not embed_waiting(bank, 0.1, stop)

@@ -31,16 +31,16 @@ from memory_bank.memory.remember import remember
 from memory_bank.memory.retrieval.recall import recall
 from memory_bank.memory.trash import delete, restore
 from memory_bank.review.doctor import doctor
-from memory_bank.search.embedders import hashing
+from memory_bank.search.embedders import static
 from memory_bank.search.retrievers.keyword import keyword_index
-from memory_bank.search.retrievers.vectors import reader
+from memory_bank.search.retrievers.vectors import vector_index
 
-SETTINGS = {"memory.embedder": "hashing"}
+SETTINGS = {"memory.embedder": "static"}
 FILES = ("fsync", "link", "replace", "rename", "unlink", "mkdir", "rmdir", "ftruncate", "open")
 PATHS = ("replace", "rename", "unlink", "mkdir", "rmdir", "write_text", "write_bytes")
 WRAPPED: list[tuple[Any, tuple[str, ...]]] = [
     (os, FILES), (Path, PATHS), (shutil, ("copy2",)),
-    (keyword_index.KeywordIndex, ("put", "commit")), (reader, ("publish", "_hash")),
+    (keyword_index.KeywordIndex, ("put", "commit")), (vector_index.VectorIndex, ("put", "commit")),
 ]  # fmt: skip
 STATEMENTS = ("BEGIN", "COMMIT", "PRAGMA journal_mode", "PRAGMA user_version =")
 
@@ -132,7 +132,7 @@ def work(folder: str, name: str, number: int, age: str) -> int:
         if name not in FROM_NOTHING:
             bank.sync()
             bank.close()
-        _ = hashing, bank.id
+        _ = static, bank.id
         steps = arm(number)
         WORK[name](bank)
         return steps()

@@ -56,7 +56,7 @@ class Histories(RuleBasedStateMachine):
         self._folder = tempfile.TemporaryDirectory()
         self.root = Path(self._folder.name).resolve() / "bank"
         self.root.mkdir()
-        self.bank = open_bank(self.root, settings={"memory.embedder": "hashing"})
+        self.bank = open_bank(self.root, settings={"memory.embedder": "static"})
         self.tick = 1_000_000_000
 
     def teardown(self) -> None:
@@ -229,7 +229,7 @@ def test_a_rebuild_answers_the_same(tmp_path: Path) -> None:
     for number in range(30):
         text = f"# Note {number}\n\nranking of graph {number % 7} with [[note-{number // 2}]]\n"
         (tmp_path / f"note-{number}.md").write_text(text, encoding="utf-8")
-    with open_bank(tmp_path, settings={"memory.embedder": "hashing"}) as bank:
+    with open_bank(tmp_path, settings={"memory.embedder": "static"}) as bank:
         bank.sync()
         for number in range(0, 30, 3):
             text = f"# Other {number}\n\ngraph\n"

@@ -26,7 +26,7 @@ pytestmark = [
 ]
 
 SERVER = Path(__file__).with_name("dies_at.py")
-SETTINGS = {"memory.embedder": "hashing"}
+SETTINGS = {"memory.embedder": "static"}
 WORKS = (
     "append", "edit", "archive", "remember", "remember again", "delete", "restore", "rename",
     "merge", "index", "reindex", "rebuild", "repair", "check",
@@ -217,7 +217,7 @@ def test_the_next_command_says_what_it_finished(
 
 def says_once(copy: Path, said: str, *, json_wanted: bool) -> None:
     """Ask twice; the first answer must say what was finished, as text or as JSON."""
-    environment = {**os.environ, "MEMORY_BANK_MEMORY__EMBEDDER": "hashing"}
+    environment = {**os.environ, "MEMORY_BANK_MEMORY__EMBEDDER": "static"}
     line = [sys.executable, "-m", "memory_bank", "--bank", str(copy), "recall", "tantivy"]
     line += ["--json"] if json_wanted else []
     first, second = (

@@ -20,7 +20,7 @@ from memory_bank.notes.source import document_of
 from memory_bank.search import query, snippets
 from memory_bank.search.manifest.writer import _entries
 from memory_bank.search.retrievers.keyword.analyzer import cleaned, grams, identifier_parts
-from memory_bank.search.retrievers.vectors.reader import text_of
+from memory_bank.search.retrievers.vectors.vector_index import text_of
 
 from .hostile import TEXTS
 

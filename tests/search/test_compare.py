@@ -20,7 +20,7 @@ def bank(folder: Path, opening: Callable[..., Bank]) -> Bank:
     (folder / "b.md").write_text("---\nteam: core\ntitle: [wrong\n---\nkestrel")
     (folder / "c.md").write_bytes(b"\0")
     (folder / "link.md").symlink_to("nowhere")
-    opened = opening(folder, memory__embedder="hashing")
+    opened = opening(folder, memory__embedder="static")
     time.sleep(0.15)  # until signatures are trusted: what is read again is repaired
     opened.sync()
     return opened

@@ -22,7 +22,7 @@ def answered(folder: Path, url: str, **arguments: object) -> str:
         **os.environ,
         "MEMORY_BANK_SHARED_URL": url,
         "MEMORY_BANK_SHARED_SECONDS": "30",
-        "MEMORY_BANK_EMBEDDER": "hashing",
+        "MEMORY_BANK_EMBEDDER": "static",
     }
     server = StdioServerParameters(command=program, args=words, env=env, cwd=folder)
 

@@ -32,7 +32,7 @@ def dashboard(index: str, repositories: dict[str, Path]) -> Iterator[Dashboard]:
     variables = {
         "MEMORY_BANK_SHARED_URL": index,
         "MEMORY_BANK_SHARED_SECONDS": "30",
-        "MEMORY_BANK_EMBEDDER": "hashing",
+        "MEMORY_BANK_EMBEDDER": "static",
     }
     with serving(repositories[APP], **variables) as served:
         yield served
@@ -95,7 +95,7 @@ def test_only_notes_are_shared(dashboard: Dashboard) -> None:
 def test_no_scope_is_offered_where_there_is_one_bank(
     repositories: dict[str, Path],
 ) -> None:
-    with serving(repositories[APP], MEMORY_BANK_EMBEDDER="hashing") as served:
+    with serving(repositories[APP], MEMORY_BANK_EMBEDDER="static") as served:
         assert not scopes(searched(served, q="job queue").text)
         page = searched(served, q="job queue", scope="both").text
         assert LOGIN in page
@@ -112,7 +112,7 @@ def test_a_silent_server_costs_the_time_limit_and_the_bank_answers(
         variables = {
             "MEMORY_BANK_SHARED_URL": f"postgresql://me:hunter2@127.0.0.1:{server.getsockname()[1]}/x",
             "MEMORY_BANK_SHARED_SECONDS": "0.2",
-            "MEMORY_BANK_EMBEDDER": "hashing",
+            "MEMORY_BANK_EMBEDDER": "static",
         }
         with serving(repositories[APP], **variables) as served:
             pages = [searched(served, q=text, scope="both").text for text in ("job", "job queue")]

@@ -65,7 +65,7 @@ def published_twice(shop: Path, url: str) -> dict[str, set[str]]:
 
 def publisher(shop: Path, url: str, rev: str) -> subprocess.Popen[Any]:
     """Start a process that publishes a commit."""
-    variables = {**os.environ, "MEMORY_BANK_SHARED_URL": url, "MEMORY_BANK_EMBEDDER": "hashing"}
+    variables = {**os.environ, "MEMORY_BANK_SHARED_URL": url, "MEMORY_BANK_EMBEDDER": "static"}
     words = [sys.executable, "-m", "memory_bank", "publish", "--rev", rev, "--force", "--json"]
     return forked.Popen(
         words, cwd=shop, env=variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE

@@ -33,7 +33,7 @@ def shop(project: Path) -> Path:
 
 @pytest.fixture
 def index(empty_database: str, folder: Path) -> str:
-    """The URL of a shared index of the embedder `hashing`."""
+    """The URL of a shared index of the embedder `static`."""
     with opened(empty_database) as engine:
         engine.administration.drop()
     with open_bank(folder, settings=settings(empty_database)) as bank:
@@ -43,7 +43,7 @@ def index(empty_database: str, folder: Path) -> str:
 
 def settings(url: str, **others: object) -> dict[str, object]:
     named = {name.replace("__", "."): value for name, value in others.items()}
-    return {"shared.url": url, "memory.embedder": "hashing", **named}
+    return {"shared.url": url, "memory.embedder": "static", **named}
 
 
 @pytest.fixture
@@ -107,9 +107,9 @@ def test_a_commit_is_published_with_what_an_answer_needs(bank: Bank, index: str)
 
 def test_meaning_is_published_as_the_bank_has_it(bank: Bank, index: str) -> None:
     publish(bank)
-    from memory_bank.search.embedders import hashing
+    from memory_bank.search.embedders import static
 
-    embedder = hashing.load(bank.settings)
+    embedder = static.load(bank.settings)
     vector = embedder.embed(["Whoosh is pure Python and easy to install."], "query")[0].tolist()
     with opened(index) as engine:
         (best, *_) = engine.nearest(vector, 3, Where())
@@ -306,7 +306,7 @@ def test_another_embedder_is_refused_clearly(shop: Path, index: str) -> None:
     ):
         publish(bank)
     assert caught.value.reason == "shared_other_embedder"
-    assert 'embedder = "hashing"' in caught.value.hint
+    assert 'embedder = "static"' in caught.value.hint
 
 
 def test_a_repository_without_a_remote_needs_a_name(project: Path, index: str) -> None:

@@ -33,7 +33,7 @@ NOTES = {
 
 def settings(url: str, **others: object) -> dict[str, object]:
     named = {name.replace("__", "."): value for name, value in others.items()}
-    usual = {"shared.url": url, "shared.seconds": 30, "memory.embedder": "hashing"}
+    usual = {"shared.url": url, "shared.seconds": 30, "memory.embedder": "static"}
     return {**usual, **named}
 
 

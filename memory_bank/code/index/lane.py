@@ -7,6 +7,7 @@ from pathlib import Path
 
 from memory_bank.base.documents import Source
 from memory_bank.base.paths import Layout
+from memory_bank.base.setting_sections import Memory
 from memory_bank.base.settings import Settings
 from memory_bank.code.index import work_tree
 from memory_bank.search.candidates import Accesses
@@ -31,7 +32,7 @@ class CodeLane(ReopenedIndex):
         super().__init__()
         self.source = source
         self._place = Layout(root, folder)
-        self._settings = settings
+        self._settings = _with_quick_embedder(settings)
         self._accesses = accesses
 
     def empty(self) -> bool:
@@ -95,6 +96,13 @@ class CodeLane(ReopenedIndex):
                 weights=FILES if whole else NOTES,
             )
         )
+
+
+def _with_quick_embedder(settings: Settings) -> Settings:
+    """Use word vectors in place of the default embedder: they serve code as well, and at once."""
+    if settings.memory.embedder != Memory().embedder:
+        return settings
+    return settings._replace(memory=settings.memory._replace(embedder="static"))
 
 
 def _scope(view: View, conditions: Sequence[tuple[str, str]]) -> Scope:

@@ -23,7 +23,6 @@ HINTS = {
         " --allow-secret on the command line, or add to the settings: [secrets] allow = [{hashes}]"
     ),
     Hint.LIST_EMBEDDERS: "see `memory-bank embedder list`",
-    Hint.INSTALL_MINILM: "run: memory-bank embedder install minilm",
     Hint.TEST_EMBEDDER: "run `memory-bank embedder test` to test it",
     Hint.TEST_SERVER: "is the server running? `memory-bank embedder test` checks",
     Hint.LIST_IMPORTERS: "see `memory-bank import -h`",

@@ -55,7 +55,6 @@ _HINTS = {
             " that links to it"
         ),
     ),
-    Hint.INSTALL_MINILM: ("a person may run `memory-bank embedder install minilm`",),
     Hint.TEST_EMBEDDER: ("a person may run `memory-bank embedder test`",),
     Hint.TEST_SERVER: ("is the server running? a person may run `memory-bank embedder test`",),
     Hint.CHECK_BANK: ("a person may run `memory-bank doctor`",),

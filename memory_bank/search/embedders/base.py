@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias
 
 from blake3 import blake3
@@ -75,13 +75,6 @@ class ConfigurableModule(Protocol):
 
     SETTINGS: type[NamedTuple]
     """Fields are annotated with a `Key` of config.py, and each has a default."""
-
-
-class InstallableModule(Protocol):
-    """What the module of an embedder with a download also defines."""
-
-    def install(self, settings: Settings, say: Callable[[str], None]) -> str:
-        """Download the weights, and return their folder; nothing else downloads."""
 
 
 class VerifiableModule(Protocol):

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from memory_bank.search.models.embedding_table import Table
 
 
-SUMMARY = "word vectors that come with the install (256-d): offline, instant, rough (default)"
+SUMMARY = "word vectors that come with the install (256-d): offline, instant, rough"
 
 TABLE: Final = Pinned(
     "weights/l2_supercat_256.safetensors",

@@ -33,6 +33,23 @@ def read(path: Path, hint: str) -> Tokenizer:
     return tokenizer
 
 
+def read_vocabulary(path: Path) -> Tokenizer:
+    """Make the tokenizer of BERT for lower-case text from its list of word pieces."""
+    from tokenizers import AddedToken, normalizers, pre_tokenizers, processors
+    from tokenizers.models import WordPiece
+
+    tokenizer = Tokenizer(WordPiece.from_file(str(path), unk_token="[UNK]"))  # noqa: S106  (no password)
+    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    ends = [(name, tokenizer.token_to_id(name)) for name in ("[CLS]", "[SEP]")]
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", special_tokens=ends
+    )
+    names = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+    tokenizer.add_special_tokens([AddedToken(name, special=True) for name in names])
+    return tokenizer
+
+
 def clean(text: str) -> str:
     """Replace halves of surrogate pairs, which tokenizers and servers refuse."""
     if text.isascii():
@@ -49,8 +66,8 @@ class Splitter(NamedTuple):
 
     @classmethod
     def read(cls, path: Path, limit: int, hint: str) -> Splitter:
-        """Load a tokenizer.json; raise EmbedderUnavailable when it is missing or damaged."""
-        tokenizer = read(path, hint)
+        """Load a tokenizer.json, or a list of word pieces; raise EmbedderUnavailable."""
+        tokenizer = read(path, hint) if path.suffix == ".json" else read_vocabulary(path)
         tokenizer.enable_truncation(limit)
         added = tokenizer.get_added_tokens_decoder().items()
         return cls(tokenizer, limit, frozenset(id_ for id_, token in added if token.special))

@@ -26,7 +26,7 @@ import numpy as np  # noqa: E402  (the variable must be there first)
 if not _chosen_by_user:
     del os.environ[_VARIABLE]  # child processes choose for themselves
 
-__all__ = ["cosines", "encode", "np", "packed", "read_tensors", "unit", "unpacked"]
+__all__ = ["cosines", "encode", "joined", "np", "packed", "read_tensors", "unit", "unpacked"]
 
 if TYPE_CHECKING:  # numpy is imported from vectors alone
     from numpy.typing import NDArray
@@ -58,6 +58,11 @@ def unit(rows: Vectors) -> Vectors:
     lengths[lengths == 0] = 1
     rows /= lengths[:, None].astype(np.float32)
     return rows
+
+
+def joined(rows: Vectors, others: Vectors, share: float) -> Vectors:
+    """Put rows of length 1 side by side, the second ones scaled by `share`, as rows of length 1."""
+    return unit(np.hstack([rows, np.float32(share) * others]))
 
 
 def packed(rows: Vectors) -> NDArray[np.int8]:

@@ -51,6 +51,7 @@ class RetrieverSet:
                 missing = error.message
             else:
                 found += [retriever] if retriever is not None else []
+                missing = missing or getattr(retriever, "problem", "")
         for folder in filter(Path.is_dir, map(self._folder.joinpath, self._without)):
             import shutil  # start-up: compressors come with it
 

@@ -16,7 +16,7 @@ TEXT_VERSION = 2
 """Version of the text that is embedded for a passage: after a change, all passages are put again
 and changed texts embedded. It is here so that comparing fingerprints imports no embedder."""
 
-VECTORS_VERSION = 5
+VECTORS_VERSION = 6
 """Version of the tables and files of vectors: after a change, they are made again."""
 
 
@@ -206,6 +206,9 @@ class Retriever(Protocol):
 
     def waiting(self) -> int:
         """Count the passages that `catch_up` has not processed yet."""
+
+    def unsearchable(self) -> int:
+        """Count those of them that `find` can't find until then."""
 
     def catch_up(self, seconds: float) -> int:
         """Process waiting passages for about that many seconds; return how many still wait.

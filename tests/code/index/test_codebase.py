@@ -18,7 +18,7 @@ from memory_bank.code.index import codebase
 from memory_bank.code.index.codebase import Codebase, open_codebase
 from memory_bank.code.index.work_tree import TreeScan, WorkTree
 from memory_bank.code.lookup import symbol_named
-from memory_bank.search.embedders import hashing
+from memory_bank.search.embedders import static
 from tests.shop import FILES, write
 
 Git = Callable[..., str]
@@ -27,7 +27,7 @@ Git = Callable[..., str]
 @pytest.fixture
 def shop(tmp_path: Path, git: Git, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Make a repository of a shop's code with documents and a bank."""
-    monkeypatch.setenv("MEMORY_BANK_EMBEDDER", "hashing")
+    monkeypatch.setenv("MEMORY_BANK_EMBEDDER", "static")
     root = tmp_path.resolve() / "shop"
     write(root, FILES)
     write(
@@ -349,13 +349,13 @@ def test_a_slow_embedder_does_not_keep_a_search_waiting(
         for number in range(900)
     }
     write(shop, many)
-    embed = hashing.Hashing.embed
+    embed = static.Static.embed
 
-    def slow(self: hashing.Hashing, texts: list[str], kind: str) -> object:
+    def slow(self: static.Static, texts: list[str], kind: str) -> object:
         time.sleep(0.001 * len(texts))
         return embed(self, texts, kind)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(hashing.Hashing, "embed", slow)
+    monkeypatch.setattr(static.Static, "embed", slow)
     monkeypatch.setattr("memory_bank.code.index.codebase.EMBED_SECONDS", 0.001)
     monkeypatch.setattr("memory_bank.code.index.codebase._WHOLE_SECONDS", 0.1)
     with open_codebase(shop) as code:

@@ -13,7 +13,6 @@ from memory_bank.base import operation
 from memory_bank.base.errors import Busy
 from memory_bank.frontends import declared
 from memory_bank.search.backfill import Backfill
-from memory_bank.search.embedders import minilm
 from memory_bank.search.index import Index
 
 from .conftest import Run, command, environment
@@ -99,21 +98,6 @@ def test_warnings_of_the_index_are_told(mb: Run, monkeypatch: pytest.MonkeyPatch
             "warning: another process is indexing: the latest changes may be missing\n"
         )
     assert mb("recall", "whoosh", "--json").json["problem"]
-
-
-def test_install(mb: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    def install(_: object, say: object) -> str:
-        assert callable(say)
-        say("fetching")
-        return "/models/minilm"
-
-    monkeypatch.setattr(minilm, "install", install)
-    answer = mb("embedder", "install", "minilm")
-    assert (answer.code, answer.err) == (0, "fetching\n")
-    assert "memory-bank embedder use minilm" in answer.out
-    assert mb("embedder", "install", "minilm", "--json").json["path"] == "/models/minilm"
-    assert mb("embedder", "install", "static").code == 2
-    assert mb("embedder", "install", "nope").code == 2
 
 
 def test_one_without_sense_is_told(mb: Run, monkeypatch: pytest.MonkeyPatch) -> None:

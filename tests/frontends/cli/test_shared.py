@@ -22,7 +22,7 @@ def url(
         engine.administration.drop()
     git(project, "remote", "add", "origin", f"git@{REPO.replace('/', ':', 1)}.git")
     monkeypatch.setenv("MEMORY_BANK_SHARED_URL", empty_database)
-    monkeypatch.setenv("MEMORY_BANK_EMBEDDER", "hashing")
+    monkeypatch.setenv("MEMORY_BANK_EMBEDDER", "static")
     return empty_database
 
 

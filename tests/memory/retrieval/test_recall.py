@@ -274,7 +274,7 @@ def test_archived_notes_are_left_out_unless_asked_for(bank: Bank) -> None:
 @pytest.mark.parametrize("mode", ["lexical", "semantic", "hybrid"])
 def test_modes_say_what_they_used(folder: Path, opening: Opening, mode: str) -> None:
     (folder / "a.md").write_text("kestrel")
-    found = recall(opening(folder, memory__embedder="hashing"), "kestrel", mode=mode)
+    found = recall(opening(folder, memory__embedder="static"), "kestrel", mode=mode)
     assert (found.mode_used, found.fallback_reason) == (mode, None)
     assert found.notes[0].path == "a.md"
     found = recall(opening(folder), "kestrel", mode=mode)

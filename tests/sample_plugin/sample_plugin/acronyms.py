@@ -74,6 +74,9 @@ class Acronyms:
     def waiting(self):
         return 0
 
+    def unsearchable(self):
+        return 0
+
     def catch_up(self, seconds):
         return 0
 

@@ -17,8 +17,8 @@ from tokenizers.processors import TemplateProcessing
 
 from memory_bank.base.paths import user_folder
 from memory_bank.base.settings import Settings
-from memory_bank.search.embedders import hashing
 from memory_bank.search.models.vectors import np
+from tests.search.embedders import hashing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -1,8 +1,8 @@
 """The hashing embedder."""
 
 from memory_bank.base.settings import Settings
-from memory_bank.search.embedders import hashing
 from memory_bank.search.models.vectors import np
+from tests.search.embedders import hashing
 
 
 def test_vectors_never_change() -> None:

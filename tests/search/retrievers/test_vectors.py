@@ -1,6 +1,4 @@
-import sqlite3
 from collections.abc import Sequence
-from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -9,11 +7,10 @@ from numpy.typing import NDArray
 
 from memory_bank.base.errors import EmbedderUnavailable
 from memory_bank.base.settings import Settings
-from memory_bank.search.embedders import hashing
 from memory_bank.search.embedders.base import Kind
 from memory_bank.search.retrievers.base import IndexedPassage, Question, Scope
-from memory_bank.search.retrievers.vectors.reader import text_of
-from memory_bank.search.retrievers.vectors.vector_index import VectorIndex
+from memory_bank.search.retrievers.vectors.vector_index import VectorIndex, text_of
+from tests.search.embedders import hashing
 
 
 @pytest.mark.parametrize(
@@ -66,23 +63,6 @@ def test_former_texts_do_not_change_the_scale(tmp_path: Path) -> None:
         scales.append(index.find(Question("water"), 1, Scope()).scale)
         index.close()
     assert scales[0] == pytest.approx(scales[1])
-
-
-def test_a_text_that_waits_though_it_has_a_vector_is_embedded_again(tmp_path: Path) -> None:
-    index = VectorIndex(tmp_path, "owner", hashing.load(Settings()))
-    index.clear()
-    index.put([IndexedPassage(1, 1, "", (), "still water", 3)], [1])
-    index.commit()
-    with closing(sqlite3.connect(tmp_path / "vectors.db")) as base:
-        rows = base.execute("SELECT * FROM waiting").fetchall()
-        index.catch_up(10.0)
-        base.executemany("INSERT INTO waiting VALUES (?, ?)", rows)
-        base.commit()
-    assert index.waiting() == 1
-    assert index.catch_up(10.0) == 0
-    assert not index.find(Question("still water"), 0, Scope()).rows
-    assert list(index.find(Question("still water"), 5, Scope()).rows) == [1]
-    index.close()
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])

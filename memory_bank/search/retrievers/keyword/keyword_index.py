@@ -331,6 +331,10 @@ class KeywordIndex:
         """Return 0: `put` does all work."""
         return 0
 
+    def unsearchable(self) -> int:
+        """Return 0: what was put is found."""
+        return 0
+
     def catch_up(self, seconds: float) -> int:  # noqa: ARG002
         """Do nothing: `put` does all work."""
         return 0

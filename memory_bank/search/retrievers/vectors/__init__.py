@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import cast
 
 from memory_bank.base import plugins
-from memory_bank.base.errors import BadInput, BadSetting
+from memory_bank.base.errors import BadInput, BadSetting, EmbedderUnavailable
 from memory_bank.base.settings import Settings
 from memory_bank.search.embedders.base import EmbedderModule, identity
 from memory_bank.search.retrievers.base import TEXT_VERSION, VECTORS_VERSION, Retriever
@@ -26,15 +26,25 @@ def fingerprint(settings: Settings) -> str:
 def load(folder: Path, owner: str, settings: Settings) -> Retriever | None:
     """Open the index in a folder below `folder`; None when embeddings are off.
 
+    Where the default embedder lacks its weights, a quick one takes its place.
     Raises EmbedderUnavailable.
     """
-    embedder = _module(settings).load(settings)
+    problem = ""
+    module = _module(settings)
+    try:
+        embedder = module.load(settings)
+    except EmbedderUnavailable as error:
+        quick = getattr(module, "QUICK", None)
+        if quick is None:
+            raise
+        embedder = quick.load(settings)
+        problem = f"{error.message}: answered by words and word vectors; {error.hint}"
     if embedder is None:
         return None
     from memory_bank.search.retrievers.vectors.vector_index import VectorIndex
 
     name = re.sub(r"[^\w.-]+", "-", identity(embedder))[:80]
-    return VectorIndex(folder / name, owner, embedder)
+    return VectorIndex(folder / name, owner, embedder, problem)
 
 
 def _module(settings: Settings) -> EmbedderModule:

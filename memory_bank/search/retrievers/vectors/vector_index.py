@@ -1,74 +1,70 @@
-"""The vector index: a vector for each passage, compared by cosine.
+"""The vector index: a vector for each passage in one SQLite file, compared by cosine with usearch.
 
 A vector is stored by the hash of its text, so that a note that is moved, renamed or reverted needs
-no new embedding. All vectors are one immutable file of usearch, which `catch_up` replaces.
+no new embedding. A text without a vector waits for `catch_up`.
+
+An embedder may take seconds for a bank. If the last components of its vectors are those of a quick
+embedder (`quick`), these are computed first, and searched until nearly all vectors are whole.
 """
 
 from __future__ import annotations
 
-import json
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from itertools import compress
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from sqlite3 import Connection
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from memory_bank.base import sqlite
 from memory_bank.base.errors import EmbedderUnavailable, Hint, IndexDamaged, StorageFailed
 from memory_bank.notes.identity import number_of
 from memory_bank.search.embedders.base import Embedder, Kind, identity
-from memory_bank.search.models.vectors import np, packed
+from memory_bank.search.models.vectors import cosines, np, packed, unit, unpacked
 from memory_bank.search.retrievers.base import (
     TEXT_VERSION,
     VECTORS_VERSION,
     IndexedPassage,
     Matches,
     Question,
+    Scale,
     Scope,
     Unit,
 )
-from memory_bank.search.retrievers.vectors import reader
-from memory_bank.search.retrievers.vectors.reader import VectorReader, text_of
+from memory_bank.search.retrievers.keyword.analyzer import without_block_ids
 
-if TYPE_CHECKING:  # numpy is imported from vectors alone
+if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-Result = TypeVar("Result")
 
 _TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE entries (row INTEGER PRIMARY KEY, document INTEGER NOT NULL, key INTEGER NOT NULL);
 CREATE INDEX entries_document ON entries (document);
 CREATE INDEX entries_key ON entries (key);
-CREATE TABLE waiting (key INTEGER PRIMARY KEY, text TEXT NOT NULL);
+CREATE TABLE texts (key INTEGER PRIMARY KEY, vector BLOB, text TEXT);
+CREATE INDEX texts_waiting ON texts (key) WHERE text IS NOT NULL
 """
+"""A text is kept until its vector is whole."""
 
-_BATCH, _MOST_AT_ONCE = 256, 2048
-"""Number of texts that are embedded at a time: at first, and with a fast embedder."""
+_BATCH, _QUICK_BATCH = 16, 512
+"""Number of texts that are embedded at a time: 16 take a transformer .4 s."""
 
-_SOON = 0.2
-"""Maximum duration in seconds of a batch after which the next one is larger."""
+_WHOLE = 0.95
+"""Share of the passages that must have a whole vector before these are searched."""
 
-_USED = "key IN (SELECT key FROM entries)"
+UNUSED_MOST = 1000
+"""Number of vectors of former texts that stay: another branch may have the texts."""
 
+_UNUSED = "key NOT IN (SELECT key FROM entries)"
 
-_SECONDS_A_ROW, _LONGEST = 25e-6, 2.0
-"""Seconds of embedding for each row of the file, ten times what it takes to write it again; and
-most seconds of embedding for this reason, since others wait."""
+_WAITING = "FROM texts WHERE text IS NOT NULL"
 
-_TRIES = 4
-"""Number of times that a query is run again, since the snapshot was replaced meanwhile."""
-
-_MANY = 200
-"""Waiting texts above which their pages are given back."""
-
-_FREE_PAGES = "PRAGMA incremental_vacuum"
-"""A script: `execute` would free a single page only."""
+_FILL = (
+    "SELECT row, document, key, vector, text IS NULL FROM entries JOIN texts USING (key)"
+    " WHERE vector NOT NULL"
+)
 
 
-class VectorIndex:
+class VectorIndex(sqlite.Opened):
     """The retriever of the vector index."""
 
     name = "vectors"
@@ -76,23 +72,45 @@ class VectorIndex:
     explanation = "its meaning"
     slow = True
 
-    def __init__(self, folder: Path, owner: str, embedder: Embedder) -> None:
-        """Use the index in `folder`; each embedder identity has its own folder."""
-        self._folder = folder
-        self._file = folder / "vectors.db"
+    def __init__(self, folder: Path, owner: str, embedder: Embedder, problem: str = "") -> None:
+        """Use the index in `folder`; each embedder identity has its own folder.
+
+        `problem` says why another embedder, which the settings name, can't be used.
+        """
+        super().__init__(folder / "vectors.db", _TABLES, VECTORS_VERSION)
         self.version = f"{VECTORS_VERSION}.{TEXT_VERSION} {identity(embedder)}"
         self.embedder = identity(embedder)
         """The identity of the embedder; only vectors of one identity can be compared."""
         self.dimension = embedder.dimension
-        self.weight = embedder.weight
-        self.code_weight = embedder.code_weight
-        self.similarity_threshold = embedder.similarity_threshold
-        self._reader = VectorReader(folder, self._file)
-        self._database = VectorDatabase(
-            self._file, _TABLES, VECTORS_VERSION, f"{owner} {self.version}", self._reader.close
-        )
+        self.problem = problem
+        self._owner = f"{owner} {self.version}"
         self._embedder = embedder
-        self._batch = _BATCH
+        self._quick: Embedder | None = getattr(embedder, "quick", None)
+        self._columns = sqlite.Memo(_Columns)
+
+    @property
+    def weight(self) -> float:
+        """The weight of the embedder whose vectors are searched now."""
+        return self._searched.weight
+
+    @property
+    def code_weight(self) -> float:
+        """The same for code."""
+        return self._searched.code_weight
+
+    @property
+    def similarity_threshold(self) -> float:
+        """The least cosine of a match without words, of the embedder whose vectors are searched."""
+        return self._searched.similarity_threshold
+
+    @property
+    def _searched(self) -> Embedder:
+        if self._quick is None:
+            return self._embedder
+        if not self.waiting():
+            return self._embedder
+        waiting, passages = self.progress()
+        return self._embedder if waiting <= (1 - _WHOLE) * passages else self._quick
 
     def to_compact(self) -> Collection[int]:
         """Return nothing: this index has no segments."""
@@ -100,87 +118,120 @@ class VectorIndex:
 
     def put(self, entries: Sequence[IndexedPassage], replaced: Collection[int]) -> None:
         """Record the text of each passage; texts without a vector wait for `catch_up`."""
-        with sqlite.guarded(self._file):
-            base = self._database.in_transaction()
-            base.executemany(
-                "DELETE FROM entries WHERE document = ?", ((document,) for document in replaced)
-            )
-            said = [(entry, text) for entry in entries if (text := text_of(entry))]
-            keys = [number_of(text) for _, text in said]
-            texts = {key: text for key, (_, text) in zip(keys, said, strict=True)}
+        with sqlite.guarded(self.file):
+            base = self.opened()
+            if not base.in_transaction:
+                base.execute("BEGIN IMMEDIATE")
+            numbers = ((document,) for document in replaced)
+            base.executemany("DELETE FROM entries WHERE document = ?", numbers)
+            texts = [
+                (entry, number_of(text), text) for entry in entries if (text := text_of(entry))
+            ]
             base.executemany(
                 "INSERT OR REPLACE INTO entries VALUES (?, ?, ?)",
-                (
-                    (entry.row, entry.document, key)
-                    for key, (entry, _) in zip(keys, said, strict=True)
-                ),
+                ((entry.row, entry.document, key) for entry, key, _ in texts),
             )
-            known = self._known(base, list(texts))
             base.executemany(
-                "INSERT OR IGNORE INTO waiting VALUES (?, ?)",
-                ((key, text) for key, text in texts.items() if key not in known),
+                "INSERT OR IGNORE INTO texts VALUES (?, NULL, ?)", (row[1:] for row in texts)
             )
 
     def commit(self) -> None:
         """Make what was put durable."""
-        self._database.commit()
+        if self._base is not None and self._base.in_transaction:
+            if not self.current():
+                raise IndexDamaged(f"{self.file} was replaced", "it is rebuilt")
+            with sqlite.guarded(self.file):
+                self._base.execute("COMMIT")
 
     def catch_up(self, seconds: float) -> int:
         """Embed waiting texts for about that many seconds; return how many still wait.
 
-        A large file, which is written again, makes it longer, by up to two seconds.
-
-        Raises EmbedderUnavailable; vectors computed until then are kept.
+        A quick embedder embeds all of them first. Raises EmbedderUnavailable; vectors computed
+        until then are kept.
         """
-        started = time.monotonic()
-        with sqlite.guarded(self._file):
-            base = self._database.opened()
-            loaded = self._reader.snapshot(base)
-            if seconds and loaded is not None:
-                seconds = max(seconds, min(_LONGEST, _SECONDS_A_ROW * len(loaded)))
-            base.execute(f"DELETE FROM waiting WHERE NOT {_USED}")
-            some = self._waiting(base)
-            new: dict[int, NDArray[np.int8]] = {}
-            try:
-                while len(new) < some and time.monotonic() < started + seconds:
-                    new.update(self._embed_batch(base, len(new)))
-            finally:
-                if new:
-                    self._publish(base, new)
-            if some > _MANY:  # free the pages of their texts
-                base.executescript(_FREE_PAGES)
+        end = time.monotonic() + seconds
+        with sqlite.guarded(self.file):
+            base = self.opened()
+            base.execute(f"DELETE FROM texts WHERE text IS NOT NULL AND {_UNUSED}")
+            if self._quick is not None:
+                self._embed_quickly(base, self._quick)
+            batch = _QUICK_BATCH if self._quick is None else _BATCH
+            sql = f"SELECT key, text {_WAITING} ORDER BY key LIMIT {batch}"
+            while time.monotonic() < end and (rows := base.execute(sql).fetchall()):
+                vectors = self._embedded([text for _, text in rows], "passage")
+                _store(base, [key for key, _ in rows], vectors, whole=True)
+            base.execute(
+                f"DELETE FROM texts WHERE {_UNUSED} AND key NOT IN"
+                f" (SELECT key FROM texts WHERE {_UNUSED} LIMIT {UNUSED_MOST})"
+            )
             return self._waiting(base)
+
+    def _embed_quickly(self, base: Connection, quick: Embedder) -> None:
+        """Give each new text a vector whose last components are those of the quick embedder."""
+        sql = f"SELECT key, text {_WAITING} AND vector IS NULL LIMIT {_QUICK_BATCH}"
+        while rows := base.execute(sql).fetchall():
+            vectors = np.zeros((len(rows), self.dimension), np.float32)
+            vectors[:, -quick.dimension :] = quick.embed([text for _, text in rows])
+            _store(base, [key for key, _ in rows], vectors, whole=False)
 
     def state(self) -> str:
         """Return the signatures of the database's files."""
-        return self._database.state()
+        files = (self.file, self.file.with_name(f"{self.file.name}-wal"))
+        signatures = [file.stat() for file in files if file.exists()]
+        return repr([(entry.st_size, entry.st_mtime_ns, entry.st_ino) for entry in signatures])
 
     def waiting(self) -> int:
-        """Count the texts that have no vector yet."""
-        with sqlite.guarded(self._file):
-            return self._waiting(self._database.opened())
+        """Count the texts that have no whole vector yet."""
+        with sqlite.guarded(self.file):
+            return self._waiting(self.opened())
+
+    def unsearchable(self) -> int:
+        """Count the texts that have no vector at all."""
+        with sqlite.guarded(self.file):
+            sql = f"SELECT count(*) {_WAITING} AND vector IS NULL"
+            return int(self.opened().execute(sql).fetchone()[0])
+
+    def progress(self) -> tuple[int, int]:
+        """Return how many passages wait for a whole vector, and how many there are."""
+        with sqlite.guarded(self.file):
+            base = self.opened()
+            waiting = f"SELECT count(*) FROM entries WHERE key IN (SELECT key {_WAITING})"
+            (passages,) = base.execute("SELECT count(*) FROM entries").fetchone()
+            return int(base.execute(waiting).fetchone()[0]), int(passages)
 
     def holds(self, entries: Mapping[int, int]) -> bool:
         """Tell whether the index has exactly these passages, embedded or waiting."""
-        with sqlite.guarded(self._file):
-            base = self._database.opened()
-            if dict(base.execute("SELECT row, document FROM entries")) != entries:
-                return False
-            embedded = "SELECT DISTINCT key FROM entries WHERE key NOT IN (SELECT key FROM waiting)"
-            keys = [key for (key,) in base.execute(embedded)]
-            return len(self._known(base, keys)) == len(keys)
+        with sqlite.guarded(self.file):
+            base = self.opened()
+            lost = "SELECT count(*) FROM entries WHERE key NOT IN (SELECT key FROM texts)"
+            rows = dict(base.execute("SELECT row, document FROM entries"))
+            return rows == entries and not base.execute(lost).fetchone()[0]
 
     def find(self, question: Question, limit: int, scope: Scope) -> Matches:
         """Return the passages with the highest cosines; raise EmbedderUnavailable."""
-        vector = self._embedded([question.text], "query")[0]
+        with sqlite.guarded(self.file):
+            base = self.opened()
+            columns = self._columns.of(base) or _Columns(base)
+        if not limit or not len(columns.rows):
+            return Matches()
+        embedder = self._searched
+        vector = self._checked(embedder, [question.text], "query")[0]
         if not vector.any():
             return Matches()
-
-        return self._consistent(lambda base: self._reader.find(base, vector, limit, scope))
+        if embedder is self._quick:
+            return columns.nearest(vector, limit, scope)
+        matches = columns.nearest(vector, limit, scope, columns.whole)
+        if self._quick is None or columns.whole.all():
+            return matches
+        part = unit(vector[None, -self._quick.dimension :].copy())[0]
+        return _merged(matches, columns.nearest(part, limit, scope, ~columns.whole), limit)
 
     def vectors_of(self, rows: Collection[int]) -> dict[int, list[float]]:
-        """Return the unit vectors of some passages by row; those without one are left out."""
-        return self._consistent(lambda base: self._reader.vectors_of(base, rows))
+        """Return the whole unit vectors of some passages by row, of those that have one."""
+        with sqlite.guarded(self.file):
+            sql = f"{_FILL} AND text IS NULL AND row IN ({{}})"
+            table = list(sqlite.chunked(self.opened(), sql, list(rows)))
+        return {row: unpacked(_numbers([data]))[0].tolist() for row, _, _, data, _ in table}
 
     def question_vector(self, text: str) -> list[float] | None:
         """Return the vector of a question; None if it says nothing. Raises EmbedderUnavailable."""
@@ -189,172 +240,31 @@ class VectorIndex:
 
     def check(self) -> None:
         """Raise IndexDamaged unless the index can be opened and read."""
-        self._consistent(self._reader.snapshot)
-        self._database.check()
-
-    def _consistent(self, query: Callable[[Connection], Result]) -> Result:
-        """Run a query on one state of the database and the snapshot it names.
-
-        If another process publishes a snapshot meanwhile and removes the old one, run it again.
-        """
-        with sqlite.guarded(self._file):
-            base = self._database.opened()
-            for _ in range(_TRIES):
-                with _read_transaction(base), suppress(IndexDamaged):
-                    return query(base)
-            with _read_transaction(base):
-                return query(base)
-
-    def clear(self) -> None:
-        """Remove all passages; vectors stay, since a text's vector never changes."""
-        try:
-            self._empty()
-        except IndexDamaged:
-            self.close()
-            for file in self._folder.iterdir():
-                file.unlink(missing_ok=True)
-            self._empty()
-        except OSError as error:
-            raise StorageFailed(f"{self._folder} can't be written: {error.strerror}") from error
-
-    def close(self) -> None:
-        """Close the database and release the snapshot; drop what was not committed."""
-        self._database.close()
-        self._reader.close()
-
-    def _empty(self) -> None:
-        """Open the database and remove all entries; raise IndexDamaged if a file is damaged."""
-        self.close()
-        base = self._database.start()
-        with sqlite.guarded(self._file):
-            base.execute("DELETE FROM entries")
-        self._database.check()
-        self._reader.snapshot(base)
-
-    def _waiting(self, base: Connection) -> int:
-        return int(base.execute("SELECT count(*) FROM waiting").fetchone()[0])
-
-    def _known(self, base: Connection, keys: list[int]) -> set[int]:
-        """Return those keys that have a vector."""
-        loaded = self._reader.snapshot(base)
-        return (
-            set() if loaded is None else set(compress(keys, loaded.has(np.array(keys, np.int64))))
-        )
-
-    def _embed_batch(self, base: Connection, first: int) -> Iterator[tuple[int, NDArray[np.int8]]]:
-        """Embed some waiting texts; return the key and the quantised vector of each."""
-        sql = "SELECT key, text FROM waiting ORDER BY key LIMIT ? OFFSET ?"
-        rows = base.execute(sql, (self._batch, first)).fetchall()
-        started = time.monotonic()
-        vectors = packed(self._embedded([text for _, text in rows], "passage"))
-        if time.monotonic() - started < _SOON:  # give a fast embedder larger batches
-            self._batch = min(2 * self._batch, _MOST_AT_ONCE)
-        return zip((key for key, _ in rows), vectors, strict=True)
-
-    def _embedded(self, texts: Sequence[str], kind: Kind) -> NDArray[np.float32]:
-        """Embed texts; raise EmbedderUnavailable for vectors that are not finite."""
-        rows = self._embedder.embed(texts, kind)
-        if not np.isfinite(rows).all():
-            raise EmbedderUnavailable(
-                f"the embedder {self._embedder.name} returns NaN or infinite components",
-                Hint.TEST_EMBEDDER,
-                "embedder_bad_answer",
-            )
-        return rows
-
-    def _publish(self, base: Connection, new: Mapping[int, NDArray[np.int8]]) -> None:
-        """Publish a snapshot with new vectors of waiting texts."""
-        used = np.fromiter(
-            (key for (key,) in base.execute("SELECT DISTINCT key FROM entries")), np.int64
-        )
-        keys, vectors = np.array(list(new), np.int64), np.array(list(new.values()), np.int8)
-        loaded = self._reader.snapshot(base)
-        published = reader.publish(self._folder, loaded, used, keys, vectors)
-        with sqlite.transaction(base):
-            base.executemany("DELETE FROM waiting WHERE key = ?", ((key,) for key in new))
-            record = json.dumps(published._asdict())
-            base.execute("INSERT OR REPLACE INTO meta VALUES ('published', ?)", (record,))
-        self._reader.close()
-        reader.discard_others(self._folder, published.generation)
-
-
-@contextmanager
-def _read_transaction(base: Connection) -> Iterator[None]:
-    """Read one state of the database."""
-    if base.in_transaction:  # of `put`: it already reads one state
-        yield
-        return
-    base.execute("BEGIN")
-    try:
-        yield
-    finally:
-        base.rollback()  # nothing was written
-
-
-class VectorDatabase(sqlite.Opened):
-    """A SQLite file with a table `meta`; one of another `owner` counts as damaged."""
-
-    def __init__(
-        self,
-        file: Path,
-        tables: str,
-        version: int,
-        owner: str,
-        closed: Callable[[], object] = lambda: None,
-    ) -> None:
-        """Open nothing yet.
-
-        `closed` is called when the file is closed or was replaced, so that cached data is outdated.
-        """
-        super().__init__(file, tables, version)
-        self._owner = owner
-        self._closed = closed
-
-    def in_transaction(self) -> Connection:
-        """Return the connection, in a transaction that `commit` ends."""
-        base = self.opened()
-        if not base.in_transaction:
-            base.execute("BEGIN IMMEDIATE")
-        return base
-
-    def commit(self) -> None:
-        """Make what was written durable."""
-        if self._base is not None and self._base.in_transaction:
-            if not self.current():
-                raise IndexDamaged(f"{self.file} was replaced", "it is rebuilt")
-            with sqlite.guarded(self.file):
-                self._base.execute("COMMIT")
-
-    def start(self) -> Connection:
-        """Open the file, made if missing, and set its owner."""
-        self.close()
-        try:
-            self.file.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            reason = f"{self.file.parent} can't be written: {error.strerror}"
-            raise StorageFailed(reason) from error
-        base = super()._connect()
-        with sqlite.guarded(self.file):
-            base.execute("INSERT OR REPLACE INTO meta VALUES ('owner', ?)", (self._owner,))
-        return self._hold(base)
-
-    def state(self) -> str:
-        """Return the signatures of the file and of its write-ahead log."""
-        files = (self.file, self.file.with_name(f"{self.file.name}-wal"))
-        return repr([_signature(file) for file in files])
-
-    def check(self) -> None:
-        """Raise IndexDamaged unless the file is whole."""
         with sqlite.guarded(self.file):
             (answer,) = self.opened().execute("PRAGMA quick_check(1)").fetchone()
         if answer != "ok":
             raise IndexDamaged(f"{self.file} is damaged: {answer}", "it is rebuilt")
 
-    def close(self) -> None:
-        """Close the connection; drop what was not committed."""
-        if self._base is not None:
-            self._closed()
-        super().close()
+    def clear(self) -> None:
+        """Remove all passages; vectors stay, since a text's vector never changes."""
+        try:
+            self.file.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                self._empty()
+            except IndexDamaged:
+                self.close()
+                sqlite.discard(self.file)
+                self._empty()
+        except OSError as error:
+            raise StorageFailed(f"{self.file} can't be written: {error.strerror}") from error
+
+    def _empty(self) -> None:
+        self.close()
+        base = self._hold(super()._connect())
+        with sqlite.guarded(self.file):
+            base.execute("INSERT OR REPLACE INTO meta VALUES ('owner', ?)", (self._owner,))
+            base.execute("DELETE FROM entries")
+        self.check()
 
     def _connect(self) -> Connection:
         """Open the file; raise IndexDamaged if it is missing or belongs to another bank."""
@@ -367,10 +277,134 @@ class VectorDatabase(sqlite.Opened):
             raise IndexDamaged(f"{self.file} belongs to another bank", "it is rebuilt")
         return base
 
+    def _waiting(self, base: Connection) -> int:
+        return int(base.execute(f"SELECT count(*) {_WAITING}").fetchone()[0])
 
-def _signature(file: Path) -> tuple[int, int, int] | None:
-    try:
-        found = file.stat()
-    except FileNotFoundError:
-        return None
-    return found.st_size, found.st_mtime_ns, found.st_ino
+    def _embedded(self, texts: Sequence[str], kind: Kind) -> NDArray[np.float32]:
+        return self._checked(self._embedder, texts, kind)
+
+    def _checked(self, embedder: Embedder, texts: Sequence[str], kind: Kind) -> NDArray[np.float32]:
+        """Embed texts; raise EmbedderUnavailable for vectors that are not finite."""
+        rows = embedder.embed(texts, kind)
+        if not np.isfinite(rows).all():
+            raise EmbedderUnavailable(
+                f"the embedder {embedder.name} returns NaN or infinite components",
+                Hint.TEST_EMBEDDER,
+                "embedder_bad_answer",
+            )
+        return rows
+
+
+def _store(
+    base: Connection, keys: Sequence[int], vectors: NDArray[np.float32], *, whole: bool
+) -> None:
+    """Store the vectors of texts; with whole ones, the texts are needed no longer."""
+    text = "NULL" if whole else "text"
+    rows = ((vector.tobytes(), key) for vector, key in zip(packed(vectors), keys, strict=True))
+    with sqlite.transaction(base):
+        base.executemany(f"UPDATE texts SET vector = ?, text = {text} WHERE key = ?", rows)
+
+
+def _numbers(blobs: Sequence[bytes]) -> NDArray[np.int8]:
+    return np.frombuffer(b"".join(blobs), np.int8).reshape(len(blobs), -1)
+
+
+class _Columns:
+    """All passages that have a vector, in columns."""
+
+    def __init__(self, base: Connection) -> None:
+        table = base.execute(f"{_FILL} ORDER BY row").fetchall()
+        rows, documents, keys, blobs, whole = zip(*table, strict=True) if table else ((),) * 5
+        self.rows, self.documents = np.array(rows, np.int64), np.array(documents, np.int64)
+        self.whole = np.array(whole, np.bool_)
+        """Which vectors are whole; the others have the quick embedder's components only."""
+        self._vectors = _numbers(blobs) if blobs else np.zeros((0, 1), np.int8)
+        _, texts = np.unique(np.array(keys, np.int64), return_index=True)
+        self._sample = texts[:: max(1, len(texts) // _SAMPLE)]
+
+    def nearest(
+        self,
+        vector: NDArray[np.float32],
+        limit: int,
+        scope: Scope,
+        among: NDArray[np.bool_] | None = None,
+    ) -> Matches:
+        """Return the passages in scope with the highest cosines, best first; ties by row.
+
+        A vector with fewer components is compared with the last ones. `among` are the places of the
+        vectors that are compared.
+        """
+        from usearch.index import search  # start-up: searches by words need none
+
+        vectors = self._vectors[:, -len(vector) :]
+        sample = self._sample if among is None else self._sample[among[self._sample]]
+        scale = scale_of(cosines(vectors[sample], vector))
+        chosen = np.flatnonzero(self._inside(scope, among))
+        if not len(chosen):
+            return Matches(scale=scale)
+        searched = np.ascontiguousarray(vectors if len(chosen) == len(vectors) else vectors[chosen])
+        asked = packed(vector[None])[0]
+        near = search(searched, asked, min(limit, len(chosen)), "cos", exact=True)
+        chosen = chosen[np.asarray(near.keys, np.int64)]
+        scores = cosines(vectors[chosen], vector)
+        best = np.lexsort((self.rows[chosen], -scores))
+        rows, documents = self.rows[chosen][best].tolist(), self.documents[chosen][best].tolist()
+        return Matches(rows, documents, scores[best].tolist(), scale=scale)
+
+    def _inside(self, scope: Scope, among: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
+        """Return which vectors are in scope, and among some."""
+        inside = np.ones(len(self.rows), np.bool_) if among is None else among.copy()
+        if scope.only is not None:
+            inside &= np.isin(self.documents, _array(scope.only))
+        if scope.rows is not None:
+            inside &= np.isin(self.rows, _array(scope.rows))
+        if scope.without:
+            inside &= ~np.isin(self.documents, _array(scope.without))
+        return inside
+
+
+def _merged(matches: Matches, others: Matches, limit: int) -> Matches:
+    """Merge matches by other vectors, whose scores are first brought to the scale of these."""
+    low, high = others.scale
+    factor = (matches.scale.perfect - matches.scale.unrelated) / (high - low)
+    start = matches.scale.unrelated
+    moved = (match._replace(score=start + (match.score - low) * factor) for match in others)
+    best = sorted([*matches, *moved], key=lambda match: (-match.score, match.row))
+    return Matches.of(best[:limit], matches.scale)
+
+
+def _array(numbers: Iterable[int]) -> NDArray[np.int64]:
+    return np.fromiter(numbers, np.int64)
+
+
+_SAMPLE = 2000
+"""Number of texts from which the scale of cosines is estimated."""
+
+_PERFECT = 4.0
+"""Standard deviations above the mean that count as a perfect match: few cosines are higher."""
+
+_USUAL_MEAN, _USUAL_DEVIATION, _FEW = 0.09, 0.08, 20
+"""Mean and standard deviation of the cosines of a question with the passages of three banks (both
+embedders differ by .02 at most), and the number of passages as many as which they count."""
+
+
+def scale_of(cosines: NDArray[np.float32]) -> Scale:
+    """Return the mean of a question's cosines with many passages, and that of a perfect match."""
+    count = len(cosines)
+    above = cosines - _USUAL_MEAN
+    shift = float(above.sum()) / (count + _FEW)
+    square = (float((above**2).sum()) + _FEW * _USUAL_DEVIATION**2) / (count + _FEW)
+    deviation = max(square - shift**2, 1e-6) ** 0.5
+    mean = _USUAL_MEAN + shift
+    return Scale(mean, mean + _PERFECT * deviation)
+
+
+def text_of(entry: IndexedPassage) -> str:
+    """Return what is embedded of a passage: its headings and its text; see `TEXT_VERSION`.
+
+    Headings without a letter (numbers, dates) are left out: they cost a small model five points of
+    NDCG. So are block ids.
+    """
+    path = [entry.title, *(heading for heading in entry.headings if heading != entry.title)]
+    headings = " > ".join(part for part in path if any(map(str.isalpha, part)))
+    return f"{headings}\n{without_block_ids(entry.text).strip()}".strip("\n")
