@@ -184,12 +184,6 @@ class Bank:
         """
         return settings.load(folder) if self._load is None else self._load(folder)
 
-    def with_settings(self, settings: Settings) -> Bank:
-        """Return the same bank with other settings, to be closed on its own."""
-        other = Bank(self.layout, settings, conditions=self._conditions, roots=self._roots)
-        other.revision, other.edits_of = self.revision, self.edits_of
-        return other
-
     def folders(self) -> list[Path]:
         """Return the folders in which its notes are made: its own, and the private one."""
         return [root.folder for root in self.roots.written()]

@@ -9,15 +9,14 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from stat import S_ISREG
 from typing import NamedTuple
 
 from memory_bank.base.errors import BadInput, BadName, StorageFailed
 from memory_bank.base.filenames import work_tree
-from memory_bank.git import process, repository
-from memory_bank.notes.storage import files, folders
+from memory_bank.notes.storage import folders
 from memory_bank.notes.storage.folders import FolderEntry
 
 _MOST_LINKS = 40
@@ -46,23 +45,6 @@ class OutputFolder(NamedTuple):
         except BadName:
             raise _linked(self.shown / name) from None
 
-    def names(self) -> list[str]:
-        """Return the names in the folder; none if it is missing."""
-        return folders.names_in(self.root, self.below.rstrip("/"))
-
-    def may_be_tracked(self, name: str) -> bool:
-        """Tell whether git tracks a file of the folder, in whatever case, or can't say it."""
-        folder = self.root / self.below
-        tree = repository.worktree(folder)
-        if tree is None:
-            return False
-        path = (folder / name).relative_to(tree).as_posix()
-        listed = process.run(
-            tree, "--no-literal-pathspecs", "--icase-pathspecs", "--noglob-pathspecs",
-            "ls-files", "-z", "--", path,
-        )  # fmt: skip
-        return listed != ""
-
 
 def folder(path: Path) -> OutputFolder:
     """Return a folder that the user named; raise BadInput if a link of a repository is on the way.
@@ -78,13 +60,6 @@ def folder(path: Path) -> OutputFolder:
         raise _failed(path, error) from error
     below = place.relative_to(root).as_posix()
     return OutputFolder(path, root, "" if below == "." else f"{below}/")
-
-
-def read(place: OutputFolder, name: str) -> bytes:
-    """Return the bytes of a file; none if it is missing or a link. Raises StorageFailed."""
-    with suppress(BadName):
-        return files.read_in(place.root, place.below + name) or b""
-    return b""
 
 
 def put(file: FolderEntry, data: bytes) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
@@ -16,20 +14,18 @@ from memory_bank.bank.copies import (
     CopiedRoot,
     CopiedRoots,
     CopyLayout,
-    PrivateLayout,
     WantedFiles,
     bank_files,
     project_names,
 )
 from memory_bank.base import settings
-from memory_bank.base.errors import BadInput, BadSetting, StorageFailed
+from memory_bank.base.errors import BadInput, BadSetting
 from memory_bank.base.filenames import SETTINGS
 from memory_bank.base.paths import Layout
 from memory_bank.base.settings import Settings
-from memory_bank.git import objects, process, repository
+from memory_bank.git import objects
 from memory_bank.git.file_commits import FileCommits
 from memory_bank.git.objects import Revision
-from memory_bank.git.repository import tree_folder
 from memory_bank.notes.roots import IncludedRoot
 
 _MOST_SETTINGS = 1_000_000
@@ -212,83 +208,3 @@ def _no_notes(tree: Path, bank: Bank, revision: Revision) -> BadInput:
     known = revision.staged or revision.commit.startswith(revision.asked)
     commit = "" if known else f" (commit {revision.commit[:12]})"
     return BadInput(f"{bank.layout.root}: no note {what}{commit}", hint, first=first)
-
-
-_LARGEST = 2_000_000
-"""Bytes of the largest file that is written; of a larger one, only its name is there."""
-
-_SECONDS = 60.0
-
-_SETTINGS = {"memory.embedder": "none"}
-
-
-@contextmanager
-def checked_out(bank: Bank, rev: str = "HEAD") -> Iterator[Bank]:
-    """Open a bank as it is in a new clone at a commit: with history, but no private state.
-
-    Nothing of the repository or of the bank is changed. What git does not have at that commit is
-    not in it: changes that are not committed, ignored notes, sessions, and who read what. Its notes
-    are not embedded. Raises BadInput outside git, or if there is no such revision.
-    """
-    place = bank.layout.origin
-    tree = copies.work_tree_of(place)
-    if not place.project.is_relative_to(tree):
-        raise BadInput(f"{place.root} is not inside its repository", "put it below the work tree")
-    revision = objects.revision_of(tree, rev)
-    with TemporaryDirectory(prefix="memory-bank-") as name:
-        folder = Path(name).resolve()
-        there = folder / (_name(tree) or "project")
-        _make_tree(tree, there, folder / "git", revision)
-        root = there / place.root.relative_to(tree)
-        root.mkdir(parents=True, exist_ok=True)
-        layout = PrivateLayout(root, folder / "private")
-        load = partial(settings.load, flags=_SETTINGS)
-        conditions = Conditions(progress=bank.progress, embeds=lambda: False)
-        with Bank(layout, load(root), conditions=conditions, load=load) as copy:
-            try:
-                yield copy
-            finally:
-                shutil.rmtree(tree_folder(there), ignore_errors=True)
-
-
-def _name(tree: Path) -> str:
-    """Return the name of the folder of a repository's main work tree."""
-    common = repository.common_folder(tree)
-    return common.parent.name if common and common.name == ".git" else tree.name
-
-
-def _make_tree(tree: Path, there: Path, private: Path, revision: Revision) -> None:
-    """Make a work tree of a repository that the repository does not know of.
-
-    Its objects and settings are the repository's, its HEAD and its index its own.
-    """
-    common = repository.common_folder(tree)
-    if common is None:
-        raise BadInput(f"git can't read the repository {tree}", "try `git status` there")
-    private.mkdir()
-    there.mkdir()
-    (private / "commondir").write_text(f"{common}\n", encoding="utf-8")
-    (private / "HEAD").write_text(f"{revision.commit}\n", encoding="ascii")
-    (private / "gitdir").write_text(f"{there / '.git'}\n", encoding="utf-8")
-    (there / ".git").write_text(f"gitdir: {private}\n", encoding="utf-8")
-    if process.run(there, "read-tree", "HEAD", seconds=_SECONDS) is None:
-        raise StorageFailed(f"git can't read the commit {revision.commit[:12]}", "try `git fsck`")
-    _write_files(tree, there, revision)
-
-
-def _write_files(tree: Path, there: Path, revision: Revision) -> None:
-    """Write the plain files of a commit as git has them: no filter runs, no link is made."""
-    files = objects.files_at(tree, revision.commit)
-    by_id: dict[str, list[str]] = {}
-    for path, one in files.items():
-        file = there / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.touch()
-        if 0 < one.size <= _LARGEST:
-            by_id.setdefault(one.id, []).append(path)
-    sizes = {id_: files[paths[0]].size for id_, paths in by_id.items()}
-    for id_, data in objects.sized_blobs(tree, sizes, _LARGEST):
-        for path in by_id[id_]:
-            (there / path).write_bytes(data)
-    for path in files:
-        os.utime(there / path, (revision.when, revision.when))

@@ -82,8 +82,6 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "shared status": ("shared.administration", "", "List what is published, and who may do what"),
     "shared team": ("shared.administration", "", "Put a repository into a team"),
     "show": ("memory.show", "Find", "Show one note"),
-    "site": ("frontends.cli.commands", "Share", "Make the notes readable for people without the tool"),
-    "site build": ("frontends.cli.commands", "", "Write the notes as a static site"),
     "stale": ("trust.stale", "Review", "List notes whose cited code changed"),
     "stats": ("memory.overview", "Look after", "Count notes, tags, types and links"),
     "symbols": ("code.symbols", "Code", "List functions, classes and other symbols of the code"),

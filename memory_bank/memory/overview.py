@@ -76,9 +76,9 @@ class _ChangedKeys(NamedTuple):
     """Of all documents."""
 
 
-def _changed_keys(view: View, days: float, now: float | None = None) -> _ChangedKeys:
-    """Return the notes that changed in the last days before a time, as the index knows them."""
-    since = (time.time() if now is None else now) - days * _DAY
+def _changed_keys(view: View, days: float) -> _ChangedKeys:
+    """Return the notes that changed in the last days, as the index knows them."""
+    since = time.time() - days * _DAY
     keys = document_rows.all_keys(view.manifest)
     changed = entries.changed_notes(view.manifest, since)
     return _ChangedKeys(since, changed, frozenset(key for _, key in keys))
@@ -207,15 +207,15 @@ class Home(NamedTuple):
     problem: str | None
 
 
-def home(bank: Bank, days: float = 7, changes: int = 100, now: float | None = None) -> Home:
-    """Return the notes by tag and type, and those that changed in the last `days` before `now`."""
+def home(bank: Bank, days: float = 7, changes: int = 100) -> Home:
+    """Return the notes by tag and type, and those that changed in the last `days`."""
 
     def read(view: View) -> tuple[int, dict[str, int], dict[str, int], _ChangedKeys]:
         return (
             entries.count(view.manifest, NOTES),
             document_rows.counts(view.manifest, "tag"),
             document_rows.counts(view.manifest, "type"),
-            _changed_keys(view, days, now),
+            _changed_keys(view, days),
         )
 
     with bank.lock:

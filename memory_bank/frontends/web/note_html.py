@@ -47,20 +47,15 @@ def slug(heading: str) -> str:
 
 
 def place_of(goal: LinkedPlace) -> str:
-    """Return the address of a goal: of a note, of a file, else of the notes that name it."""
+    """Return the address of a note or file, else of the list of notes that name the goal."""
     if goal.file:
         line = _LINE.match(goal.heading)
         return f"/code/{quoted(goal.file)}" + (f"#{line[0]}" if line else "")
     if goal.kind != _NOTE:
-        return namers_of(goal)
+        return f"/notes?cites={quote(goal.name.encode('utf-8', 'surrogateescape'), safe='')}"
     path = url_of(goal.name)
     inside = f"^{goal.block}" if goal.block else slug(goal.heading.rpartition("#")[2])
     return f"/notes/{quoted(path)}" + (f"#{quote(inside)}" if inside else "")
-
-
-def namers_of(goal: LinkedPlace) -> str:
-    """Return the address of the list of notes that name a file, a symbol or a ghost."""
-    return f"/notes?cites={quote(goal.name.encode('utf-8', 'surrogateescape'), safe='')}"
 
 
 def is_allowed(url: str) -> bool:

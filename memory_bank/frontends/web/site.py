@@ -23,9 +23,8 @@ from memory_bank.frontends.serving.serving_background import Background
 from memory_bank.frontends.serving.shared_bank import SharedBank
 from memory_bank.frontends.web import access, templating
 from memory_bank.frontends.web.health import RuleRuns
-from memory_bank.frontends.web.site_folder import StaticFiles
+from memory_bank.frontends.web.static_files import StaticFiles
 from memory_bank.git import repository
-from memory_bank.git.objects import Revision
 from memory_bank.memory import overview
 from memory_bank.search.manifest import entries
 from memory_bank.sessions import state
@@ -48,9 +47,6 @@ class MenuEntry(NamedTuple):
 class Site:
     """The dashboard of one bank."""
 
-    exported: Revision | None = None
-    """Set if the pages become files, for readers without a server: see `exported_site`."""
-
     def __init__(self, shared: SharedBank, *, write: bool = False) -> None:
         """Make the dashboard; nothing of the bank is opened yet. With `write` it has forms."""
         self.shared = shared
@@ -63,11 +59,8 @@ class Site:
         """Filters our own messages: paths of this machine are redacted."""
         self.secret = secrets.token_bytes(32)
         """Signs the tokens of forms while this process runs."""
-        self._pages = self._load_pages()
-        self._templates = templating.environment(self.static.url, dated=bool(self.exported))
-
-    def _load_pages(self) -> list[Any]:
-        return [plugins.load(KIND, name) for name in plugins.names(KIND)]
+        self._pages = [plugins.load(KIND, name) for name in plugins.names(KIND)]
+        self._templates = templating.environment(self.static.url)
 
     def start(self) -> None:
         """Open the bank and load what the start page needs, then start the work in the background.
@@ -125,7 +118,6 @@ class Site:
             "layout": "part.html" if _is_part(request) else "layout.html",
             "menu": self._menu(request.url.path),
             "write": self.write,
-            "exported": self.exported,
             "csrf": access.token(self.secret, browser) if self.write else "",
             "foot": await to_thread.run_sync(self._foot) if not _is_part(request) else (),
             **values,
@@ -146,8 +138,6 @@ class Site:
 
     def _foot(self) -> tuple[str, ...]:
         """Return what the foot of a page says of the bank; nothing without one."""
-        if self.exported:
-            return ()
         try:
             bank = self.shared.bank()
             notes = bank.read(lambda view: entries.count(view.manifest, entries.NOTES))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from functools import partial
 from types import MappingProxyType
 from typing import Any
 from urllib.parse import quote
@@ -35,11 +34,8 @@ _PAGES = frozenset({"history", "standing", "edit"})
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
 
 
-def environment(static: Callable[[str], str], *, dated: bool = False) -> Environment:
-    """Return the environment of all templates; `static` gives the URL of a static file.
-
-    With `dated`, days have their year, for pages that are read at another time.
-    """
+def environment(static: Callable[[str], str]) -> Environment:
+    """Return the environment of all templates; `static` gives the URL of a static file."""
     made = Environment(
         loader=PackageLoader("memory_bank.frontends.web"),
         autoescape=True,
@@ -51,8 +47,8 @@ def environment(static: Callable[[str], str], *, dated: bool = False) -> Environ
     )
     made.globals["static"] = static
     made.filters |= {
-        "short": partial(short, dated=dated),
-        "day_name": partial(day_name, dated=dated),
+        "short": short,
+        "day_name": day_name,
         "lasted": lasted,
         "day": day,
         "number": number,
@@ -66,20 +62,20 @@ def environment(static: Callable[[str], str], *, dated: bool = False) -> Environ
     return made
 
 
-def short(when: str, now: datetime | None = None, *, dated: bool = False) -> str:
+def short(when: str, now: datetime | None = None) -> str:
     """Return an ISO time as a day, `22 Nov`, with its year unless that is this year."""
     moment = _moment(when)
     if moment is None:
         return when
-    this = (now or datetime.now(UTC)).year == moment.year and not dated
+    this = (now or datetime.now(UTC)).year == moment.year
     return f"{moment.day} {moment:%b}" if this else f"{moment.day} {moment:%b %Y}"
 
 
-def day_name(when: str, now: datetime | None = None, *, dated: bool = False) -> str:
+def day_name(when: str, now: datetime | None = None) -> str:
     """Return the day of an ISO time in UTC: `Today`, `Yesterday`, `22 Nov`."""
     moment = _moment(when)
-    if moment is None or dated:
-        return short(when, now, dated=dated)
+    if moment is None:
+        return when
     ago = ((now or datetime.now(UTC)).date() - moment.date()).days
     return {0: "Today", 1: "Yesterday"}.get(ago, "") or short(when, now)
 

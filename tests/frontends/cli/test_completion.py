@@ -52,7 +52,6 @@ def test_what_is_offered(offered: Offered) -> None:
     assert offered("embedder", "in") == ["install"]
     assert offered("shared", "re") == ["revoke"]
     assert "--dry-run" in offered("publish", "--d")
-    assert offered("site", "b") == ["build"]
     assert offered("embedder", "use", "s") == ["static"]
     assert offered("recall", "--mode", "le") == ["lexical"]
     assert offered("recall", "--type", "dec") == ["decision"]

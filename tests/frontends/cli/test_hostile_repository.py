@@ -23,7 +23,7 @@ COMMANDS = (
     "trash list", "review", "review HEAD --json", "stale --worktree", "stale HEAD..HEAD", "confirm facts/bm25", "coupling src/index.py", "symbols build",
     "ask how is the index built", "explain-symbol build_index", "blast-radius src/index.py", "tests-for src/index.py", "why src/index.py",
     "completion bash", "git check", "git resolve", "merge-driver --help", "embedder list", "mcp --help", "watch --help", "serve mcp -h", "serve web -h",
-    "publish --help", "shared --help", "site build", "rules", "agents bundle --check",
+    "publish --help", "shared --help", "rules", "agents bundle --check",
     "log facts/bm25", "blame facts/bm25 --lines", "recall tantivy",
 )  # fmt: skip
 

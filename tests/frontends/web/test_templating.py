@@ -43,10 +43,6 @@ def test_a_day_has_its_name(when: str, text: str) -> None:
     assert templating.day_name(when, NOW) == text
 
 
-def test_a_page_for_later_readers_has_whole_dates() -> None:
-    assert templating.day_name("2026-11-23T11:59:50Z", NOW, dated=True) == "23 Nov 2026"
-
-
 def test_the_words_around_a_link_stand_without_it() -> None:
     assert templating.around("A rename is atomic. extends:: [facts/lock]") == "A rename is atomic."
     assert templating.around("extends:: [facts/lock]") == ""

@@ -35,7 +35,7 @@ def routes(site: Site) -> Sequence[Route]:
     """Return the routes of the page, of its data, of one node, and of names to choose from."""
 
     async def graph(request: Request) -> Response:
-        wanted = _WHOLE if site.exported else _wanted(request)
+        wanted = _wanted(request)
         if not wanted.note:
             wanted = wanted._replace(whole=True)
         values = await site.ask(_values, wanted)
@@ -76,11 +76,6 @@ def routes(site: Site) -> Sequence[Route]:
         Route(f"{PATH}/node", node),
         Route(f"{PATH}/names", names),
     ]
-
-
-def static_paths(_: Site) -> Sequence[str]:
-    """Return the addresses that a static site has: of the whole graph, and its data."""
-    return [PATH, f"{PATH}/data?{_query(_WHOLE)}"]
 
 
 def _values(bank: Bank, wanted: WantedGraph) -> dict[str, Any]:

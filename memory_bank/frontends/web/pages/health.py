@@ -25,8 +25,3 @@ def routes(site: Site) -> Sequence[Route]:
         return await site.page(request, "health.html", values, title=TITLE)
 
     return [Route(PATH, health)]
-
-
-def static_paths(_: Site) -> Sequence[str]:
-    """Return the addresses that a static site has of it."""
-    return [PATH]

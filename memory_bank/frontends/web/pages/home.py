@@ -15,7 +15,6 @@ from memory_bank.bank.backlinks import linked_titles
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.note_files import SESSION
 from memory_bank.base.errors import MemoryBankError
-from memory_bank.frontends.web import exporting
 from memory_bank.frontends.web.site import Site
 from memory_bank.frontends.web.templating import day_name
 from memory_bank.memory import overview
@@ -50,27 +49,20 @@ def routes(site: Site) -> Sequence[Route]:
     """Return the route of the start page."""
 
     async def home(request: Request) -> Response:
-        values = await site.ask(_values, site)
+        values = await site.ask(_values)
         return await site.page(request, "home.html", values | {"health": site.health.latest()})
 
     return [Route(PATH, home)]
 
 
-def static_paths(_: Site) -> Sequence[str]:
-    """Return the addresses that a static site has of it."""
-    return [PATH]
-
-
-def _values(bank: Bank, site: Site) -> dict[str, Any]:
-    now = site.exported.when if site.exported else None
-    found = overview.home(bank, now=now)
-    lately = exporting.committed(found.lately) if site.exported else found.lately
-    days, shown = _days(lately.changes, dated=bool(site.exported))
+def _values(bank: Bank) -> dict[str, Any]:
+    found = overview.home(bank)
+    days, shown = _days(found.lately.changes)
     some = [one for day in days for group in day.groups if len(group) <= _FEW for one in group]
     return {
         "notes": found.notes,
         "folder": bank.layout.root.name,
-        "lately": lately,
+        "lately": found.lately,
         "days": days,
         "shown": shown,
         "texts": _sentences(bank, [one.path for one in some]),
@@ -80,7 +72,7 @@ def _values(bank: Bank, site: Site) -> dict[str, Any]:
     }
 
 
-def _days(found: Sequence[ChangedLately], *, dated: bool) -> tuple[list[ChangedDay], int]:
+def _days(found: Sequence[ChangedLately]) -> tuple[list[ChangedDay], int]:
     """Return the changes by day and commit, as many as a page shows, and their number."""
     days: list[ChangedDay] = []
     rows = shown = 0
@@ -94,7 +86,7 @@ def _days(found: Sequence[ChangedLately], *, dated: bool) -> tuple[list[ChangedD
             groups.append(group)
         if not groups:
             break
-        days.append(ChangedDay(day_name(day, dated=dated), tuple(groups)))
+        days.append(ChangedDay(day_name(day), tuple(groups)))
     return days, shown
 
 

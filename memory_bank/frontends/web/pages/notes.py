@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from pathlib import PurePosixPath
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode
 
@@ -17,9 +16,9 @@ from memory_bank.bank.note_files import SESSION
 from memory_bank.bank.open_index import NoteRow
 from memory_bank.base.errors import NoteNotFound
 from memory_bank.frontends.web.note_graph import NOTE, whole_graph
-from memory_bank.frontends.web.note_html import namers_of, place_of, render
+from memory_bank.frontends.web.note_html import place_of, render
 from memory_bank.frontends.web.site import Site, number_in
-from memory_bank.frontends.web.templating import quoted, url_of
+from memory_bank.frontends.web.templating import url_of
 from memory_bank.memory import note_view, overview
 from memory_bank.memory.note_view import PAGE as COMMITS
 from memory_bank.memory.note_view import NoteView
@@ -58,8 +57,6 @@ _IN_TOPIC = 8
 
 _MOST_PAGES = 1_000_000
 
-_MOST_NOTES = 1_000_000
-
 _MOST_QUOTED = 200
 """Notes that link to a note whose words are shown."""
 
@@ -68,12 +65,12 @@ def routes(site: Site) -> Sequence[Route]:
     """Return the routes of notes; a note may be named as everywhere, by path, id or title."""
 
     async def notes(request: Request) -> Response:
-        values = await site.ask(_list, request, alone=bool(site.exported))
+        values = await site.ask(_list, request)
         return await site.page(request, "notes.html", values, title=TITLE)
 
     async def note(request: Request) -> Response:
         name = request.path_params["name"]
-        full = "full" in request.query_params or bool(site.exported)
+        full = "full" in request.query_params
         values = await site.ask(_note, name, full=full)
         values["done"] = _DONE.get(request.query_params.get("done", ""), "")
         return await site.page(request, "note.html", values, title=values["view"].note.title)
@@ -103,26 +100,6 @@ def routes(site: Site) -> Sequence[Route]:
     ]
 
 
-def static_paths(site: Site) -> Iterator[str]:
-    """Yield the addresses that a static site has: notes, their histories, and lists of them.
-
-    A list of many notes names its next page.
-    """
-    every = overview.browse(site.shared.bank(), archived=True, limit=_MOST_NOTES).notes
-    yield PATH
-    yield f"{PATH}?archived=1"
-    yield f"{PATH}?order=new"
-    for note in every:
-        yield f"{PATH}/{quoted(url_of(note.path))}"
-        yield f"{PATH}/{quoted(url_of(note.path))}/history"
-    folders = {str(one) for note in every for one in PurePosixPath(note.path).parents}
-    tags = {tag for note in every for tag in note.tags}
-    chosen = {"folder": folders - {"."}, "type": {note.type for note in every} - {""}, "tag": tags}
-    for name, values in chosen.items():
-        for value in sorted(values):
-            yield f"{PATH}?{urlencode({name: value}, errors='replace')}"
-
-
 def _from(request: Request) -> int:
     """Return the number of things that the pages before this one have."""
     return number_in(request.query_params.get("from", ""), 0, _MOST_PAGES)
@@ -137,8 +114,8 @@ class TagTopic(NamedTuple):
     notes: tuple[NoteRow, ...]
 
 
-def _list(bank: Bank, request: Request, *, alone: bool) -> dict[str, Any]:
-    """Return the values of the list; with `alone`, a filter replaces the others."""
+def _list(bank: Bank, request: Request) -> dict[str, Any]:
+    """Return the values of the list."""
     chosen = {name: request.query_params.get(name, "") for name in _FILTERS}
     archived = request.query_params.get("archived") == "1"
     order = request.query_params.get("order", "")
@@ -155,8 +132,7 @@ def _list(bank: Bank, request: Request, *, alone: bool) -> dict[str, Any]:
     def url(**changes: str | int) -> str:
         """Return the address of the page with other filters, from its start."""
         now = {**chosen, "archived": int(archived), "order": order}
-        kept = {} if alone and "from" not in changes else now
-        wanted = {**kept, **changes}
+        wanted = {**now, **changes}
         query = urlencode({key: value for key, value in wanted.items() if value}, errors="replace")
         return f"{PATH}?{query}" if query else PATH
 
@@ -214,7 +190,6 @@ def _note(bank: Bank, name: str, *, full: bool = False) -> dict[str, Any]:
         "standing": standing,
         "standing_alone": False,
         "place_of": place_of,
-        "namers_of": namers_of,
         "relations": _RELATIONS,
         "titles": linked_titles(bank, [one.path for one in view.backlinks[:_MOST_QUOTED]]),
         "url": url,
