@@ -20,10 +20,10 @@ from memory_bank.notes.compare.note_change import (
     NoteChange,
     SectionChange,
 )
+from memory_bank.notes.compare.text_diff import context, spans_of
 from memory_bank.notes.inline import plain_text
 from memory_bank.notes.sections import first_sentence
 from memory_bank.review.records import HEADINGS, Review, same
-from memory_bank.review.word_diff import context, spans_of
 
 _LONGEST = 300
 """Characters of a text inside a line."""

@@ -22,9 +22,9 @@ from memory_bank.notes.compare.note_change import (
     SectionChange,
     TextSpan,
 )
+from memory_bank.notes.compare.text_diff import context, spans_of
 from memory_bank.review import lint
 from memory_bank.review.records import BankHealth, CodeHealth, GitSetup, Resolved, Review
-from memory_bank.review.word_diff import context, spans_of
 
 _FINDINGS = 100
 """Number of new findings that are shown unless all are."""

@@ -9,7 +9,7 @@ from typing import Literal
 from memory_bank.notes.compare import claims
 from memory_bank.notes.compare.claims import claims_of
 from memory_bank.notes.compare.note_change import SectionChange
-from memory_bank.notes.compare.text_diff import in_order, pairs, words_of
+from memory_bank.notes.compare.text_diff import pairs, runs, words_of
 from memory_bank.notes.note import NoteSection
 
 _ALIKE = 0.6
@@ -57,12 +57,13 @@ def moved_sections(
 ) -> frozenset[int]:
     """Return those of the other paired sections that are behind others than before.
 
-    As few as possible are; a section below one that moved, or was named anew, is not meant.
+    A section below one that moved, or was named anew, is not meant.
     """
     anew = {after[found[old]].headings for old in named_anew}
     olds = {new: old for old, new in found.items() if not _below_any(after[new], anew)}
     order = [olds[new] for new in sorted(olds)]
-    others = set(order) - {order[place] for _, place in in_order(sorted(order), order)}
+    changes = (run for run in runs(sorted(order), order) if run.kind == "replaced")
+    others = {old for run in changes for old in order[run.other_start : run.other_end]}
     above = {after[found[old]].headings for old in others} - {()}
     return frozenset(old for old in others if after[found[old]].headings[:-1] not in above)
 

@@ -1,27 +1,18 @@
-"""Compare two texts by words: what differs, and how much they have in common.
-
-Elements that are the same at both ends match; then those that both sequences have once, as long as
-they are in the same order (patience diff, by B. Cohen); so on between them. Short runs without such
-an element are compared by difflib. All steps are counted: beyond a number for each element, the
-rest is said to differ, so that no text can make a comparison slow.
-"""
+"""Compare two texts by words: what differs, and how much they have in common."""
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from difflib import SequenceMatcher
 from typing import Literal, NamedTuple, TypeVar
 
-from memory_bank.notes.compare.note_change import TextSpan
+from memory_bank.notes.compare.note_change import ClaimChange, TextSpan
 
-_STEPS = 64
-"""Steps for each element of both sequences."""
-
-_SMALL = 1024
-"""Product of two lengths up to which difflib compares."""
+_MOST_ELEMENTS = 10_000
+"""Elements of both sequences beyond which the part that differs is not compared: difflib may take
+quadratic time, and a text may be hostile."""
 
 
 class AlignedRun(NamedTuple):
@@ -36,109 +27,28 @@ class AlignedRun(NamedTuple):
 
 def runs(before: Sequence[Hashable], after: Sequence[Hashable]) -> list[AlignedRun]:
     """Return the runs that make `after` of `before`, in order; equal and replaced alternate."""
-    found: list[AlignedRun] = []
-    i = j = 0
-    for start, other, size in _blocks(before, after):
-        if i < start or j < other:
-            found.append(AlignedRun("replaced", i, start, j, other))
-        if size:
-            found.append(AlignedRun("equal", start, start + size, other, other + size))
-        i, j = start + size, other + size
+    size = _common_start(before, after)
+    rest = min(len(before), len(after)) - size
+    tail = _common_start(before[len(before) - rest :][::-1], after[len(after) - rest :][::-1])
+    end, other_end = len(before) - tail, len(after) - tail
+    found = [AlignedRun("equal", 0, size, 0, size)] if size else []
+    if end + other_end - 2 * size > _MOST_ELEMENTS:
+        found.append(AlignedRun("replaced", size, end, size, other_end))
+    else:
+        matcher = SequenceMatcher(None, before[size:end], after[size:other_end])
+        for tag, start, stop, other, other_stop in matcher.get_opcodes():
+            kind: Literal["equal", "replaced"] = "equal" if tag == "equal" else "replaced"
+            found.append(
+                AlignedRun(kind, start + size, stop + size, other + size, other_stop + size)
+            )
+    if tail:
+        found.append(AlignedRun("equal", end, len(before), other_end, len(after)))
     return found
 
 
-def _blocks(
-    before: Sequence[Hashable], after: Sequence[Hashable]
-) -> Iterator[tuple[int, int, int]]:
-    """Yield starts and sizes of matching blocks, adjacent ones joined; the last has size 0."""
-    i = j = size = 0
-    for start, other in sorted(_pairs(before, after)):
-        if (start, other) == (i + size, j + size):
-            size += 1
-            continue
-        if size:
-            yield i, j, size
-        i, j, size = start, other, 1
-    if size:
-        yield i, j, size
-    yield len(before), len(after), 0
-
-
-def _pairs(before: Sequence[Hashable], after: Sequence[Hashable]) -> list[tuple[int, int]]:
-    """Return the positions of matching elements."""
-    found: list[tuple[int, int]] = []
-    steps = _STEPS * (len(before) + len(after))
-    ranges = [(0, len(before), 0, len(after))]
-    while ranges:
-        i, end, j, other_end = ranges.pop()
-        while i < end and j < other_end and before[i] == after[j]:
-            found.append((i, j))
-            i, j = i + 1, j + 1
-        while i < end and j < other_end and before[end - 1] == after[other_end - 1]:
-            end, other_end = end - 1, other_end - 1
-            found.append((end, other_end))
-        length, other_length = end - i, other_end - j
-        if not length or not other_length:
-            continue
-        small = length * other_length <= _SMALL
-        steps -= length * other_length if small else length + other_length
-        if steps < 0:
-            continue
-        if small:
-            found += _compared(before, after, (i, end, j, other_end))
-        else:
-            anchors = in_order(before[i:end], after[j:other_end])
-            found += [(i + one, j + other) for one, other in anchors]
-            ranges += _between(anchors, (i, end, j, other_end)) if anchors else []
-    return found
-
-
-def _compared(
-    before: Sequence[Hashable], after: Sequence[Hashable], span: tuple[int, int, int, int]
-) -> Iterator[tuple[int, int]]:
-    i, end, j, other_end = span
-    matcher = SequenceMatcher(None, before[i:end], after[j:other_end], autojunk=False)
-    for start, other, size in matcher.get_matching_blocks():
-        for step in range(size):
-            yield i + start + step, j + other + step
-
-
-def _between(
-    anchors: Sequence[tuple[int, int]], span: tuple[int, int, int, int]
-) -> Iterator[tuple[int, int, int, int]]:
-    """Yield the ranges between anchors."""
-    i, end, j, other_end = span
-    first, other_first = i, j
-    for one, other in anchors:
-        yield first, i + one, other_first, j + other
-        first, other_first = i + one + 1, j + other + 1
-    yield first, end, other_first, other_end
-
-
-def in_order(before: Sequence[Hashable], after: Sequence[Hashable]) -> list[tuple[int, int]]:
-    """Return the longest increasing sequence of elements that both sides have exactly once."""
-    counts, others = Counter(before), Counter(after)
-    places = {element: place for place, element in enumerate(after) if others[element] == 1}
-    pairs = [
-        (place, places[element])
-        for place, element in enumerate(before)
-        if counts[element] == 1 and element in places
-    ]
-    ends: list[int] = []
-    """The smallest last element of an increasing sequence, by its length."""
-    last: list[int] = []
-    back: list[int] = []
-    for number, (_, other) in enumerate(pairs):
-        length = bisect_left(ends, other)
-        back.append(last[length - 1] if length else -1)
-        ends[length : length + 1] = [other]
-        last[length : length + 1] = [number]
-    chain: list[tuple[int, int]] = []
-    number = last[-1] if last else -1
-    while number >= 0:
-        chain.append(pairs[number])
-        number = back[number]
-    return chain[::-1]
+def _common_start(before: Sequence[Hashable], after: Sequence[Hashable]) -> int:
+    pairs = enumerate(zip(before, after, strict=False))
+    return next((place for place, (old, new) in pairs if old != new), min(len(before), len(after)))
 
 
 _CJK = "\u3040-\u9fff\uac00-\ud7af"
@@ -199,18 +109,18 @@ def pairs(before: Mapping[Key, Words], after: Mapping[Key, Words], least: float)
     return found
 
 
-_TOKEN = re.compile(rf"\s+\Z|\s*(?:[{_CJK}]|\d+(?:[.,]\d+)+|[^\W{_CJK}]+|[^\w\s])")
-"""White space belongs to the word behind it."""
+_TOKEN = re.compile(rf"\s*(?:[{_CJK}]|[^\s{_CJK}]{{1,40}})|\s+\Z")
+"""A word with its signs, and the white space before it; a longer one is divided."""
 
 MAX_CHARACTERS = 20_000
 """Length of both texts beyond which one replaces the other."""
 
 _FEW = 2
-"""Number of words."""
+"""Words between two longer changes that count as changed, so that the diff can be read."""
 
 
 def diff(before: str, after: str) -> tuple[TextSpan, ...]:
-    """Return the spans that make one text of another.
+    """Return the spans that make one text of another; no word is divided.
 
     Equal and inserted spans joined are `after`; equal and deleted ones are `before` up to white
     space.
@@ -218,13 +128,36 @@ def diff(before: str, after: str) -> tuple[TextSpan, ...]:
     if len(before) + len(after) > MAX_CHARACTERS:
         return joined([TextSpan("delete", before), TextSpan("insert", after)])
     old, new = _TOKEN.findall(before), _TOKEN.findall(after)
-    found: list[_DiffPart] = []
-    for run in runs([word.strip() for word in old], [word.strip() for word in new]):
+    spans: list[TextSpan] = []
+    for run in _readable(runs([word.strip() for word in old], [word.strip() for word in new])):
         deleted = "".join(old[run.start : run.end])
         inserted = "".join(new[run.other_start : run.other_end])
-        words = run.end - run.start
-        found.append(_DiffPart(run.kind == "equal", deleted, inserted, words))
-    return joined(span for part in _readable(found) for span in _spans(part))
+        if run.kind == "equal":
+            spans.append(TextSpan("equal", inserted))
+        elif deleted and inserted:  # white space before both sides stays
+            spans.append(TextSpan("equal", inserted[: len(inserted) - len(inserted.lstrip())]))
+            spans += TextSpan("delete", deleted.lstrip()), TextSpan("insert", inserted.lstrip())
+        else:
+            spans += TextSpan("delete", deleted), TextSpan("insert", inserted)
+    return joined(spans)
+
+
+def _readable(found: Iterable[AlignedRun]) -> list[AlignedRun]:
+    """Return the runs; a word or two that stay between longer changes count as changed."""
+    kept: list[AlignedRun] = []
+    for run in found:
+        if run.kind == "replaced" and len(kept) > 1:
+            change, same = kept[-2:]
+            if same.end - same.start <= min(_FEW, _size(change) - 1, _size(run) - 1):
+                kept[-2:] = [change._replace(end=run.end, other_end=run.other_end)]
+                continue
+        kept.append(run)
+    return kept
+
+
+def _size(run: AlignedRun) -> int:
+    """Return the number of words of the longer side."""
+    return max(run.end - run.start, run.other_end - run.other_start)
 
 
 def joined(spans: Iterable[TextSpan]) -> tuple[TextSpan, ...]:
@@ -245,49 +178,30 @@ def joined(spans: Iterable[TextSpan]) -> tuple[TextSpan, ...]:
     return (*found, *_change(deleted, inserted))
 
 
-class _DiffPart(NamedTuple):
-    equal: bool
-    before: str
-    after: str
-    words: int
-
-
-def _readable(parts: Sequence[_DiffPart]) -> Iterator[_DiffPart]:
-    """Yield the parts; a word or two that stay between longer changes count as changed."""
-    held: _DiffPart | None = None
-    """The last change, which may grow."""
-    for number, part in enumerate(parts):
-        if not part.equal:
-            held = _both(held, part) if held else part
-        elif held and number + 1 < len(parts) and _is_small(part, held, parts[number + 1]):
-            held = _both(held, part)
-        else:
-            yield from (held,) if held else ()
-            held = None
-            yield part
-    yield from (held,) if held else ()
-
-
-def _is_small(part: _DiffPart, left: _DiffPart, right: _DiffPart) -> bool:
-    least = min(max(len(one.before), len(one.after)) for one in (left, right))
-    return part.words <= _FEW and len(part.after.strip()) < least
-
-
-def _both(one: _DiffPart, other: _DiffPart) -> _DiffPart:
-    return _DiffPart(False, one.before + other.before, one.after + other.after, 0)
-
-
-def _spans(part: _DiffPart) -> tuple[TextSpan, ...]:
-    """Return a part's spans; white space before both sides of a change stays."""
-    if part.equal:
-        return (TextSpan("equal", part.after),)
-    deleted, inserted = part.before.lstrip(), part.after.lstrip()
-    if not deleted or not inserted:
-        return TextSpan("delete", part.before), TextSpan("insert", part.after)
-    blank = part.after[: len(part.after) - len(inserted)]
-    return TextSpan("equal", blank), TextSpan("delete", deleted), TextSpan("insert", inserted)
-
-
 def _change(deleted: str, inserted: str) -> list[TextSpan]:
     made = (TextSpan("delete", deleted), TextSpan("insert", inserted))
     return [span for span in made if span.text]
+
+
+_BREAK = re.compile(r"(?<! {2})(?<!\\)(?:\r\n|\r|\n)[ \t]*(?=[^\s>])")
+"""A soft line break, which Markdown shows as a space."""
+
+
+def spans_of(claim: ClaimChange) -> list[TextSpan]:
+    """Return the spans of a claim with spaces for soft line breaks."""
+    return [TextSpan(kind, _BREAK.sub(" ", text)) for kind, text in claim.spans]
+
+
+_CONTEXT = 120
+"""Characters of unchanged text that are shown on each side of a change."""
+
+
+def context(spans: Sequence[TextSpan], place: int) -> str:
+    """Return the text of a span; of an unchanged one the part near a change."""
+    kind, text = spans[place]
+    first, last = place == 0, place == len(spans) - 1
+    if kind != "equal" or len(text) <= _CONTEXT * (1 if first or last else 2):
+        return text
+    start = "" if first else text[:_CONTEXT].rpartition(" ")[0] or text[:_CONTEXT]
+    end = "" if last else text[-_CONTEXT:].partition(" ")[2] or text[-_CONTEXT:]
+    return f"{start}{' … ' if start and end else '… ' if end else ' …'}{end}"

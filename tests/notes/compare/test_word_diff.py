@@ -38,7 +38,7 @@ def test_no_change_gives_no_change(text: str) -> None:
     ("before", "after", "shown"),
     [
         ("It is fast.", "It is very fast.", "It is{+ very+} fast."),
-        ("see src/x.py", "see src/y.py", "see src/[-x-]{+y+}.py"),
+        ("see src/x.py", "see src/y.py", "see [-src/x.py-]{+src/y.py+}"),
         ("one two", "one\n  two", "one\n  two"),
         ("索引は小さい", "索引は大きい", "索引は[-小さ-]{+大き+}い"),
         (

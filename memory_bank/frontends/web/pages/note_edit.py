@@ -30,8 +30,8 @@ from memory_bank.memory.change import ChangedSince
 from memory_bank.memory.records import Remembered
 from memory_bank.memory.remember import CREATED, remember
 from memory_bank.memory.retrieval import ask_hits
+from memory_bank.notes.compare.text_diff import spans_of
 from memory_bank.notes.schema import KNOWN_TYPES
-from memory_bank.review.word_diff import spans_of
 from memory_bank.search.snippets import snippet
 
 TITLE = "Edit"

@@ -23,7 +23,7 @@ from memory_bank.memory import note_view, overview
 from memory_bank.memory.note_view import PAGE as COMMITS
 from memory_bank.memory.note_view import NoteView
 from memory_bank.memory.overview import PAGE as NOTES
-from memory_bank.review.word_diff import spans_of
+from memory_bank.notes.compare.text_diff import spans_of
 from memory_bank.trust import note_status
 from memory_bank.trust.note_status import NoteStatus
 

@@ -20,10 +20,10 @@ from memory_bank.frontends.serving.serving_background import Background
 from memory_bank.frontends.serving.shared_bank import SharedBank
 from memory_bank.frontends.web.health import by_rule
 from memory_bank.frontends.web.site import HINTS, Site
+from memory_bank.notes.compare.text_diff import spans_of
 from memory_bank.review import review, revision_range
 from memory_bank.review.records import HEADINGS, Review, Side
 from memory_bank.review.review_markdown import headline
-from memory_bank.review.word_diff import spans_of
 from memory_bank.search.manifest.document_rows import all_documents
 
 _AT_ONCE = 2
