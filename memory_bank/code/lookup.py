@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from memory_bank.base.errors import SymbolNotFound, did_you_mean, similar_names
 from memory_bank.code.index.database import CodeDatabase, SymbolRow
-from memory_bank.code.parse.parsed_file import SYMBOL
+from memory_bank.code.parse.parsed_file import SYMBOL, TEST
 
 _LISTED = 10
 """Maximum number of candidates in an error."""
@@ -63,9 +63,10 @@ def symbol_named(table: CodeDatabase, name: str) -> SymbolRow:
 def symbols_named(table: CodeDatabase, name: str) -> list[SymbolRow]:
     """Return the symbols that a name may mean; several if it is ambiguous.
 
-    A name is an id, `path#qualified` with the end of a path, a qualified name, the end of one
-    after the dotted name of its module, or the last part of a name. The first of these that
-    fits decides. With `:LINE` at its end, only symbols that start on that line are meant.
+    A name is an id, also of a test that is a function, `path#qualified` with the end of a path, a
+    qualified name, the end of one after the dotted name of its module, or the last part of a name.
+    The first of these that fits decides. With `:LINE` at its end, only symbols that start on that
+    line are meant.
     """
     name = name.strip().removesuffix("()")
     if not name or len(name) > _LONGEST:
@@ -75,6 +76,8 @@ def symbols_named(table: CodeDatabase, name: str) -> list[SymbolRow]:
         return [one for one in symbols_named(table, numbered[1]) if one.symbol.line == line]
     if name.startswith(SYMBOL) and (found := table.symbols("s.sym = ?", name)):
         return found
+    if name.startswith(TEST) and (tests := table.tests("t.sym = ?", name)):
+        return [row for test in tests for row in _in_file(table, test.path, test.intent.symbol)]
     path, sign, inner = name.partition("#")
     if sign and ("/" in path or "." in path):
         return _in_file(table, path, inner) if inner else []

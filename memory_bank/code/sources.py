@@ -221,7 +221,7 @@ class FileSource(Source):
         lines = decode(data).text.split("\n")
         sections = self._sections(path) if state else []
         lanes = {LANES_OF_KIND.get(dict(one.fields)["kind"], "symbols") for one in sections}
-        fields = [(LANE, one) for one in sorted(lanes or {"symbols" if state else "docs"})]
+        fields = [(LANE, one) for one in sorted(lanes or {"docs"})]
         fields += [("language", state.language)] if state else []
         return Document(
             path, "", path, tuple(_passages(lines, sections)), fields=tuple(fields),

@@ -37,6 +37,7 @@ if TYPE_CHECKING:  # a lookup of names loads no index
     from memory_bank.code.index.lane import CodeLane
     from memory_bank.search.engine import Hit
     from memory_bank.search.index import View
+    from memory_bank.search.manifest.document_rows import PassageRow
 
 Lane = Literal["files", "commits"]
 
@@ -74,16 +75,20 @@ class CodeResult(NamedTuple):
 
 
 def hits_of(table: SymbolTable, lane: Lane, hits: Sequence[Hit]) -> tuple[CodeHit, ...]:
-    """Return hits of a lane with what the table knows of them."""
-    names = [hit.best.section.name for hit in hits if hit.best.section.name]
-    symbols = {one.id: one for one in table.symbols_in("s.sym", names)} if names else {}
-    tests = {one.id: one for one in table.tests_in("t.sym", names)} if names else {}
+    """Return hits of a lane, each at its best symbol, test or section.
+
+    What a file of code has outside of these is a place only where none of them matches.
+    """
     files = table.files() if lane == "files" else {}
-    found = []
-    for hit in hits:
-        section, path = hit.best.section, hit.document.key
-        span = Span(section.line, section.end_line) if hit.best.ordinal >= 0 else hit.best.span
-        found.append(
+    places = [_named_place(hit) if hit.document.key in files else hit.best for hit in hits]
+    names = [place.section.name for place in places if place.section.name]
+    symbols = {row.id: row for row in table.symbols_in("s.sym", names)} if names else {}
+    tests = {row.id: row for row in table.tests_in("t.sym", names)} if names else {}
+    code_hits = []
+    for hit, place in zip(hits, places, strict=True):
+        section, path = place.section, hit.document.key
+        span = Span(section.line, section.end_line) if place.ordinal >= 0 else place.span
+        code_hits.append(
             CodeHit(
                 lane,
                 path,
@@ -98,7 +103,13 @@ def hits_of(table: SymbolTable, lane: Lane, hits: Sequence[Hit]) -> tuple[CodeHi
                 files[path].language if path in files else "",
             )
         )
-    return tuple(found)
+    return tuple(code_hits)
+
+
+def _named_place(hit: Hit) -> PassageRow:
+    """Return the best passage of a hit that is in a symbol or a test, else the best one."""
+    places = (hit.best, *(passage for passage, _ in hit.also))
+    return next((place for place in places if place.section.name), hit.best)
 
 
 EMBED_SECONDS = 1.0
@@ -299,9 +310,12 @@ class Codebase:
             if opened.empty():
                 return CodeResult((), mode)
             _ = self.access  # made once: Python 3.12 does not lock a cached property
+        from memory_bank.code.index.lane import TESTS_ONLY  # start-up: lookups need no index
+
         # outside of the lock, so that lanes can be searched in parallel
-        met = [(one, value) for one, value in (("in", under), (LANE, ",".join(kinds))) if value]
-        found = opened.search(text, met, mode=mode, limit=limit, now=now, parts=parts)
+        only = TESTS_ONLY if [*kinds] == ["tests"] else (LANE, ",".join(kinds))
+        conditions = [(key, value) for key, value in (("in", under), only) if value]
+        found = opened.search(text, conditions, mode=mode, limit=limit, now=now, parts=parts)
         with self.lock:
             hits = hits_of(self.table, lane, found.hits)
         return CodeResult(hits, found.mode, found.fallback_reason)

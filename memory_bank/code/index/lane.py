@@ -16,8 +16,14 @@ from memory_bank.search.index import Index, ReopenedIndex, View, discard
 from memory_bank.search.manifest import entries, filters
 from memory_bank.search.manifest.filters import Condition
 from memory_bank.search.query import parse
-from memory_bank.search.ranking import FILES, NOTES
+from memory_bank.search.ranking import FILES, NOTES, Weights
 from memory_bank.search.retrievers.base import Scope
+
+TESTS_ONLY = ("kind", "test")
+"""The condition by which tests alone are found."""
+
+_TESTS = Weights(1.0, 0.25, 0.4)
+"""A test is found by its own words: beside the code that it guards, all of the file says little."""
 
 _KEYS = ("in", "kind", "language")
 """Keys of conditions in a query."""
@@ -78,7 +84,8 @@ class CodeLane(ReopenedIndex):
         """Return the best hits that meet some conditions, and those in the text."""
         parsed = parse(text, _KEYS, times=False, kinds=False)
         met = [(one.key, str(one.value)) for one in parsed.conditions if one.key in _KEYS]
-        whole = self.source.name == "files" and not parts
+        of_files = self.source.name == "files" and not parts
+        tests = TESTS_ONLY in conditions
 
         def factors(paths: Collection[str]) -> dict[str, float]:
             found = {path: work_tree.factor(path, text) for path in paths}
@@ -91,9 +98,9 @@ class CodeLane(ReopenedIndex):
                 mode=mode,
                 limit=limit,
                 now=now,
-                unit="documents" if whole else "sections",
-                factors=factors if self.source.name == "files" else None,
-                weights=FILES if whole else NOTES,
+                unit="documents" if of_files else "sections",
+                factors=factors if self.source.name == "files" and not tests else None,
+                weights=_TESTS if tests else FILES if of_files else NOTES,
             )
         )
 

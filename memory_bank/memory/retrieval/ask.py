@@ -18,6 +18,7 @@ from memory_bank.base.errors import BadInput, MemoryBankError, NoBank, NoReposit
 from memory_bank.base.operation import Param, Tool, operation, several
 from memory_bank.base.setting_sections import BANK, MODES, Search
 from memory_bank.code import symbols
+from memory_bank.code.coupled import TOGETHER
 from memory_bank.code.coupling import snippet
 from memory_bank.code.index.codebase import Codebase, CodeHit, CodeResult, Lane
 from memory_bank.code.index.database import SymbolRow
@@ -354,14 +355,11 @@ def _result(codebase: Codebase, hit: CodeHit, query: str) -> Result:
     if hit.test is not None:
         intent = hit.test.intent
         return GuardResult(hit.test.id, intent.title, intent.snippet, score, hit.path, hit.line)
-    if not hit.language:
+    if hit.symbol is None:  # a section of a document, or what code has outside of its symbols
         heading = " > ".join(hit.headings)
         name = f"{hit.path}#{heading}" if heading else hit.path
         title = heading or hit.hit.document.title
         return DocResult(name, title, _snippet(codebase, hit, query), score, hit.path, hit.line)
-    if hit.symbol is None:  # what is outside of its symbols
-        text = _snippet(codebase, hit, query)
-        return SymbolResult(hit.path, hit.path, text, score, hit.path, hit.line, hit.language)
     said = _commit(codebase, hit, query, codebase.text(hit))
     found = _symbol(hit.symbol, score)
     return replace(found, snippet=said) if said else found
@@ -453,7 +451,7 @@ def _coupled(codebase: Codebase, ranked: Sequence[Result]) -> list[Result]:
         )
         for one in best
         for other in coupling.of(file_of(one))[:_MOST_COUPLED]
-        if not codebase.is_note(other.file)
+        if other.support >= TOGETHER and not codebase.is_note(other.file)
     ]
 
 
@@ -468,7 +466,7 @@ def _count(bank: Bank | None, codebase: Codebase | None, results: Iterable[Resul
     """Count an access of the notes and symbols in an answer."""
     now = time.time()
     notes = [one.id for one in results if isinstance(one, NoteResult)]
-    symbols = [one.id for one in results if isinstance(one, SymbolResult) and one.id != one.file]
+    symbols = [one.id for one in results if isinstance(one, SymbolResult)]
     if bank is not None and notes:
         bank.logs.access.add(notes, now)
     if codebase is not None and symbols:
