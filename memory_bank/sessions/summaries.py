@@ -130,11 +130,20 @@ def summarise(session: Session) -> dict[str, list[str]]:
             *_causes(found),
         ],
         "completed": [
-            *(one.title for one in found if one.obs_type in _CHANGES),
+            *(one.title for one in found if one.obs_type in _CHANGES and not _is_rule(one)),
             *_passed(found, failing),
         ],
         "next_steps": [*_steps(session), *failing[-1:]],
     }
+
+
+def _is_rule(one: Observation) -> bool:
+    """Return whether an observation is of a decision alone, which completes nothing."""
+    said = [fact.removeprefix(DECIDED) for fact in one.facts if fact.startswith(DECIDED)]
+    title = one.title.rstrip("….。 ").casefold()
+    return one.obs_type == "decision" and (
+        not one.files_modified or any(rule.casefold().startswith(title) for rule in said)
+    )
 
 
 def _causes(found: Sequence[Observation]) -> Iterator[str]:

@@ -377,3 +377,35 @@ def test_concepts_are_whole_words_of_any_script(path: str, concept: str) -> None
     made = Work("Look at the job please").edit(path, "x = 1", "x = 2").draft()
     assert concept in made.concepts
     assert not [one for one in made.concepts if one in concept and one != concept]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "The exporter writes CSV.",
+        "Port 8000.",
+        "Postgres.",
+        "付款任务现在会重试三次。",
+        "インポーターは空行を読み飛ばすようになりました。",
+        "ตัวส่งออกเขียนไฟล์แล้ว",
+    ],
+)
+def test_what_the_agent_said_last_is_kept_however_short(said: str) -> None:
+    draft = Work("Which one?").edit("src/a.py", "x = 1", "x = 2").say(said).draft()
+    assert said in draft.narrative
+    assert Work("Which one?").say(said).draft().narrative == said
+
+
+@pytest.mark.parametrize(
+    "said", ["Done.", "OK!", "All done.", "好的。", "了解しました。", "Fertig."]
+)
+def test_a_message_that_says_nothing_is_not_kept(said: str) -> None:
+    assert not Work("Thanks for that").say(said).drafts()
+
+
+def test_an_edit_whose_texts_are_not_told_makes_no_claim() -> None:
+    work = Work("Change it").edit("src/a.py", "x = 1", "x = 2")
+    work.events[-1] = work.events[-1]._replace(tool_input='{"file_path": "src/a.py"}')
+    draft = work.draft()
+    assert draft.title == "Change src/a.py"
+    assert not draft.facts

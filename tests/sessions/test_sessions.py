@@ -358,3 +358,14 @@ def test_nothing_is_stored_where_sessions_are_not_captured(project: Path) -> Non
             with pytest.raises(BadInput, match="not captured"):
                 refused()
         assert list_sessions(bank).total == 0
+
+
+def test_a_rule_of_the_user_is_learned_and_never_completed(bank: Bank) -> None:
+    start_session(bank, "one")
+    rule = "From now on all retries use jitter"
+    store_observation(bank, "one", title=rule, obs_type="decision", facts=[f"decided: {rule}"])
+    end_session(bank, "one")
+    summary = show_session(bank, "one").session.summary
+    assert summary
+    assert rule in summary.learned
+    assert rule not in summary.completed

@@ -88,9 +88,12 @@ def plain(text: str) -> str:
 
 
 def telling(text: str) -> str:
-    """Return the first sentence that says something of the work; empty if there is none."""
-    said = [opened(sentence) for sentence in sentences(text)]
-    found = [one for one in said if size(one) >= _LEAST_WORDS and not rule("empty").search(one)]
+    """Return the first sentence that says something of the work; empty if there is none.
+
+    One of few words is taken where no longer one says anything.
+    """
+    telling = [one for one in map(opened, sentences(text)) if one and not rule("empty").search(one)]
+    found = [one for one in telling if size(one) >= _LEAST_WORDS] or telling
     return next((one for one in found if not rule("next").search(one)), found[0] if found else "")
 
 

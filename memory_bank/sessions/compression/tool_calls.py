@@ -226,6 +226,8 @@ def _change(call: ToolCall) -> FileChange:
         return edits.between(path, before, whole, action)
     if lines and action == "update":
         return edits.of_lines(path, lines, action)
+    if not any(isinstance(arguments.get(key), str) for key in _keys("content")):
+        return FileChange(path, "update")  # the event does not say what was written
     return edits.between(path, "", whole, action)
 
 

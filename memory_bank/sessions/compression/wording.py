@@ -310,7 +310,7 @@ class _Wording:
     def _narrative(self) -> str:
         """Return the agent's last text, a commit's message, what subagents said, and errors."""
         work = self._work
-        parts = [self._said] if self._answer or size(self._said) > _MOST_RULES else []
+        parts = [self._said] if telling(self._said) or size(self._said) > _MOST_RULES else []
         if "\n" in work.commit:
             parts.append(work.commit.split("\n", 1)[1].strip())
         parts += [ends(one, _REPORT) for one in work.reports if one not in self._said]
