@@ -122,10 +122,6 @@ def _first(text: str, edit: Callable[[str], Iterator[str]], wanted: Mapping[str,
     return edit_lines(text, chosen)
 
 
-def _keys(start: str) -> list[str]:
-    return [name for s, k, *_ in describe() if (name := f"{s}.{k}").startswith(start)]
-
-
 @operation(
     "config",
     why="""
@@ -144,7 +140,7 @@ def _keys(start: str) -> list[str]:
 def config(
     call: Call,
     *,
-    key: Annotated[tuple[str, ...], Param(argument=True, metavar="[KEY]", complete=_keys)] = (),
+    key: Annotated[tuple[str, ...], Param(argument=True, metavar="[KEY]")] = (),
 ) -> int:
     """Show the settings, and which files to edit."""
     settings, mine = _loaded(call)

@@ -137,10 +137,6 @@ def _show(call: Call, tried: Tried) -> None:
         call.warn("unrelated texts are as similar as related ones: it does not capture meaning")
 
 
-def _names(start: str) -> list[str]:
-    return [name for name in plugins.names("search.embedders") if name.startswith(start)]
-
-
 @operation(
     "embedder list",
     why="""
@@ -167,9 +163,7 @@ def embedder_list(settings: Settings) -> tuple[EmbedderShown, ...]:
     examples=(("memory-bank embedder use static && memory-bank sync", "change it at once"),),
     show=_chosen,
 )
-def embedder_use(
-    bank: Bank, name: Annotated[str, Param(argument=True, complete=_names)]
-) -> ChosenEmbedder:
+def embedder_use(bank: Bank, name: Annotated[str, Param(argument=True)]) -> ChosenEmbedder:
     """Choose the embedder of this bank.
 
     Write `embedder = "name"` into the bank's settings; the rest of the file is unchanged.
@@ -203,9 +197,7 @@ def embedder_use(
     ),
     show=_tried,
 )
-def embedder_test(
-    settings: Settings, name: Annotated[str, Param(argument=True, complete=_names)] = ""
-) -> Tried:
+def embedder_test(settings: Settings, name: Annotated[str, Param(argument=True)] = "") -> Tried:
     """Test an embedder's files, speed and quality.
 
     Embed some sentences, and return the speed and the similarity of related texts.

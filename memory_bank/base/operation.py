@@ -50,8 +50,8 @@ class Param(NamedTuple):
     most: float | None = None
     path: str = ""
     """`any`, `file`, `folder` or `existing` if it is a path of this machine."""
-    complete: str | Callable[[str], Sequence[str]] = ""
-    """What a shell completes: `notes`, `tags` …, or a function of the word's start."""
+    complete: str = ""
+    """What a shell completes: `notes` or `types`."""
     read: Callable[[Any], Any] | None = None
     """Makes the value of what was written in a command; raises BadInput."""
     excludes: bool = False
@@ -321,9 +321,7 @@ Notes = Annotated[
 ]
 Text = Annotated[str, Param(argument=True, metavar="[TEXT]", asked=True)]
 Texts = Annotated[Sequence[str], Param(longest=2000, most=1000)]
-Tags = Annotated[
-    Sequence[str], Param(metavar="A,B", read=_split, complete="tags", most=100, longest=200)
-]
+Tags = Annotated[Sequence[str], Param(metavar="A,B", read=_split, most=100, longest=200)]
 Type = Annotated[str | None, Param(metavar="TYPE", complete="types")]
 Limit = Annotated[int | None, Param(metavar="N")]
 Since = Annotated[

@@ -80,7 +80,7 @@ Item = TypeVar("Item")
 )
 def explain_symbol(
     code: Codebase,
-    name: Annotated[str, Param(argument=True, complete="symbols", longest=2000)],
+    name: Annotated[str, Param(argument=True, longest=2000)],
     bank: Bank | None = None,
     *,
     limit: Annotated[int, Param("Most of each kind; default: 20", metavar="N")] = 20,
@@ -219,9 +219,7 @@ def _wrote(code: Codebase, row: SymbolRow) -> list[tuple[Commit, int]]:
 )
 def tests_for(
     code: Codebase,
-    name: Annotated[
-        str, Param(argument=True, metavar="SYMBOL|FILE", complete="symbols", read=shown.given_path)
-    ],
+    name: Annotated[str, Param(argument=True, metavar="SYMBOL|FILE", read=shown.given_path)],
     limit: Annotated[int, Param("Most tests; default: 100", metavar="N")] = 100,  # noqa: PT028  (no test)
 ) -> GuardingTests:
     """List the tests that guard a symbol or a file.

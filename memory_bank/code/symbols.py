@@ -76,15 +76,6 @@ def list_symbols(
     return SymbolList(query, len(shown), shown, len(found) > limit, by, problem or None)
 
 
-def known_names(code: Codebase, start: str) -> list[str]:
-    """Return the qualified names that start with a text, as far as they were read before."""
-    if not code.table.file.exists():
-        return []
-    found = lookup.symbols_matching(code.table, [start] if start else [], limit=MOST)
-    names = (one.symbol.qualified for one in found)
-    return sorted({name for name in names if name.startswith(start)})
-
-
 @operation(
     "",
     tool=Tool(

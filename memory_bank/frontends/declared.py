@@ -23,9 +23,6 @@ Row = tuple[str, str, str]
 
 KINDS = {"str": str, "int": int, "float": float, "bool": bool}
 
-_LATER = ("read", "complete")
-"""Fields of a parameter that may be functions, which are loaded when they are called."""
-
 _OF_AGENTS = frozenset(["about", "only", "longest", "accept"])
 """Fields that commands don't need."""
 
@@ -253,15 +250,12 @@ def _parameter(one: Parameter) -> dict[str, Any]:
 def _option(name: str, number: int, given: Mapping[str, Any]) -> Option:
     fields = dict(given)
 
-    def later(field: str) -> Callable[[Any], Any]:
-        def run(value: Any) -> Any:  # noqa: ANN401  (any)
-            return getattr(load(name).parameters[number].param, field)(value)
+    def read(value: Any) -> Any:  # noqa: ANN401  (any)
+        of_parameter = load(name).parameters[number].param.read
+        return of_parameter(value) if of_parameter else value
 
-        return run
-
-    for field in _LATER:
-        if fields.get(field) is True:
-            fields[field] = later(field)
+    if fields.get("read") is True:
+        fields["read"] = read
     default = fields.pop("default", None)
     kind, many = KINDS.get(fields.pop("kind"), str), bool(fields.pop("many"))
     return Option(

@@ -60,10 +60,6 @@ def summaries() -> dict[str, str]:
     return {kind: _load(kind).SUMMARY for kind in kinds()}
 
 
-def _kinds(start: str) -> list[str]:
-    return [kind for kind in kinds() if kind.startswith(start)]
-
-
 @operation(
     "import",
     why="""
@@ -86,7 +82,7 @@ def _kinds(start: str) -> list[str]:
 )
 def import_notes(
     bank: Bank,
-    kind: Annotated[str, Param(argument=True, metavar="KIND", complete=_kinds)],
+    kind: Annotated[str, Param(argument=True, metavar="KIND")],
     path: Annotated[str | Path, Param(argument=True, metavar="PATH", path="any", only=str)],
     *,
     into: Annotated[

@@ -214,13 +214,6 @@ def known_names(bank: Bank) -> list[str]:
     return [name_of(path) for _, path in notes]
 
 
-def known_tags(bank: Bank) -> list[str]:
-    """Return the indexed tags without updating the index, the most used first."""
-    if not bank.layout.manifest.exists():
-        return []
-    return list(bank.read(lambda view: document_rows.counts(view.manifest, "tag")))
-
-
 @operation(
     "tags",
     why="""

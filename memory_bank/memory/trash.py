@@ -109,9 +109,7 @@ def _asked(
 )
 def restore(
     bank: Bank,
-    name: Annotated[
-        str, Param(argument=True, metavar="[NAME]", asked=True, complete="trashed", longest=2000)
-    ],
+    name: Annotated[str, Param(argument=True, metavar="[NAME]", asked=True, longest=2000)],
     new_name: Annotated[
         str, Param("Restore it under another name", flags="--as", metavar="NEW", longest=2000)
     ] = "",
@@ -166,7 +164,7 @@ topic(
 )
 def trash(
     bank: Bank,
-    name: Annotated[str, Param(argument=True, metavar="[NAME]", complete="trashed")] = "",
+    name: Annotated[str, Param(argument=True, metavar="[NAME]")] = "",
 ) -> list[TrashedNote]:
     """List deleted notes, or the deleted versions of one.
 
@@ -175,11 +173,6 @@ def trash(
     wanted = names.key(_form(bank, name)) if name else ""
     found = bank.store.trashed()
     return [_shown(bank, one) for one in found if wanted in {"", names.key(one.path)}]
-
-
-def known_names(bank: Bank) -> list[str]:
-    """Return the names of the deleted notes."""
-    return sorted({note.path.removesuffix(".md") for note in bank.store.trashed()})
 
 
 def to_empty(bank: Bank, before: str | datetime | None = None) -> list[TrashedNote]:

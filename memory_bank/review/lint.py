@@ -207,10 +207,6 @@ def _first(edits: Iterable[Edit]) -> int:
 _STYLES = {"error": "bad", "warning": "warn", "info": "dim"}
 
 
-def _rules(start: str) -> list[str]:
-    return [one.rule for one in listed(Settings()) if one.rule.startswith(start)]
-
-
 @operation(
     "lint",
     why="""
@@ -234,7 +230,7 @@ def lint_notes(
     fix: Annotated[bool, Param("Apply the changes that fix findings, where known")] = False,
     rules: Annotated[
         tuple[str, ...],
-        Param("Run only this rule; repeatable", flags="--rule", metavar="NAME", complete=_rules),
+        Param("Run only this rule; repeatable", flags="--rule", metavar="NAME"),
     ] = (),
     listing: Annotated[
         bool, Param("List the rules, with their severities", flags="--list")

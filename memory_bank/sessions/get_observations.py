@@ -157,9 +157,7 @@ def get_observations(
     bank: Bank,
     ids: Annotated[
         Sequence[str],
-        Param(
-            argument=True, metavar="ID...", complete="observations", accept=many_ids, longest=2000
-        ),
+        Param(argument=True, metavar="ID...", accept=many_ids, longest=2000),
     ],
     order_by: Annotated[Order | None, Param()] = None,
     limit: Annotated[int | None, Param()] = None,
@@ -307,7 +305,7 @@ def timeline(
     bank: Bank,
     anchor: Annotated[
         str | None,
-        Param(argument=True, metavar="[ID]", complete="observations", accept=one_id, longest=2000),
+        Param(argument=True, metavar="[ID]", accept=one_id, longest=2000),
     ] = None,
     query: Annotated[
         str | None,

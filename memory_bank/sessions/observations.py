@@ -126,7 +126,6 @@ def search(
         Param(
             f"Only observations: {', '.join(OBSERVATION_TYPES)}",
             metavar="A,B",
-            complete="observation_types",
             read=_parts,
             only=Sequence[str],
             about="decision, bugfix, change …",
@@ -294,15 +293,6 @@ def answer(bank: Bank, project: str | None, asked: _ObservationQuery) -> Observa
     return ObservationRows(
         SCHEMA_VERSION, len(rows), tuple(rows), HINT, bank.problem or None, notices
     )
-
-
-def known_ids(bank: Bank) -> list[str]:
-    """Return the ids of the newest observations, without updating the index, for completion."""
-    if not bank.layout.manifest.exists():
-        return []
-    wanted = EntryConditions(kinds=frozenset([OBSERVATIONS]))
-    found = bank.read(lambda view: entries.listed(view.manifest, wanted, _DEPTH))
-    return [entry.name for entry in found]
 
 
 def file_names(bank: Bank, files: Sequence[str]) -> tuple[str, ...]:

@@ -9,7 +9,6 @@ from memory_bank.base.errors import BadInput, Conflict, NoteNotFound, Unreadable
 from memory_bank.memory.retrieval.recall import recall
 from memory_bank.memory.show import (
     known_names,
-    known_tags,
     list_notes,
     show,
     show_section,
@@ -111,8 +110,6 @@ def test_tags_are_counted(bank: Bank) -> None:
 
 def test_completion_asks_what_is_indexed_and_makes_nothing(bank: Bank, folder: Path) -> None:
     assert known_names(bank) == []
-    assert known_tags(bank) == []
     assert not (folder / ".index").exists()
     bank.catch_up()
     assert known_names(bank) == ["a", "b", "c"]
-    assert known_tags(bank)[0] == "x"

@@ -24,9 +24,6 @@ def invoke(args: list[str]) -> int:
     Raises BadUsage for wrong options, Failed, KeyboardInterrupt.
     """
     if COMPLETE in os.environ:
-        from memory_bank.frontends.cli import completion  # start-up: only for a shell
-
-        completion.register()
         return shell_complete(root(), {}, PROGRAM, COMPLETE, os.environ[COMPLETE])
     try:
         with root().make_context(PROGRAM, list(args)) as ctx:

@@ -13,16 +13,12 @@ import click
 
 from memory_bank.base.errors import BadInput, MemoryBankError
 from memory_bank.base.screen import FOUND
-from memory_bank.base.setting_sections import OBSERVATION_TYPES
 from memory_bank.frontends import declared
 from memory_bank.frontends.cli.call import CommandCall
 from memory_bank.frontends.cli.help import Helped
 from memory_bank.frontends.declared import Described, Option
 
 if TYPE_CHECKING:
-    from click.shell_completion import CompletionItem
-
-    from memory_bank.bank.bank import Bank
     from memory_bank.base.operation import Operation
 
 _BANK, _JSON = "memory_bank.bank", "memory_bank.json"
@@ -36,7 +32,7 @@ def shared_options() -> list[click.Option]:
             metavar="DIR",
             expose_value=False,
             callback=_keep(_BANK),
-            shell_complete=_folders,
+            type=click.Path(),
             help="The bank, its project or its name [env: MEMORY_BANK]",
         ),
         click.Option(
@@ -47,13 +43,6 @@ def shared_options() -> list[click.Option]:
             help="Print one JSON document; errors too, on stderr",
         ),
     ]
-
-
-def _folders(_: click.Context, __: click.Parameter, start: str) -> list[CompletionItem]:
-    """Let the shell list folders."""
-    from click.shell_completion import CompletionItem  # start-up
-
-    return [CompletionItem(start, type="dir")]
 
 
 def named_bank(ctx: click.Context) -> str | None:
@@ -82,24 +71,14 @@ _TYPES = (
 
 def _notes(ctx: click.Context, _: click.Parameter, start: str) -> list[str]:
     """Return the note names that start with a text."""
-    from memory_bank.memory import show
+    from memory_bank.bank.bank import open_bank
+    from memory_bank.memory.show import known_names
 
-    return _known(ctx, start, show.known_names)
-
-
-def _trashed(ctx: click.Context, _: click.Parameter, start: str) -> list[str]:
-    """Return the names of deleted notes that start with a text."""
-    from memory_bank.memory import trash
-
-    return _known(ctx, start, trash.known_names)
-
-
-def _tags(ctx: click.Context, _: click.Parameter, start: str) -> list[str]:
-    """Return lists of tags, in which the last tag is completed."""
-    from memory_bank.memory import show
-
-    done, comma, last = start.rpartition(",")
-    return [f"{done}{comma}{tag}" for tag in _known(ctx, last, show.known_tags)]
+    try:
+        with open_bank(named_bank(ctx)) as bank:
+            return _starting(known_names(bank), start)
+    except MemoryBankError:
+        return []  # a shell can't show errors during completion
 
 
 def _types(_: click.Context, __: click.Parameter, start: str) -> list[str]:
@@ -107,51 +86,8 @@ def _types(_: click.Context, __: click.Parameter, start: str) -> list[str]:
     return _starting(_TYPES, start)
 
 
-def _observation_types(_: click.Context, __: click.Parameter, start: str) -> list[str]:
-    """Return lists of types of observations, in which the last type is completed."""
-    done, comma, last = start.rpartition(",")
-    return [f"{done}{comma}{kind}" for kind in _starting(OBSERVATION_TYPES, last)]
-
-
-def _observations(ctx: click.Context, _: click.Parameter, start: str) -> list[str]:
-    """Return the ids of the newest observations that start with a text."""
-    from memory_bank.sessions.observations import known_ids
-
-    return _known(ctx, start, known_ids)
-
-
-def _symbols(ctx: click.Context, _: click.Parameter, start: str) -> list[str]:
-    """Return the names of symbols that start with a text, from the table as it is."""
-    from memory_bank.code.index.codebase import open_codebase
-    from memory_bank.code.symbols import known_names
-
-    try:
-        with open_codebase(bank=named_bank(ctx)) as code:
-            return _starting(known_names(code, start), start)
-    except MemoryBankError:
-        return []
-
-
-_COMPLETIONS: Mapping[str, Callable[..., Sequence[str]]] = {
-    "notes": _notes,
-    "trashed": _trashed,
-    "tags": _tags,
-    "types": _types,
-    "observation_types": _observation_types,
-    "observations": _observations,
-    "symbols": _symbols,
-}
+_COMPLETIONS: Mapping[str, Callable[..., Sequence[str]]] = {"notes": _notes, "types": _types}
 """What completes the values of parameters, as these name it."""
-
-
-def _known(ctx: click.Context, start: str, names: Callable[[Bank], Iterable[str]]) -> list[str]:
-    from memory_bank.bank.bank import open_bank
-
-    try:
-        with open_bank(named_bank(ctx)) as bank:
-            return _starting(names(bank), start)
-    except MemoryBankError:
-        return []  # a shell can't show errors during completion
 
 
 def _starting(words: Iterable[str], start: str) -> list[str]:
@@ -256,7 +192,7 @@ def _made(one: Option) -> click.Parameter:
     if one.read or one.words:
         settings["callback"] = _reading(one)
     if one.complete:
-        settings["shell_complete"] = _completing(one.complete)
+        settings["shell_complete"] = _COMPLETIONS[one.complete]
     if one.argument:
         return click.Argument([one.name], nargs=-1 if one.many or one.words else 1, **settings)
     flags = one.flags.split(", ") if one.flags else [f"--{one.name.replace('_', '-')}"]
@@ -295,12 +231,6 @@ def _reading(one: Option) -> Callable[[click.Context, click.Parameter, Any], Any
             raise click.BadParameter(error.message, ctx, param) from error
 
     return callback
-
-
-def _completing(complete: str | Callable[[str], Sequence[str]]) -> Callable[..., Sequence[str]]:
-    if isinstance(complete, str):
-        return _COMPLETIONS[complete]
-    return lambda _, __, start: complete(start)
 
 
 def _secret(described: Described) -> list[click.Option]:
