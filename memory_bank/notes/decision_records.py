@@ -8,29 +8,24 @@ write a bold line, a row of a table, or a sign before the word.
 
 from __future__ import annotations
 
-import posixpath
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
-from typing import NamedTuple
 from urllib.parse import unquote
 
 from memory_bank.base.dates import in_name, to_datetime
 from memory_bank.base.plugins import pattern
 from memory_bank.notes.characters import BREAK
 from memory_bank.notes.names import name_of, record_name
-from memory_bank.notes.note import Note, NoteLink, NoteSection
+from memory_bank.notes.note import Note, NoteLink
 from memory_bank.notes.relations import as_type
 
 _HEADING = pattern(r"#{1,6}[ \t]+(.*)")
 
-_NO_WORD = r"(?:[^\w\n[\]|]*)"
-"""Signs around a word: emphasis, emoji, the mark of a quote."""
+_SIGNS = pattern(r"[^\w\n[\]|]*")
+"""Signs before a word: of a list, emphasis, an emoji, the mark of a quote."""
 
-_FIELD = pattern(
-    rf"(?P<mark>[*+-][ \t]+)?{_NO_WORD}(?P<key>status|date)[ \t]*[*_]*:[*_]*[ \t]*(?P<value>\S.*)",
-    re.IGNORECASE,
-)
+_FIELD = pattern(rf"{_SIGNS.pattern}(status|date)[ \t]*[*_]*:[*_]*[ \t]*(\S.*)", re.IGNORECASE)
 
 _CELL = pattern(r"[ \t]*[*_`]*(status|date)[*_`]*:?[*_`]*[ \t]*", re.IGNORECASE)
 
@@ -40,12 +35,10 @@ _SECOND_FIELD = pattern(r"\bdate\W{1,6}(\d{4}-\d\d-\d\d)", re.IGNORECASE)
 _NUMBERED = pattern(r"\d+[.)]?[ \t]+")
 
 _RELATION = pattern(
-    r"(?P<mark>[*-][ \t]+)?(?P<word>[a-z]+[ \t]+by|[a-z]+s)[ \t]+"
-    r"(?:\[(?P<text>[^\]\n]+)\]\((?P<path>[^()\s]+)\)|(?:ADR[-_ ]?)?(?P<number>\d{1,5}))[ \t.]*",
+    r"(?P<word>[a-z]+[ \t]+by|[a-z]+s)[ \t]+"
+    r"(?:\[[^\]\n]+\]\((?P<path>[^()\s]+)\)|(?:ADR[-_ ]?)?(?P<number>\d{1,5}))[ \t.]*",
     re.IGNORECASE,
 )
-
-_NUMBER = pattern(r"(?:adr[-_ ]?)?0*(\d{1,5})(?=\D|\Z)", re.IGNORECASE)
 
 _DATED = pattern(r"(?:19|20)\d{6}[-_]")
 """How log4brains begins names."""
@@ -73,101 +66,47 @@ _NO_RECORDS = frozenset(["readme", "index", "toc", "template", "agents", "claude
 _FIRST = frozenset(["on", "not", "partly", "partially", "in", "to", "work"])
 """Words that are a status only with the next one: `on hold`, `partly superseded`."""
 
+_MOST_READ = 1000
+"""Characters of a status that are read."""
+
 _CHOICE = pattern(r"[|{<]|\bor\b.*\bor\b")
 """What a template's status has."""
-
-_MADR = frozenset(["context and problem statement", "decision outcome"])
-
-
-class DecisionRecord(NamedTuple):
-    """Status, date and text of a decision record."""
-
-    status: str
-    """In lower case: proposed, accepted, rejected, deprecated, superseded …; may be empty."""
-    date: datetime | None
-    body: str
-    """The text, with references to other records in its status as typed links."""
-
-
-def read(body: str, status: str, name: str, names: Sequence[str]) -> DecisionRecord | None:
-    """Read a body as a decision record; return None if it isn't one.
-
-    A record has headings for context and decision, and a status, which is optional with the
-    headings of MADR. `status` is from its front matter, `name` its path without suffix, `names` are
-    those of all records.
-    """
-    parser = _RecordParser(name, names)
-    lines = list(parser.lines(body))
-    if status:
-        parser.statuses.append(status)
-        relation = parser.relation(status)
-        if relation:
-            lines = [*"\n".join(lines).rstrip("\n").split("\n"), "", relation]
-    has_status = parser.statuses or parser.headings >= _MADR
-    if not (has_status and parser.has_context and parser.has_decision):
-        return None
-    text = "\n".join(lines)
-    return DecisionRecord(_status(parser.statuses), parser.date, text.rstrip("\n") + "\n")
 
 
 class _RecordParser:
     """The parser of one record."""
 
-    def __init__(self, name: str, names: Sequence[str]) -> None:
-        self._folder = posixpath.dirname(name)
-        self._names = names
+    def __init__(self, body: str) -> None:
         self.statuses: list[str] = []
         self.date: datetime | None = None
-        self.headings: set[str] = set()
         self._columns: dict[int, str] = {}
         """The columns of a table whose first row was just read."""
         self.has_context = self.has_decision = False
-
-    def lines(self, body: str) -> Iterator[str]:
-        """Yield the lines of a body; references in its status become typed links."""
         section, fence = "", ""
-        for line in BREAK.split(body):
-            bare = line.strip()
-            if bare.startswith(("```", "~~~")):
-                fence = "" if fence and bare.startswith(fence) else fence or bare[:3]
-            heading = None if fence else _HEADING.fullmatch(bare)
-            if heading:
-                bare = heading[1].rstrip("# \t").lower()
-                section = _NUMBERED.sub("", re.sub(rf"\A{_NO_WORD}", "", bare)).rstrip(": \t")
-                self.headings.add(section)
+        for line in map(str.strip, BREAK.split(body)):
+            if line.startswith(("```", "~~~")):
+                fence = "" if fence and line.startswith(fence) else fence or line[:3]
+            elif fence or not line:
+                pass
+            elif heading := _HEADING.fullmatch(line):
+                section = _NUMBERED.sub("", _SIGNS.sub("", heading[1].lower(), count=1)).rstrip(
+                    "#: \t"
+                )
                 self.has_context |= section.startswith("context")
                 self.has_decision |= section.startswith("decision")
-            elif fence or not bare:
-                pass
             elif section == "status":
-                self.statuses.append(bare.lstrip("*- \t"))
-                yield self.relation(bare) or line
-                continue
+                self.statuses.append(line[:_MOST_READ].lstrip("*- \t"))
             elif self.has_context:
                 pass
-            elif field := _FIELD.fullmatch(bare):
-                yield from self._field(line, field)
-                continue
-            elif bare.startswith("|"):
-                self._row(bare)
-            yield line
+            elif field := _FIELD.fullmatch(line):
+                self._field(field[1], field[2].strip("* \t"))
+            elif line.startswith("|"):
+                self._row(line)
 
-    def _field(self, line: str, field: re.Match[str]) -> Iterator[str]:
-        value = field["value"].strip("* \t")
-        if field["key"].lower() == "date":
-            self.date = self.date or _date(value)
-            yield line
-            return
-        self.statuses.append(value)
-        if second := _SECOND_FIELD.search(value):
+    def _field(self, key: str, value: str) -> None:
+        self._value(key.lower(), value)
+        if key.lower() == "status" and (second := _SECOND_FIELD.search(value)):
             self.date = self.date or _date(second[1])
-        relation = self.relation(value)
-        if not relation:
-            yield line
-            return
-        mark = field["mark"] or ""
-        yield f"{mark}{field['key']}: {_status([value])}"
-        yield from [f"{mark}{relation}"] if mark else ["", relation]
 
     def _row(self, line: str) -> None:
         """Read a row of a table: below a row with the names, or behind the name."""
@@ -188,32 +127,7 @@ class _RecordParser:
         if name == "date":
             self.date = self.date or _date(value)
         elif value:
-            self.statuses.append(value)
-
-    def relation(self, text: str) -> str:
-        """Return "superseded by [ADR-0012](0012-x.md)" as a typed link; empty if it is none."""
-        found = _RELATION.fullmatch(text)
-        target = self._target(found) if found else ""
-        if not found or not target:
-            return ""
-        shown = found["text"] or f"ADR-{found['number']}"
-        return f"{found['mark'] or ''}{as_type(found['word'])}:: [[{target}|{shown}]]"
-
-    def _target(self, found: re.Match[str]) -> str:
-        if found["number"]:
-            return self._numbered(int(found["number"]))
-        path = unquote(found["path"].partition("#")[0])
-        if "://" in path or not path.lower().endswith(".md"):
-            return ""
-        return posixpath.normpath(posixpath.join(self._folder, path[: -len(".md")]))
-
-    def _numbered(self, number: int) -> str:
-        for name in self._names:
-            folder, stem = posixpath.split(name)
-            found = _NUMBER.match(stem)
-            if folder == self._folder and found and int(found[1]) == number:
-                return name
-        return ""
+            self.statuses.append(value[:_MOST_READ])
 
 
 def _status(said: Sequence[str]) -> str:
@@ -242,12 +156,10 @@ def known(note: Note) -> Note:
     placed = may_be_record(note.name)
     head, body = note.text[: note.body_start], note.text[note.body_start :]
     found = _IN_HEAD.search(head)  # also where a link makes it no YAML
-    written = found[1].strip("\"'") if found else ""
+    written = found[1][:_MOST_READ].strip("\"'") if found else ""
     if not (placed or meta.type or written):
         return note
-    parser = _RecordParser(note.name, ())
-    for _ in parser.lines(body):
-        pass
+    parser = _RecordParser(body)
     if written:
         parser.statuses.insert(0, written)
     status = _status(parser.statuses)
@@ -305,18 +217,6 @@ def _named_records(written: str, statuses: Sequence[str]) -> Iterator[NoteLink]:
             if found["number"] or text is written:
                 target, kind = target.partition("#")[0], as_type(found["word"])
                 yield NoteLink(target, "markdown" if found["path"] else "wiki", 1, kind)
-
-
-def says_nothing(section: NoteSection) -> bool:
-    """Tell whether a section of a record has only its title, status or date."""
-    name = section.headings[-1] if section.headings else ""
-    plain = re.sub(rf"\A{_NO_WORD}", "", name.lower())
-    if section.level > 1 and _NUMBERED.sub("", plain).rstrip(": ") in {"status", "date"}:
-        return True
-    lines = [line.strip() for line in BREAK.split(section.text)]
-    return section.level == 1 and all(
-        not line or _HEADING.fullmatch(line) or _FIELD.fullmatch(line) for line in lines
-    )
 
 
 def _date(text: str) -> datetime | None:

@@ -29,7 +29,7 @@ from memory_bank.base.errors import BadName, StorageFailed, UnreadableNote
 from memory_bank.base.filenames import StatSignature, signature_of
 from memory_bank.base.text import estimate
 from memory_bank.notes.characters import decode
-from memory_bank.notes.decision_records import ENDED, may_be_record, says_nothing
+from memory_bank.notes.decision_records import ENDED, may_be_record
 from memory_bank.notes.identity import etag
 from memory_bank.notes.link_targets import InProject, TargetNames, names_of, no_project, target_of
 from memory_bank.notes.names import name_of
@@ -197,7 +197,6 @@ def document_of(
     )
     meta = note.meta
     owners = _owners(note.body.sections)
-    silent = _silent(note)
     known = prompts_in(meta, note.text)
     asked = known.headings(note.body.sections, note.title) if known else frozenset[str]()
     return Document(
@@ -208,7 +207,6 @@ def document_of(
             Passage(found.line, found.end_line, found.text, owners[ordinal])
             for ordinal, section in enumerate(note.body.sections)
             for found in passages.passages(_answering(section, known))
-            if section not in silent
         ),
         id=meta.id,
         fields=tuple(dict.fromkeys(_fields(note))),
@@ -226,14 +224,6 @@ def document_of(
         size=note.size,
         signature=signature,
     )
-
-
-def _silent(note: Note) -> Sequence[NoteSection]:
-    """Return the sections of a decision record that answer nothing: its title and status."""
-    if note.meta.type != "decision":
-        return ()
-    found = [one for one in note.body.sections if says_nothing(one)]
-    return found if len(found) < len(note.body.sections) else ()
 
 
 def _answering(section: NoteSection, asked: SessionPrompts | None) -> NoteSection:

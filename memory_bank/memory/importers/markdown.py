@@ -9,7 +9,7 @@ from pathlib import Path
 from memory_bank.base.filenames import NOTE_SUFFIXES
 from memory_bank.memory.importers.base import ImportedNote, MarkdownFile, item_of, markdown_files
 from memory_bank.memory.records import NotImported
-from memory_bank.notes import decision_records
+from memory_bank.notes import parsing
 
 SUMMARY = "a folder of Markdown: an Obsidian vault, decision records (ADRs)"
 
@@ -22,21 +22,18 @@ def detect(path: Path) -> bool:
 def read(path: Path) -> Iterator[ImportedNote | NotImported]:
     """Yield a note for each Markdown file; folders, front matter and links are kept.
 
-    A decision record becomes a note of the type `decision`; its status, its date and the records
-    that it names in its status are read.
+    A decision record becomes a note of the type `decision`, with its status and date.
     """
-    found = list(markdown_files(path))
-    names = [file.name for file in found if isinstance(file, MarkdownFile)]
-    for file in found:
-        yield file if isinstance(file, NotImported) else _entry(file, names)
+    for file in markdown_files(path):
+        yield file if isinstance(file, NotImported) else _entry(file)
 
 
-def _entry(file: MarkdownFile, names: list[str]) -> ImportedNote:
-    status = str(file.meta.extra.get("status", ""))
-    record = decision_records.read(file.body, status, file.name, names)
-    if record is None:
+def _entry(file: MarkdownFile) -> ImportedNote:
+    meta = parsing.parse(f"{file.name}.md", parsing.encoded(file.front_matter + file.body)).meta
+    if meta.type != "decision":
         return ImportedNote(file.path, item_of(file, kind="note"))
-    dated = file.meta.created_at or record.date or file.created
-    item = replace(item_of(file, kind="decision"), content=record.body, created_at=dated)
-    extra = {"status": record.status} if record.status else {}
-    return ImportedNote(file.path, replace(item, extra=extra))
+    dated = file.meta.created_at or meta.created_at or file.created
+    extra = {} if meta.status == "active" else {"status": meta.status}
+    return ImportedNote(
+        file.path, replace(item_of(file, kind="decision"), created_at=dated, extra=extra)
+    )
