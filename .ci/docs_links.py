@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 _OUT = re.compile(
     r"\[((?:[^\[\]]|\[[^\]]*\])*)\]"
-    r"\(((?:\.\./)+[^)\s]*|editors/(?:vscode|zed)[^)\s]*|pictures)\)"
+    r"\(((?:\.\./)+[^)\s]*|editors/(?:vscode|zed)[^)\s]*)\)"
 )
 
 
