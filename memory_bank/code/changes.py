@@ -79,6 +79,8 @@ class SymbolChanges:
             return Compared("fresh" if found else "unknown", written if found else None)
         place = place._replace(name=old[0].qualified)
         new = self.code.symbols(self.end, place)
+        if not new and self._is_set_in_place(place):
+            return Compared("changed", place, place)
         if not new:
             return self._follow(base, place, old)
         return Compared("fresh" if same(old, new) else "changed", place, place)
@@ -228,6 +230,14 @@ class SymbolChanges:
         if found := self._with_other_name(base, place, old[0], likely):
             return Compared("renamed", found, place)
         return self._namesake(place, old)
+
+    def _is_set_in_place(self, place: CitedPlace) -> bool:
+        """Return whether the file sets a variable of the name: no symbol, as a `var` of Go."""
+        blob = self.code.id(self.end, place.path)
+        data = self.code.data(blob) if blob and blob != FOLDER else None
+        name = re.escape(place.name.encode("utf-8", "surrogateescape"))
+        variable = rb"^(?:(?:var|let|const|export) |\t)?%b\b[^=\n(]{0,200}=[^=]" % name
+        return bool(data and re.search(variable, data, re.MULTILINE))
 
     def _namesake(self, place: CitedPlace, old: Sequence[Symbol]) -> Compared:
         """Look for the only symbol of the same kind and qualified name, in whatever file it is."""

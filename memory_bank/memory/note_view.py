@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -194,6 +195,8 @@ def _goal(bank: Bank, tree: Path | None, row: LinkRow, titles: Mapping[int, str]
         return LinkedPlace("symbol", name, heading=row.heading)
     path = place.path if place is not None else _file(bank, base, name)
     there = bool(path) and (base / path).exists()
+    if not there and row.kind == _MARKDOWN and (beside := _file_beside(bank, base, row)):
+        path, there, place = beside, True, None
     kind: GoalKind = "file" if there else "ghost"
     if place is not None and there and place.name:
         kind = "symbol"
@@ -206,6 +209,16 @@ def _file(bank: Bank, base: Path, name: str) -> str:
     inside = is_utf8(name) and not name.startswith("/") and ".." not in name.split("/")
     file = bank.layout.project / name
     return file.relative_to(base).as_posix() if inside and file.is_relative_to(base) else ""
+
+
+def _file_beside(bank: Bank, base: Path, row: LinkRow) -> str:
+    """Return the path of a file that a link names from the folder of its note; empty if none."""
+    if bank.roots.is_private(row.source_key) or not is_utf8(row.target) or "\0" in row.target:
+        return ""
+    folder = (bank.layout.project / bank.roots.place(row.source_key)).parent
+    file = Path(os.path.normpath(folder / row.target))
+    inside = file.is_relative_to(base) and file.resolve().is_relative_to(base.resolve())
+    return file.relative_to(base).as_posix() if inside and file.is_file() else ""
 
 
 def _key(row: LinkRow) -> tuple[str, ...]:

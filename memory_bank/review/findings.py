@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.findings import Finding, ReviewFinding, order
 from memory_bank.base.filenames import SETTINGS
-from memory_bank.code.code_at import NOW
+from memory_bank.code.code_at import NOW, CitedPlace, CodeAt
 from memory_bank.code.code_at import STAGED as STAGED_CODE
+from memory_bank.code.index.database import ParseCache
+from memory_bank.code.parse.parsed_file import VERSION
 from memory_bank.git import objects, repository
 from memory_bank.memory.alike import similar_notes
 from memory_bank.notes import front_matter
@@ -50,7 +53,8 @@ def all_findings(
     """Yield the findings of rules in changed notes, and those of the review itself."""
     of_rules = tuple(_of_rules(found))
     yield from of_rules
-    yield from link_changes.ghosts_made(found, _explained(of_rules))
+    with _code_at(bank, head) as has_symbol:
+        yield from link_changes.ghosts_made(found, _explained(of_rules), has_symbol)
     yield from link_changes.broken_backlinks(found)
     yield from link_changes.orphans_made(found)
     similar = tuple(_similar(found))
@@ -64,6 +68,23 @@ def all_findings(
     yield from link_changes.neighbours(found, pairs)
     yield from _stale_citations(bank, found, base, head)
     yield from _unchecked(found)
+
+
+@contextmanager
+def _code_at(bank: Bank, head: Side) -> Iterator[Callable[[str], bool]]:
+    """Give what tells whether the code at HEAD has a symbol; outside git, it has any."""
+    tree = repository.worktree(bank.layout.project)
+    if tree is None:
+        yield lambda _: True
+        return
+    end = head.commit or (STAGED_CODE if head.name == STAGED else NOW)
+    cache = ParseCache(repository.shared_folder(tree) / "parses.db", VERSION)
+    code = CodeAt(tree, cache, max_bytes=bank.settings.code.max_file_bytes)
+    try:
+        yield lambda name: code.has(end, CitedPlace("", name))
+    finally:
+        code.close()
+        cache.close()
 
 
 def _of_rules(found: LinkComparison) -> Iterator[ReviewFinding]:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from memory_bank.bank.findings import OtherNote, ReviewFinding
+from memory_bank.code.code_names import symbol_of
 from memory_bank.notes.compare.note_change import NoteChange
 from memory_bank.notes.names import name_of
 from memory_bank.review.records import OWN
 from memory_bank.review.revision_range import BankState, is_ghost
 from memory_bank.search.manifest.link_rows import LinkDestination, LinkRow
+
+_KIND = re.compile(r"[A-Za-z_][\w-]+:(?!//)")
+"""The start of a target of a kind of its own: a person, a ticket, a clause."""
 
 
 class LinkComparison(NamedTuple):
@@ -58,9 +63,13 @@ class LinkComparison(NamedTuple):
 
 
 def ghosts_made(
-    found: LinkComparison, explained: Collection[tuple[str, int, str]]
+    found: LinkComparison,
+    explained: Collection[tuple[str, int, str]],
+    has_symbol: Callable[[str], bool],
 ) -> Iterator[ReviewFinding]:
     """Yield the links of changed notes to what is no note, no file, and was no ghost at BASE.
+
+    `[[symbol:pay]]` is looked up by `has_symbol`; other kinds, as `[[person:ada]]`, are the user's.
 
     `explained` are path, line and target of links that have a finding which says what they mean.
     """
@@ -70,6 +79,9 @@ def ghosts_made(
         for row in links.get(path, ()):
             known = row.ghost.lower() in found.before.ghosts or row.ghost in seen
             if not is_ghost(row) or (path, row.line, row.target) in explained:
+                continue
+            symbol = symbol_of(row)
+            if has_symbol(symbol) if symbol else _KIND.match(row.ghost):
                 continue
             beside = posixpath.join(posixpath.dirname(found.place(path)), row.target)
             is_file = any(map(found.has_file, (row.ghost, posixpath.normpath(beside))))

@@ -7,7 +7,7 @@ make links or images, or end a block.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from html import escape
 
 from memory_bank.bank.findings import ReviewFinding
@@ -31,15 +31,15 @@ _LONGEST = 300
 _TICKS = re.compile("`+")
 
 
-def short_line(text: str) -> str:
+def short_line(text: str, most: int = _LONGEST) -> str:
     """Return a text on one line, cut to 300 characters."""
-    line = one_line(text[: _LONGEST + 1]).strip()
-    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
+    line = one_line(text[: most + 1]).strip()
+    return line if len(line) <= most else f"{line[: most - 1]}…"
 
 
-def code(text: str) -> str:
+def code(text: str, most: int = _LONGEST) -> str:
     """Return a text as a code span of one line; no text in it ends the span."""
-    line = short_line(text) or " "
+    line = short_line(text, most) or " "
     ticks = "`" * (_longest_run(line) + 1)
     # one space on each side is no part of a code span, and keeps ticks apart
     return f"{ticks} {line} {ticks}" if "`" in line else f"{ticks}{line}{ticks}"
@@ -84,7 +84,7 @@ def note_block(change: NoteChange) -> str:
     if change.remark:
         lines.append(f"- {code(change.remark)}")
     if len(lines) == 1 and not change.old_file:
-        return f"- **{change.kind}** {code(change.title)}: {lines[0].removeprefix('- ')}"
+        return f"- **{change.kind}** {_name_of(change)}: {lines[0].removeprefix('- ')}"
     opened = " open" if len(lines) <= _SHORT else ""
     head = f"<details{opened}><summary>{_summary(change)}</summary>"
     return "\n\n".join(filter(None, (head, "\n".join(lines), "</details>")))
@@ -92,7 +92,14 @@ def note_block(change: NoteChange) -> str:
 
 def note_line(change: NoteChange) -> str:
     """Return one line on the changes of a note, for a list."""
-    return f"- {code(change.title)} {change.kind}"
+    if change.kind == "added" and change.compared:
+        return _new_line(change)
+    return f"- {_name_of(change)} {change.kind}"
+
+
+def _name_of(change: NoteChange) -> str:
+    """Return the title of a note and the path of its file."""
+    return " ".join(code(name) for name in dict.fromkeys([change.title, change.file]))
 
 
 _OF_LIST = ("- **new**", "- **changed**", "- **removed**")
@@ -105,19 +112,47 @@ _BLOCK_SIGN = re.compile(r"[ \t>]*(?:[-+*]|\d+[.)]|#{1,6})[ \t]+")
 """The sign of a list item or heading."""
 
 
+_NEW = 12_000
+"""Code units of the sentences of a new note that are shown."""
+
+_LONGEST_SENTENCE = 3_000
+
+
 def _new_note(change: NoteChange) -> str:
-    said = headline(change)
-    return f"- **new** {code(change.title)}{f': {code(said)}' if said else ''}"
+    """Return a line on a new note, and all that it says in a part that a reader opens."""
+    texts = _new_texts(change)
+    if not texts or (len(texts) == 1 and texts[0] == first_sentence(texts[0])):
+        return _new_line(change)
+    sentences = [f"  - {code(text, _LONGEST_SENTENCE)}" for text in texts]
+    rows, used = list[str](), 0
+    for row in sentences:
+        used += _size(row) + 1
+        if used > _NEW:
+            rows.append(f"  - and {len(sentences) - len(rows):,} more")
+            break
+        rows.append(row)
+    summary = f"  <details><summary>{count(len(sentences), 'sentence')}</summary>"
+    return "\n".join([_new_line(change), "", summary, "", *rows, "", "  </details>", ""])
+
+
+def _new_line(change: NoteChange) -> str:
+    sentence = headline(change)
+    return f"- **new** {_name_of(change)}{f': {code(sentence)}' if sentence else ''}"
+
+
+def _new_texts(change: NoteChange) -> list[str]:
+    """Return the texts of the claims as they are after a change, without removed ones."""
+    return [
+        text
+        for section in change.sections
+        for claim in section.claims
+        if (text := "".join(x.text for x in spans_of(claim) if x.kind != "delete").strip())
+    ]
 
 
 def headline(change: NoteChange) -> str:
     """Return the first sentence that a change of a note says anew; empty if there is none."""
-    texts = [
-        text
-        for part in change.sections
-        for one in part.claims
-        if (text := "".join(span.text for span in spans_of(one) if span.kind != "delete").strip())
-    ]
+    texts = _new_texts(change)
     # a record begins with its date and status
     long = (text for text in texts if len(text.split()) >= _SENTENCE)
     sentence = first_sentence(next(long, texts[0] if texts else ""))
@@ -127,7 +162,8 @@ def headline(change: NoteChange) -> str:
 
 def _summary(change: NoteChange) -> str:
     former = f" (was {html_code(change.old_file)})" if change.old_file else ""
-    return f"{html_code(change.title)}{former} {change.kind}"
+    names = " ".join(html_code(name) for name in dict.fromkeys([change.title, change.file]))
+    return f"{names}{former} {change.kind}"
 
 
 def _keys(change: NoteChange) -> list[str]:
@@ -257,10 +293,10 @@ def _lists(review: Review) -> Iterator[str]:
         for one in review.findings
         if one.rule not in HEADINGS and (one.new or one.severity != "info")
     ]
-    yield from _list("Findings", _grouped(review, [one for one in others if one.new]))
+    yield from _list("Findings", _grouped([one for one in others if one.new]))
     for heading, found in review.to_check.items():
-        yield from _list(heading, _grouped(review, found))
-    old = _grouped(review, [one for one in others if not one.new])
+        yield from _list(heading, _grouped(found))
+    old = _grouped([one for one in others if not one.new])
     yield from _list("Findings that were there before", old, closed=True)
 
 
@@ -286,22 +322,21 @@ def _first(rows: Sequence[str]) -> Iterator[str]:
         yield row
 
 
-def _grouped(review: Review, found: Sequence[ReviewFinding]) -> list[str]:
+def _grouped(found: Sequence[ReviewFinding]) -> list[str]:
     """Return a row for each finding; equal ones of a note are one, with all its lines."""
-    names = {one.path: one.title for one in review.changes}
     lines: dict[tuple[str, str, str, str | None], list[ReviewFinding]] = {}
     for one in found:
         lines.setdefault(same(one), []).append(one)
-    return [_finding(some, names) for some in lines.values()]
+    return [_finding(some) for some in lines.values()]
 
 
-def _finding(some: Sequence[ReviewFinding], names: Mapping[str, str]) -> str:
-    """Return the row of equal findings; `names` are the titles of changed notes."""
+def _finding(some: Sequence[ReviewFinding]) -> str:
+    """Return the row of equal findings."""
     first = some[0]
     fix = f" Fix: {code(first.fix)}" if first.fix else ""
     lines = sorted({one.line for one in some})
     where = f" line{'s' if len(lines) > 1 else ''} {', '.join(map(str, lines[:_ITEMS]))}"
-    name = code(names.get(first.path) or first.file or first.path)
+    name = code(first.file or first.path)
     severity = "" if first.rule in HEADINGS else f"**{first.severity}** "
     return f"- {severity}{name}{where if lines != [1] else ''}: {code(first.message)}{fix}"
 

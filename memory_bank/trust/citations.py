@@ -25,7 +25,7 @@ VERIFIED = "verified_commit"
 _REFERENCE = "reference"
 
 _KIND = re.compile(r"[A-Za-z_]\w+:(?!\d).*", re.DOTALL)
-"""A person, ticket or URL; a drive's letter is too short."""
+"""A target of another kind, such as a person, ticket or URL; a drive's letter is too short."""
 
 _LINES = re.compile(r":\d+(?:[-:]\d+)?\Z")
 

@@ -375,7 +375,7 @@ class NamedChanges:
             prose = path.endswith(NOTE_SUFFIXES)
             symbols = None
             if place.name and parsed:
-                symbols = self._code.symbols_in(place, blob)
+                symbols = self._code.symbols_in(place, blob) or [*parsed.symbols]
                 if before is not None:
                     former = {symbol.qualified for symbol in before.symbols}
                     symbols += [one for one in parsed.symbols if one.qualified not in former]

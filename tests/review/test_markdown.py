@@ -57,14 +57,17 @@ def test_the_verdict_comes_first() -> None:
 
 def test_a_finding_says_severity_title_line_and_fix() -> None:
     shown = markdown(review(finding("leads nowhere", fix="facts/okapi"), changes=[note()]))
-    assert "- **warning** `BM25` line 3: `leads nowhere` Fix: `facts/okapi`" in shown
+    assert (
+        "- **warning** `.memories/facts/bm25.md` line 3: `leads nowhere` Fix: `facts/okapi`"
+        in shown
+    )
     assert "broken-link" not in shown
 
 
 def test_equal_findings_of_a_note_are_counted_once() -> None:
     found = [finding("leads nowhere", line=line) for line in (3, 9)]
     shown = markdown(review(*found, changes=[note()]))
-    assert "- **warning** `BM25` lines 3, 9: `leads nowhere`" in shown
+    assert "- **warning** `.memories/facts/bm25.md` lines 3, 9: `leads nowhere`" in shown
     assert shown.count("leads nowhere") == 1
 
 
@@ -77,17 +80,30 @@ def test_findings_that_were_there_before_are_closed_and_not_counted() -> None:
 def test_changed_words_stand_in_their_sentence() -> None:
     shown = markdown(review(changes=[note()]))
     assert "- `BM25 › Parameters`\n  - `k1 is` ~~`1.5`~~ **`1.2`**" in shown
-    assert "<details open><summary><code>BM25</code> changed</summary>" in shown
+    assert (
+        "<details open><summary><code>BM25</code> <code>.memories/facts/bm25.md</code> changed</summary>"
+        in shown
+    )
     assert "tokens" not in shown
 
 
-def test_a_new_note_is_one_sentence() -> None:
+def test_a_new_note_is_one_sentence_with_its_path_and_the_others_folded() -> None:
     parts = section(claim(("insert", "Sessions end after 30 days. More text."), kind="added"))
     new = [note(f"{name}.md", kind="added", title=name, sections=(parts,)) for name in "ab"]
     shown = markdown(review(changes=[note(), *new]))
     said = "`Sessions end after 30 days.`"
-    assert f"- **new** `a`: {said}\n- **new** `b`: {said}\n" in shown
-    assert "More text" not in shown
+    for name in "ab":
+        line = f"- **new** `{name}` `.memories/{name}.md`: {said}\n\n  <details><summary>1 sentence"
+        assert line in shown
+    assert shown.count("  - `Sessions end after 30 days. More text.`\n") == 2
+
+
+def test_all_of_a_long_new_note_is_folded_up_to_a_limit() -> None:
+    claims = [claim(("insert", f"Sentence {n} {'x' * 200}"), kind="added") for n in range(90)]
+    shown = markdown(review(changes=[note(kind="added", title="a", sections=(section(*claims),))]))
+    assert "<summary>90 sentences</summary>" in shown
+    assert "Sentence 50 " in shown
+    assert re.search(r"\n  - and \d+ more\n", shown)
 
 
 def test_the_date_and_status_of_a_new_record_do_not_stand_for_it() -> None:
@@ -96,7 +112,7 @@ def test_the_date_and_status_of_a_new_record_do_not_stand_for_it() -> None:
         for text in ("Date: 2026-06-18", "- Status: accepted", "Caches have the type as their key.")
     ]
     shown = markdown(review(changes=[note(kind="added", title="a", sections=(section(*claims),))]))
-    assert "- **new** `a`: `Caches have the type as their key.`" in shown
+    assert "- **new** `a` `.memories/facts/bm25.md`: `Caches have the type as their key.`" in shown
 
 
 def test_a_claim_with_many_changes_is_shown_before_and_after() -> None:
@@ -125,7 +141,10 @@ def test_unchanged_text_far_from_a_change_is_left_out() -> None:
 def test_a_long_part_is_closed() -> None:
     long = section(*[claim(("insert", f"claim {n}")) for n in range(30)])
     shown = markdown(review(changes=[note(sections=(long,))]))
-    assert "<details><summary><code>BM25</code> changed</summary>" in shown
+    assert (
+        "<details><summary><code>BM25</code> <code>.memories/facts/bm25.md</code> changed</summary>"
+        in shown
+    )
     assert "  - and 10 more changes" in shown
 
 
@@ -150,8 +169,8 @@ def test_front_matter_and_links_are_listed() -> None:
 
 def test_notes_to_check_are_listed_under_headings() -> None:
     found = [finding("see it", rule=rule, file=".memories/a.md", fix="b") for rule in HEADINGS]
-    shown = markdown(review(*found, changes=[note("a.md", title="Ann's")]))
-    row = "- `Ann's` line 3: `see it` Fix: `b`"
+    shown = markdown(review(*found, changes=[note("a.md")]))
+    row = "- `.memories/a.md` line 3: `see it` Fix: `b`"
     for heading in HEADINGS.values():
         assert f"#### {heading}\n\n{row}" in shown
     assert "**Nothing breaks, 1 note to check**" in shown
@@ -223,7 +242,7 @@ def test_it_is_shorter_than_github_allows_and_says_what_is_cut(letter: str) -> N
 def test_a_note_with_a_long_diff_is_named_and_the_others_are_shown() -> None:
     long = section(*[claim(("insert", "word " * 900))] * 9)
     shown = markdown(review(changes=[note("a.md", sections=(long,)), note("b.md")]))
-    assert shown.count("<summary><code>BM25</code> changed</summary>") == 2
+    assert shown.count("<summary><code>BM25</code> <code>.memories/") == 2
 
 
 def test_the_command_for_the_rest_names_the_work_tree() -> None:

@@ -216,6 +216,15 @@ def test_a_picture_beside_a_note_is_no_ghost(clone: Path) -> None:
     assert made.words == "pictures/x.png"
 
 
+def test_a_link_to_a_symbol_is_looked_up_and_other_kinds_are_the_users(clone: Path) -> None:
+    (clone / "pay.py").write_text("def pay(order):\n    return order\n")
+    links = "[[symbol:pay]] [[symbol:repay]] [[person:Ada]] [[clause:7.2]] [[facts/none]]"
+    write(clone, {"facts/kinds.md": f"# Kinds\n\n{links}\n"})
+    commit(clone, "Kinds")
+    words = [one.words for one in of(reviewed(clone, "HEAD~1..HEAD"), "ghost-made")]
+    assert sorted(words) == ["facts/none", "symbol:repay"]
+
+
 def test_a_new_link_that_is_mistyped_names_the_note(clone: Path) -> None:
     write(clone, {"facts/typed.md": "# Typed\n\nSee [[facts/quue]] and [[facts/queue]].\n"})
     commit(clone, "Typed")
@@ -557,7 +566,7 @@ def test_notes_that_cite_changed_code_are_listed(tmp_path: Path) -> None:
     write(
         tmp_path,
         {
-            "facts/retry.md": "# Retries\n\nThree: [[jobs.py#retry]].\n",
+            "facts/retry.md": "# Retries\n\n`run(3)`: [[jobs.py#retry]].\n",
             "facts/stop.md": "# Stops\n\nAt once: [[jobs.py#stop]].\n",
         },
     )
