@@ -41,11 +41,6 @@ class Limits:
     """For a session without a request or an open stream."""
 
 
-STOPPING = "stopping"
-"""An application may have an `asyncio.Event` of this name in the state of its lifespan; it is set
-when the server begins to stop, so that answers without end can end."""
-
-
 class _RequestParser(h11.Connection):
     """An HTTP/1.1 parser that refuses ambiguous requests."""
 
@@ -159,8 +154,6 @@ class Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Wait for requests to end, then close all connections."""
-        if STOPPING in self.lifespan.state:
-            self.lifespan.state[STOPPING].set()
         logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
         await super().shutdown(sockets)
 

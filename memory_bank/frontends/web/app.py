@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import socket
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
@@ -26,7 +25,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from memory_bank.base import errors
 from memory_bank.base.errors import BadInput, MemoryBankError
-from memory_bank.frontends.serving.connections import BODY, STOPPING, Bodies
+from memory_bank.frontends.serving.connections import BODY, Bodies
 from memory_bank.frontends.serving.endpoint import (
     LIMITS,
     Endpoint,
@@ -247,10 +246,10 @@ def application(site: Site, guard: RequestGuard) -> ASGIApp:
     pages = ErrorPages(site)
 
     @asynccontextmanager
-    async def running(_: Starlette) -> AsyncIterator[dict[str, asyncio.Event]]:
+    async def running(_: Starlette) -> AsyncIterator[None]:
         threading.Thread(target=site.start, name="start", daemon=True).start()
         try:
-            yield {STOPPING: asyncio.Event()}
+            yield
         finally:
             await to_thread.run_sync(site.background.close)
 

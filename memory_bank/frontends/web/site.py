@@ -21,8 +21,7 @@ from memory_bank.code.index.codebase import Codebase
 from memory_bank.frontends.serving.path_redaction import PathRedaction
 from memory_bank.frontends.serving.serving_background import Background
 from memory_bank.frontends.serving.shared_bank import SharedBank
-from memory_bank.frontends.web import access, templating
-from memory_bank.frontends.web.health import RuleRuns
+from memory_bank.frontends.web import access, health, templating
 from memory_bank.frontends.web.static_files import StaticFiles
 from memory_bank.git import repository
 from memory_bank.memory import overview
@@ -52,8 +51,7 @@ class Site:
         self.shared = shared
         self.write = write
         self.background = Background(shared)
-        """Watches the files; pages that change by themselves listen to it."""
-        self.health = RuleRuns(shared, self.background)
+        """Watches the files, so that pages find an index that is up to date."""
         self.static = StaticFiles()
         self.hide: Callable[[str], str] = PathRedaction(shared)
         """Filters our own messages: paths of this machine are redacted."""
@@ -72,7 +70,6 @@ class Site:
                 overview.home(self.shared.bank())
         finally:
             self.background.start()
-        self.health.latest()
 
     def routes(self) -> Iterator[Route]:
         """Yield the routes of all pages."""
@@ -98,6 +95,11 @@ class Site:
     ) -> Value:
         """Run an action on the code in a thread; raise NoRepository and what the action raises."""
         return await to_thread.run_sync(lambda: action(self.shared.codebase(), *args, **settings))
+
+    def checked(self) -> health.Checked:
+        """Run the rules, on a bank of their own: no other request waits for them."""
+        with self.shared.another(embeds=False) as bank:
+            return health.check(bank)
 
     async def page(
         self,

@@ -1,3 +1,4 @@
+import math
 from pathlib import Path
 
 import httpx2
@@ -40,7 +41,7 @@ def test_the_data_are_nodes_edges_and_clusters(dashboard: httpx2.Client) -> None
     found = dashboard.get("/graph/data", params={"note": "bm25"}).json()
     assert found["centre"] == "facts/bm25.md"
     assert set(found["nodes"][0]) == {
-        *("id", "label", "kind", "type", "archived", "degree", "cluster", "x", "y")
+        *("id", "label", "kind", "type", "archived", "degree", "cluster")
     }
     assert found["edges"] == [[1, 0, "link", "bm25_ranking_comes_for_free"]]
     whole = dashboard.get("/graph/data", params={"whole": "1"}).json()
@@ -57,6 +58,40 @@ def test_the_picture_is_drawn_in_each_width_and_theme(unchanged: Dashboard, look
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         assert page.evaluate("document.getElementById('graph-picture').picture.graph.order") == 3
         assert page.locator("#graph-list a").count() == 3
+
+
+_PLACES = """() => {
+  const { graph, data } = document.getElementById("graph-picture").picture;
+  return data.nodes.map((node) => [graph.getNodeAttribute(node.id, "x"), graph.getNodeAttribute(node.id, "y")]);
+}"""
+
+
+def test_linked_nodes_lie_nearer_and_at_each_visit_where_they_were(
+    project: Path, serve: Serve, look: Look
+) -> None:
+    groups = range(4)
+    for group in groups:
+        for number in range(8):
+            links = " ".join(f"[[n/{group}-{other}]]" for other in range(8))
+            links += f" [[n/{(group + 1) % 4}-0]]" * (number == 0)
+            note = project / f".memories/n/{group}-{number}.md"
+            note.parent.mkdir(exist_ok=True)
+            note.write_text(f"# Note {group} {number}\n\n{links}\n")
+    url = f"{serve().url}/graph?whole=1&type="
+    first, again = (drawn(look(url)).evaluate(_PLACES) for _ in range(2))
+    assert first == again
+    names = drawn(look(url)).evaluate(
+        "document.getElementById('graph-picture').picture.data.nodes.map((node) => node.id)"
+    )
+    places = {name: place for name, place in zip(names, first, strict=True) if name[:2] == "n/"}
+    assert len(set(map(tuple, places.values()))) == 32
+    pairs = [(one, other) for one in places for other in places if one < other]
+
+    def mean(near: bool) -> float:
+        some = [pair for pair in pairs if (pair[0][:3] == pair[1][:3]) == near]
+        return sum(math.dist(places[one], places[other]) for one, other in some) / len(some)
+
+    assert mean(True) < 0.5 * mean(False)
 
 
 def test_a_click_chooses_and_a_second_one_opens_the_note(unchanged: Dashboard, look: Look) -> None:

@@ -157,7 +157,7 @@ def test_without_its_token_a_dashboard_of_this_machine_shows_nothing(serve: Serv
         with served.client() as mine:
             project = re.findall(r"<title>(.*)</title>", mine.get("/").text)[0]
         assert project not in answer.text, "nothing of the bank is told"
-        for path in ("/events", "/notes/facts/bm25", "/review", "/nothing", "/static", *UNCLEAR):
+        for path in ("/health", "/notes/facts/bm25", "/review", "/nothing", "/static", *UNCLEAR):
             assert client.get(path).status_code == 403, path
             assert client.head(path).status_code == 403, path
         for method in ("POST", "PUT", "DELETE", "OPTIONS"):

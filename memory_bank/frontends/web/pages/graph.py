@@ -13,8 +13,7 @@ from starlette.routing import Route
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadInput
 from memory_bank.base.rendering import visible
-from memory_bank.frontends.web import graph_layout, note_graph
-from memory_bank.frontends.web.graph_layout import Picture
+from memory_bank.frontends.web import graph_clusters, note_graph
 from memory_bank.frontends.web.note_graph import NOTE, WantedGraph
 from memory_bank.frontends.web.site import Site, number_in
 from memory_bank.frontends.web.templating import note_url
@@ -42,12 +41,11 @@ def routes(site: Site) -> Sequence[Route]:
         return await site.page(request, "graph.html", values, title=TITLE)
 
     async def data(request: Request) -> Response:
-        found = await site.ask(graph_layout.picture, _wanted(request))
-        return JSONResponse(_data(found))
+        return JSONResponse(await site.ask(_data, _wanted(request)))
 
     async def node(request: Request) -> Response:
         name = request.query_params.get("id", "")
-        found = await site.ask(graph_layout.details, name)
+        found = await site.ask(graph_clusters.details, name)
         values = {
             "details": found,
             "url": _url(_WHOLE._replace(whole=False)),
@@ -80,24 +78,26 @@ def routes(site: Site) -> Sequence[Route]:
 
 def _values(bank: Bank, wanted: WantedGraph) -> dict[str, Any]:
     part = note_graph.part(bank, wanted)
-    details = graph_layout.details(bank, part.centre) if part.centre else None
+    details = graph_clusters.details(bank, part.centre) if part.centre else None
     query = _query(wanted)
     return {
         "wanted": wanted,
         "part": part,
         "listed": list(zip(part.nodes, part.degrees, strict=True))[:_LISTED],
         "details": details,
-        "choices": graph_layout.choices(bank),
-        "alone": graph_layout.alone(bank),
+        "choices": graph_clusters.choices(bank),
+        "alone": graph_clusters.alone(bank),
         "data": f"{PATH}/data?{query}",
         "url": _url(wanted),
         "note_url": note_url,
     }
 
 
-def _data(found: Picture) -> dict[str, Any]:
-    part = found.part
-    rows = zip(part.nodes, part.degrees, found.members, found.positions, strict=True)
+def _data(bank: Bank, wanted: WantedGraph) -> dict[str, Any]:
+    """Return what the browser draws; where a node is, it computes itself."""
+    part = note_graph.part(bank, wanted)
+    clusters = graph_clusters.clusters(part)
+    rows = zip(part.nodes, part.degrees, clusters.members, strict=True)
     return {
         "centre": part.centre,
         "left_out": part.left_out,
@@ -110,13 +110,11 @@ def _data(found: Picture) -> dict[str, Any]:
                 "archived": node.hidden,
                 "degree": degree,
                 "cluster": cluster,
-                "x": place[0],
-                "y": place[1],
             }
-            for node, degree, cluster, place in rows
+            for node, degree, cluster in rows
         ],
         "edges": part.edges,
-        "clusters": [one._replace(name=visible(one.name))._asdict() for one in found.clusters],
+        "clusters": [one._replace(name=visible(one.name))._asdict() for one in clusters.named],
     }
 
 

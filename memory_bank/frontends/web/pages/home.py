@@ -15,6 +15,7 @@ from memory_bank.bank.backlinks import linked_titles
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.note_files import SESSION
 from memory_bank.base.errors import MemoryBankError
+from memory_bank.frontends.web.note_graph import NOTE, whole_graph
 from memory_bank.frontends.web.site import Site
 from memory_bank.frontends.web.templating import day_name
 from memory_bank.memory import overview
@@ -32,10 +33,20 @@ _ROWS = 12
 
 _TOPICS = 12
 
+_HUBS = 6
+
 _FEW = 2
 """Notes of one commit that are shown one by one."""
 
 _SENTENCE = 140
+
+
+class Hub(NamedTuple):
+    """A note, and how many others link to it."""
+
+    path: str
+    title: str
+    links: int
 
 
 class ChangedDay(NamedTuple):
@@ -49,8 +60,7 @@ def routes(site: Site) -> Sequence[Route]:
     """Return the route of the start page."""
 
     async def home(request: Request) -> Response:
-        values = await site.ask(_values)
-        return await site.page(request, "home.html", values | {"health": site.health.latest()})
+        return await site.page(request, "home.html", await site.ask(_values))
 
     return [Route(PATH, home)]
 
@@ -69,7 +79,20 @@ def _values(bank: Bank) -> dict[str, Any]:
         "tags": dict(list(found.tags.items())[:_TOPICS]),
         "types": {name: number for name, number in found.types.items() if name and name != SESSION},
         "problem": found.problem,
+        "hubs": _hubs(bank),
     }
+
+
+def _hubs(bank: Bank) -> list[Hub]:
+    """Return the notes to which most others link."""
+    graph = whole_graph(bank)
+    hubs = []
+    for place, node in enumerate(graph.nodes):
+        if node.kind == NOTE and not node.hidden:
+            sources = {edge.source for edge in graph.near[place] if edge.target == place}
+            hubs.append(Hub(node.id, node.label, len(sources - {place})))
+    hubs.sort(key=lambda hub: (-hub.links, hub.path))
+    return [hub for hub in hubs[:_HUBS] if hub.links > 1]
 
 
 def _days(found: Sequence[ChangedLately]) -> tuple[list[ChangedDay], int]:

@@ -43,7 +43,7 @@ async function start() {
   picture = new Picture(place, { choose, walk: read, clear: () => (chosen = "") });
   place.picture = picture; // for measurements
   try {
-    picture.draw(await (await fetch(place.dataset.url)).json());
+    await picture.draw(await (await fetch(place.dataset.url)).json());
   } catch (error) {
     return say(`The picture could not be drawn: ${error.message || error}. The list below shows the same.`);
   }

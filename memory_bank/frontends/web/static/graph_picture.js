@@ -2,8 +2,9 @@
 "use strict";
 
 import { SHAPES } from "./graph_shapes.js";
-import { EdgeLineProgram, EdgeRectangleProgram, Graph, Sigma } from "./vendor/sigma.min.js";
+import { EdgeLineProgram, EdgeRectangleProgram, Graph, inferSettings, layOut, Sigma } from "./vendor/sigma.min.js";
 
+const TURN = 5; // steps of the layout, after which the browser may do something else
 const MANY = 3000; // links that are not drawn while the picture moves
 const LONGEST = 40; // characters of a name in the picture
 const EDGE = 10; // pixels between a label and the edge of the picture
@@ -30,6 +31,15 @@ const SIZES = [
   { nodes: Infinity, least: 1.3, step: 0.45, most: 6 },
 ];
 
+// Of more nodes, fewer steps: the radius of a cluster and the first places already are near the last ones.
+const stepsFor = (nodes) => (nodes <= 300 ? 150 : nodes <= 1500 ? 80 : 40);
+
+// A place on a spiral on which nothing lies close together: the start of the layout, the same at each visit.
+function spiral(number, step) {
+  const [radius, angle] = [step * Math.sqrt(number), 2.399963229728653 * number];
+  return { x: radius * Math.cos(angle), y: radius * Math.sin(angle) };
+}
+
 const covers = (one, other) =>
   one.left < other.right && other.left < one.right && one.top < other.bottom && other.top < one.bottom;
 
@@ -48,13 +58,14 @@ export class Picture {
     this.calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
   }
 
-  draw(data) {
+  async draw(data) {
     this.close();
     this.colours = coloursOf(this.element);
     this.data = data;
     this.marked = null;
     this.chosen = "";
     this.graph = this.graphOf(data);
+    await this.layOut();
     this.sigma = new Sigma(this.graph, this.element, this.settings(data));
     this.element.append(this.names);
     this.listen();
@@ -70,11 +81,11 @@ export class Picture {
 
   graphOf(data) {
     const graph = new Graph();
+    const starts = this.startsOf(data);
     const { least, step, most } = SIZES.find((one) => data.nodes.length <= one.nodes);
     for (const [number, node] of data.nodes.entries()) {
       graph.addNode(node.id, {
-        x: node.x,
-        y: node.y,
+        ...starts[number],
         label: node.archived ? `${node.label} (archived)` : node.label,
         type: node.kind,
         number,
@@ -85,6 +96,40 @@ export class Picture {
       graph.addDirectedEdge(data.nodes[source].id, data.nodes[target].id, { kind });
     }
     return graph;
+  }
+
+  // Where nodes are before the forces move them: each cluster around a place of its own.
+  startsOf(data) {
+    const sizes = new Map();
+    for (const { cluster } of data.nodes) sizes.set(cluster, (sizes.get(cluster) ?? 0) + 1);
+    const middles = new Map();
+    let before = 0;
+    for (const [cluster, size] of [...sizes].sort((a, b) => b[1] - a[1])) {
+      middles.set(cluster, spiral(before + size / 2, 4));
+      before += size;
+    }
+    const inside = new Map();
+    return data.nodes.map(({ cluster }) => {
+      const number = inside.get(cluster) ?? 0;
+      inside.set(cluster, number + 1);
+      const [middle, place] = [middles.get(cluster), spiral(number, 3)];
+      return { x: middle.x + place.x, y: middle.y + place.y };
+    });
+  }
+
+  // Move linked nodes together and others apart, by ForceAtlas2 (Jacomy and others 2014).
+  async layOut() {
+    const nodes = this.graph.order;
+    if (nodes < 2) return;
+    const settings = { ...inferSettings(nodes), barnesHutOptimize: nodes > 300 };
+    for (let done = 0; done < stepsFor(nodes); done += TURN) {
+      layOut(this.graph, { iterations: TURN, settings });
+      await new Promise((next) => setTimeout(next));
+    }
+    this.graph.forEachNode((id, { x, y, number }) => {
+      this.data.nodes[number].x = x;
+      this.data.nodes[number].y = y;
+    });
   }
 
   settings(data) {

@@ -1,4 +1,4 @@
-"""The layout of the graph of notes, and its picture in SVG."""
+"""The clusters of the graph of notes, and what is near one of its nodes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 from math import log
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import NamedTuple
 
 from memory_bank.bank.backlinks import linked_titles
 from memory_bank.bank.bank import Bank
@@ -20,7 +20,6 @@ from memory_bank.frontends.web.note_graph import (
     GraphPart,
     Node,
     NoteGraph,
-    WantedGraph,
 )
 from memory_bank.search import snippets
 
@@ -54,8 +53,6 @@ class Clusters(NamedTuple):
 
     members: tuple[int, ...]
     """The number of each node's cluster, or REST."""
-    groups: tuple[int, ...]
-    """The same, with a number for each of the others too."""
     named: tuple[Cluster, ...]
 
 
@@ -69,7 +66,7 @@ def clusters(part: GraphPart) -> Clusters:
     members = tuple(numbers.get(group, REST) for group in groups)
     found = _names(part, members, len(large))
     named = (Cluster(at, found[at], sizes[group]) for group, at in numbers.items())
-    return Clusters(members, groups, tuple(named))
+    return Clusters(members, tuple(named))
 
 
 @lru_cache(maxsize=8)
@@ -115,149 +112,10 @@ def _hub(part: GraphPart, inside: Sequence[int]) -> str:
     return f"around {part.nodes[best].label}"
 
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Points = NDArray[np.float64]
-
-_STEPS = ((64, 90), (256, 40))
-"""Cells of the grid on each side, and steps with it: first the whole, then what is near."""
-
-_FEW = 700
-"""Number of nodes up to which the fine grid is not needed."""
-
-_GOLDEN = 2.399963229728653
-"""The golden angle: places on a spiral that lie nowhere close together."""
-
-_GRAVITY = 0.05
-
-_REPULSION = 2.0
-
-
-@lru_cache(maxsize=8)
-def positions(
-    groups: tuple[int, ...], edges: tuple[tuple[int, int], ...]
-) -> tuple[tuple[float, float], ...]:
-    """Return a place within -1 to 1 for each node, from its group and the edges of all."""
-    import numpy as np  # start-up: few answers need it
-
-    count = len(groups)
-    if count == 0:
-        return ()
-    ends = np.array(edges, dtype=np.int64).reshape(-1, 2)
-    mass = np.bincount(ends.ravel(), minlength=count).astype(np.float64) + 1.0
-    points = _start(groups)
-    grids = _STEPS if count > _FEW else (_STEPS[0], _STEPS[0])
-    total = sum(steps for _, steps in grids)
-    done = 0
-    for cells, steps in grids:
-        kernel = _kernel(cells)
-        for _ in range(steps):
-            force = _repulsion(points, mass, kernel, cells) - _GRAVITY * mass[:, None] * points
-            force += _attraction(points, ends)
-            points = _moved(points, force / mass[:, None], 1.0 - done / total)
-            done += 1
-    points -= (points.max(axis=0) + points.min(axis=0)) / 2
-    points /= max(float(np.abs(points).max()), 1e-9)
-    return tuple((round(float(x), 4), round(float(y), 4)) for x, y in points)
-
-
-def _start(groups: Sequence[int]) -> Points:
-    """Place each group on a spiral, and its nodes on a spiral around there."""
-    import numpy as np
-
-    ids = np.array(groups, dtype=np.int64)
-    order = np.argsort(ids, kind="stable")
-    sizes = np.bincount(ids)
-    within = np.empty(len(ids))
-    within[order] = np.concatenate([np.arange(size) for size in sizes])
-    before = np.concatenate([[0], np.cumsum(sizes)[:-1]]) + sizes / 2
-    return _spiral(before, 4.0)[ids] + _spiral(within, 3.0)
-
-
-def _spiral(number: Any, step: float) -> Points:  # noqa: ANN401  (an array of any numbers)
-    import numpy as np
-
-    radius, angle = step * np.sqrt(number), _GOLDEN * number
-    return np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=1)
-
-
-@lru_cache(maxsize=4)
-def _kernel(cells: int) -> tuple[NDArray[np.complex128], NDArray[np.complex128]]:
-    """Return the transform of the force of one cell on all others, in units of cells."""
-    import numpy as np
-
-    steps = np.fft.fftfreq(2 * cells, 1 / (2 * cells))
-    x, y = np.meshgrid(steps, steps, indexing="ij")
-    square = x * x + y * y
-    square[0, 0] = 1.0
-    return np.fft.rfft2(x / square), np.fft.rfft2(y / square)
-
-
-def _repulsion(
-    points: Points,
-    mass: Points,
-    kernel: tuple[NDArray[np.complex128], NDArray[np.complex128]],
-    cells: int,
-) -> Points:
-    import numpy as np
-
-    low = points.min(axis=0)
-    size = max(float((points.max(axis=0) - low).max()), 1e-6) / (cells - 2)
-    at = (points - low) / size
-    first = at.astype(np.int64)
-    rest = at - first
-    corners = []
-    for dx, dy in ((0, 0), (0, 1), (1, 0), (1, 1)):
-        share = np.abs(1 - dx - rest[:, 0]) * np.abs(1 - dy - rest[:, 1])
-        corners.append(((first[:, 0] + dx) * 2 * cells + first[:, 1] + dy, share))
-    grid = np.zeros(4 * cells * cells)
-    for cell, share in corners:
-        grid += np.bincount(cell, weights=share * mass, minlength=grid.size)
-    shape = (2 * cells, 2 * cells)
-    spectrum = np.fft.rfft2(grid.reshape(shape))
-    fields = [np.fft.irfft2(spectrum * one, s=shape).ravel() for one in kernel]
-    force = np.stack([sum(field[cell] * share for cell, share in corners) for field in fields], 1)
-    return np.asarray(_REPULSION * mass[:, None] * force / size)
-
-
-def _attraction(points: Points, ends: NDArray[np.int64]) -> Points:
-    import numpy as np
-
-    pull = points[ends[:, 1]] - points[ends[:, 0]]
-    force = np.zeros_like(points)
-    for axis in (0, 1):
-        force[:, axis] = np.bincount(ends[:, 0], pull[:, axis], len(points)) - np.bincount(
-            ends[:, 1], pull[:, axis], len(points)
-        )
-    return force
-
-
-def _moved(points: Points, force: Points, heat: float) -> Points:
-    """Return the points a step further; the longest step shrinks as it gets colder."""
-    import numpy as np
-
-    length = np.maximum(np.sqrt((force * force).sum(axis=1)), 1e-9)
-    extent = float(np.sqrt((points * points).sum(axis=1).mean())) + 1.0
-    most = 0.12 * extent * heat * heat + 0.002 * extent
-    step: Points = points + force / length[:, None] * np.minimum(length * 0.3, most)[:, None]
-    return step
-
-
 _NEIGHBOURS = 100
 
 _PARAGRAPHS = re.compile(r"\n[ \t]*\n|^#[^\n]*$", re.MULTILINE)
 """What stands between paragraphs; headings are none."""
-
-
-class Picture(NamedTuple):
-    """What a picture shows; clusters and positions are in the order of the part's nodes."""
-
-    part: GraphPart
-    members: tuple[int, ...]
-    clusters: tuple[Cluster, ...]
-    positions: tuple[tuple[float, float], ...]
 
 
 class GraphChoices(NamedTuple):
@@ -286,15 +144,6 @@ class NodeDetails(NamedTuple):
     neighbours: tuple[LinkedNode, ...]
     left_out: int
     """How many neighbours are too many."""
-
-
-def picture(bank: Bank, wanted: WantedGraph) -> Picture:
-    """Return the part of the graph that is wanted as a picture."""
-    part = note_graph.part(bank, wanted)
-    found = clusters(part)
-    pairs = tuple((edge.source, edge.target) for edge in part.edges)
-    places = positions(found.groups, pairs)
-    return Picture(part, found.members, found.named, places)
 
 
 def choices(bank: Bank) -> GraphChoices:

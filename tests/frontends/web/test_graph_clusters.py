@@ -1,55 +1,13 @@
-import math
-import random
-from itertools import combinations, pairwise
+from itertools import combinations
 from pathlib import Path
 
 import pytest
 
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import NoteNotFound
-from memory_bank.frontends.web import graph_layout
-from memory_bank.frontends.web.graph_layout import REST, clusters, positions
-from memory_bank.frontends.web.note_graph import LINK, Edge, GraphPart, Node, WantedGraph
-
-Points = tuple[tuple[float, float], ...]
-
-
-def mean(points: Points, pairs: list[tuple[int, int]]) -> float:
-    return sum(math.dist(points[a], points[b]) for a, b in pairs) / len(pairs)
-
-
-@pytest.mark.parametrize("count", [60, 1200])
-def test_linked_nodes_lie_nearer_than_others(count: int) -> None:
-    size = 20
-    groups = tuple(at // size for at in range(count))
-    chance = random.Random(1)
-    edges = {
-        (at, group * size + chance.randrange(size))
-        for at, group in enumerate(groups)
-        for _ in "xyz"
-    }
-    linked = sorted((a, b) for a, b in edges if a != b)
-    linked += [(at * size, (at + 1) * size) for at in range(count // size - 1)]
-    found = positions(groups, tuple(linked))
-    others = [(chance.randrange(count), chance.randrange(count)) for _ in range(2000)]
-    assert mean(found, linked) < 0.5 * mean(found, others)
-    assert max(abs(value) for point in found for value in point) == pytest.approx(1)
-    assert len(set(found)) > 0.98 * count
-
-
-def test_the_same_graph_has_the_same_picture() -> None:
-    edges = tuple(pairwise(range(30)))
-    first = positions((0,) * 30, edges)
-    positions.cache_clear()
-    assert positions((0,) * 30, edges) == first
-
-
-def test_few_nodes_have_places_too() -> None:
-    assert positions((), ()) == ()
-    assert positions((0,), ()) == ((0.0, 0.0),)
-    one, other = positions((0, 0), ((0, 1),))
-    assert math.dist(one, other) > 1
-    assert all(map(math.isfinite, (*one, *other)))
+from memory_bank.frontends.web import graph_clusters
+from memory_bank.frontends.web.graph_clusters import REST, clusters
+from memory_bank.frontends.web.note_graph import LINK, Edge, GraphPart, Node
 
 
 def part(tags: list[list[tuple[str, ...]]]) -> GraphPart:
@@ -91,46 +49,37 @@ def test_pairs_and_single_nodes_are_the_rest() -> None:
     assert clusters(GraphPart("", (), (), (), 0)).members == ()
 
 
-def test_a_picture_has_a_place_and_a_cluster_for_each_node(bank: Bank) -> None:
-    found = graph_layout.picture(bank, WantedGraph(whole=True))
-    count = len(found.part.nodes)
-    assert count == len(found.positions) == len(found.members) == 6
-    assert len(set(found.positions)) == count
-    assert sum(cluster.size for cluster in found.clusters) <= count
-    assert found == graph_layout.picture(bank, WantedGraph(whole=True))
-
-
 def test_a_node_is_shown_with_what_is_near(bank: Bank) -> None:
-    found = graph_layout.details(bank, "decisions/tantivy.md")
+    found = graph_clusters.details(bank, "decisions/tantivy.md")
     assert found.node.label == "Tantivy over Whoosh"
     assert found.snippet.startswith("We chose Tantivy because")
     near = {one.node.id: (one.outgoing, one.incoming) for one in found.neighbours}
     assert near["decisions/whoosh.md"] == (("supersedes",), ())
     assert near["ghost:src/index.py"] == (("mentions",), ())
-    whoosh = graph_layout.details(bank, "decisions/whoosh.md")
+    whoosh = graph_clusters.details(bank, "decisions/whoosh.md")
     assert [one.incoming for one in whoosh.neighbours] == [("supersedes",), ()]
     assert [one.outgoing for one in whoosh.neighbours] == [(), ("tag",)]
 
 
 def test_a_file_and_a_tag_have_no_text(bank: Bank) -> None:
     for name, count in (("ghost:src/index.py", 1), ("tag:search", 2)):
-        found = graph_layout.details(bank, name)
+        found = graph_clusters.details(bank, name)
         assert found.snippet == ""
         assert len(found.neighbours) == count
     with pytest.raises(NoteNotFound):
-        graph_layout.details(bank, "tag:nothing")
+        graph_clusters.details(bank, "tag:nothing")
 
 
 def test_many_neighbours_are_counted(
     bank: Bank, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(graph_layout, "_NEIGHBOURS", 2)
-    found = graph_layout.details(bank, "decisions/tantivy.md")
+    monkeypatch.setattr(graph_clusters, "_NEIGHBOURS", 2)
+    found = graph_clusters.details(bank, "decisions/tantivy.md")
     assert len(found.neighbours) == 2
     assert found.left_out == 3
 
 
 def test_the_choices_are_the_types_and_tags_of_notes(bank: Bank) -> None:
-    found = graph_layout.choices(bank)
+    found = graph_clusters.choices(bank)
     assert found.types == ("decision",)
     assert found.tags == ("search", "architecture")
