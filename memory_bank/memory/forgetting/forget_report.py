@@ -16,7 +16,7 @@ from memory_bank.base import paths
 from memory_bank.base.errors import BadInput, MemoryBankError
 from memory_bank.base.removed_text import RemovedText
 from memory_bank.base.rendering import count
-from memory_bank.base.screen import FOUND, NOTHING, Call
+from memory_bank.base.screen import FAILED, FOUND, NOTHING, Call
 from memory_bank.git import repository
 from memory_bank.git.repository import shared_folder
 
@@ -112,6 +112,8 @@ def _add_remains(run: Removal, removed: RemovedText) -> None:
         has_it = False
         with run.trying(str(file)):
             has_it = _has(file, removed.bytes)
+        failed = [one for one in run.beyond if one.failed and str(file).endswith(one.place)]
+        run.still = run.still or (has_it and bool(failed))
         if has_it and not any(str(file).endswith(one.place) for one in run.beyond):
             derived = file.is_relative_to(run.bank.layout.index)
             why = (
@@ -119,7 +121,9 @@ def _add_remains(run: Removal, removed: RemovedText) -> None:
                 if derived
                 else "it has the text still"
             )
-            run.left(str(run.bank.layout.index) if derived else str(file), why)
+            place = str(run.bank.layout.index) if derived else str(file)
+            run.left(place, why, failed=not derived)
+            run.still = run.still or not derived
 
 
 def _files(run: Removal) -> Iterator[Path]:
@@ -164,6 +168,8 @@ class OutOfReach:
 
     place: str
     reason: str
+    failed: bool = False
+    """Whether it should have been removed there, and could not be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +185,8 @@ class Forgotten:
     """How often it was found, apart from the index."""
     places: tuple[ForgottenPlace, ...]
     beyond: tuple[OutOfReach, ...]
+    still: bool = False
+    """Whether a place that failed surely has it; else it may have it."""
 
 
 @dataclass(slots=True)
@@ -190,6 +198,8 @@ class Removal:
     dry_run: bool
     places: list[ForgottenPlace] = field(default_factory=list)
     beyond: list[OutOfReach] = field(default_factory=list)
+    still: bool = False
+    """Whether a file that could not be changed surely has it."""
 
     @property
     def state(self) -> Path:
@@ -201,10 +211,13 @@ class Removal:
         if count:
             self.places.append(ForgottenPlace(place, kind, count, action))
 
-    def left(self, place: str, reason: str) -> None:
-        """Add a place that has it still, or may have it; the first reason stays."""
-        if all(one.place != place for one in self.beyond):
-            self.beyond.append(OutOfReach(place, reason))
+    def left(self, place: str, reason: str, *, failed: bool = False) -> None:
+        """Add a place that has it still, or may have it; a failure replaces what was said first."""
+        known = next((one for one in self.beyond if one.place == place), None)
+        if known is None:
+            self.beyond.append(OutOfReach(place, reason, failed))
+        elif failed and not known.failed:
+            self.beyond[self.beyond.index(known)] = OutOfReach(place, reason, failed)
 
     @contextmanager
     def trying(self, place: str) -> Iterator[None]:
@@ -214,9 +227,9 @@ class Removal:
         except FileNotFoundError:
             pass  # another process was faster
         except OSError as error:
-            self.left(place, f"it can't be read or changed: {error.strerror}")
+            self.left(place, f"it can't be read or changed: {error.strerror}", failed=True)
         except MemoryBankError as error:
-            self.left(place, error.message)
+            self.left(place, error.message, failed=True)
 
     def result(self) -> Forgotten:
         """Return what was done."""
@@ -228,12 +241,15 @@ class Removal:
             count=counted,
             places=tuple(self.places),
             beyond=tuple(self.beyond),
+            still=self.still,
         )
 
 
 def forgotten(call: Call, found: Forgotten) -> int:
     """Show what was forgotten, or would be."""
     call.answer(found, lambda found: _show(call, found))
+    if any(place.failed for place in found.beyond):
+        return FAILED
     return FOUND if found.count else NOTHING
 
 
@@ -257,8 +273,19 @@ def _described(found: Forgotten) -> str:
 
 
 def _show(call: Call, found: Forgotten) -> None:
+    failures = [place for place in found.beyond if place.failed]
+    if failures:
+        where = count(len(failures), "place")
+        is_or_may = "is" if found.still else "may be"
+        call.console.line(
+            (f"the {found.kind} {is_or_may} still here: {where} can't be read or changed", "warn")
+        )
+        for place in failures:
+            call.console.hanging(4, [(place.place, "place"), f": {place.reason}"])
     if not found.count:
-        call.console.line(f"the {found.kind} is nowhere here")
+        call.console.line(f"the {found.kind} is nowhere {'else ' if failures else ''}here")
+    elif found.done and failures:
+        call.console.line(f"elsewhere, forgot {_described(found)}")
     elif found.done:
         call.console.line(f"forgot {_described(found)}")
     else:
@@ -266,6 +293,8 @@ def _show(call: Call, found: Forgotten) -> None:
     _show_places(call, found)
     call.console.line("beyond reach:")
     for one in found.beyond:
+        if one.failed:
+            continue
         call.console.hanging(4, [(one.place, "place"), f": {one.reason}"])
 
 

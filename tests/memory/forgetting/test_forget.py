@@ -17,7 +17,8 @@ from memory_bank.agents.transcripts import import_sessions
 from memory_bank.bank import hook_log
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.base import sqlite
-from memory_bank.base.errors import BadInput, NoteNotFound, NoteReadOnly
+from memory_bank.base.errors import BadInput, NoteNotFound, NoteReadOnly, StorageFailed
+from memory_bank.frontends.cli import main
 from memory_bank.memory.confirm import promote
 from memory_bank.memory.create import create
 from memory_bank.memory.forgetting.forget import forget
@@ -25,6 +26,7 @@ from memory_bank.memory.forgetting.forget_report import Forgotten
 from memory_bank.memory.remember import remember
 from memory_bank.memory.retrieval.recall import recall
 from memory_bank.memory.trash import delete, trash
+from memory_bank.notes import removal
 from memory_bank.sessions.compress import compress
 from memory_bank.sessions.listing import list_sessions, show_session
 from memory_bank.sessions.observations import search_observations
@@ -568,3 +570,23 @@ def test_a_process_that_has_the_bank_open_goes_on(
     with open_bank(planted) as bank:
         assert recall(bank, "Written later", mode="lexical").notes[0].path == "facts/later.md"
     assert holders(planted, TEXT, "Zebra-42") == []
+
+
+def test_the_first_line_says_that_the_text_is_still_here_if_a_note_cannot_be_changed(
+    bank: Bank, project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    create(bank, "facts/garden", "Plant the marigold")
+
+    def no_space(*_: object) -> None:
+        raise StorageFailed("No space left on device")
+
+    monkeypatch.chdir(project)
+    monkeypatch.setattr(removal, "rewrite", no_space)
+    assert main.run(["forget", "marigold", "--yes"]) == 3
+    first, place = capsys.readouterr().out.splitlines()[:2]
+    assert first == "the text is still here: 1 place can't be read or changed"
+    assert place == "  facts/garden.md: No space left on device"
+    monkeypatch.undo()
+    monkeypatch.chdir(project)
+    assert main.run(["forget", "marigold", "--yes"]) == 0
+    assert capsys.readouterr().out.startswith("forgot the text")
