@@ -9,7 +9,6 @@ from .conftest import THEMES, Dashboard, Look
 PAGES = (
     "/",
     "/notes",
-    "/notes?order=new",
     "/notes/decisions/tantivy",
     "/notes/decisions/tantivy/history",
     "/search?q=why+tantivy&kind=notes",

@@ -1,9 +1,12 @@
 """The pages of notes: the list, one note, its history; for people, and with hostile text."""
 
+import html
+import re
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 
+import httpx2
 import pytest
 
 from .conftest import LOOKS, Look, Serve
@@ -107,3 +110,28 @@ def test_an_empty_bank_outside_git_has_all_pages(serve: Serve, tmp_path: Path) -
         assert "This note has no text." in client.get("/notes/empty?full=1").text
         assert "There is no git history" in client.get("/notes/empty?full=1").text
         assert "Git has no commit of this note yet" in client.get("/notes/empty/history").text
+
+
+def test_every_note_is_reached_from_the_list_newest_first(
+    project: Path, dashboard: httpx2.Client
+) -> None:
+    for number in range(70):
+        name = project / f".memories/records/r{number:02}.md"
+        name.parent.mkdir(exist_ok=True)
+        name.write_text(
+            f"---\ncreated_at: 2026-03-01T10:{number % 60:02}:{number // 60:02}Z\n---\n# R\n"
+        )
+    seen, times, address = list[str](), list[str](), "/notes"
+    while address:
+        page = dashboard.get(address).text
+        rows = re.findall(r'<li class="row">(.*?)</li>', page, re.DOTALL)
+        seen += [found[1] for row in rows if (found := re.search(r'href="/notes/([^"]+)"', row))]
+        times += [found[1] for row in rows if (found := re.search(r'datetime="([^"]+)"', row))]
+        following = re.search(r'rel="next" href="([^"]+)"', page)
+        address = html.unescape(following[1]) if following else ""
+    files = {
+        str(path.relative_to(project / ".memories").with_suffix(""))
+        for path in (project / ".memories").rglob("*.md")
+    }
+    assert sorted(seen) == sorted(files)
+    assert times == sorted(times, reverse=True)

@@ -581,12 +581,11 @@ def test_the_first_line_says_that_the_text_is_still_here_if_a_note_cannot_be_cha
         raise StorageFailed("No space left on device")
 
     monkeypatch.chdir(project)
-    monkeypatch.setattr(removal, "rewrite", no_space)
-    assert main.run(["forget", "marigold", "--yes"]) == 3
+    with monkeypatch.context() as patch:
+        patch.setattr(removal, "rewrite", no_space)
+        assert main.run(["forget", "marigold", "--yes"]) == 3
     first, place = capsys.readouterr().out.splitlines()[:2]
     assert first == "the text is still here: 1 place can't be read or changed"
     assert place == "  facts/garden.md: No space left on device"
-    monkeypatch.undo()
-    monkeypatch.chdir(project)
     assert main.run(["forget", "marigold", "--yes"]) == 0
     assert capsys.readouterr().out.startswith("forgot the text")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import quote, urlencode
 
 from starlette.requests import Request
@@ -12,10 +12,7 @@ from starlette.routing import Route
 
 from memory_bank.bank.backlinks import linked_titles
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.note_files import SESSION
-from memory_bank.bank.open_index import NoteRow
 from memory_bank.base.errors import NoteNotFound
-from memory_bank.frontends.web.note_graph import NOTE, whole_graph
 from memory_bank.frontends.web.note_html import place_of, render
 from memory_bank.frontends.web.site import Site, number_in
 from memory_bank.frontends.web.templating import url_of
@@ -50,10 +47,6 @@ _RELATIONS = frozenset(
     {"extends", "supersedes", "contradicts", "depends_on", "implements", "tests", "refactors"}
 )
 """Types of links that read as a sentence: one note extends another."""
-
-_TOPICS = 12
-
-_IN_TOPIC = 8
 
 _MOST_PAGES = 1_000_000
 
@@ -105,20 +98,10 @@ def _from(request: Request) -> int:
     return number_in(request.query_params.get("from", ""), 0, _MOST_PAGES)
 
 
-class TagTopic(NamedTuple):
-    """A tag with its most linked notes."""
-
-    name: str
-    """Empty for notes without a tag."""
-    total: int
-    notes: tuple[NoteRow, ...]
-
-
 def _list(bank: Bank, request: Request) -> dict[str, Any]:
     """Return the values of the list."""
     chosen = {name: request.query_params.get(name, "") for name in _FILTERS}
     archived = request.query_params.get("archived") == "1"
-    order = request.query_params.get("order", "")
     found = overview.browse(
         bank,
         folder=chosen["folder"],
@@ -131,52 +114,21 @@ def _list(bank: Bank, request: Request) -> dict[str, Any]:
 
     def url(**changes: str | int) -> str:
         """Return the address of the page with other filters, from its start."""
-        now = {**chosen, "archived": int(archived), "order": order}
+        now = {**chosen, "archived": int(archived)}
         wanted = {**now, **changes}
         query = urlencode({key: value for key, value in wanted.items() if value}, errors="replace")
         return f"{PATH}?{query}" if query else PATH
 
-    by_topic = not (order or archived or any(chosen.values()))
     return {
         "found": found,
-        "topics": _topics(bank) if by_topic and found.notes else (),
         "all": sum(found.types.values()),
         "types": {name: number for name, number in found.types.items() if name},
         "folder": bank.layout.root.name,
         "chosen": chosen,
         "archived": archived,
-        "order": order,
         "url": url,
         "step": NOTES,
     }
-
-
-def _topics(bank: Bank) -> list[TagTopic]:
-    """Return the most used tags with their most linked notes, each note once."""
-    graph = whole_graph(bank)
-    degrees = {
-        node.id: degree
-        for node, degree in zip(graph.nodes, graph.degrees, strict=True)
-        if node.kind == NOTE and not node.hidden and node.type != SESSION
-    }
-    by_tag: dict[str, list[str]] = {}
-    for node in graph.nodes:
-        if node.id in degrees:
-            for tag in node.tags or ("",):
-                by_tag.setdefault(tag, []).append(node.id)
-    order = sorted(by_tag, key=lambda tag: (not tag, -len(by_tag[tag]), tag))
-    shown: dict[str, list[str]] = {}
-    seen: set[str] = set()
-    for tag in order[:_TOPICS] + ([""] if "" in order[_TOPICS:] else []):
-        free = [path for path in by_tag[tag] if path not in seen]
-        shown[tag] = sorted(free, key=lambda path: (-degrees[path], path))[:_IN_TOPIC]
-        seen.update(shown[tag])
-    rows = {one.path: one for one in overview.rows_of(bank, seen)}
-    return [
-        TagTopic(tag, len(by_tag[tag]), tuple(rows[path] for path in paths if path in rows))
-        for tag, paths in shown.items()
-        if paths
-    ]
 
 
 def _note(bank: Bank, name: str, *, full: bool = False) -> dict[str, Any]:
