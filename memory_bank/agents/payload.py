@@ -120,5 +120,6 @@ def without(value: object, *names: str) -> object:
 
 def number(value: object) -> int:
     """Return a whole number that counts something, at most 10¹²; 0 for anything else."""
-    counts = isinstance(value, int) and not isinstance(value, bool)
-    return min(max(value, 0), _MOST_NUMBER) if counts else 0  # type: ignore[call-overload,no-any-return]
+    if not isinstance(value, int) or isinstance(value, bool):
+        return 0
+    return min(max(value, 0), _MOST_NUMBER)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from memory_bank.agents import capture, clients, hook_answers, hook_install
-from memory_bank.agents.clients import codex, gemini
+from memory_bank.agents.clients import codex
 from memory_bank.bank.bank import open_bank
 from memory_bank.frontends import declared
 from memory_bank.frontends.mcp.toolbox import Toolbox
@@ -239,16 +239,6 @@ def test_tokens_of_codex_are_those_of_the_last_count(tmp_path: Path) -> None:
 
     empty = {"type": "event_msg", "payload": {"type": "token_count", "info": None}}
     assert _tokens(codex, tmp_path, [line(5, 1, 2), line(50, 30, 9), empty]) == (20, 9)
-
-
-def test_tokens_of_gemini_are_summed_over_messages(tmp_path: Path) -> None:
-    lines = [
-        {"id": "a", "type": "gemini", "tokens": {"input": 10, "cached": 2, "output": 1}},
-        {"id": "a", "type": "gemini", "tokens": {"input": 10, "cached": 4, "output": 3}},
-        {"id": "b", "type": "gemini", "tokens": {"input": 7, "output": 2}},
-        {"id": "c", "type": "user"},
-    ]
-    assert _tokens(gemini, tmp_path, lines) == (13, 5)
 
 
 def _rows() -> dict[str, tuple[list[str], str]]:
