@@ -25,6 +25,10 @@ _MOST_NAMES = 500
 _CALLABLE = frozenset({"function", "method", "class", "type", "interface", "enum"})
 
 
+MAY_CALL = "may call it"
+"""How a call is told of which only the name says what it may mean."""
+
+
 class ResolvedCall(NamedTuple):
     """A call that was resolved."""
 
@@ -33,7 +37,7 @@ class ResolvedCall(NamedTuple):
     written: str
     """The name as written in the call."""
     how: str
-    """One of HOW."""
+    """One of HOW, or MAY_CALL."""
 
 
 class Callee(NamedTuple):
@@ -50,8 +54,8 @@ class Callers(NamedTuple):
     """The calls of a symbol."""
 
     known: list[ResolvedCall]
-    unclear: int
-    """The number of other callers of something of its name; what they mean is not known."""
+    unclear: list[ResolvedCall]
+    """Those of something of its name; what they mean is not known, so `how` is MAY_CALL."""
 
 
 class CallGraph:
@@ -107,7 +111,7 @@ class CallGraph:
     ) -> Callers:
         same = _by_file(self._all([symbol.symbol.name]))
         one = self._one(symbol, same)
-        found, unclear = list[ResolvedCall](), 0
+        found, unclear = list[ResolvedCall](), list[ResolvedCall]()
         for row in callers:
             caller = caller_of(row)
             calls = [call for call in _calls(row) if last_part(call) in names]
@@ -119,8 +123,9 @@ class CallGraph:
             else:
                 lost = [call for call, each in targets if each is None]
                 lost = [call for call in lost if not self._targets.leaves(call, caller)]
-                unclear += any(_may_mean(call, caller, symbol) for call in lost)
-        return Callers(sorted(found, key=_order), unclear)
+                may = next((call for call in lost if _may_mean(call, caller, symbol)), None)
+                unclear += [ResolvedCall(row, symbol, may, MAY_CALL)] if may else []
+        return Callers(sorted(found, key=_order), sorted(unclear, key=_order))
 
     def _called_as(self, symbol: SymbolRow) -> list[str]:
         """Return the names by which calls may mean a symbol; those of macros have a sign."""
@@ -189,4 +194,4 @@ def _name(one: SymbolRow) -> tuple[str, str]:
 def _order(call: ResolvedCall) -> tuple[int, str, int]:
     caller = call.caller
     line = caller.symbol.line if isinstance(caller, SymbolRow) else caller.intent.line
-    return HOW.index(call.how), caller.path, line
+    return (*HOW, MAY_CALL).index(call.how), caller.path, line

@@ -64,6 +64,7 @@ Item = TypeVar("Item")
     examples=(
         ("memory-bank explain-symbol Bank.open", "what to know before it is changed"),
         ("memory-bank explain-symbol bank.py#main", "the one of a file"),
+        ("memory-bank explain-symbol Bank.open --may-call", "and what may mean it"),
         ("memory-bank explain-symbol run --json | jq -r '.tests[].title'", "for a program"),
     ),
     group="Code",
@@ -72,7 +73,7 @@ Item = TypeVar("Item")
         "When you edit a symbol: its calls, tests, files and notes. For a file, `blast_radius`.",
         "code",
         told.explained,
-        takes=("name",),
+        takes=("name", "may_call"),
         fixed={"limit": MOST_FOR_AGENTS},
         reads=True,
         then=told.then_of_symbol,
@@ -84,6 +85,7 @@ def explain_symbol(
     bank: Bank | None = None,
     *,
     limit: Annotated[int, Param("Most of each kind; default: 20", metavar="N")] = 20,
+    may_call: Annotated[bool, Param("List what calls something of that name, too")] = False,
     count_access: bool = True,
     progress: Progress | None = None,
 ) -> ExplainedSymbol:
@@ -91,7 +93,8 @@ def explain_symbol(
 
     Return a symbol with its calls, tests, coupled files, notes and recent commits.
 
-    `limit`, clamped to 1 to 1,000, is the most of each kind. Without a bank there are no notes.
+    `limit`, clamped to 1 to 1,000, is the most of each kind. With `may_call`, the callers of
+    something of its name are listed, of which no type is known. Without a bank there are no notes.
     Unless `count_access` is false, the symbol's access count is then increased by one. Raises
     SymbolNotFound.
     """
@@ -102,7 +105,7 @@ def explain_symbol(
     cited = citing_notes(code, bank, path)
     with code.lock:
         row = lookup.symbol_named(code.table, name)  # another thread may have read files
-        details = details_of(code, row)
+        details = details_of(code, row, may_call=may_call)
         guards = code.relations().guards.of_symbol(row)
         state, notices = coupling_state(code)
         uncounted = code.count_access([row.id]) if count_access else ""
@@ -112,6 +115,7 @@ def explain_symbol(
         details=details._replace(
             calls=left.first("calls", details.calls),
             called_by=left.first("callers", details.called_by),
+            may_call=left.first("places that may call it", details.may_call),
             problem=problem or uncounted or None,
         ),
         tests=guards_shown(left.first("tests", guards)),
@@ -369,7 +373,7 @@ def _symbols(
             AffectedSymbol(
                 symbol=symbol_shown(row),
                 called_by=callers_shown(left.first(f"callers of {row.symbol.qualified}", calls)),
-                unclear_callers=callers.unclear,
+                unclear_callers=len(callers.unclear),
                 notes=tuple(
                     dict.fromkeys(note for one in same for note in cited.symbols.get(one.id, ()))
                 ),

@@ -51,7 +51,7 @@ class CallShown(NamedTuple):
     path: str | None
     line: int | None
     how: str | None
-    """How the call was resolved: `same file`, `imported file` or `inherited`."""
+    """How the call was resolved: `same file`, `imported file`, `inherited` or `may call it`."""
     alike: int = 0
     """The number of symbols of that name, if it is not known which one is meant."""
 
@@ -71,6 +71,8 @@ class SymbolDetails(NamedTuple):
     last_accessed_at: str
     """Before this answer; empty if it was never accessed."""
     problem: str | None
+    may_call: tuple[CallShown, ...] = ()
+    """These others, if they were asked for."""
 
 
 class GuardShown(NamedTuple):

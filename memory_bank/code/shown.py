@@ -73,8 +73,9 @@ def _explained(call: Call, root: Path, found: ExplainedSymbol) -> None:
         console.line((f"  asked for {times}, last on {last}", "dim"))
     view.calls("calls", details.calls)
     view.calls("called by", details.called_by)
-    if details.unclear_callers:
-        console.line((f"  {unclear(details.unclear_callers)}", "dim"))
+    view.calls("may call it", details.may_call)
+    if details.unclear_callers > len(details.may_call):
+        console.line((f"  {unclear(details.unclear_callers - len(details.may_call))}", "dim"))
     view.tests(found.tests)
     view.coupled(found.coupled)
     view.notes("notes", found.notes)

@@ -101,8 +101,8 @@ def symbol(
         return found._replace(problem=problem or uncounted or None)
 
 
-def details_of(code: Codebase, row: SymbolRow) -> SymbolDetails:
-    """Return a symbol of the table with its calls and its callers."""
+def details_of(code: Codebase, row: SymbolRow, *, may_call: bool = False) -> SymbolDetails:
+    """Return a symbol of the table with its calls, and what calls it, or with `may_call` may."""
     graph = code.relations().calls
     access = code.accesses([row.id]).get(row.id)
     callers = graph.callers(row)
@@ -112,7 +112,8 @@ def details_of(code: Codebase, row: SymbolRow) -> SymbolDetails:
         fingerprint=row.symbol.fingerprint,
         calls=tuple(map(_called, graph.callees(row))),
         called_by=callers_shown(callers.known),
-        unclear_callers=callers.unclear,
+        unclear_callers=len(callers.unclear),
+        may_call=callers_shown(callers.unclear) if may_call else (),
         access_count=access.times if access else 0,
         last_accessed_at=iso_of(access.last) if access and access.times else "",
         problem=None,

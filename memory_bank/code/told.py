@@ -99,7 +99,8 @@ def _details(found: SymbolDetails) -> list[str]:
         *([doc] if doc else []),
         *_part("calls", map(_call, found.calls)),
         *_part("called by", map(_call, found.called_by)),
-        *([unclear(found.unclear_callers)] if found.unclear_callers else []),
+        *_part("may call it", map(_call, found.may_call)),
+        *([unclear(left)] if (left := found.unclear_callers - len(found.may_call)) else []),
     ]
 
 

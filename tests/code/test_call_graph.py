@@ -30,9 +30,9 @@ def callees(table: SymbolTable, name: str) -> dict[str, tuple[str, str] | None]:
 
 def callers(table: SymbolTable, name: str) -> tuple[list[str], int]:
     found = CallGraph(table, ImportTargets(table)).callers(symbol_named(table, name))
-    return [
-        f"{one.caller.path}#{one.caller.symbol.qualified}" for one in found.known
-    ], found.unclear  # type: ignore[union-attr]
+    return [f"{one.caller.path}#{one.caller.symbol.qualified}" for one in found.known], len(
+        found.unclear
+    )  # type: ignore[union-attr]
 
 
 def test_calls_out_lead_to_symbols(table: SymbolTable) -> None:

@@ -36,6 +36,20 @@ def test_a_symbol_has_all_that_has_to_do_with_it(code: Codebase, shop_bank: Bank
     assert found.notices == ()
 
 
+def test_what_may_call_a_method_is_listed_on_request(code: Codebase) -> None:
+    plain = explain_symbol(code, "Gateway.charge").details
+    assert (plain.called_by, plain.unclear_callers, plain.may_call) == ((), 1, ())
+    (caller,) = explain_symbol(code, "Gateway.charge", may_call=True).details.may_call
+    assert (caller.name, caller.written, caller.how) == (
+        "charge_with_retry", "gateway.charge", "may call it",
+    )  # fmt: skip
+    assert (caller.path, caller.line) == ("shop/orders.py", plain_line(code, "charge_with_retry"))
+
+
+def plain_line(code: Codebase, name: str) -> int:
+    return explain_symbol(code, name, count_access=False).details.symbol.line
+
+
 def test_one_commit_alone_couples_no_file_with_a_symbol(code: Codebase, shop_bank: Bank) -> None:
     known = {one.file: one for one in coupling(code, "shop/orders.py", 100).files}
     alone = {
