@@ -11,7 +11,6 @@ from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.base import paths
 from memory_bank.base.errors import BadName, Busy, StorageFailed
 from memory_bank.base.locks import locked
-from memory_bank.base.paths import GITIGNORE
 from memory_bank.memory.edit import append
 from memory_bank.memory.maintenance import ChangedPaths, follow
 from memory_bank.memory.move_and_merge import rename
@@ -112,18 +111,8 @@ def test_the_first_commit_keeps_it(tmp_path: Path, git: Git, opening: Opening) -
     assert "sessions/stray.md" in {note.path for note in list_notes(opening(root)).notes}
 
 
-@pytest.mark.parametrize("why", ["setting", "folder", "rule"])
-def test_a_bank_that_keeps_them_goes_on(project: Path, opening: Opening, why: str) -> None:
-    folder = project / ".memories/sessions"
-    keep = "private"
-    if why == "setting":
-        keep = "project"
-    elif why == "folder":
-        (folder / "2026").mkdir(parents=True)
-        (folder / "2026/old.md").write_text("An older session\n")
-    else:
-        (project / ".memories/.gitignore").write_text(GITIGNORE.replace("sessions/\n", ""))
-    bank = opening(project, sessions__keep=keep)
+def test_a_user_may_keep_them_in_the_bank(project: Path, opening: Opening) -> None:
+    bank = opening(project, sessions__keep="project")
     path = session_note(bank, X).path
     assert (project / ".memories" / path).is_file()
     assert rename(bank, path, "sessions/queue").path == "sessions/queue.md"

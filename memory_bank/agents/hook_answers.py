@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -71,6 +72,15 @@ _RULED = "Rules of this project for the files that were named:"
 
 _MOST_RULES = 10
 
+_INDEX_SECONDS = 1.0
+"""Seconds of reading notes that changed; with the writing, less than two."""
+
+_MOST_NOTE_BYTES = 64_000
+"""Bytes of a note from which on it is left to the background: it may take half a second."""
+
+_MOST_REFILLED = 500
+"""Passages from which on a retriever that lost its entries is left to the background."""
+
 _RULE_SECONDS = 1.0
 """Longest wait for git, which knows what was reviewed."""
 
@@ -102,16 +112,38 @@ def question(bank: HookBank, session_id: str) -> str:
     return QUESTION.format(session=json.dumps(session_id)) + asked_too
 
 
+def _open(root: str) -> Bank:
+    """Open a bank of which an agent that waits gets an answer in short time and little memory."""
+    from memory_bank.bank.bank import Conditions, open_bank
+    from memory_bank.search.document_changes import IndexLimits
+
+    limits = IndexLimits(_INDEX_SECONDS, _MOST_NOTE_BYTES, _MOST_REFILLED)
+    return open_bank(root, conditions=Conditions(limits=limits))
+
+
 def start_context(found: HookBank, session_id: str, quotes: Quotes) -> str:
     """Return what an agent is told when its session starts, quoted; empty if that is nothing."""
-    from memory_bank.bank.bank import open_bank
     from memory_bank.sessions.start import start_text
 
     # all sessions in the bank of a project are of that project, whatever its folder was called
     project = "" if Path(found.root).name == FOLDER else found.project
-    with open_bank(found.root) as bank:
+    with _open(found.root) as bank:
         quote = quotes.introduced
         return start_text(bank, project, session_id, rules=_untold, quote=quote).text
+
+
+@contextmanager
+def _rest_in_background(bank: Bank) -> Iterator[None]:
+    """Have what is not indexed within the limits indexed in the background."""
+    left = True
+    try:
+        yield
+        left = bool(bank.problem)
+    finally:
+        if left:
+            from memory_bank.memory import background
+
+            background.start(str(bank.layout.root))
 
 
 def _untold(bank: Bank) -> Sequence[str]:
@@ -143,12 +175,11 @@ def prompt_context(
     """
     if found.prompt_tokens <= 0 or not names_subject(prompt):
         return "", ()
-    from memory_bank.bank.bank import open_bank
     from memory_bank.base.setting_sections import BANK
     from memory_bank.memory.retrieval.hits import fitted
     from memory_bank.memory.retrieval.recall import recall
 
-    with open_bank(found.root) as bank:
+    with _open(found.root) as bank, _rest_in_background(bank):
         # by words: loading the table of vectors would take as long as all the rest
         answer = recall(
             bank,

@@ -95,12 +95,12 @@ def untold(bank: Bank) -> tuple[str, ...]:
     """Return what those rules say that count and are not in AGENTS.md, each on a line.
 
     One whose line has a secret is left out. Files of the bank that changed since it was asked last
-    are not looked at. Raises BadInput if the file can't be read.
+    are not looked at.
     """
     if bank.layout.root.name != FOLDER:
         return ()
     found, settings = indexed(bank).rules, bank.settings
-    text = program_files.text(program_files.in_project(bank.layout.project, FILE)) or ""
+    text = rules_block.text_read(bank.layout.project)
     refused = rules_block.written(found, settings.rules.block_bytes, settings.secrets.allow).refused
     lines = text.splitlines()
     return tuple(

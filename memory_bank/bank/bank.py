@@ -26,7 +26,7 @@ from memory_bank.git.objects import Revision
 from memory_bank.notes.names import of_included, of_note
 from memory_bank.notes.roots import Roots, Watched
 from memory_bank.notes.storage.store import Store
-from memory_bank.search.document_changes import Progress, SyncReport
+from memory_bank.search.document_changes import UNLIMITED, IndexLimits, Progress, SyncReport
 from memory_bank.search.index import EMBED_SECONDS, View
 
 Result = TypeVar("Result")
@@ -45,6 +45,8 @@ class Conditions:
     damaged or missing part that was rebuilt (`manifest`, a retriever)."""
     notices: Reports = field(default_factory=Reports)
     """Receives other notices for the next answer."""
+    limits: IndexLimits = UNLIMITED
+    """How much is indexed at most."""
 
 
 class Bank:
@@ -79,7 +81,13 @@ class Bank:
         self._loaded = note_files.signature(self._files)
         self._conditions = conditions = conditions or Conditions()
         self._index = OpenIndex(
-            place, settings, lambda: self.logs, conditions.repairs, conditions.notices, roots
+            place,
+            settings,
+            lambda: self.logs,
+            conditions.repairs,
+            conditions.notices,
+            roots,
+            limits=conditions.limits,
         )
         self.roots = self._index.roots
         self.store = Store(
@@ -244,10 +252,16 @@ class Bank:
                 return open_index.BUSY
             self.store.sweep(self.source.leftover)
             self.problem = report.problem
-            if report.waiting and not report.problem:
+            if (left := self.unindexed()) and not report.problem:
+                self.problem = f"{left} notes are not indexed yet: they are being indexed"
+            if report.waiting and not self.problem:
                 next_ = "a sync computes them" if embeds else "they are being computed"
                 self.problem = f"{report.waiting} passages have no vectors yet: {next_}"
             return self.problem
+
+    def unindexed(self) -> int:
+        """Return how many notes were left to another process when the index was updated last."""
+        return self.read(lambda view: view.index.indexer.left)
 
     def _include(self) -> None:
         """Apply a change of the settings that say which files of the project are notes.

@@ -96,10 +96,8 @@ def roots_of(current: Callable[[], Layout], settings: Settings) -> Roots:
 
 def _private(current: Callable[[], Layout], settings: Settings) -> PrivateRoot:
     """Return the notes of sessions in the private state."""
-    kept = settings.sessions.keep == _IN_BANK
-    return PrivateRoot(
-        lambda: private_notes(current()), current().root, lambda: kept or rule_removed(current())
-    )
+    in_bank = settings.sessions.keep == _IN_BANK
+    return PrivateRoot(lambda: private_notes(current()), in_bank=in_bank)
 
 
 def open_history(tree: Path) -> History:

@@ -22,6 +22,7 @@ from memory_bank.notes.link_targets import path_names
 from memory_bank.notes.names import key, name_of, path_of, record_asked, without_id_start
 from memory_bank.notes.roots import Roots
 from memory_bank.notes.source import CONTENT, NotesSource, content_field
+from memory_bank.search.document_changes import UNLIMITED, IndexLimits
 from memory_bank.search.index import Index, ReopenedIndex, View, discard, empty
 from memory_bank.search.manifest import document_rows, link_rows
 from memory_bank.search.manifest.document_rows import DocumentRow
@@ -55,17 +56,24 @@ class OpenIndex(ReopenedIndex):
         repairs: Reports,
         notices: Reports,
         roots: Roots | None = None,
+        *,
+        limits: IndexLimits = UNLIMITED,
     ) -> None:
         """Open nothing yet; tell `repairs` what was made again, `notices` what else to say.
 
-        `roots` are the folders of the notes; by default, those of the bank at `place`.
+        `roots` are the folders of the notes; by default, those of the bank at `place`. No more than
+        `limits` allow is indexed.
         """
         super().__init__()
         self.layout = place
         self.roots = roots or note_files.roots_of(lambda: self.layout, settings)
         self.source = NotesSource(
-            self.roots, max_bytes=settings.memory.max_note_bytes, in_project=place.project_has
+            self.roots,
+            max_bytes=settings.memory.max_note_bytes,
+            in_project=place.project_has,
+            most_bytes=limits.document_bytes,
         )
+        self._limits = limits
         self.settings = settings
         self.logs = logs
         self._repairs = repairs
@@ -103,7 +111,13 @@ class OpenIndex(ReopenedIndex):
             self._make_folder()
             if lost:
                 self._repairs.add(MANIFEST)
-            index = Index(self.layout, self.source, self.settings, repaired=self._repairs.add)
+            index = Index(
+                self.layout,
+                self.source,
+                self.settings,
+                repaired=self._repairs.add,
+                limits=self._limits,
+            )
             self._view = View(index, self.source, self.settings, self._accesses)
             if lost or replaced:
                 with index.manifest.guarded():

@@ -160,7 +160,11 @@ class Unreadable(NamedTuple):
     size: int = 0
 
 
-Read = Document | Unchanged | Unreadable | None
+class Postponed(NamedTuple):
+    """A document that is left to a process that may take longer."""
+
+
+Read = Document | Unchanged | Unreadable | Postponed | None
 """The result of reading a document; None if it no longer exists."""
 
 

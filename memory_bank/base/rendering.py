@@ -21,14 +21,22 @@ _HARMFUL = (
     "\U000e0000-\U000e007f]"
 )
 
+# What makes an emoji of the character before it: only behind one of these signs, or in a keycap.
+_EMOJI = (
+    "[\u00a9\u00ae\u203c\u2049\u2122\u2139\u2194-\u21aa\u231a-\u23ff\u24c2\u25aa-\u25fe\u2600-\u27bf"
+    "\u2934\u2935\u2b05-\u2b55\u3030\u303d\u3297\u3299\U0001f000-\U0001faff]"
+)
+
 # Further characters that an agent reads but its user does not see: zero-width and filler
-# characters, direction marks, variation selectors (except one that makes an emoji), and
-# unassigned characters. `\r\n` is one line end.
+# characters, all format characters but the signs that stand over or below a number in Arabic,
+# Syriac and Kaithi, variation selectors (except one that makes an emoji), and unassigned
+# characters. `\r\n` is one line end.
 _UNSEEN = (
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
     "\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0e\ufeff\uffa0\ufff0-\ufffb"
-    "\ud800-\udfff\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
-    "|(?<=\ufe0f)\ufe0f|\r(?!\n)"
+    "\ud800-\udfff\U00013430-\U00013440\U00016fe4\U0001bca0-\U0001bca3\U0001d159"
+    "\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+    f"|(?<!{_EMOJI})\ufe0f(?!\u20e3)|\r(?!\n)"
 )
 
 _SURROGATE = "[\ud800-\udfff]"

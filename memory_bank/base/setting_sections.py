@@ -126,6 +126,9 @@ class Key(NamedTuple):
     """Inclusive limits of a number; every number has them."""
     private: bool = False
     """Refused in a project's file; errors don't show its value."""
+    lowered: bool = False
+    """A project's file may only lower what the user has, else the default, or choose an earlier one
+    of the choices."""
     secret: bool = False
     """Never shown."""
     problem: Callable[[str], str] | None = None
@@ -149,7 +152,9 @@ class Key(NamedTuple):
 class Memory(NamedTuple):
     """Section `[memory]`: the bank."""
 
-    enabled: Annotated[bool, Key("false turns recall and remember off for this project")] = True
+    enabled: Annotated[
+        bool, Key("false turns recall and remember off for this project", lowered=True)
+    ] = True
     storage_strategy: Annotated[
         str,
         Key(
@@ -197,7 +202,7 @@ class Memory(NamedTuple):
         str, Key("the branch into which pull requests are merged; empty: it is found", private=True)
     ] = ""
     max_note_bytes: Annotated[
-        int, Key("a larger file is listed, not indexed", low=1, high=100_000_000)
+        int, Key("a larger file is listed, not indexed", low=1, high=100_000_000, lowered=True)
     ] = MAX_NOTE_BYTES
     embedder: Annotated[str, Key("what turns text into vectors: `memory-bank embedder list`")] = (
         "minilm"
@@ -220,7 +225,9 @@ class Search(NamedTuple):
     rrf_k: Annotated[float, Key("the constant of reciprocal rank fusion", low=1, high=10_000)] = (
         60.0
     )
-    limit: Annotated[int, Key("default number of notes in an answer", low=1, high=100)] = 10
+    limit: Annotated[
+        int, Key("default number of notes in an answer", low=1, high=100, lowered=True)
+    ] = 10
 
 
 class Secrets(NamedTuple):
@@ -238,19 +245,25 @@ def _observation_type(name: str) -> str:
 class SessionSettings(NamedTuple):
     """Section `[sessions]`: what agents' sessions leave."""
 
-    capture: Annotated[bool, Key("false stores nothing of agents' sessions")] = True
+    capture: Annotated[bool, Key("false stores nothing of agents' sessions", lowered=True)] = True
     keep: Annotated[
         str,
         Key(
             "where notes of sessions are: in this machine's private state, or in sessions/",
             choices=("private", "project"),
+            lowered=True,
         ),
     ] = "private"
     ask_at_stop: Annotated[
         bool, Key("ask an agent once to save why it changed files, before it stops")
     ] = True
     prompt_tokens: Annotated[
-        int, Key("most tokens of notes that are added to a prompt; 0 adds none", high=100_000)
+        int,
+        Key(
+            "most tokens of notes that are added to a prompt; 0 adds none",
+            high=100_000,
+            lowered=True,
+        ),
     ] = 500
 
 
@@ -267,7 +280,13 @@ class CompressionSettings(NamedTuple):
     command: Annotated[str, Key("program: JSON on stdin, JSON on stdout", private=True)] = ""
     model: Annotated[str, Key("name of the model, passed on", private=True)] = ""
     max_batch_tokens: Annotated[
-        int, Key("most tokens of events that are compressed at once", low=100, high=1_000_000)
+        int,
+        Key(
+            "most tokens of events that are compressed at once",
+            low=100,
+            high=1_000_000,
+            lowered=True,
+        ),
     ] = 8000
 
 
@@ -287,7 +306,7 @@ class Code(NamedTuple):
         Key("files that are not indexed, by patterns as in .gitignore", problem=_pattern),
     ] = ()
     max_file_bytes: Annotated[
-        int, Key("a larger file is listed, not indexed", low=1, high=100_000_000)
+        int, Key("a larger file is listed, not indexed", low=1, high=100_000_000, lowered=True)
     ] = 1_000_000
 
 
@@ -317,10 +336,12 @@ class ContextSettings(NamedTuple):
         tuple[str, ...], Key("types of observations", problem=_observation_type)
     ] = ("decision", "bugfix", "feature")
     concepts: Annotated[tuple[str, ...], Key("only observations with one of these concepts")] = ()
-    observation_limit: Annotated[int, Key("most observations", high=1000)] = 20
-    session_limit: Annotated[int, Key("most sessions", high=1000)] = 5
-    date_range_days: Annotated[float, Key("days back", high=_CENTURY)] = 30.0
-    max_tokens: Annotated[int, Key("most tokens of the context", low=100, high=100_000)] = 2000
+    observation_limit: Annotated[int, Key("most observations", high=1000, lowered=True)] = 20
+    session_limit: Annotated[int, Key("most sessions", high=1000, lowered=True)] = 5
+    date_range_days: Annotated[float, Key("days back", high=_CENTURY, lowered=True)] = 30.0
+    max_tokens: Annotated[
+        int, Key("most tokens of the context", low=100, high=100_000, lowered=True)
+    ] = 2000
 
 
 RULE_FOLDERS = (".cursor/rules", ".claude/rules", ".github/instructions")

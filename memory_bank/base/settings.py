@@ -140,11 +140,38 @@ def load(
     ignored: tuple[SettingProblem, ...] = ()
     if bank is not None:
         of_project, ignored = _from_file(bank / SETTINGS, project=True)
+        raised = [name for name, value in of_project.items() if _raises(name, value[0], values)]
+        ignored += tuple(_raised(name, of_project.pop(name)[1], values) for name in raised)
         values.update(of_project)
     values.update(_from_environment(environ))
     for name, value in (flags or {}).items():
         values[name] = (_checked_at("flag", name, value), "flag")
     return _assemble(values)._replace(problems=ignored)
+
+
+def _raises(name: str, value: object, user: Mapping[str, tuple[object, str]]) -> bool:
+    """Tell whether a project's value is more than the user's own, else than the default."""
+    section, _, key = name.partition(".")
+    default, meta = _known(_declared(section), key)
+    own = user[name][0] if name in user else default
+    if not meta.lowered:
+        return False
+    if isinstance(value, str) and isinstance(own, str):
+        return meta.choices.index(value) > meta.choices.index(own)
+    return isinstance(value, int | float) and isinstance(own, int | float) and value > own
+
+
+def _raised(name: str, origin: str, user: Mapping[str, tuple[object, str]]) -> SettingProblem:
+    """Return the remark on a project's value that is more than the user's own."""
+    section, _, key = name.partition(".")
+    own = user[name][0] if name in user else _known(_declared(section), key)[0]
+    text = str(own).lower() if isinstance(own, bool) else str(own)
+    return SettingProblem(
+        int(origin.rpartition(":")[2]),
+        f"a project may not raise {name}: it stays {text}",
+        "set it in your own settings, if you want that",
+        ignored=True,
+    )
 
 
 def problems(bank: Path) -> tuple[SettingProblem, ...]:

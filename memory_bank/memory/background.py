@@ -7,29 +7,41 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 
-from memory_bank.bank.bank import Bank, open_bank
+from memory_bank.bank.bank import Bank, Conditions, open_bank
+from memory_bank.bank.open_index import BUSY
 from memory_bank.base.detached import BACKGROUND, start_detached
 from memory_bank.base.errors import Busy
 from memory_bank.base.locks import locked
 from memory_bank.memory.maintenance import embed_waiting
+from memory_bank.search.document_changes import IndexLimits
 
 _FOLDER = "background"
 """The folder of the index that is locked while the process runs."""
 
-_LOWEST = 19
-"""The least priority that Unix knows."""
+_LOWER = 10
+"""By how much its priority is lower: still enough to let go of the index's lock soon."""
 
-_EMBEDDING_SECONDS = 0.5
-"""Seconds of embedding after which other processes may lock the index."""
+_TURN = 0.5
+"""Seconds of reading or embedding, after which other processes may lock the index."""
 
-JOBS: tuple[Callable[[Bank], object], ...] = (
-    lambda bank: bank.catch_up(),
-    lambda bank: embed_waiting(bank, _EMBEDDING_SECONDS, threading.Event()),
-)
-"""What is done, in this order; each holds the index's lock for a short time only."""
+_BETWEEN = 0.05
+"""Seconds between two turns of indexing."""
+
+_LONGEST_WAIT = 60.0
+"""Seconds in which no other process lets this one index, after which it ends."""
+
+
+def _embed(bank: Bank) -> None:
+    embed_waiting(bank, _TURN, threading.Event())
+
+
+JOBS: tuple[Callable[[Bank], object], ...] = (Bank.catch_up, _embed)
+"""What is done when all notes are indexed, in this order; a job holds the index's lock for a short
+time only."""
 
 
 def start(root: str) -> None:
@@ -48,9 +60,24 @@ def run(root: str) -> bool:
     with open_bank(root) as bank, _alone(bank) as alone:
         if alone:
             _lower_priority()
+            _index(root)
             for job in JOBS:
                 job(bank)
         return alone
+
+
+def _index(root: str) -> None:
+    """Index all notes in short turns, between which others can lock the index."""
+    limits = IndexLimits(_TURN)
+    deadline = time.monotonic() + _LONGEST_WAIT
+    with open_bank(root, conditions=Conditions(limits=limits)) as bank:
+        while time.monotonic() < deadline:
+            limits.renew()
+            if bank.catch_up() != BUSY:
+                if not bank.unindexed():
+                    return
+                deadline = time.monotonic() + _LONGEST_WAIT
+            time.sleep(_BETWEEN)
 
 
 @contextmanager
@@ -77,4 +104,4 @@ def _alone(bank: Bank) -> Iterator[bool]:
 def _lower_priority() -> None:
     """Let all other programs go first, where the system can do that."""
     with suppress(AttributeError, OSError):
-        os.nice(_LOWEST)
+        os.nice(_LOWER)

@@ -10,10 +10,12 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Collection, Sequence
+from pathlib import Path
 from typing import Literal, NamedTuple
 
 from memory_bank.bank import program_files
 from memory_bank.bank.bank import Bank
+from memory_bank.base.errors import BadInput, StorageFailed
 from memory_bank.base.filenames import FOLDER
 from memory_bank.base.text import one_line
 from memory_bank.git import objects, repository
@@ -81,7 +83,7 @@ class WrittenBlock(NamedTuple):
     """Rules whose line looks like a secret."""
 
 
-State = Literal["current", "outdated", "edited", "missing", "damaged", "conflict"]
+State = Literal["current", "outdated", "edited", "missing", "damaged", "conflict", "unreadable"]
 
 
 class FoundBlock(NamedTuple):
@@ -96,16 +98,24 @@ class FoundBlock(NamedTuple):
 
 
 def of_bank(bank: Bank) -> FoundBlock | None:
-    """Return the state of the block beside a bank, as of its revision; None if there is none.
-
-    Raises BadInput for a file that can't be read.
-    """
-    text = _beside(bank) if bank.layout.root.name == FOLDER else None
+    """Return the state of the block beside a bank, as of its revision; None if there is none."""
+    try:
+        text = _beside(bank) if bank.layout.root.name == FOLDER else None
+    except (BadInput, StorageFailed) as error:  # a link out of the project, for one
+        return FoundBlock("unreadable", problem=f"{error.message}: it is not read")
     if text is None or MARKER not in text:
         return None
     settings = bank.settings
     wanted = written(rules(bank).rules, settings.rules.block_bytes, settings.secrets.allow).text
     return look(text, wanted)._replace(line=text.count("\n", 0, text.index(MARKER)) + 1)
+
+
+def text_read(project: Path) -> str:
+    """Return the text of a project's AGENTS.md; empty if there is none that can be read."""
+    try:
+        return program_files.text(program_files.in_project(project, FILE)) or ""
+    except (BadInput, StorageFailed):  # `of_bank` tells it
+        return ""
 
 
 def _beside(bank: Bank) -> str | None:

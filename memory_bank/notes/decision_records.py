@@ -35,8 +35,8 @@ _SECOND_FIELD = pattern(r"\bdate\W{1,6}(\d{4}-\d\d-\d\d)", re.IGNORECASE)
 _NUMBERED = pattern(r"\d+[.)]?[ \t]+")
 
 _RELATION = pattern(
-    r"(?P<word>[a-z]+[ \t]+by|[a-z]+s)[ \t]+"
-    r"(?:\[[^\]\n]+\]\((?P<path>[^()\s]+)\)|(?:ADR[-_ ]?)?(?P<number>\d{1,5}))[ \t.]*",
+    r"(?<![a-z])(?P<word>[a-z]{1,40}[ \t]{1,9}by|[a-z]{1,40}s)[ \t]+"
+    r"(?:\[[^\]\n]{1,300}\]\((?P<path>[^()\s]{1,500})\)|(?:ADR[-_ ]?)?(?P<number>\d{1,5}))[ \t.]*",
     re.IGNORECASE,
 )
 

@@ -417,18 +417,14 @@ class PrivateRoot(NoteRoot):
     another one with its first commit.
     """
 
-    def __init__(
-        self, find: Callable[[], Path], bank: Path, shared: Callable[[], bool] = lambda: False
-    ) -> None:
+    def __init__(self, find: Callable[[], Path], *, in_bank: bool = False) -> None:
         """Read the notes in the folder that `find` returns.
 
-        New notes belong there, unless the project is `shared` with its sessions' notes, or only the
-        folder `bank` has any so far.
+        New notes belong there, unless the user wants them `in_bank`.
         """
         super().__init__(Path())
         self._find = find
-        self._bank = bank
-        self._shared = shared
+        self._in_bank = in_bank
         self._found: Path | None = None
 
     @property
@@ -453,9 +449,7 @@ class PrivateRoot(NoteRoot):
 
     def takes_new(self) -> bool:
         """Tell whether new notes of sessions belong here."""
-        if self._shared():
-            return False
-        return _has_notes(self.folder) or not _has_notes(self._bank)
+        return not self._in_bank
 
     def scan(self) -> Scan:
         """Return the signatures of all notes; none if the folder is missing.
@@ -476,11 +470,3 @@ class PrivateRoot(NoteRoot):
         if folder.is_dir():
             return [Watched(folder)]
         return [Watched(next(one for one in folder.parents if one.is_dir()), recursive=False)]
-
-
-def _has_notes(root: Path) -> bool:
-    """Tell whether a folder has notes of sessions."""
-    try:
-        return any(name.endswith(NOTE_SUFFIXES) for name in folders.files_in(root, _FOLDER))
-    except OSError:
-        return True  # it can't be read: scanning it says why

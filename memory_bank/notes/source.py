@@ -16,6 +16,7 @@ from memory_bank.base.documents import (
     Fault,
     Link,
     Passage,
+    Postponed,
     Read,
     Scan,
     Section,
@@ -65,12 +66,23 @@ class NotesSource:
     name = "notes"
     fingerprint = READER
 
-    def __init__(self, roots: Roots, *, max_bytes: int, in_project: InProject = no_project) -> None:
-        """Read the notes of `roots`; larger ones than `max_bytes` are listed, not read."""
+    def __init__(
+        self,
+        roots: Roots,
+        *,
+        max_bytes: int,
+        in_project: InProject = no_project,
+        most_bytes: int | None = None,
+    ) -> None:
+        """Read the notes of `roots`; larger ones than `max_bytes` are listed, not read.
+
+        Those of more than `most_bytes` are postponed.
+        """
         self._roots = roots
         self._in_project = in_project
         self._max_bytes = max_bytes
         self._asked: tuple[str, SessionPrompts | None] = "", None
+        self._most_bytes = max_bytes if most_bytes is None else most_bytes
 
     @property
     def leftover(self) -> list[str]:
@@ -112,6 +124,8 @@ class NotesSource:
                     reason = f"{found[0]} bytes, more than the setting max_note_bytes ="
                     signature = root.signature(key, found)
                     return Unreadable(f"{reason} {self._max_bytes}", signature, size=found[0])
+                if found[0] > self._most_bytes:
+                    return Postponed()
                 try:
                     data = files.read(file)
                 except StorageFailed as error:

@@ -356,7 +356,7 @@ _COLON = pattern(r"[ \t]*:")
 _DASH = pattern(r"[ \t]*-[ \t]*")
 
 # The rest of a block scalar's first line: indicators, then an optional comment.
-_HEADER = pattern(r"[^\r\n#]*?([ \t]+#[^\r\n]*)?(?=[\r\n]|\Z)")
+_HEADER = pattern(r"(?:[^\r\n#]*[^\r\n# \t])?([ \t]+#[^\r\n]*)?[ \t]*(?=[\r\n]|\Z)")
 
 
 def edit(block: str, changes: Mapping[str, object], newline: str) -> str:

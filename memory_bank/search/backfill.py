@@ -9,9 +9,9 @@ from functools import cached_property, partial
 from itertools import islice
 
 from memory_bank.base.documents import Document, Source
-from memory_bank.base.errors import EmbedderUnavailable, IndexDamaged
+from memory_bank.base.errors import Busy, EmbedderUnavailable, IndexDamaged
 from memory_bank.base.repairs import INDEXING, Repaired
-from memory_bank.search.document_changes import Progress, SyncReport, silent
+from memory_bank.search.document_changes import IndexLimits, Progress, SyncReport, silent
 from memory_bank.search.manifest import document_rows, writer
 from memory_bank.search.manifest.manifest import COMPLETE, Manifest, filled_key
 from memory_bank.search.retrievers.base import IndexedPassage, Retriever
@@ -58,8 +58,10 @@ class Backfill:
         *,
         fingerprint: str,
         repaired: Repaired,
+        limits: IndexLimits,
     ) -> None:
         """Fill the retrievers of `load`; `fingerprint` identifies them without loading them."""
+        self._limits = limits
         self._manifest = manifest
         self._source = source
         self._load = load
@@ -86,7 +88,9 @@ class Backfill:
     def postpone(self, *, slow: bool) -> None:
         """Choose the retrievers to skip: with `slow`, those whose refill would delay a query."""
         self._postponed = ()
-        if (
+        if self._limits and self._is_too_long():
+            self._postponed = tuple(self._unfilled())
+        elif (
             slow
             and document_rows.count_passages(self._manifest, _MAX_PASSAGES_TO_AWAIT + 1)
             > _MAX_PASSAGES_TO_AWAIT
@@ -94,6 +98,18 @@ class Backfill:
             self._postponed = tuple(
                 one for one in self._retrievers if one.slow and not self._filled(one)
             )
+
+    def check_refillable(self, retriever: Retriever) -> None:
+        """Raise Busy if a damaged retriever is not refilled within the limits.
+
+        A process without limits does that.
+        """
+        if self._limits and self._is_too_long():
+            raise Busy(f"{retriever.name} is damaged", "it is made again in the background")
+
+    def _is_too_long(self) -> bool:
+        """Tell whether to refill a retriever takes longer than the limits allow."""
+        return document_rows.count_passages(self._manifest) > self._limits.refilled
 
     def needs_filling(self) -> bool:
         """Tell whether a retriever was not filled, not completely, or in another version."""
@@ -164,14 +180,15 @@ class Backfill:
 
     def embed(self, report: SyncReport, seconds: float, progress: Progress) -> None:
         """Embed waiting passages for about that many seconds, but a few in any case."""
-        deadline = time.monotonic() + seconds
+        deadline = time.monotonic() + (0 if self._limits else seconds)
+        least = 0 if self._limits else _MIN_EMBEDDED
         if self._postponed:
             passages = document_rows.count_passages(self._manifest)
             report.waiting += passages * len(self._postponed)
         for retriever in self._active():
             total = left = retriever.waiting()
             try:
-                while left and ((rest := deadline - time.monotonic()) > 0 or left <= _MIN_EMBEDDED):
+                while left and ((rest := deadline - time.monotonic()) > 0 or left <= least):
                     with self._turn():
                         left = retriever.catch_up(min(_MAX_SECONDS, max(rest, _MIN_SECONDS)))
                     progress("embedding", total - left, total)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from math import inf
 from typing import NamedTuple
 
 from memory_bank.base.documents import Scan, Signature
@@ -75,6 +77,50 @@ class SyncReport:
         self.waiting += other.waiting
         self.repaired += other.repaired
         self.problem = self.problem or other.problem
+
+
+_ELAPSED = 1.5
+"""Seconds that may pass for each of processor time."""
+
+
+class IndexLimits:
+    """How much is indexed before an answer; the rest is left to a process that nobody waits for."""
+
+    def __init__(
+        self, seconds: float = inf, document_bytes: int | None = None, refilled: float = inf
+    ) -> None:
+        """Read for some seconds of processor time; writing takes about half as long.
+
+        Larger documents are postponed, and retrievers that lost their entries aren't refilled from
+        more than `refilled` passages. Where other programs run, half as many seconds more may pass.
+        """
+        self.seconds = seconds
+        self.document_bytes = document_bytes
+        self.refilled = refilled
+        self._began: tuple[float, float] | None = None
+
+    def begin(self) -> None:
+        """Measure the time from now on, unless it is measured already."""
+        self._began = self._began or (time.monotonic(), time.process_time())
+
+    def renew(self) -> None:
+        """Measure the time from the next work on."""
+        self._began = None
+
+    def reached(self) -> bool:
+        """Tell whether the time is over."""
+        elapsed, busy = self._began or (0.0, 0.0)
+        return self._began is not None and (
+            time.process_time() - busy > self.seconds
+            or time.monotonic() - elapsed > self.seconds * _ELAPSED
+        )
+
+    def __bool__(self) -> bool:
+        """Tell whether there are limits."""
+        return self.seconds < inf
+
+
+UNLIMITED = IndexLimits()
 
 
 def silent(what: str, done: int, total: int) -> None:

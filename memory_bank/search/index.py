@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property
-from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
 from memory_bank.base import paths, sqlite
-from memory_bank.base.documents import Document, Read, Signature, Source, Unchanged, Unreadable
+from memory_bank.base.documents import (
+    Document,
+    Postponed,
+    Read,
+    Signature,
+    Source,
+    Unchanged,
+    Unreadable,
+)
 from memory_bank.base.errors import Busy, Hint, IndexDamaged, IndexOutdated, StorageFailed
 from memory_bank.base.locks import WAIT, locked
 from memory_bank.base.paths import Layout, private_folder
@@ -20,7 +27,9 @@ from memory_bank.base.settings import Settings
 from memory_bank.search.backfill import Backfill
 from memory_bank.search.document_changes import (
     NONE,
+    UNLIMITED,
     DocumentChanges,
+    IndexLimits,
     Progress,
     SyncReport,
     compare,
@@ -54,12 +63,15 @@ class Index:
         *,
         repaired: Repaired = unreported,
         without: Collection[str] = (),
+        limits: IndexLimits = UNLIMITED,
     ) -> None:
         """Open the manifest, rebuilt if damaged; the rest is loaded when needed.
 
         `repaired` is called with what was damaged, missing or unfinished; not for a first index.
-        `without` are names of retrievers that it does not have.
+        `without` are names of retrievers that it does not have. No more than `limits` allow is
+        indexed.
         """
+        self._limits = limits
         self._place = place
         self._source = source
         self._repaired = repaired
@@ -96,6 +108,7 @@ class Index:
             try:
                 retriever.check()
             except IndexDamaged:
+                self._backfill.check_refillable(retriever)
                 with self.turn():
                     self._backfill.repair(retriever)
                 damaged = True
@@ -105,7 +118,14 @@ class Index:
     @cached_property
     def indexer(self) -> Indexer:
         """The indexer of these files."""
-        return Indexer(self.manifest, self._source, self._backfill, self.turn, self._repaired)
+        return Indexer(
+            self.manifest,
+            self._source,
+            self._backfill,
+            self.turn,
+            repaired=self._repaired,
+            limits=self._limits,
+        )
 
     @cached_property
     def _backfill(self) -> Backfill:
@@ -116,6 +136,7 @@ class Index:
             self.turn,
             fingerprint=self._fingerprint,
             repaired=self._repaired,
+            limits=self._limits,
         )
 
     @contextmanager
@@ -132,6 +153,8 @@ class Index:
             yield
 
     def _lock_wait(self) -> float:
+        if self._limits:
+            return self._limits.seconds
         return _WAIT if document_rows.any_done(self.manifest) else WAIT
 
 
@@ -299,6 +322,9 @@ class ReopenedIndex:
 BATCH = 1000
 """Documents in one batch; the lock is released after each, so that other processes can index."""
 
+_BATCH_BYTES = 8_000_000
+"""Bytes of documents after which a batch is full: parsed, they take some fifteen times as much."""
+
 FIRST_FACTOR = 5
 """Factor for the size of batches of a first index, so that tantivy writes few large segments
 instead of merging many small ones."""
@@ -317,9 +343,19 @@ class Indexer:
     """The writer of an index."""
 
     def __init__(
-        self, manifest: Manifest, source: Source, backfill: Backfill, turn: Turn, repaired: Repaired
+        self,
+        manifest: Manifest,
+        source: Source,
+        backfill: Backfill,
+        turn: Turn,
+        *,
+        repaired: Repaired,
+        limits: IndexLimits,
     ) -> None:
         """Update a manifest, and the retrievers that `backfill` fills, from a source."""
+        self._limits = limits
+        self.left = 0
+        """Documents that the last sync left to another process."""
         self._manifest = manifest
         self._source = source
         self._backfill = backfill
@@ -341,6 +377,9 @@ class Indexer:
         disk or a folder refuses; committed batches stay.
         """
         started = time.monotonic()
+        self._limits.begin()
+        self.left = 0
+        thorough = thorough and not self._limits
         report = SyncReport()
         progress = progress or silent
         with self._manifest.guarded():
@@ -407,7 +446,7 @@ class Indexer:
         size = BATCH * (1 if document_rows.any_document(self._manifest) else FIRST_FACTOR)
         done = 0
         seen: set[str] = set()
-        remaining = list(changes.changed)
+        remaining = self._in_order(changes.changed)
         found = self._read(remaining)
         while True:
             with self._turn(wait):
@@ -415,18 +454,38 @@ class Indexer:
                 # another process may have indexed it while this one waited
                 if version != (version := self._manifest.version()):
                     changes = self._find_changes()
-                    remaining = [key for key in changes.changed if key not in seen]
+                    remaining = self._in_order(key for key in changes.changed if key not in seen)
                     found, done = self._read(remaining), 0
-                batch = dict(islice(found, size))
+                batch = self._next_batch(found, size)
                 self._batch(batch, changes, report)
             changes = DocumentChanges(changes.changed)
             seen.update(batch)
             done += len(batch)
             progress("indexing", len(seen), len(seen) + len(remaining) - done)
-            if done == len(remaining):
+            if done == len(remaining) or self._limits.reached():
                 break
+        self.left += len(remaining) - done
         if len(seen) >= _EMPTY_LOG_FROM:
             self._manifest.checkpoint()
+
+    def _in_order(self, keys: Iterable[str]) -> list[str]:
+        """Return keys in the order in which they are read: within limits, sessions before notes."""
+        return list(keys)[:: -1 if self._limits else 1]
+
+    def _next_batch(self, documents: Iterator[tuple[str, Read]], size: int) -> dict[str, Read]:
+        """Read some documents: at most `size`, no more than the limits allow."""
+        batch: dict[str, Read] = {}
+        size_in_bytes = 0
+        while len(batch) < size and size_in_bytes < _BATCH_BYTES:
+            if batch and self._limits.reached():
+                break
+            key, document = next(documents, ("", None))
+            if not key:
+                break
+            batch[key] = document
+            self.left += isinstance(document, Postponed)
+            size_in_bytes += document.size if isinstance(document, Document) else 0
+        return batch
 
     def _read(self, keys: list[str]) -> Iterator[tuple[str, Read]]:
         """Read documents; those with the indexed hash are `Unchanged`."""

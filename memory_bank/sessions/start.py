@@ -238,6 +238,8 @@ def _of_bank(bank: Bank, view: View, last: Session | None, told: set[str]) -> It
         changed = _lines(map(_with_path, untold), "changed")
     if numbers:
         count = f"{len(numbers)} note{'s' * (len(numbers) != 1)} in the bank"
+        if left := view.index.indexer.left:
+            count += f" and {left} that are not indexed yet"
         lines = _lines((one.title for one in named if _titled(one) not in told), "decisions")
         yield f"{count}, the newest and most used decisions first", lines
         changed += [f"- {count}"] if changed and not lines else []

@@ -24,7 +24,7 @@ _CODE = re.compile(r"[=:()\[\]{}<>,;]")
 """A sign that several words are code, no command."""
 
 _UNLIKE_ENGLISH = re.compile(
-    rf"(?<![\w@-]){_WORD}(?=\(\))|\b(?!\d)(?=\w*[^\W_]_|_|\w*[a-z][A-Z])\w+"
+    rf"(?<![\w@-])(?<!\w\$){_WORD}(?=\(\))|\b(?!\d)(?=\w*[^\W_]_|_|\w*[a-z][A-Z])\w+"
 )
 """A word that is called, or has an underscore or a capital inside."""
 
@@ -32,7 +32,7 @@ _PATH = re.compile(r"(?:\.{0,2}/)?[\w.-]+(?:/[\w.*-]+)*/?")
 
 _SUFFIX = re.compile(r"/|\.(?:cfg|conf|csv|html?|ini|json|lock|md|rst|toml|txt|xml|ya?ml)$")
 
-_ADDRESS = re.compile(r"\S*/\S*")
+_ADDRESS = re.compile(r"(?<!\S)\S*/\S*")
 """A web address or a path."""
 
 _NUMBER = re.compile(

@@ -20,6 +20,7 @@ from memory_bank.search.manifest import document_rows
 from memory_bank.search.manifest.document_rows import DocumentRow
 
 if TYPE_CHECKING:  # start-up: a search compares little, since most is known
+    from memory_bank.trust.citations import Cited
     from memory_bank.trust.comparison import ComparedCitation
 
 _KEPT = "stale"
@@ -231,12 +232,15 @@ class StaleHits:
         by_note: dict[str, list[ComparedCitation]] = {}
         for one in judged:
             by_note.setdefault(one.cited.note, []).append(one)
-        for cited_one in chosen:
-            note = cited_one.note
+        places: dict[str, list[Cited]] = {}
+        for citation in chosen:
+            places.setdefault(citation.note, []).append(citation)
+        for note, citations in places.items():
             some = by_note.get(note, [])
-            paths = {path for one in some for path in _files(one)} or {cited_one.place.path}
-            depends = {*states[note].files, files[note], *paths} - {""}
-            holds = note in untouched or _holds(some, confirmed=bool(cited_one.verified))
+            paths = {path for one in some for path in _files(one)}
+            paths = paths or {citation.place.path for citation in citations}
+            depends = {files[note], *paths} - {""}
+            holds = note in untouched or _holds(some, confirmed=bool(citations[-1].verified))
             states[note] = NoteState(
                 states[note].etag, tuple(sorted(depends)), tuple(_lines(some)), holds
             )

@@ -74,12 +74,35 @@ def test_whichever_way_a_note_comes_there(
     assert tracked(project, git) == []
 
 
-def test_who_takes_the_line_out_shares_them(
-    bank: Bank, project: Path, rules: Path, git: Git
+def test_who_wants_them_in_the_project_and_takes_the_line_out_shares_them(
+    opening: Opening, project: Path, rules: Path, git: Git
 ) -> None:
     rules.write_text(GITIGNORE.replace("sessions/\n", ""))
+    bank = opening(project, sessions__keep="project")
     assert session_note(bank, "The port is 9000").warning is None
     assert len(tracked(project, git)) == 1
+
+
+@pytest.mark.parametrize("way", ["setting", "rule", "note"])
+def test_no_project_moves_notes_of_sessions_into_its_work_tree(
+    opening: Opening, project: Path, rules: Path, git: Git, way: str
+) -> None:
+    folder = project / ".memories/sessions"
+    folder.mkdir()
+    (folder / ".gitignore").write_text("!*\n")
+    if way == "setting":
+        (project / ".memories/config.toml").write_text('[sessions]\nkeep = "project"\n')
+    elif way == "rule":
+        rules.write_text(GITIGNORE.replace("sessions/\n", ""))
+    else:
+        (folder / "old.md").write_text("A session of the one who made the repository\n")
+    git(project, "add", "-A")
+    git(project, "commit", "-q", "-m", "Take them in")
+    before = tracked(project, git)
+    bank = opening(project)
+    session_note(bank, "The port is 9000")
+    assert tracked(project, git) == before
+    assert [*folder.rglob("*.md")] == [folder / "old.md"] * (way == "note")
 
 
 def test_a_bank_that_tracks_its_sessions_keeps_doing_so(

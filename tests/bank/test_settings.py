@@ -1,3 +1,7 @@
+from pathlib import Path
+
+import pytest
+
 from memory_bank.bank.config_file import settings_of
 from memory_bank.base import settings
 
@@ -16,3 +20,61 @@ def test_every_setting_is_there_and_no_secret() -> None:
     assert by_name["memory.embedder"].origin == "MEMORY_BANK_EMBEDDER"
     assert by_name["memory.enabled"].origin == "default"
     assert by_name["http.url"].private
+
+
+_FILES = {
+    ("", 'keep = "project"'): "private",
+    ('keep = "project"', ""): "project",
+    ('keep = "project"', 'keep = "project"'): "project",
+    ('keep = "project"', 'keep = "private"'): "private",
+}
+
+
+@pytest.mark.parametrize(("user", "project"), _FILES)
+def test_a_project_moves_nothing_private_unless_its_user_does(
+    tmp_path: Path, user: str, project: str
+) -> None:
+    found = _loaded(tmp_path, user, project)
+    assert found.sessions.keep == _FILES[user, project]
+    refused = not user and bool(project)
+    assert [one.line for one in found.problems] == [2] * refused
+    assert all("may not raise sessions.keep" in one.message for one in found.problems)
+
+
+@pytest.mark.parametrize(
+    ("user", "project", "tokens"),
+    [
+        ("", "prompt_tokens = 100000", 500),
+        ("", "prompt_tokens = 100", 100),
+        ("prompt_tokens = 2000", "prompt_tokens = 1500", 1500),
+        ("prompt_tokens = 0", "prompt_tokens = 100", 0),
+    ],
+)
+def test_a_project_lowers_what_it_may_ask_for_and_raises_nothing(
+    tmp_path: Path, user: str, project: str, tokens: int
+) -> None:
+    assert _loaded(tmp_path, user, project).sessions.prompt_tokens == tokens
+
+
+def test_a_project_does_not_turn_on_what_its_user_turned_off(tmp_path: Path) -> None:
+    assert not _loaded(tmp_path, "capture = false", "capture = true").sessions.capture
+    assert not _loaded(tmp_path, "", "capture = false").sessions.capture
+
+
+def test_each_amount_that_a_project_may_set_is_limited_by_its_default(tmp_path: Path) -> None:
+    costly = ("tokens", "bytes", "limit", "_days")
+    for section, key, default, meta in settings.describe():
+        if meta.private or not key.endswith(costly) or section in {"rules", "memory", "onnx"}:
+            continue
+        path = tmp_path / "config.toml"
+        path.write_text(f"[{section}]\n{key} = {int(meta.high)}\n")
+        found = settings.load(tmp_path, environ={"XDG_CONFIG_HOME": str(tmp_path / "none")})
+        assert getattr(found.section(section), key) == default, key
+
+
+def _loaded(folder: Path, user: str, project: str) -> settings.Settings:
+    own = folder / "user/memory-bank"
+    own.mkdir(parents=True, exist_ok=True)
+    (own / "config.toml").write_text(f"[sessions]\n{user}\n")
+    (folder / "config.toml").write_text(f"[sessions]\n{project}\n")
+    return settings.load(folder, environ={"XDG_CONFIG_HOME": str(folder / "user")})

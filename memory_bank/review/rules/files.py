@@ -125,7 +125,8 @@ def rules_block(bank: RuleContext) -> Iterator[Finding]:
     block = of_bank(bank.bank)
     if block is not None and block.state not in {"current", "missing"}:
         said = block.problem or _SAID[block.state]
-        yield problem(AGENTS, block.line, said, "memory-bank rules --write")
+        fix = "memory-bank rules --write" if block.state != "unreadable" else "make it a plain file"
+        yield problem(AGENTS, block.line, said, fix)
 
 
 _FIX = "revoke it and remove it; if it is none, allow its hash in the settings"
