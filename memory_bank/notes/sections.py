@@ -171,10 +171,12 @@ def _tags(inline: InlineText) -> Iterator[str]:
 
 
 def _tag(written: str) -> str:
-    """Return a tag of letters, marks and digits, `_`, `-` and `/`; empty for a number."""
+    """Return a tag of letters, marks, digits, emoji, `_`, `-` and `/`; empty for a number."""
     end = 0
     while end < len(written) and (
-        written[end] in "_-/" or unicodedata.category(written[end])[0] in "LMN"
+        written[end] in "_-/\u200d"
+        or unicodedata.category(written[end])[0] in "LMN"
+        or unicodedata.category(written[end]) in {"So", "Sk"}
     ):
         end += 1
     tag = written[:end].rstrip("/").lower()

@@ -106,3 +106,15 @@ def test_the_nearest_are_related(bank: Bank) -> None:
     assert [near.path for near in related(bank, "a")] == ["c.md", "b.md", "old.md"]
     assert len(related(bank, "a", 1)) == 1
     assert related(bank, "alone") == ()
+
+
+def test_anchors_are_those_of_github(folder: Path, opening: Callable[..., Bank]) -> None:
+    headings = ("Added", "Added", "🚀 Launch", "Done ✅", "A & B", "What's new?")
+    text = "\n\n".join(f"## {heading}" for heading in headings)
+    (folder / "log.md").write_text(f"# Log\n\n{text}\n", encoding="utf-8")
+    right = ("added", "added-1", "-launch", "done-", "a--b", "whats-new")
+    wrong = ("added-2", "launches", "a-c")
+    links = " ".join(f"[x](log.md#{anchor})" for anchor in (*right, *wrong))
+    (folder / "r.md").write_text(f"# R\n\n{links}\n", encoding="utf-8")
+    problems = [link.problem for link in links_of(opening(folder), "r").outgoing]
+    assert problems == [*[None] * 6, *(f"log.md has no heading {name!r}" for name in wrong)]

@@ -41,6 +41,12 @@ _LINKS = (
 
 _FIELD = "id IN (SELECT document FROM fields WHERE key = ?1 AND value = ?2)"
 
+_TAG = (
+    "id IN (SELECT document FROM fields WHERE key = 'tag' AND"
+    " (value = ?1 OR substr(value, 1, length(?1) + 1) = ?1 || '/'))"
+)
+"""A tag has its children: `net` finds `net/ports`."""
+
 _FOLDER = "substr(key, 1, length(?1)) = ?1"
 
 
@@ -103,6 +109,8 @@ def _having(manifest: Manifest, name: str, value: str) -> set[int]:
     if name == "links":
         return _numbers(manifest, _LINKS, (key(value), name_number(key(value))))
     wanted = value.casefold()
+    if name.casefold() == "tag":
+        return _numbers(manifest, _TAG, (wanted.strip("#/") or wanted,))
     return _numbers(manifest, _FIELD, (name.casefold(), wanted.lstrip("#") or wanted))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
@@ -256,7 +257,7 @@ def problems(manifest: Manifest, rows: Sequence[LinkRow]) -> list[str]:
         {row.dest for row in rows if row.dest is not None and (row.heading or row.anchor)}
     )
     headings, blocks = anchors(manifest, goals) if goals else (set(), set())
-    slugs = {(number, slug(text)) for number, text in headings}  # Markdown links name them so
+    slugs = _slugs(manifest, goals) if goals else set()  # Markdown links name them so
     many = candidates(manifest, [row.hashes for row in rows if row.ambiguous])
     meant = {names: sorted(keys) for names, keys in many.items()}
     found = []
@@ -302,10 +303,28 @@ def listed(keys: Sequence[str]) -> str:
     return ", ".join(keys[:_MAX_LISTED]) + more
 
 
+def _slugs(manifest: Manifest, documents: Sequence[int]) -> set[tuple[int, str]]:
+    """Return the slugs of all headings, of which a repeated one has a number: `added-1`."""
+    sql = "SELECT document, headings FROM sections WHERE document IN ({}) ORDER BY document, line"
+    counts = Counter[tuple[int, str]]()
+    found = set()
+    for document, path in manifest.chunked(sql, documents):
+        name = slug(path.split(SEPARATOR)[-1].casefold())
+        repeated = counts[document, name]
+        counts[document, name] += 1
+        found |= {(document, form) for form in (name, name.strip("-"))}
+        if repeated:
+            found.add((document, f"{name}-{repeated}"))
+    return found
+
+
 def slug(heading: str) -> str:
-    """Return a heading's slug, by which Markdown links name it; letters keep their case."""
-    kept = "".join(char for char in heading if char.isalnum() or char in " -_")
-    return kept.strip().replace(" ", "-")
+    """Return a heading's slug, by which Markdown links name it; letters keep their case.
+
+    What is left out leaves its blanks, as on GitHub: `🚀 Launch` is `-launch`.
+    """
+    kept = "".join(char for char in heading.strip() if char.isalnum() or char in " -_")
+    return kept.replace(" ", "-")
 
 
 def _rows(manifest: Manifest, where: str, values: Sequence[Any]) -> list[LinkRow]:

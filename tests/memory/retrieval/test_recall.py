@@ -365,3 +365,15 @@ def test_words_that_no_note_has_are_said(bank: Bank) -> None:
     assert said(question) == [], "notes answer it"
     assert recall(bank, question).answered
     assert said("tantivy Zanzibar", since="2000-01-01") == [], "it is said of the whole bank only"
+
+
+def test_a_tag_has_its_children(folder: Path, opening: Opening) -> None:
+    texts = {"a": "#net/ports text", "b": "#net text", "c": "#network text", "d": "#🔥hot text"}
+    for name, text in texts.items():
+        (folder / f"{name}.md").write_text(f"# Note {name}\n\n{text}\n", encoding="utf-8")
+    bank = opening(folder)
+    assert sorted(paths(bank, "tag:net")) == ["a.md", "b.md"]
+    assert sorted(paths(bank, "text", tags=["net"])) == ["a.md", "b.md"]
+    assert paths(bank, "tag:net/ports") == ["a.md"]
+    assert paths(bank, "tag:#🔥hot") == ["d.md"]
+    assert sorted(paths(bank, "text -tag:net")) == ["c.md", "d.md"]
