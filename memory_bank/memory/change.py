@@ -175,19 +175,32 @@ def replaced_text(text: str, old: str, new: str, count: int) -> str:
 
 
 def replaced_section(text: str, heading: str, new: str) -> str:
-    """Return a text with what stands under a heading replaced; raises as `section_of`."""
+    """Return a text with what stands under a heading replaced; raises as `section_of`.
+
+    A new text that begins with that heading has it once.
+    """
     parts = front_matter.split(text)
     head = len(text) - len(parts.body)
     body = sections.read_body(parts.body, parsing.count_lines(text[:head]) + 1, head)
     section = section_of(body.sections, heading)
     title = _heading_of(section.text)
     newline = newline_of(title if title.endswith(("\n", "\r")) else text)
-    content = new.strip("\n").replace("\r\n", "\n").replace("\n", newline)
+    content = new.replace("\r\n", "\n").strip("\n")
+    own = _heading_of(content) if content else ""
+    if own and _bare(own) == _bare(title):
+        content = content[len(own) :].strip("\n")
+    content = content.replace("\n", newline)
     end = section.start + len(section.text)
     title = title.rstrip("\r\n")
     gap = "" if end == len(text) else newline
     replaced = f"{title}{newline}{newline}{content}{newline}{gap}"
     return text[: section.start] + replaced + text[end:]
+
+
+def _bare(heading: str) -> str:
+    """Return a heading's line without its marks, if it has any; else both of its lines."""
+    lines = heading.strip().splitlines()
+    return lines[0].strip("# \t") if _ATX.match(lines[0]) or len(lines) > 1 else f"\n{heading}"
 
 
 def _heading_of(section: str) -> str:

@@ -291,3 +291,12 @@ def test_a_change_that_is_repeated_after_a_delete_meets_no_other_note(
             call()
         assert "a-bd92" in str(caught.value.hint)
     assert other.read_text() == "# Another script\n"
+
+
+@pytest.mark.parametrize(
+    "new", ["## Testing\n\nnew", "## Testing ##\r\nnew", "Testing\n-------\n\nnew", "new"]
+)
+def test_the_heading_of_a_section_is_written_once(bank: Bank, note: Note, new: str) -> None:
+    note("# Plan\n\n## Testing\n\nold\n\n## Last\n")
+    edit(bank, "a", new, section="Testing")
+    assert (bank.layout.root / "a.md").read_text() == "# Plan\n\n## Testing\n\nnew\n\n## Last\n"
