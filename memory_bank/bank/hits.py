@@ -100,8 +100,6 @@ class Wanted(NamedTuple):
     """The note or ghost that hits must link to; empty for any."""
     times: bool
     """Whether words of time in the query restrict it."""
-    kinds: bool = True
-    """Whether a question without a subject is restricted to the type that it asks for."""
     words: str = ""
     """The words to sort links by if the query is empty."""
     texts: bool = True

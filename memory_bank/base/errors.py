@@ -54,7 +54,7 @@ class Hint(StrEnum):
     GIVE_TAG_LETTER = "give it at least one letter or digit"
     NAME_BELOW_BANK = "name the note by its path below the bank"
     USE_NAME_CHARACTERS = "use letters, digits, '-', '_', '.' and '/'"
-    WRITE_TIME = "use 7d, last week, monday, october, Q3, or a date like 2026-05-08"
+    WRITE_TIME = "use 7d, last week, monday, october, or a date like 2026-05-08"
     RESOLVE_CONFLICT = (
         "resolve it whole in one edit: keep what holds, remove the lines of <<<<<<<, ======= and"
         " >>>>>>>; indent them where a note only shows a conflict"

@@ -18,7 +18,7 @@ from memory_bank.search.manifest.filters import Condition
 from memory_bank.search.manifest.manifest import Manifest
 from memory_bank.search.retrievers.base import Question
 from memory_bank.search.retrievers.keyword import analyzer
-from memory_bank.search.times import TimeWords, find, kind_asked, moment, subjectless
+from memory_bank.search.times import TimeWords, find, moment, subjectless
 
 KEYS = frozenset(["tag", "type", "status", "since", "before", "in", "links"])
 """Keys of conditions, in addition to those of the bank's front matter."""
@@ -59,8 +59,6 @@ class Query(NamedTuple):
     """With those of `times`."""
     times: TimeWords | None = None
     """The words of time that were read as conditions."""
-    kind: str = ""
-    """The type that a question with words of time and no subject asks for; also a condition."""
     unread: tuple[Unread, ...] = ()
 
 
@@ -70,28 +68,23 @@ def parse(
     now: datetime | None = None,
     *,
     times: bool = True,
-    kinds: bool = True,
 ) -> Query:
     """Parse a query; `fields` are the front-matter keys that can be filtered by.
 
     Text that only looks like a condition (`TODO: fix`, a time, a URL) is read as words. Words of
     time restrict the query by date, unless `times` is false or it has such a condition. A question
-    that then has no subject has no words left; if it asks for decisions, it is restricted to these
-    unless `kinds` is false.
+    that then has no subject has no words left.
     """
     now = now or datetime.now(UTC)
     text = text.encode("utf-8", "replace").decode()  # an argument of a command may be no UTF-8
     parts = _parts(text[:_MAX_CHARACTERS], fields, now)
     asked, found, conditions = " ".join(parts.words), None, parts.conditions
-    kind = ""
     if times and not any(one.key in {"since", "before"} for one in conditions):
         found = find(" ".join(parts.masked), now)
     if found:
         asked = time_words.without(asked, found)
         conditions += found.conditions
         if not parts.phrases and subjectless(asked):
-            kind = kind_asked(asked) if kinds else ""
-            conditions += [Condition("type", kind)] if kind else []
             asked = ""
     # In a sentence, quotes mark a title or a term; otherwise the phrase is required.
     phrases = tuple(parts.phrases)
@@ -103,7 +96,7 @@ def parse(
         excluded=tuple(parts.excluded),
         preferred=() if required else phrases,
     )
-    return Query(question, tuple(conditions), found, kind, tuple(parts.unread))
+    return Query(question, tuple(conditions), found, tuple(parts.unread))
 
 
 class _Parts(NamedTuple):
@@ -315,10 +308,9 @@ def lacking_words(
     return f"no note has the word{'s' * (len(lacking) > 1)} {named}"
 
 
-def restricted(times: TimeWords, kind: str) -> str:
-    """Return the remark that words of time restrict an answer, and which type comes first."""
-    first = f"; those of type {kind} first" if kind else ""
-    return f"only notes {_span(times)}, from the words {times.words!r}{first}"
+def restricted(times: TimeWords) -> str:
+    """Return the remark that words of time restrict an answer."""
+    return f"only notes {_span(times)}, from the words {times.words!r}"
 
 
 def lifted(times: TimeWords) -> str:

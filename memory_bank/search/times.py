@@ -24,20 +24,10 @@ MONTHS = (
 
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
-NUMBERS = (
-    "one", "two", "three", "four", "five", "six",
-    "seven", "eight", "nine", "ten", "eleven", "twelve",
-)  # fmt: skip
-
 _SHORTEST_NAME = 3
 """Letters of the shortest abbreviation of a month or a weekday."""
 
-_IN_FRONT = frozenset({"in", "on", "the", "during"})
-
-_LAST = frozenset({"last", "past", "previous"})
-
-_CALENDAR = {"week": 0, "month": 1, "quarter": 3, "year": 12}
-"""Months of each unit; 0 for a week."""
+_LAST = "last"
 
 _DAYS = {"h": 1 / 24, "d": 1, "w": 7, "m": 30, "y": 365}
 
@@ -47,8 +37,6 @@ _EPOCH = re.compile(r"\d{9,15}(?:\.\d+)?")
 """Seconds or milliseconds since 1970: a date has at most eight digits."""
 
 _MILLIS_FROM = 10**11
-
-_QUARTER = re.compile(r"(?:(\d{4})[- ]?)?q([1-4])(?:[- ]?(\d{4}))?")
 
 
 class Period(NamedTuple):
@@ -68,22 +56,14 @@ def moment(text: str, now: datetime | None = None) -> datetime:
 
 
 def period_of(text: str, now: datetime | None = None) -> Period:
-    """Read an age, a day, week, month, quarter or year in words, or an ISO date.
+    """Read an age, a day, a week, a month or an ISO date.
 
     Names without a year mean the latest that has begun. Raises BadInput.
     """
     now = now or datetime.now(UTC)
-    words = text.strip().lower().removesuffix(" ago").split()
-    future = len(words) > 1 and words[0] == "in" and words[1] not in {"the", *_LAST}
-    while len(words) > 1 and words[0] in _IN_FRONT:
-        del words[0]
+    words = text.strip().lower().split()
     try:
-        found = (
-            (None if future else _age(words, now))
-            or _day(words, now)
-            or _calendar(words, now)
-            or _iso(text)
-        )
+        found = _age(words, now) or _day(words, now) or _month(words, now) or _iso(text)
     except (ValueError, OverflowError):
         found = None
     if found is None:
@@ -91,35 +71,26 @@ def period_of(text: str, now: datetime | None = None) -> Period:
     return found
 
 
-def starts_of(unit: str, moment: datetime) -> datetime:
-    """Return when the day, week, month, quarter or year of a moment starts."""
-    day = moment.replace(hour=0, minute=0, second=0, microsecond=0)
-    months = _CALENDAR.get(unit)
-    if months is None:
-        return day
-    if not months:
-        return day - timedelta(days=day.weekday())
-    return day.replace(month=(day.month - 1) // months * months + 1, day=1)
+def _midnight(moment: datetime) -> datetime:
+    return moment.replace(hour=0, minute=0, second=0, microsecond=0)
 
 
 def _age(words: list[str], now: datetime) -> Period | None:
-    """Read `7d`, `two weeks`, `last 3 days`."""
-    if len(words) > 1 and words[0] in _LAST:
-        words = ["1", *words[1:]] if words[0] == "past" and words[1] in _CALENDAR else words[1:]
-    if words and words[0] in {"a", "an", *NUMBERS}:
-        number = NUMBERS.index(words[0]) + 1 if words[0] in NUMBERS else 1
-        words = [str(number), *words[1:]]
+    """Read `7d` or `3 weeks`."""
     age = _AGE.fullmatch(" ".join(words))
     return Period(now - timedelta(days=int(age[1]) * _DAYS[age[2][0]])) if age else None
 
 
 def _day(words: list[str], now: datetime) -> Period | None:
-    """Read `today`, `yesterday`, `monday`, `last monday`; a weekday alone may be today."""
-    today = starts_of("day", now)
+    """Read `today`, `yesterday`, `last week`, `monday`, `last monday`; `monday` may be today."""
+    today = _midnight(now)
     if words in (["today"], ["yesterday"]):
         start = today - timedelta(days=words == ["yesterday"])
         return Period(start, start + timedelta(days=1))
-    last = len(words) > 1 and words[0] in _LAST
+    if words == [_LAST, "week"]:
+        start = today - timedelta(days=today.weekday() + 7)
+        return Period(start, start + timedelta(days=7))
+    last = words[:1] == [_LAST]
     weekday = _place(words[1:] if last else words, WEEKDAYS)
     if weekday is None:
         return None
@@ -128,44 +99,31 @@ def _day(words: list[str], now: datetime) -> Period | None:
     return Period(start, start + timedelta(days=1))
 
 
-def _calendar(words: list[str], now: datetime) -> Period | None:
-    """Read `last week`, `this year`, `october`, `last october`, `october 2025`, `Q3`, `2026-Q3`."""
-    last = words[0] in _LAST if words else False
-    if len(words) == 2 and (last or words[0] == "this") and words[1] in _CALENDAR:  # noqa: PLR2004
-        this = starts_of(words[1], now)
-        months = _CALENDAR[words[1]]
-        if not months:
-            start = this - timedelta(days=7 * last)
-            return Period(start, start + timedelta(days=7))
-        return _months(_earlier(this, months) if last else this, months)
-    if quarter := _QUARTER.fullmatch(" ".join(words)):
-        first, year = 3 * int(quarter[2]) - 2, quarter[1] or quarter[3]
-        return _latest(now, first, 3, int(year) if year else None)
+def _month(words: list[str], now: datetime) -> Period | None:
+    """Read `last month`, `october`, `last october`, `october 2025`."""
+    before = _midnight(now).replace(day=1) - timedelta(microseconds=1)
+    if words == [_LAST, "month"]:
+        return _months(_midnight(before).replace(day=1), 1)
+    last = words[:1] == [_LAST]
     year = words.pop() if len(words) > 1 and re.fullmatch(r"\d{4}", words[-1]) else None
     month = _place(words[1:] if last else words, MONTHS)
     if month is None:
         return None
-    before = starts_of("month", now) if last else now
-    if last and not year:
-        before -= timedelta(microseconds=1)
-    return _latest(before, month + 1, 1, int(year) if year else None)
+    latest = before if last and not year else now
+    return _latest(latest, month + 1, int(year) if year else None)
 
 
-def _latest(now: datetime, month: int, months: int, year: int | None) -> Period:
-    """Return a period of months that starts with a month, without a year the latest begun."""
-    start = starts_of("month", now).replace(month=month, year=now.year if year is None else year)
+def _latest(now: datetime, month: int, year: int | None) -> Period:
+    """Return a month, without a year the latest that has begun."""
+    first = _midnight(now).replace(day=1, month=month)
+    start = first.replace(year=now.year if year is None else year)
     if year is None and start > now:
         start = start.replace(year=now.year - 1)
-    return _months(start, months)
+    return _months(start, 1)
 
 
 def _months(start: datetime, months: int) -> Period:
-    return Period(start, starts_of("month", start + timedelta(days=31 * months)))
-
-
-def _earlier(start: datetime, months: int) -> datetime:
-    years, month = divmod(start.month - 1 - months, 12)
-    return start.replace(year=start.year + years, month=month + 1)
+    return Period(start, (start + timedelta(days=31 * months)).replace(day=1))
 
 
 def _iso(text: str) -> Period:
@@ -198,13 +156,10 @@ def _place(words: list[str], names: tuple[str, ...]) -> int | None:
 _MOST_WORDS = 30
 """Words of the longest question that is read; a longer one is a pasted text."""
 
-_LONGEST = 6
-"""Words of the longest form: `in the last twelve months`."""
+_LONGEST = 3
+"""Words of the longest form: `in October 2026`."""
 
-_CUES = frozenset(
-    {"yesterday", "last", "past", "this", "since", "ago", "in", "during",
-     "from", "before"}
-)  # fmt: skip
+_CUES = frozenset({"yesterday", "last", "since", "in", "during", "from", "before"})
 """Each form has one of these words."""
 
 _BEFORE = frozenset(
@@ -215,7 +170,7 @@ _BEFORE = frozenset(
 
 _AFTER = frozenset({"of", "and", "or", "before", "after"})
 
-_NAMES = frozenset({*MONTHS, *WEEKDAYS, "q1", "q2", "q3", "q4"})
+_NAMES = frozenset({*MONTHS, *WEEKDAYS})
 """Words that may have a capital letter inside a sentence."""
 
 _ALSO_WORDS = frozenset({"march", "may"})
@@ -232,9 +187,6 @@ _SUBJECTLESS = frozenset(
     worked""".split()  # noqa: SIM905
 )
 """Words that ask for notes of any subject."""
-
-_DECISIONS = frozenset({"decide", "decided", "decision", "decisions"})
-"""Words that, without a subject, ask for notes of the type `decision`."""
 
 
 class TimeWords(NamedTuple):
@@ -284,11 +236,6 @@ def subjectless(text: str) -> bool:
     return not _words(text) - STOP_WORDS - _SUBJECTLESS
 
 
-def kind_asked(text: str) -> str:
-    """Return the type of notes that a question without a subject asks for; empty for any."""
-    return "" if _DECISIONS.isdisjoint(_words(text)) else "decision"
-
-
 def _words(text: str) -> set[str]:
     return {word.lower() for word in re.findall(r"\w+", text)}
 
@@ -335,46 +282,33 @@ def _read(form: str, now: datetime) -> tuple[datetime | None, datetime | None] |
     match = next(filter(None, (pattern.fullmatch(form) for pattern in _forms())), None)
     if match is None:
         return None
-    parts = match.groupdict()
-    unit = (parts.get("unit") or "").rstrip("s")
-    when = f"{parts['number'] or 1} {unit}" if unit else match["when"]
     try:
-        period = period_of(when, now)
+        period = period_of(match["when"], now)
     except BadInput:  # no such month, or too long ago
         return None
     if form.startswith("before"):
         return None, period.start
-    if period.end is not None:
-        short = period.end - period.start < _SHORTEST_PERIOD
-        endless = short or period.end > now or form.startswith("since")
-        return period.start, None if endless else period.end
-    if unit == "hour":
+    if period.end is None:
         return period.start, None
-    return starts_of(unit if form.endswith("ago") else "day", period.start), None
+    short = period.end - period.start < _SHORTEST_PERIOD
+    endless = short or period.end > now or form.startswith("since")
+    return period.start, None if endless else period.end
 
 
 @cache
 def _forms() -> tuple[re.Pattern[str], ...]:
     """Return the patterns of the forms."""
-    prep = "(?:(?:in|over|during|within|from) )?"
-    number = rf"(?P<number>\d{{1,3}}|an?|{'|'.join(NUMBERS)})"
-    unit = r"(?P<unit>(?:hour|day|week|month|year)s?)"
     weekday, month = "|".join(WEEKDAYS), "|".join(MONTHS)
-    dated = rf"(?:(?:{month}|q[1-4]) \d{{4}}|\d{{4}}-\d{{2}}(?:-\d{{2}})?)"
-    named = rf"(?:{month}|q[1-4]|{dated})"
-    calendar = r"(?:last|this) (?:week|month|quarter|year)"
+    dated = rf"(?:(?:{month}) \d{{4}}|\d{{4}}-\d{{2}}(?:-\d{{2}})?)"
     return tuple(
         map(
             re.compile,
             (
-                rf"(?:(?:from|of|in|during|since) )?(?P<when>yesterday|{calendar})",
+                r"(?:(?:from|of|in|during|since) )?(?P<when>yesterday|last (?:week|month))",
                 rf"(?:(?:from|of|since) )?(?P<when>last (?:{weekday}|{month}))",
-                rf"since (?P<when>today|{weekday}|{named})",
-                rf"(?:in|during|from) (?P<when>{named})",
+                rf"since (?P<when>today|\d{{1,3}}[hdwmy]|{weekday}|{month}|{dated})",
+                rf"(?:in|during|from) (?P<when>{month}|{dated})",
                 rf"before (?P<when>{dated})",
-                rf"{prep}(?:the )?(?:last|past) {number} {unit}",
-                rf"{prep}(?:the (?:last|past)|past)(?P<number>) {unit}",
-                rf"(?:from )?{number} {unit} ago",
             ),
         )
     )

@@ -176,7 +176,7 @@ class SharedAsker:
 def _readings(wanted: Wanted, keys: Collection[str]) -> list[Query]:
     """Read a query with words of time as conditions, if it has any, and as words."""
     plain = parse(wanted.query, keys, times=False)
-    timed = parse(wanted.query, keys, times=wanted.times, kinds=False)
+    timed = parse(wanted.query, keys, times=wanted.times)
     if timed.times is None:
         return [plain]
     if not timed.question.text.strip():  # it asks for all of that time

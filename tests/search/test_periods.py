@@ -17,12 +17,7 @@ NOW = datetime(2026, 5, 8, 12, 0, tzinfo=UTC)
     ("text", "wanted"),
     [
         ("7d", "2026-05-01T12:00:00+00:00"),
-        ("2w ago", "2026-04-24T12:00:00+00:00"),
-        ("two weeks ago", "2026-04-24T12:00:00+00:00"),
-        ("an hour ago", "2026-05-08T11:00:00+00:00"),
-        ("in the last 3 days", "2026-05-05T12:00:00+00:00"),
         ("3 months", "2026-02-07T12:00:00+00:00"),
-        ("past week", "2026-05-01T12:00:00+00:00"),
         ("1741064767", "2025-03-04T05:06:07+00:00"),
         ("1741064767000", "2025-03-04T05:06:07+00:00"),
         ("20250304", "2025-03-04T00:00:00+00:00"),
@@ -42,20 +37,12 @@ def test_moments(text: str, wanted: str) -> None:
         ("last Friday", "2026-05-01", "2026-05-02"),
         ("monday", "2026-05-04", "2026-05-05"),
         ("last mon", "2026-05-04", "2026-05-05"),
-        ("this week", "2026-05-04", "2026-05-11"),
         ("last week", "2026-04-27", "2026-05-04"),
         ("last month", "2026-04-01", "2026-05-01"),
-        ("this quarter", "2026-04-01", "2026-07-01"),
-        ("last quarter", "2026-01-01", "2026-04-01"),
-        ("last year", "2025-01-01", "2026-01-01"),
-        ("in october", "2025-10-01", "2025-11-01"),
+        ("october", "2025-10-01", "2025-11-01"),
         ("Oct 2024", "2024-10-01", "2024-11-01"),
         ("may", "2026-05-01", "2026-06-01"),
         ("last may", "2025-05-01", "2025-06-01"),
-        ("Q2", "2026-04-01", "2026-07-01"),
-        ("Q3", "2025-07-01", "2025-10-01"),
-        ("q4 2024", "2024-10-01", "2025-01-01"),
-        ("2024-Q4", "2024-10-01", "2025-01-01"),
         ("2025", "2025-01-01", "2026-01-01"),
         ("2025-12", "2025-12-01", "2026-01-01"),
         ("2025-12-31", "2025-12-31", "2026-01-01"),
@@ -71,15 +58,15 @@ def test_periods(text: str, start: str, end: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "in", "soon", "last", "ma", "in 3 days", "october 0000", "2025-13", "7 parsecs",
-     "99999999999d", "9999-12", "q5", "last last week"],
+    ["", "in", "soon", "last", "ma", "in 3 days", "Q3", "two weeks ago", "this week", "october 0000", "2025-13", "7 parsecs",
+     "99999999999d", "9999-12", "last last week"],
 )  # fmt: skip
 def test_what_is_no_time_says_how_to_write_one(text: str) -> None:
     with pytest.raises(BadInput, match="is no time"):
         period_of(text, NOW)
 
 
-@given(st.text("last in q1 may 3 days", max_size=20))
+@given(st.text("last in 1 may 3 days week month", max_size=20))
 def test_any_text_is_a_time_or_refused(text: str) -> None:
     with suppress(BadInput):
         period_of(text, NOW)

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memory_bank.search.times import find, kind_asked, subjectless, without
+from memory_bank.search.times import find, subjectless, without
 
 NOW = datetime(2026, 11, 22, 12, 30, tzinfo=UTC)
 
@@ -15,18 +15,12 @@ NOW = datetime(2026, 11, 22, 12, 30, tzinfo=UTC)
         ("what did we decide last week?", "last week", "2026-11-09", ""),
         ("Last week we chose what?", "Last week", "2026-11-09", ""),
         ("what broke yesterday", "yesterday", "2026-11-21", ""),
-        ("which locks were added in the last 3 days", "in the last 3 days", "2026-11-19", ""),
-        ("errors over the past two weeks", "over the past two weeks", "2026-11-08", ""),
-        ("what broke in the last month", "in the last month", "2026-10-23", ""),
-        ("locks three days ago", "three days ago", "2026-11-19", ""),
-        ("locks two weeks ago", "two weeks ago", "2026-11-02", ""),
+        ("locks since 7d", "since 7d", "2026-11-15", ""),
         ("Notes since Monday", "since Monday", "2026-11-16", ""),
         ("notes since october", "since october", "2026-10-01", ""),
         ("retry in October 2026", "in October 2026", "2026-10-01", "2026-11-01"),
         ("retries in May", "in May", "2026-05-01", "2026-06-01"),
-        ("what was decided in Q3, then", "in Q3", "2026-07-01", "2026-10-01"),
         ("notes from last month", "from last month", "2026-10-01", "2026-11-01"),
-        ("what did we do this year", "this year", "2026-01-01", ""),
         ("decisions before 2026-10", "before 2026-10", "", "2026-10-01"),
     ],
 )
@@ -43,6 +37,10 @@ def test_a_form_restricts(text: str, words: str, since: str, before: str) -> Non
     [
         "last week",
         "yesterday",
+        "what did we do this year",
+        "what was decided in Q3, then",
+        "locks added in the last 3 days",
+        "locks two weeks ago",
         "the plan for this week",
         "the last week of the sprint",
         "last week's meeting",
@@ -74,5 +72,4 @@ def test_parts_of_something_else_are_words(text: str) -> None:
 
 def test_a_question_may_name_no_subject() -> None:
     assert subjectless("what did we decide ?")
-    assert (kind_asked("what did we decide ?"), kind_asked("what happened")) == ("decision", "")
     assert not subjectless("what did we decide about locks")

@@ -82,7 +82,7 @@ class CodeLane(ReopenedIndex):
         parts: bool = False,
     ) -> SearchResult:
         """Return the best hits that meet some conditions, and those in the text."""
-        parsed = parse(text, _KEYS, times=False, kinds=False)
+        parsed = parse(text, _KEYS, times=False)
         met = [(one.key, str(one.value)) for one in parsed.conditions if one.key in _KEYS]
         of_files = self.source.name == "files" and not parts
         tests = TESTS_ONLY in conditions

@@ -108,11 +108,7 @@ def _of_that_time(bank: Bank, wanted: Wanted, progress: Progress | None) -> Bank
     times = found.query.times
     if times is None:
         return found
-    kind = found.query.kind
-    if kind:
-        others = _answer(bank, wanted._replace(kinds=False), progress)
-        found = _first(found, others, wanted.limit) if found.good else others
-    notice = restricted(times, kind if found.good and found.query.kind else "")
+    notice = restricted(times)
     if not found.good:
         others = _answer(bank, wanted._replace(times=False), progress)
         if others.good or not found.hits:
@@ -121,19 +117,6 @@ def _of_that_time(bank: Bank, wanted: Wanted, progress: Progress | None) -> Bank
         return found
     notices = (notice, *found.recalled.notices)
     return found._replace(recalled=found.recalled._replace(notices=notices))
-
-
-def _first(first: BankAnswer, others: BankAnswer, limit: int) -> BankAnswer:
-    """Put the notes of one answer before the others of a second one."""
-    pairs = {
-        note.note_id: (note, hit)
-        for one in (first, others)
-        for note, hit in zip(one.recalled.notes, one.hits, strict=True)
-    }
-    best = list(pairs.values())[:limit]
-    notes = tuple(note for note, _ in best)
-    recalled = first.recalled._replace(notes=notes, result_count=len(notes))
-    return first._replace(recalled=recalled, hits=[hit for _, hit in best])
 
 
 def _answer(bank: Bank, wanted: Wanted, progress: Progress | None) -> BankAnswer:
@@ -190,7 +173,7 @@ def keys_of(view: View, *, across: bool) -> set[str]:
 
 def _search(bank: Bank, view: View, wanted: Wanted) -> _BankAnswer:
     known = keys_of(view, across=wanted.across) if ":" in wanted.query else ()
-    parsed = parse(wanted.query, known, times=wanted.times, kinds=wanted.kinds)
+    parsed = parse(wanted.query, known, times=wanted.times)
     conditions = (*parsed.conditions, *wanted.conditions)
     if wanted.across:
         conditions = tuple(one for one in conditions if one.key not in filters.ACROSS)
