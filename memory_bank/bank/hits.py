@@ -100,8 +100,6 @@ class Wanted(NamedTuple):
     """The note or ghost that hits must link to; empty for any."""
     times: bool
     """Whether words of time in the query restrict it."""
-    words: str = ""
-    """The words to sort links by if the query is empty."""
     texts: bool = True
     """Whether the text of notes is returned."""
     whole: bool = False

@@ -284,10 +284,10 @@ def recall(
     section, with `index` without text. With `tokens`, at least 1, they come with an excerpt, the
     best ones first, as far as that many tokens go; the others come without text. Notes need all of
     `tags`. Filters apply before ranking. With `linked_to`, the name of a note or ghost (such as a
-    source file), only notes that link to it, with those links, the most relevant link first; if
-    none matches the query, all of them. Words of time in the query (`last week`) restrict it as
-    `since` and `before` do, unless these are given; if no note of that time matches, all dates are
-    searched. `notices` says both.
+    source file), only notes that link to it where it is about the query, with those links, the most
+    relevant first; without words, all of them. Words of time in the query (`last week`) restrict it
+    as `since` and `before` do, unless these are given; if no note of that time matches, all dates
+    are searched. `notices` says both.
     Notes that are too unlikely to answer come last, marked as weak. Unless `count_access` is false,
     the access counts of the others are then increased by one.
     `scope` says what is searched: `bank`; `shared`, the notes of other repositories in the shared

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
-from memory_bank.bank.backlinks import LinkShown, by_words, linked, with_file_names
+from memory_bank.bank.backlinks import GHOST, LinkShown, by_words, linked, with_file_names
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.hits import Also, RecalledNote, Wanted
 from memory_bank.bank.open_index import BY_HAND, note_of
@@ -52,8 +52,6 @@ def heading(place: Section, asked: Collection[str] = ()) -> str:
 
 _CHANGING = "notes kept changing during the search: some may be missing"
 
-_WORDLESS = "no linking note contains these words; showing all notes that link to it"
-
 _GAPS = re.compile(r"\n{3,}")
 
 _DAY = 10
@@ -89,13 +87,8 @@ class BankAnswer(NamedTuple):
 def linked_or_found(
     bank: Bank, wanted: Wanted, progress: Progress | None
 ) -> tuple[Recalled, list[Hit]]:
-    """Search; if no note that links to the target matches the query, list all that do."""
+    """Search all notes, or those that link to the target around words that match the query."""
     answer, hits, _ = _of_that_time(bank, wanted, progress)
-    if wanted.node and wanted.query and not hits:
-        every = wanted._replace(query="", words=wanted.query)
-        answer, hits, _ = _answer(bank, every, progress)
-        problem = answer.problem or (_WORDLESS if hits else None)
-        answer = answer._replace(query=wanted.query, problem=problem)
     return answer, hits
 
 
@@ -180,23 +173,23 @@ def _search(bank: Bank, view: View, wanted: Wanted) -> _BankAnswer:
     required = [with_file_names(bank, one) for one in conditions]
     written = bank.logs.updates.all() if any(one.key == "since" for one in required) else {}
     within = filters.scope(view.manifest, required, hidden=wanted.archived, written=written)
-    links = linked(view, wanted.node) if wanted.node else None
+    links = linked(view, wanted.node) if wanted.node else {}
     text = parsed.question.text
-    within = within if links is None else within.narrowed(links)
+    within = within.narrowed(links) if wanted.node else within
     rarities, scales = wanted.together or (None, {})
     found = view.engine.search(
         parsed.question._replace(rarities=rarities),
         within,
         mode=wanted.mode,
-        limit=max(wanted.limit, _NEAREST) if text else wanted.limit,
+        limit=max(wanted.limit, _NEAREST, len(links)) if text else wanted.limit,
         now=time.time(),
         stale=stale_hits(bank, view),
         scales=scales,
     )
+    linking = len(links)
+    if links and text:
+        links, found = _links_about(links, found, text)
     found, newer = _newest_first(bank, view, found, wanted)
-    by_note = {
-        number: by_words(into, wanted.words or text) for number, into in (links or {}).items()
-    }
     edited = editors(bank, [note_of(hit.document) for hit in found.hits])
     firsts = document_rows.first_passages(
         view.manifest, [hit.document.number for hit in found.hits]
@@ -207,7 +200,7 @@ def _search(bank: Bank, view: View, wanted: Wanted) -> _BankAnswer:
         _recalled(
             _HitText(view, hit, firsts[hit.document.number].line, text),
             edited[hit.document.key],
-            by_note.get(hit.document.number),
+            links.get(hit.document.number),
             whole=wanted.whole,
             newer=newer.get(hit.document.number),
         )
@@ -218,7 +211,9 @@ def _search(bank: Bank, view: View, wanted: Wanted) -> _BankAnswer:
     notes = [note and note._replace(trust=tier) for note, tier in zip(notes, badges, strict=True)]
     if not wanted.texts:
         notes = [note and note._replace(content="", snippet="", also=()) for note in notes]
-    whole = not conditions and links is None and wanted.mode != "semantic"
+    if text and len(links) < linking:
+        notices += (_other_links(linking - len(links)),)
+    whole = not conditions and not wanted.node and wanted.mode != "semantic"
     if whole and found.hits and not (wanted.across or wanted.together):
         likely = any(not hit.weak for hit in found.hits)
         if not likely or found.hits[0].score < _EVEN:
@@ -228,6 +223,42 @@ def _search(bank: Bank, view: View, wanted: Wanted) -> _BankAnswer:
             notices += (lacking,) if lacking else ()
             found, notes = _weakened(found, notes) if lacking else (found, notes)
     return _BankAnswer(found, notes, parsed, notices)
+
+
+def _links_about(
+    links: Mapping[int, tuple[LinkShown, ...]], found: SearchResult, text: str
+) -> tuple[dict[int, tuple[LinkShown, ...]], SearchResult]:
+    """Return the links that have to do with a question, and the hits that have such links.
+
+    Words of the question stand around the link, or its passage matches by meaning. All of a note
+    is about a reference in its front matter.
+    """
+    about = dict[int, tuple[LinkShown, ...]]()
+    for hit in found.hits:
+        kept = [
+            link
+            for link in links.get(hit.document.number, ())
+            if snippets.count_words(text, _around_link(link))
+            or (not hit.weak and (link.kind == "reference" or _is_in_passage(link, hit)))
+        ]
+        if kept:
+            about[hit.document.number] = by_words(kept, text)
+    hits = tuple(hit for hit in found.hits if hit.document.number in about)
+    return about, found._replace(hits=hits)
+
+
+def _around_link(link: LinkShown) -> str:
+    """Return the words around a link, without the name of its target."""
+    return link.context.replace(f"[{link.target.removeprefix(GHOST)}]", " ")
+
+
+def _is_in_passage(link: LinkShown, hit: Hit) -> bool:
+    return hit.best.line <= link.line < hit.best.end_line
+
+
+def _other_links(count: int) -> str:
+    notes = "1 more note links" if count == 1 else f"{count} more notes link"
+    return f"{notes} to it, but not where it is about this: ask without words to list all"
 
 
 def _weakened(
