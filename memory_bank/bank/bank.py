@@ -16,6 +16,7 @@ from memory_bank.bank.bank_id import bank_id
 from memory_bank.bank.logs import EditLog, Logs
 from memory_bank.bank.open_index import OpenIndex
 from memory_bank.base import paths, settings
+from memory_bank.base.detached import is_at_work
 from memory_bank.base.errors import BadSetting, Busy, MemoryBankError, NoteNotFound
 from memory_bank.base.filenames import NOTE_SUFFIXES, SETTINGS
 from memory_bank.base.paths import Layout
@@ -28,6 +29,7 @@ from memory_bank.notes.roots import Roots, Watched
 from memory_bank.notes.storage.store import Store
 from memory_bank.search.document_changes import UNLIMITED, IndexLimits, Progress, SyncReport
 from memory_bank.search.index import EMBED_SECONDS, View
+from memory_bank.search.manifest import document_rows
 
 Result = TypeVar("Result")
 
@@ -105,6 +107,8 @@ class Bank:
         self._logs: Logs | None = None
         self.problem = ""
         """Why the last answer may be incomplete; empty if it is complete."""
+        self.waiting = 0
+        """The number of passages that had no vector, or no whole one, at the last answer."""
 
     def __enter__(self) -> Self:
         return self
@@ -239,6 +243,7 @@ class Bank:
                 with self.store.writing():
                     pass
             embeds = self._conditions.embeds()
+            embeds = embeds and not is_at_work(self.layout.index)
             seconds, progress = (
                 EMBED_SECONDS if embeds else 0,
                 progress or self._conditions.progress,
@@ -252,11 +257,13 @@ class Bank:
                 return open_index.BUSY
             self.store.sweep(self.source.leftover)
             self.problem = report.problem
+            self.waiting = report.waiting
             if (left := self.unindexed()) and not report.problem:
                 self.problem = f"{left} notes are not indexed yet: they are being indexed"
             if report.waiting and not self.problem:
-                next_ = "a sync computes them" if embeds else "they are being computed"
-                self.problem = f"{report.waiting} passages have no vectors yet: {next_}"
+                total = self.read(lambda view: document_rows.count_passages(view.manifest))
+                done = max(total - report.waiting, 0)
+                self.problem = f"by meaning: {done:,} of {total:,} passages so far"
             return self.problem
 
     def unindexed(self) -> int:

@@ -5,9 +5,20 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
+
+from memory_bank.base.locks import is_locked
 
 BACKGROUND = "--background"
 """What `memory-bank hook` has in the place of an event to do the work of `memory.background`."""
+
+WORK_FOLDER = "background"
+"""The folder of an index that is locked while the process of `memory.background` runs."""
+
+
+def is_at_work(index: Path) -> bool:
+    """Tell whether a process in the background works on an index."""
+    return is_locked(index / WORK_FOLDER)
 
 
 def start_detached(args: Sequence[str]) -> None:

@@ -49,6 +49,19 @@ def locked(
         os.close(handle)
 
 
+def is_locked(folder: Path) -> bool:
+    """Tell whether a process has the lock of a folder, which may be missing."""
+    if not folder.is_dir():
+        return False
+    try:
+        with locked(folder, wait=0):
+            return False
+    except Busy:
+        return True
+    except StorageFailed:
+        return False
+
+
 def _held(folder: Path, wait: float, deadline: float) -> int | None:
     """Return a handle that has the lock; None if the folder was replaced meanwhile."""
     handle = _open(folder)

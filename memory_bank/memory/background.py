@@ -13,14 +13,11 @@ from contextlib import ExitStack, contextmanager, suppress
 
 from memory_bank.bank.bank import Bank, Conditions, open_bank
 from memory_bank.bank.open_index import BUSY
-from memory_bank.base.detached import BACKGROUND, start_detached
+from memory_bank.base.detached import BACKGROUND, WORK_FOLDER, start_detached
 from memory_bank.base.errors import Busy
 from memory_bank.base.locks import locked
 from memory_bank.memory.maintenance import embed_waiting
 from memory_bank.search.document_changes import IndexLimits
-
-_FOLDER = "background"
-"""The folder of the index that is locked while the process runs."""
 
 _LOWER = 10
 """By how much its priority is lower: still enough to let go of the index's lock soon."""
@@ -47,8 +44,10 @@ time only."""
 def start(root: str) -> None:
     """Start the process for the bank of a folder of notes; raise OSError.
 
-    It ends at once where another one is at work.
+    It ends at once where another one is at work. None is started in continuous integration.
     """
+    if os.environ.get("CI"):
+        return
     start_detached(["hook", "", BACKGROUND, root])
 
 
@@ -86,7 +85,7 @@ def _alone(bank: Bank) -> Iterator[bool]:
 
     The folder's lock goes with the process, and with the folder nothing else is lost.
     """
-    folder = bank.layout.index / _FOLDER
+    folder = bank.layout.index / WORK_FOLDER
 
     def make() -> None:
         bank.layout.make_index()

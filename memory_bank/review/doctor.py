@@ -5,6 +5,7 @@ from __future__ import annotations
 from memory_bank.bank import hook_log
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.findings import Finding, order
+from memory_bank.base.detached import is_at_work
 from memory_bank.base.errors import NoRepository
 from memory_bank.base.file_watches import problem
 from memory_bank.base.operation import Tool, operation
@@ -21,6 +22,8 @@ from memory_bank.search.document_changes import Progress, SyncReport
 from memory_bank.search.index import View
 from memory_bank.search.manifest import document_rows
 from memory_bank.sessions.listing import former_state
+
+_AT_WORK = "a process of low priority computed vectors when this was asked; it ends by itself"
 
 
 def _checked(
@@ -67,11 +70,12 @@ def doctor(bank: Bank, progress: Progress | None = None) -> BankHealth:
 
     Check and repair the indices, and list the problems that only a person can repair.
     """
+    background = _AT_WORK if is_at_work(bank.layout.index) else None
     report = bank.sync(progress)
-    return bank.read(lambda view: _health(view, bank, report))
+    return bank.read(lambda view: _health(view, bank, report, background))
 
 
-def _health(view: View, bank: Bank, report: SyncReport) -> BankHealth:
+def _health(view: View, bank: Bank, report: SyncReport, background: str | None) -> BankHealth:
     notes, _, _, passages = document_rows.totals(view.manifest)
     settings = bank.settings
     found = [
@@ -89,6 +93,7 @@ def _health(view: View, bank: Bank, report: SyncReport) -> BankHealth:
         waiting=report.waiting,
         problem=report.problem or None,
         index=str(bank.layout.index),
+        background=background,
         left_alone=LEFT_ALONE if bank.layout.left_alone else None,
         polling=next(
             (why for one in bank.watched() if one.recursive and (why := problem(one.folder))), None

@@ -169,6 +169,8 @@ class BankHealth:
     """The folder of the index: in the bank, or in the user's cache."""
     left_alone: str | None
     """Why the index is not in the bank: an index of unknown origin is there already."""
+    background: str | None
+    """Whether a process in the background works on the index."""
     polling: str | None
     """Why changes can't be watched, so that all files are polled."""
     git: str | None

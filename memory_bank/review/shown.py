@@ -259,6 +259,7 @@ def _health_state(call: Call, health: BankHealth) -> None:
     if health.left_alone:
         console.line(("index: ", "warn"), (place(health.index), "place"), f": {health.left_alone}")
     others = {
+        "background": health.background,
         "polling": health.polling,
         "git": health.git and f"{health.git}; dates are file dates",
         "hooks": health.hooks,

@@ -55,6 +55,10 @@ otherwise be worth a dozen places at the top."""
 _MAX_ALSO = 3
 """Maximum number of other sections of a note in its hit."""
 
+_FEW, _NEAR = 20, 0.05
+"""Number of documents up to which the nearest ones are listed though no word matches, and the least
+cosine for that."""
+
 _NO_SCALES: Mapping[str, Scale] = MappingProxyType({})
 
 Unit = Literal["documents", "entries", "sections"]
@@ -161,7 +165,7 @@ class Engine:
             successors = document_graph.superseded(self._manifest, {one.document for one in found})
             candidates.rank_superseded(found, successors)
             candidates.judge(found, ranking, words, by_words=by_words)
-        shown = (one for one in found if one.shown)
+        shown = [one for one in found if one.shown] or (found if self._is_small() else [])
         ranked = sorted(shown, key=lambda one: (one.weak, -one.score, one.document, one.row))
         hits = self._hits(ranked[:limit], ranking, also=unit == "documents")
         return SearchResult(hits, used, results.reason)
@@ -296,6 +300,9 @@ class Engine:
         spread = {row: score**_RANK_EXPONENT for row, score in fused.scores.items()}
         return fused._replace(scores=spread, relevance=ranking.scores)
 
+    def _is_small(self) -> bool:
+        return document_rows.count_documents(self._manifest, _FEW + 1) <= _FEW
+
     def _evidence(self, results: RetrieverMatches, question: Question, scope: Scope) -> Evidence:
         """Assign the matches of each retriever to their part of the ranking."""
         lexical = results.matches.get("keyword", Matches())
@@ -306,9 +313,11 @@ class Engine:
             if "keyword" in results.matches:
                 weight, code_weight = vectors.weight, getattr(vectors, "code_weight", 1.0)
                 if not lexical:
-                    least = getattr(vectors, "similarity_threshold", 0.0)
+                    least, scale = getattr(vectors, "similarity_threshold", 0.0), semantic.scale
+                    if self._is_small():  # best guesses are listed, as weaker matches
+                        least, scale = _NEAR, Scale(0.0, scale.perfect)
                     semantic = Matches.of(
-                        (match for match in semantic if match.score >= least), semantic.scale
+                        (match for match in semantic if match.score >= least), scale
                     )
         return Evidence(
             lexical=lexical,

@@ -47,7 +47,7 @@ def test_a_bank_that_does_not_embed_leaves_it_to_others(many: Path) -> None:
     with open_bank(many, settings={"memory.embedder": "static"}, conditions=left) as bank:
         answer = recall(bank, "note", count_access=False)
         assert answer.fallback_reason == "vectors_pending"
-        assert answer.problem == "40 passages have no vectors yet: they are being computed"
+        assert answer.problem == "by meaning: 0 of 40 passages so far"
         with open_bank(many, settings={"memory.embedder": "static"}) as other:
             assert embed_waiting(other, 0.1, threading.Event())
         answer = recall(bank, "note", count_access=False)

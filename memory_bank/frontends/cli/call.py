@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -28,6 +28,14 @@ if TYPE_CHECKING:
 
 class Aborted(BadInput):
     """The user left an empty text in the editor."""
+
+
+def _compute_vectors(root: str) -> None:
+    """Start the process that computes the vectors of a bank, where a process can be started."""
+    from memory_bank.memory import background
+
+    with suppress(OSError):
+        background.start(root)
 
 
 @contextmanager
@@ -144,6 +152,8 @@ class CommandCall:
         try:
             with bank:
                 yield bank
+                if bank.waiting:
+                    _compute_vectors(str(bank.layout.root))
         finally:
             self._bars.stop()
             if not self.json:  # a JSON document contains both

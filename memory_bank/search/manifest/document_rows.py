@@ -246,6 +246,13 @@ def passage_rows(manifest: Manifest) -> dict[int, int]:
     return dict(manifest.execute("SELECT row, document FROM passages"))
 
 
+def count_documents(manifest: Manifest, most: int) -> int:
+    """Count the live documents, at most up to `most`."""
+    sql = f"SELECT count(*) FROM (SELECT 1 FROM documents WHERE {_LIVE} LIMIT ?)"
+    (count,) = manifest.execute(sql, (most,)).fetchone()
+    return int(count)
+
+
 def count_passages(manifest: Manifest, most: int | None = None) -> int:
     """Count the passages, at most up to `most`."""
     if most is None:

@@ -377,3 +377,16 @@ def test_a_tag_has_its_children(folder: Path, opening: Opening) -> None:
     assert paths(bank, "tag:net/ports") == ["a.md"]
     assert paths(bank, "tag:#🔥hot") == ["d.md"]
     assert sorted(paths(bank, "text -tag:net")) == ["c.md", "d.md"]
+
+
+@pytest.mark.parametrize("question", ["thundering herd", "why exponential backoff randomised"])
+def test_a_small_bank_lists_its_best_guess_though_no_word_matches(
+    folder: Path, opening: Callable[..., Bank], question: str
+) -> None:
+    (folder / "jitter.md").write_text(
+        "# Retries wait for a random time\n\nWithout jitter, all clients hit the server at the same"
+        " moment after an outage.\n"
+    )
+    (folder / "orders.md").write_text("# Postgres\n\nOrders are stored in one table a month.\n")
+    answer = recall(opening(folder, memory__embedder="minilm"), question)
+    assert [note.path for note in answer.notes][:1] == ["jitter.md"]

@@ -117,7 +117,10 @@ class VectorIndex(sqlite.Opened):
         return ()
 
     def put(self, entries: Sequence[IndexedPassage], replaced: Collection[int]) -> None:
-        """Record the text of each passage; texts without a vector wait for `catch_up`."""
+        """Record the text of each passage, which waits for `catch_up` unless it has a vector.
+
+        A quick embedder makes its part of the vectors now.
+        """
         with sqlite.guarded(self.file):
             base = self.opened()
             if not base.in_transaction:
@@ -134,6 +137,8 @@ class VectorIndex(sqlite.Opened):
             base.executemany(
                 "INSERT OR IGNORE INTO texts VALUES (?, NULL, ?)", (row[1:] for row in texts)
             )
+            if self._quick is not None:
+                self._embed_quickly(base, self._quick)
 
     def commit(self) -> None:
         """Make what was put durable."""
@@ -146,20 +151,18 @@ class VectorIndex(sqlite.Opened):
     def catch_up(self, seconds: float) -> int:
         """Embed waiting texts for about that many seconds; return how many still wait.
 
-        A quick embedder embeds all of them first. Raises EmbedderUnavailable; vectors computed
-        until then are kept.
+        Raises EmbedderUnavailable; vectors computed until then are kept.
         """
         end = time.monotonic() + seconds
         with sqlite.guarded(self.file):
             base = self.opened()
             base.execute(f"DELETE FROM texts WHERE text IS NOT NULL AND {_UNUSED}")
-            if self._quick is not None:
-                self._embed_quickly(base, self._quick)
             batch = _QUICK_BATCH if self._quick is None else _BATCH
             sql = f"SELECT key, text {_WAITING} ORDER BY key LIMIT {batch}"
             while time.monotonic() < end and (rows := base.execute(sql).fetchall()):
                 vectors = self._embedded([text for _, text in rows], "passage")
-                _store(base, [key for key, _ in rows], vectors, whole=True)
+                with sqlite.transaction(base):
+                    _store(base, [key for key, _ in rows], vectors, whole=True)
             base.execute(
                 f"DELETE FROM texts WHERE {_UNUSED} AND key NOT IN"
                 f" (SELECT key FROM texts WHERE {_UNUSED} LIMIT {UNUSED_MOST})"
@@ -298,11 +301,10 @@ class VectorIndex(sqlite.Opened):
 def _store(
     base: Connection, keys: Sequence[int], vectors: NDArray[np.float32], *, whole: bool
 ) -> None:
-    """Store the vectors of texts; with whole ones, the texts are needed no longer."""
+    """Store the vectors of texts in a transaction; with whole ones, the texts are not needed."""
     text = "NULL" if whole else "text"
     rows = ((vector.tobytes(), key) for vector, key in zip(packed(vectors), keys, strict=True))
-    with sqlite.transaction(base):
-        base.executemany(f"UPDATE texts SET vector = ?, text = {text} WHERE key = ?", rows)
+    base.executemany(f"UPDATE texts SET vector = ?, text = {text} WHERE key = ?", rows)
 
 
 def _numbers(blobs: Sequence[bytes]) -> NDArray[np.int8]:
