@@ -124,7 +124,8 @@ class CallGraph:
                 lost = [call for call, each in targets if each is None]
                 lost = [call for call in lost if not self._targets.leaves(call, caller)]
                 may = next((call for call in lost if _may_mean(call, caller, symbol)), None)
-                unclear += [ResolvedCall(row, symbol, may, MAY_CALL)] if may else []
+                if may and symbol.symbol.kind != "constant":  # such a call hardly means a constant
+                    unclear.append(ResolvedCall(row, symbol, may, MAY_CALL))
         return Callers(sorted(found, key=_order), sorted(unclear, key=_order))
 
     def _called_as(self, symbol: SymbolRow) -> list[str]:

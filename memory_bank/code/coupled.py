@@ -57,7 +57,14 @@ TOGETHER = 3
 """Commits that changed two files from which on one is said to depend on the other."""
 
 _OF_EVERYTHING = frozenset(["lock file", "changelog"])
-"""Kinds of files that change whatever changes."""
+"""Kinds of files that change whatever changes, as do manifests."""
+
+_MANIFEST = re.compile(
+    r"(?:^|/)(?:package\.json|deno\.jsonc?|composer\.json|Cargo\.toml|pyproject\.toml|setup\.(?:py|cfg)"
+    r"|requirements[^/]*\.txt|Pipfile|go\.(?:mod|sum|work)|Gemfile|[^/]+\.(?:gemspec|csproj|fsproj|nuspec)"
+    r"|pom\.xml|build\.gradle(?:\.kts)?|CMakeLists\.txt|version\.(?:py|go|rb|txt)|VERSION)$",
+    re.IGNORECASE,
+)
 
 TEMPORAL, STATIC, SEMANTIC, MULTI = "temporal", "static", "semantic", "multi"
 """Types of a coupling: by commits, by imports, by likeness, by more than one of these."""
@@ -123,13 +130,11 @@ class Coupling:
         """Return of these the files that may have to change with it, each with the reason.
 
         They import it, or changed with it in three commits. A text like its own, or one or two
-        commits, are no reason; changelogs and lock files change with everything.
+        commits, are no reason.
         """
         found, number = [], len(self.history.of(file))
         for one in self.of(file):
             importer = file in self._imported.get(one.file, ())
-            if work_tree.kind(one.file) in _OF_EVERYTHING:
-                continue
             commits = f"changed in {one.support} of its {number} commits"
             parts = "imports it" * importer, commits * (one.support >= TOGETHER)
             if reason := ", ".join(filter(None, parts)):
@@ -140,7 +145,7 @@ class Coupling:
         """Return the files that are coupled with a file, the strongest coupling first.
 
         These changed with it in a commit that counts, import it or are imported by it, or have a
-        text like its own.
+        text like its own. Manifests, lock files and changelogs are left out: they change with all.
         """
         joint = _joint(self.history.of(file))
         imports = self._imports.get(file, frozenset[str]())
@@ -149,7 +154,7 @@ class Coupling:
         prior = FREQUENCY_WEIGHT + IMPORT_WEIGHT + (LIKENESS_WEIGHT if self._likeness else 0.0)
         found = []
         for other in (joint.support.keys() | imports | alike) - {file}:
-            if other not in self._files:
+            if other not in self._files or _changes_with_everything(other):
                 continue
             score = (
                 joint.weights.get(other, 0.0)
@@ -164,6 +169,10 @@ class Coupling:
             last = joint.last.get(other, 0)
             found.append(Coupled(other, confidence, support, last, score, kind))
         return sorted(found, key=lambda one: (-one.fused_score, one.file))
+
+
+def _changes_with_everything(path: str) -> bool:
+    return bool(_MANIFEST.search(path)) or work_tree.kind(path) in _OF_EVERYTHING
 
 
 class _Joint(NamedTuple):

@@ -210,8 +210,8 @@ def _wrote(code: Codebase, row: SymbolRow) -> list[tuple[Commit, int]]:
     "tests-for",
     why="""
     Lists the tests that guard a symbol or a file of the code, with what each says should happen:
-    a file's own tests, then those that call it, are named after it, or import it. A file of that
-    name comes before a symbol. No bank is needed.
+    of a symbol those that call it or are named after it, of a file also its own tests and those
+    that import it. A file of that name comes before a symbol. No bank is needed.
     """,
     examples=(
         ("memory-bank tests-for Bank.open", "what must still hold when it changes"),

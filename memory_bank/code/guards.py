@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from memory_bank.code.calls import CallGraph
@@ -65,22 +65,14 @@ class TestGuards:
         self._calls = calls
 
     def of_symbol(self, symbol: SymbolRow) -> list[Guard]:
-        """Return the tests that guard a symbol, the surest first, then by file and line.
-
-        Only where no test calls it or has its name are they those of its file, and those whose
-        file is named after that of the symbol, or imports it.
-        """
+        """Return the tests that call a symbol or are named after it, the surest first."""
         found: dict[int, Guard] = {}
         self._add_calling(found, symbol)
-        near, longer = self._near(symbol.path), self._longer(symbol)
-        for test, _ in near:
+        longer = self._longer(symbol)
+        for test, _ in self._near(symbol.path):
             if _names(test, symbol, longer):
                 _add(found, test, NAMED)
-        if not found:
-            for test, how in near:
-                if how != IMPORTS or symbol.symbol.name in self._names_taken(test, symbol.path):
-                    _add(found, test, how)
-        return self._or_package(found, symbol.path)
+        return sorted(found.values(), key=_order)
 
     def of_file(self, path: str) -> list[Guard]:
         """Return the tests that guard a file: its own, then by calls, names, imports."""
@@ -126,9 +118,6 @@ class TestGuards:
             for test in self._table.tests_in("f.path", files):
                 _add(found, test, PACKAGE)
         return sorted(found.values(), key=_order)
-
-    def _names_taken(self, test: IntentRow, path: str) -> Iterable[str]:
-        return self._imports.imported(test.path).get(path, frozenset())
 
     def _tests_named_after(self, path: str) -> Iterator[str]:
         stem = _stem(path)

@@ -332,3 +332,16 @@ def test_methods_with_an_exclamation_mark_are_found(shop: Path, table: SymbolTab
     write(shop, {"order.rb": "def save!; end\n\ndef keep_all; save!; end\n"})
     table.refresh()
     assert callees(table, "keep_all") == {"save!": ("order.rb#save!", SAME_FILE)}
+
+
+def test_a_constant_has_no_unclear_callers(shop: Path, table: SymbolTable) -> None:
+    code = "HEIGHT = 3\n\n\ndef height(): pass\n\n\nclass Box:\n    def height(self): pass\n"
+    write(
+        shop,
+        {"kit/box.py": code, "kit/use.py": "def use(box):\n    box.HEIGHT()\n    box.height()\n"},
+    )
+    table.refresh()
+    graph = CallGraph(table, ImportTargets(table))
+    assert symbol_named(table, "HEIGHT").symbol.kind == "constant"
+    assert graph.callers(symbol_named(table, "HEIGHT")).unclear == []
+    assert graph.callers(symbol_named(table, "Box.height")).unclear

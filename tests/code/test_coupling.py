@@ -117,3 +117,13 @@ def test_scores_are_shares_in_falling_order(
             assert scores == sorted(scores, reverse=True)
             assert all(0 <= score <= 1 for score in scores)
             assert file not in {one.file for one in coupling.of(file)}
+
+
+@pytest.mark.parametrize(
+    "file",
+    ["pyproject.toml", "web/package.json", "go.mod", "CHANGELOG.md", "docs/changes.rst", "uv.lock"],
+)
+def test_what_changes_with_everything_is_left_out(file: str) -> None:
+    commits = [CountedCommit(age, 1000 - age, 3, ("a.py", "b.py", file)) for age in range(4)]
+    found = Coupling(CountedCommits(commits, count=4), ["a.py", "b.py", file]).of("a.py")
+    assert [one.file for one in found] == ["b.py"]

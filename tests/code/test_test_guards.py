@@ -89,10 +89,8 @@ def test_the_whole_name_of_a_test_may_be_a_word_with_a_capital(
     assert titles("Tree.tree") == titles("near.ts#near") == []
 
 
-def test_without_these_the_file_s_tests_guard_a_symbol(table: SymbolTable) -> None:
-    found = guards(table).of_symbol(symbol_named(table, "Order.place"))
-    assert {one.how for one in found} == {FILE_NAME}
-    assert len(found) == 2
+def test_no_other_test_guards_a_symbol(table: SymbolTable) -> None:
+    assert guards(table).of_symbol(symbol_named(table, "Order.place")) == []
     assert guards(table).of_symbol(symbol_named(table, "Gateway.send")) == []
 
 
@@ -158,7 +156,7 @@ def test_tests_in_a_file_come_first(shop: Path, table: SymbolTable) -> None:
     assert of_file("web/sum.ts") == [("adds", INSIDE)]
     assert of_file("tests/test_orders.py")[0][1] == INSIDE
     assert [one.how for one in found.of_symbol(symbol_named(table, "kit.math.add"))] == [CALLS]
-    assert [one.how for one in found.of_symbol(symbol_named(table, "hidden"))] == [INSIDE]
+    assert found.of_symbol(symbol_named(table, "hidden")) == []
 
 
 def test_a_file_of_the_same_name_in_another_package_is_not_guarded(

@@ -14,7 +14,6 @@ from memory_bank.code import lookup
 from memory_bank.code.call_targets import Caller
 from memory_bank.code.citing_notes import CitingNotes, citing_notes
 from memory_bank.code.coupled import LOW, RISKS, Coupled
-from memory_bank.code.guards import CALLS, NAMED
 from memory_bank.code.index.codebase import Codebase
 from memory_bank.code.index.database import SymbolRow, last_part
 from memory_bank.code.parse import parsing
@@ -102,9 +101,6 @@ MAX_CALLS = 8
 
 MAX_PURPOSE = 400
 """Characters of the doc text."""
-
-_SURE = (CALLS, NAMED)
-"""How a test must be known to guard a symbol to count here."""
 
 _RISK = {word: number for number, (word, _, _) in enumerate(RISKS)}
 
@@ -255,8 +251,7 @@ def _calls(code: Codebase, one: Pointed) -> tuple[str, ...]:
 
 def _guards(code: Codebase, row: SymbolRow) -> tuple[str, ...]:
     guards = code.relations().guards.of_symbol(row)
-    sure = [one for one in guards if one.how in _SURE]
-    return tuple(dict.fromkeys(one.test.intent.title for one in sure))
+    return tuple(dict.fromkeys(guard.test.intent.title for guard in guards))
 
 
 _TRIES = 100
