@@ -166,7 +166,9 @@ def _take_prompt(name: str, bank: HookBank, event: HookEvent, tell: Tell) -> Non
 
     paths: Sequence[str] = ()
     try:
-        text, paths = hook_answers.prompt_context(bank, event.prompt, event.session_id, Quotes())
+        text, paths = hook_answers.prompt_context(
+            bank, event.prompt, event.session_id, Quotes(), name
+        )
         tell(text)
     finally:
         _store(name, bank, event)
@@ -183,7 +185,7 @@ def _start(name: str, bank: HookBank, event: HookEvent, tell: Tell) -> None:
     from memory_bank.base.text import Quotes
 
     try:
-        tell(hook_answers.start_context(bank, event.session_id, Quotes()))
+        tell(hook_answers.start_context(bank, event.session_id, Quotes(), name))
     finally:  # before, what follows would compress what waits while the start wants to tell it
         _open.append(capture.queue_of(bank))
         capture.capture(bank, _open[-1], event, hook_answers.git_of(bank))

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -121,15 +122,19 @@ def _open(root: str) -> Bank:
     return open_bank(root, conditions=Conditions(limits=limits))
 
 
-def start_context(found: HookBank, session_id: str, quotes: Quotes) -> str:
-    """Return what an agent is told when its session starts, quoted; empty if that is nothing."""
+def start_context(found: HookBank, session_id: str, quotes: Quotes, client: str = "") -> str:
+    """Return what an agent is told when its session starts, quoted; empty if that is nothing.
+
+    Rules that its program, the `client`, has read in its files of instructions are left out.
+    """
     from memory_bank.sessions.start import start_text
 
     # all sessions in the bank of a project are of that project, whatever its folder was called
     project = "" if Path(found.root).name == FOLDER else found.project
     with _open(found.root) as bank:
         quote = quotes.introduced
-        return start_text(bank, project, session_id, rules=_untold, quote=quote).text
+        rules = partial(_untold, client=client)
+        return start_text(bank, project, session_id, rules=rules, quote=quote).text
 
 
 @contextmanager
@@ -146,8 +151,8 @@ def _rest_in_background(bank: Bank) -> Iterator[None]:
             background.start(str(bank.layout.root))
 
 
-def _untold(bank: Bank) -> Sequence[str]:
-    """Return the rules that AGENTS.md doesn't tell."""
+def _untold(bank: Bank, client: str) -> Sequence[str]:
+    """Return the rules that no file tells which the client loads."""
     from memory_bank.search.manifest.document_rows import with_field
 
     fields = ("type", "rule"), ("pin", "true")
@@ -155,7 +160,7 @@ def _untold(bank: Bank) -> Sequence[str]:
         return ()
     from memory_bank.agents.rule_files import untold  # start-up: most banks have no rules
 
-    return untold(bank)
+    return untold(bank, client)
 
 
 _JOINED = 4
@@ -163,11 +168,11 @@ _JOINED = 4
 
 
 def prompt_context(
-    found: HookBank, prompt: str, session_id: str, quotes: Quotes
+    found: HookBank, prompt: str, session_id: str, quotes: Quotes, client: str = ""
 ) -> tuple[str, Sequence[str]]:
     """Return excerpts of the notes that answer a prompt, quoted, and the paths of these notes.
 
-    A note that the session was shown is left out.
+    A note that the session was shown is left out, and what its program, the `client`, loads itself.
 
     They fit `sessions.prompt_tokens`; a note that is only a weak match is left out, and a prompt
     that names no subject gets none. Access counts stay as they are, since nobody asked for these
@@ -178,6 +183,7 @@ def prompt_context(
     from memory_bank.base.setting_sections import BANK
     from memory_bank.memory.retrieval.hits import fitted
     from memory_bank.memory.retrieval.recall import recall
+    from memory_bank.memory.rules import RULE
 
     with _open(found.root) as bank, _rest_in_background(bank):
         # by words: loading the table of vectors would take as long as all the rest
@@ -190,24 +196,25 @@ def prompt_context(
             count_access=False,
             scope=BANK,
         )
-        ruled = _ruled(bank, prompt[:_MOST_PROMPT])
-    shown = _shown(found, session_id)
-    ruled = {path: line for path, line in ruled.items() if path not in shown}
+        ruled = _ruled(bank, prompt[:_MOST_PROMPT], client)
+        shown = [*_shown(found, session_id), *_loaded(bank, answer.notes, client)]
+    told = {path: line for path, line in ruled.items() if line and path not in shown}
     shown += ruled
     notes = tuple(note for note in answer.notes if not note.weak and note.path not in shown)
+    notes = tuple(sorted(notes, key=lambda note: note.type != RULE))
     head = f"{_HEAD} {quotes.notice}"
-    if ruled:
-        head = "\n".join((head, _RULED, quotes.quote("\n".join(ruled.values()), {})))
+    if told:
+        head = "\n".join((head, _RULED, quotes.quote("\n".join(told.values()), {})))
     fitting = fitted(
         answer._replace(notes=notes),
         found.prompt_tokens - estimate(head),
         lambda note: estimate(_quoted(note, quotes)) + _JOINED,
     )
     notes = tuple(note for note in fitting.notes if note.content)
-    if not (notes or ruled):
+    if not (notes or told):
         return "", ()
     text = "\n".join((head, *(_quoted(note, quotes, note.content) for note in notes)))
-    return text, [*ruled, *(note.path for note in notes)]
+    return text, [*told, *(note.path for note in notes)]
 
 
 def _shown(bank: HookBank, session_id: str) -> list[str]:
@@ -225,8 +232,22 @@ def _shown(bank: HookBank, session_id: str) -> list[str]:
         queue.close()
 
 
-def _ruled(bank: Bank, prompt: str) -> dict[str, str]:
-    """Map the paths of the reviewed rules for the files that a prompt names to their lines."""
+def _loaded(bank: Bank, notes: Sequence[RecalledNote], client: str) -> list[str]:
+    """Return the paths of those notes that are files which the client loads itself."""
+    included = [note.path for note in notes if bank.roots.is_included(note.path)]
+    if not included:
+        return []
+    from memory_bank.agents.instructions import loaded  # start-up: most banks include nothing
+
+    files = loaded(client, bank.layout.project)
+    return [path for path in included if bank.roots.file(path).resolve() in files]
+
+
+def _ruled(bank: Bank, prompt: str, client: str) -> dict[str, str]:
+    """Map the paths of the reviewed rules for the files that a prompt names to their lines.
+
+    The line of a rule is empty if the client has read it in its files of instructions.
+    """
     from memory_bank.notes.file_patterns import APPLIES_TO, named_files
     from memory_bank.search.manifest.document_rows import counts
 
@@ -237,7 +258,14 @@ def _ruled(bank: Bank, prompt: str) -> dict[str, str]:
 
     found = rules.rules_for(rules.indexed(bank, _RULE_SECONDS).rules, files)
     chosen = [one for one in found if one.applies_to][:_MOST_RULES]
-    return {one.path: rules_block.described(one, whole=True) for one in chosen}
+    if not chosen:
+        return {}
+    from memory_bank.agents.instructions import loaded  # start-up: few prompts have a rule
+
+    texts = loaded(client, bank.layout.project).values()
+    known = {line for text in texts for line in text.splitlines()}
+    lines = {one.path: rules_block.described(one, whole=True) for one in chosen}
+    return {path: "" if line in known else line for path, line in lines.items()}
 
 
 def _quoted(note: RecalledNote, quotes: Quotes, text: str = "") -> str:

@@ -3,28 +3,36 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, count
 from pathlib import Path
 
-from memory_bank.agents import client_files
+from memory_bank.agents import client_files, clients, instructions
 from memory_bank.bank import program_files
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.program_files import FileEdit
 from memory_bank.base.errors import BadInput, Conflict
 from memory_bank.base.filenames import FOLDER
+from memory_bank.git import repository
 from memory_bank.memory import rules_block
 from memory_bank.memory.rules import COMMITS_UNKNOWN, ProjectRule, globs, indexed, rules
 from memory_bank.memory.rules_block import FILE, FoundBlock, is_signed, signed
 from memory_bank.notes.identity import slug
 
-_CLAUDE = (".claude/CLAUDE.md", "CLAUDE.md")
-"""Either makes Claude Code read no AGENTS.md that it does not import; the first is ours."""
+_CLAUDE = ".claude/CLAUDE.md"
+"""A file that Claude Code reads beside any other CLAUDE.md, and no other program does."""
 
-_IMPORT = "@../AGENTS.md\n"
+_IMPORT = "@../AGENTS.md"
+
+_MARKED = f"<!-- {rules_block.MARKER}: the next line leads Claude Code to them -->"
+"""The line above the import in a file that has something else."""
 
 _GEMINI = ".gemini/settings.json"
+
+_LED = ("CLAUDE.md", "GEMINI.md")
+"""A project with such a file has people with the program, who need the file that leads there."""
 
 _NAMES = ("context", "fileName")
 
@@ -48,11 +56,13 @@ class RuleFiles:
     edits: tuple[FileEdit, ...]
     """The changes that make the files what they should be."""
     remarks: tuple[str, ...]
+    unread: tuple[str, ...] = ()
+    """Why programs of the project would not see the block, though the files are written."""
 
     @property
     def current(self) -> bool:
-        """Whether the files are what they should be."""
-        return self.block.state == "current" and not self.edits
+        """Whether the files are what they should be, and each program sees the block."""
+        return self.block.state == "current" and not (self.edits or self.unread)
 
 
 def look(bank: Bank, *, remove: bool = False) -> RuleFiles:
@@ -74,7 +84,11 @@ def look(bank: Bank, *, remove: bool = False) -> RuleFiles:
     folders = () if remove else settings.rules.folders
     listed = [one for one in found.rules if one not in made.refused]
     apart = list(_apart(project, listed, folders))
-    edits = [FileEdit(file, before, after), *_pointers(project, wanted=bool(wanted)), *apart]
+    leading = list(_pointers(project, wanted=bool(wanted)))
+    edits = [FileEdit(file, before, after), *leading, *apart]
+    changed = tuple(one for one in edits if one.changed)
+    led = [one.file for one, name in zip(leading, _LED, strict=True) if (project / name).is_file()]
+    needed = [file, *led] if wanted else []
     return RuleFiles(
         str(file),
         rules_block.look(before, wanted),
@@ -82,27 +96,50 @@ def look(bank: Bank, *, remove: bool = False) -> RuleFiles:
         (*refused, *found.pending),
         made.left_out,
         tuple(str(one.file) for one in apart if one.before and not is_signed(one.before)),
-        tuple(one for one in edits if one.changed),
+        changed,
         (
             *found.limits,
-            *_remarks(project, after or "", found.pending, folders),
+            *_remarks(after or "", found.pending, folders),
             *filter(None, [] if remove else [unused_folders(bank, listed)]),
         ),
+        tuple(_unread(project, wanted, needed, written=not changed)),
     )
 
 
-def untold(bank: Bank) -> tuple[str, ...]:
-    """Return what those rules say that count and are not in AGENTS.md, each on a line.
+def _unread(project: Path, wanted: str, needed: Sequence[Path], *, written: bool) -> Iterator[str]:
+    """Yield why a clone of the project, or a program in it, would not see the block.
 
-    One whose line has a secret is left out. Files of the bank that changed since it was asked last
-    are not looked at.
+    What programs load is looked at once the files are `written`.
+    """
+    tree = repository.worktree(project) if wanted else None
+    for file in needed:
+        if tree and file.exists() and repository.ignores(tree, file):
+            yield f"git ignores {file.relative_to(project)}: no clone has it; track it"
+    lines = set(wanted.splitlines()) if written else set()
+    for name in clients.names(clients.INSTRUCTIONS) if lines else ():
+        texts = instructions.loaded(name, project)
+        if lines <= {line for text in texts.values() for line in text.splitlines()}:
+            continue
+        title = client_files.hook_client(name).title
+        files = ", ".join(os.path.relpath(file, project) for file in texts) or "nothing"
+        cut = f", of all together {rules_block.MOST_FILE_BYTES:,} bytes"
+        more = cut if any(file.name == FILE for file in texts) else f" and no {FILE}"
+        yield f"{title} does not see the block: it reads {files}{more}"
+
+
+def untold(bank: Bank, client: str) -> tuple[str, ...]:
+    """Return what those rules say that count and that a client has not read, each on a line.
+
+    It has read those that stand in a file of instructions that its program loads. One whose line
+    has a secret is left out. Files of the bank that changed since it was asked last are not looked
+    at.
     """
     if bank.layout.root.name != FOLDER:
         return ()
     found, settings = indexed(bank).rules, bank.settings
-    text = rules_block.text_read(bank.layout.project)
+    texts = instructions.loaded(client, bank.layout.project).values()
     refused = rules_block.written(found, settings.rules.block_bytes, settings.secrets.allow).refused
-    lines = text.splitlines()
+    lines = {line for text in texts for line in text.splitlines()}
     return tuple(
         whole.removeprefix("- ")
         for rule in found
@@ -185,13 +222,26 @@ _APART: dict[str, tuple[str, Callable[[Sequence[str]], str]]] = {
 
 def _pointers(project: Path, *, wanted: bool) -> Iterator[FileEdit]:
     """Yield the changes of files that make other programs read AGENTS.md."""
-    file = program_files.in_project(project, _CLAUDE[0])
-    text = program_files.text(file)
-    if wanted and not any((project / name).exists() for name in _CLAUDE):
-        yield FileEdit(file, None, _IMPORT)
-    elif not wanted and text == _IMPORT:
-        yield FileEdit(file, text, None)
+    yield _claude(program_files.in_project(project, _CLAUDE), project, wanted=wanted)
     yield _gemini(program_files.in_project(project, _GEMINI), wanted=wanted)
+
+
+def _claude(file: Path, project: Path, *, wanted: bool) -> FileEdit:
+    """Import AGENTS.md for Claude Code, which else reads none beside a CLAUDE.md.
+
+    Nothing is needed where a CLAUDE.md of the project is a link to it, or imports it.
+    """
+    text = program_files.text(file)
+    newline = "\r\n" if text and "\r\n" in text else "\n"
+    ours = f"{newline}{_MARKED}{newline}{_IMPORT}{newline}"
+    theirs = text and text.replace(ours, "", 1)
+    if text is not None and text.strip() == _IMPORT and len(text) <= len(_IMPORT) + len(newline):
+        theirs = None
+    goal = project / FILE
+    read = instructions.texts(project, [project / "CLAUDE.md"], imports=True)
+    if not wanted or instructions.leads_to(goal, {**read, file: theirs or ""}):
+        return FileEdit(file, text, theirs)
+    return FileEdit(file, text, f"{_IMPORT}\n" if theirs is None else theirs + ours)
 
 
 def _gemini(file: Path, *, wanted: bool) -> FileEdit:
@@ -227,7 +277,7 @@ def unused_folders(bank: Bank, found: Sequence[ProjectRule]) -> str:
 
 
 def _remarks(
-    project: Path, text: str, pending: tuple[ProjectRule, ...], folders: Collection[str]
+    text: str, pending: tuple[ProjectRule, ...], folders: Collection[str]
 ) -> Iterator[str]:
     if {".claude/rules", ".github/instructions"} <= {*folders}:
         yield "Copilot reads .claude/rules, too: it has the rules of .github/instructions twice"
@@ -235,10 +285,5 @@ def _remarks(
     if size > rules_block.MOST_FILE_BYTES:
         most = rules_block.MOST_FILE_BYTES
         yield f"{FILE} has {size:,} bytes: Codex reads {most:,} of all such files together"
-    claude = project / _CLAUDE[1]
-    if claude.is_file() and not claude.is_symlink():
-        imports = (program_files.text(claude) or "").split()
-        if not {f"@{FILE}", f"@./{FILE}"} & {*imports}:
-            yield f"Claude Code reads {_CLAUDE[1]} and no {FILE}: import it there with @{FILE}"
     if any(one.waits == COMMITS_UNKNOWN for one in pending):
         yield "the history of some rules is not here: fetch it all (git fetch --unshallow)"

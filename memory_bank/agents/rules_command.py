@@ -36,11 +36,12 @@ _STATES = {
     files: --for lists the rules that concern a file.
 
     --write puts the rules into a block of AGENTS.md, one line each, which most agents read first;
-    all else in the file stays. Where the project has no CLAUDE.md, .claude/CLAUDE.md imports it,
-    and .gemini/settings.json names it. Same notes, same bytes; rules.block_bytes is the limit.
+    all else in the file stays. .claude/CLAUDE.md, which only Claude Code reads, imports it, and
+    .gemini/settings.json names it. Same notes, same bytes; rules.block_bytes is the limit.
     Of the folders that rules.folders names (.cursor/rules, .claude/rules, .github/instructions),
     each gets a file for each rule with `applies_to`.
-    --check compares only: the exit code is 1 if something would be written. A block that somebody
+    --check compares only: the exit code is 1 if something would be written, or a program would not
+    see the block. A block that somebody
     edited is not overwritten without --discard-edits. --remove takes all of it out again.
     """,
     examples=(
@@ -130,6 +131,7 @@ def _block(call: Call, *, write: bool, remove: bool, discard_edits: bool) -> int
             "pending": found.pending,
             "left_out": found.left_out,
             "changed": [str(one.file) for one in found.edits],
+            "unread": found.unread,
             "notices": found.remarks,
         }
         call.document(shown)
@@ -147,9 +149,11 @@ def _show(call: Call, found: RuleFiles, *, write: bool, remove: bool) -> None:
             call.console.line(verb, (place(one.file), "place"))
         if found.edits:
             call.remark("commit them")
+        for reason in found.unread:
+            call.warn(reason)
     else:
         _compared(call, found)
-    if found.current or (done and not found.edits):
+    if (found.current and not done) or (done and not found.edits):
         same = "AGENTS.md has the rules that hold" if found.rules else "no rule holds"
         call.console.line("nothing to remove" if remove else f"nothing to write: {same}")
     if found.left_out:
@@ -161,6 +165,8 @@ def _show(call: Call, found: RuleFiles, *, write: bool, remove: bool) -> None:
 
 def _compared(call: Call, found: RuleFiles) -> None:
     block = found.block
+    for reason in found.unread:
+        call.console.line((reason, "bad"))
     if block.state != "current":
         said = block.problem or _STATES[block.state]
         call.console.line((place(found.file), "place"), ": the block of rules: ", (said, "bad"))
@@ -171,7 +177,7 @@ def _compared(call: Call, found: RuleFiles) -> None:
             call.console.line((place(one.file), "place"), ": ", ("somebody edited it", "bad"))
         elif str(one.file) != found.file:
             call.console.line((place(one.file), "place"), ": would be written")
-    if not found.current:
+    if found.edits or found.block.state != "current":
         call.console.line("next: ", ("memory-bank rules --write", "bold"))
 
 

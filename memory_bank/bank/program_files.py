@@ -17,6 +17,9 @@ from memory_bank.notes.storage import files
 
 PROGRAM = "memory-bank"
 
+RULES = f"{PROGRAM} rules"
+"""What is in the marker of each text of rules that this program writes into a file."""
+
 
 @dataclass(frozen=True, slots=True)
 class FileEdit:

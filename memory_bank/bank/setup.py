@@ -10,8 +10,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from memory_bank.bank import note_files
+from memory_bank.bank import note_files, program_files
 from memory_bank.bank.config_file import change, with_setting
+from memory_bank.bank.program_files import RULES
 from memory_bank.base import paths, settings
 from memory_bank.base.errors import BadInput, MemoryBankError, StorageFailed
 from memory_bank.base.filenames import FOLDER, NOTE_SUFFIXES, above, outside
@@ -140,7 +141,9 @@ def candidates(folder: str | Path | None = None) -> tuple[IncludeCandidate, ...]
     wanted = [
         path
         for path in dict.fromkeys((*_vaults(place), *_KINDS, *_FOLDERS, *records))
-        if os.path.lexists(place / path) and not any(covers(one, path) for one in covered)
+        if os.path.lexists(place / path)
+        and not any(covers(one, path) for one in covered)
+        and not _is_written(place / path)
     ]
     found = note_files.includable(Layout(home, home), wanted) if wanted else ()
     counts = {path: sum(covers(path, file) for file in found) for path in wanted}
@@ -152,6 +155,24 @@ def candidates(folder: str | Path | None = None) -> tuple[IncludeCandidate, ...]
         if count
         and not any(covers(other, path) for other in counts if counts[other] and other != path)
     )
+
+
+def _is_written(path: Path) -> bool:
+    """Tell whether a file, or each file of a folder, has rules that this program writes there.
+
+    They are in notes already.
+    """
+    found = [path]
+    if path.is_dir():
+        found = [file for file in path.rglob("*") if file.suffix in NOTE_SUFFIXES]
+    return bool(found) and all(f"<!-- {RULES}" in (_text(file) or "") for file in found)
+
+
+def _text(file: Path) -> str | None:
+    try:
+        return program_files.text(file)
+    except MemoryBankError:
+        return None
 
 
 def _records(place: Path) -> list[str]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Collection, Sequence
-from pathlib import Path
 from typing import Literal, NamedTuple
 
 from memory_bank.bank import program_files
@@ -37,8 +36,7 @@ _BEGIN = re.compile(
 
 _END = re.compile(r"^<!-- memory-bank rules end -->[ \t]*(?=\r?$)", re.MULTILINE)
 
-MARKER = "memory-bank rules"
-"""What each text that is written has in its marker."""
+MARKER = program_files.RULES
 
 _FIRST = (
     "<!-- memory-bank rules v1 {hash}: written by `memory-bank rules --write`;"
@@ -108,14 +106,6 @@ def of_bank(bank: Bank) -> FoundBlock | None:
     settings = bank.settings
     wanted = written(rules(bank).rules, settings.rules.block_bytes, settings.secrets.allow).text
     return look(text, wanted)._replace(line=text.count("\n", 0, text.index(MARKER)) + 1)
-
-
-def text_read(project: Path) -> str:
-    """Return the text of a project's AGENTS.md; empty if there is none that can be read."""
-    try:
-        return program_files.text(program_files.in_project(project, FILE)) or ""
-    except (BadInput, StorageFailed):  # `of_bank` tells it
-        return ""
 
 
 def _beside(bank: Bank) -> str | None:

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank.agents import rule_files
+from memory_bank.agents import clients, instructions, rule_files
+from memory_bank.bank import setup
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.base.errors import BadInput, Conflict
 from memory_bank.memory.retrieval.recall import recall
@@ -57,14 +58,60 @@ def test_what_was_written_is_current_and_leaves_no_byte(ruled: Bank, project: Pa
     assert files(project) == before
 
 
-@pytest.mark.parametrize("name", ["CLAUDE.md", ".claude/CLAUDE.md"])
-def test_a_claude_file_of_the_project_stays(ruled: Bank, project: Path, name: str) -> None:
-    (project / name).parent.mkdir(exist_ok=True)
-    (project / name).write_text("Theirs.\n")
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("CLAUDE.md", "Theirs.\n"),
+        ("CLAUDE.md", "See `@AGENTS.md`.\n\n```\n@AGENTS.md\n```\n"),
+        (".claude/CLAUDE.md", "Theirs.\r\n"),
+        (".claude/CLAUDE.md", "Theirs"),
+        ("CLAUDE.local.md", "Mine.\n"),
+    ],
+)
+def test_claude_code_reads_the_block_beside_a_file_of_the_project(
+    ruled: Bank, project: Path, name: str, text: str
+) -> None:
+    (project / ".claude").mkdir()
+    (project / name).write_text(text, newline="")
+    before = files(project)
+    rule_files.write(rule_files.look(ruled))
+    assert rule_files.look(ruled).current
+    loaded = instructions.loaded("claude-code", project)
+    assert sum("Money is in cents." in one for one in loaded.values()) == 1
+    shown = instructions.loaded("copilot", project)
+    assert sum("Money is in cents." in one for one in shown.values()) == 1, "no second copy"
+    rule_files.write(rule_files.look(ruled, remove=True))
+    assert files(project) == before
+
+
+@pytest.mark.parametrize("text", ["# Ours\n\n@AGENTS.md\n", "See @./AGENTS.md for more.\n"])
+def test_a_project_that_imports_agents_md_gets_no_second_import(
+    ruled: Bank, project: Path, text: str
+) -> None:
+    (project / "CLAUDE.md").write_text(text)
+    rule_files.write(rule_files.look(ruled))
+    assert not (project / ".claude/CLAUDE.md").exists()
+    assert rule_files.look(ruled).current
+
+
+def test_a_program_that_would_not_see_the_block_is_told(
+    ruled: Bank, project: Path, git: Git
+) -> None:
+    (project / "CLAUDE.md").write_text("Theirs.\n")
+    rule_files.write(rule_files.look(ruled))
+    (project / "AGENTS.override.md").write_text("Mine.\n")
+    (project / ".gitignore").write_text(".claude/\n")
     found = rule_files.look(ruled)
-    rule_files.write(found)
-    assert (project / name).read_text() == "Theirs.\n"
-    assert any("@AGENTS.md" in one for one in found.remarks) is (name == "CLAUDE.md")
+    assert not found.current
+    assert found.unread == (
+        "git ignores .claude/CLAUDE.md: no clone has it; track it",
+        "Codex does not see the block: it reads AGENTS.override.md and no AGENTS.md",
+    )
+    (project / "AGENTS.override.md").unlink()
+    (project / ".gitignore").unlink()
+    (project / "AGENTS.md").write_text("x" * 40_000 + "\n" + (project / "AGENTS.md").read_text())
+    (reason,) = rule_files.look(ruled).unread
+    assert reason.startswith("Codex does not see the block: it reads AGENTS.md, of all together")
 
 
 @pytest.mark.parametrize(
@@ -153,14 +200,19 @@ def test_a_link_in_the_project_stays_a_link(ruled: Bank, project: Path) -> None:
     assert "Money is in cents." in (project / "CLAUDE.md").read_text()
 
 
-def test_a_rule_is_told_at_the_start_until_agents_md_has_it(ruled: Bank, project: Path) -> None:
+def test_a_rule_is_told_at_the_start_until_the_program_reads_it(ruled: Bank, project: Path) -> None:
     ruled.catch_up()
-    assert rule_files.untold(ruled) == ("Money is in cents. [cents]",)
+    assert rule_files.untold(ruled, "codex") == ("Money is in cents. [cents]",)
     rule_files.write(rule_files.look(ruled))
-    assert rule_files.untold(ruled) == ()
+    for name in clients.names(clients.INSTRUCTIONS):
+        assert rule_files.untold(ruled, name) == (), name
+    (project / "CLAUDE.md").write_text("Theirs.\n")
+    (project / ".claude/CLAUDE.md").unlink()
+    assert rule_files.untold(ruled, "codex") == ()
+    assert rule_files.untold(ruled, "claude-code") == ("Money is in cents. [cents]",)
     (project / ".memories/rules/new.md").write_text(RULE.replace("Money", "Time"))
     ruled.catch_up()
-    assert rule_files.untold(ruled) == (), "a rule that is not committed waits"
+    assert rule_files.untold(ruled, "codex") == (), "a rule that is not committed waits"
 
 
 def committed(project: Path, git: Git, name: str, text: str) -> None:
@@ -283,3 +335,12 @@ def test_rules_of_cursor_are_included(project: Path, opening: Callable[..., Bank
     assert hit.path == ".cursor/rules/api.mdc"
     assert bank.store.read(hit.path).meta.extra["globs"] == "**/*.ts,*.tsx"
     assert not [one for one in lint(bank) if one.path == hit.path and one.severity == "error"]
+
+
+def test_what_the_rules_are_written_into_is_not_offered_as_notes(
+    ruled: Bank, project: Path
+) -> None:
+    (project / "AGENTS.md").write_text("# Ours\n")
+    assert [one.path for one in setup.candidates(project)] == ["AGENTS.md"]
+    rule_files.write(rule_files.look(ruled))
+    assert setup.candidates(project) == ()

@@ -12,7 +12,7 @@ KIND = "agents.clients"
 SCOPES = ("project", "user")
 """Whose files a client's set-up changes."""
 
-HOOKS, SERVERS, TRANSCRIPTS = "hooks", "mcp", "read_transcript"
+HOOKS, SERVERS, TRANSCRIPTS, INSTRUCTIONS = "hooks", "mcp", "read_transcript", "instructions"
 """The functions that the module of a client may have."""
 
 _KNOWN = {

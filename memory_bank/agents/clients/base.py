@@ -202,6 +202,15 @@ class Transcript:
             self.ended_at = max(self.ended_at, when)
 
 
+class InstructionReader(Protocol):
+    """What the module of a client has whose program reads files of instructions by itself."""
+
+    NAME: str
+
+    def instructions(self, project: Path) -> dict[Path, str]:
+        """Return what the program loads of each such file, by the file's real path."""
+
+
 class TranscriptReader(Protocol):
     """What the module of a client with transcripts has."""
 

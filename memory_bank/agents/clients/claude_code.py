@@ -240,6 +240,27 @@ class _ClaudeSession:
         return made
 
 
+def instructions(project: Path) -> dict[Path, str]:
+    """Return the texts of instructions that the program loads, by their files.
+
+    It reads AGENTS.md only where no CLAUDE.md is on the way to it, above the project too.
+    """
+    from memory_bank.agents.instructions import AGENTS, texts
+
+    above = [*reversed(project.parents), project]
+    own = [
+        folder / name
+        for folder in above
+        for name in ("CLAUDE.md", ".claude/CLAUDE.md", "CLAUDE.local.md")
+        if (folder, name) != (Path.home(), ".claude/CLAUDE.md")
+    ]
+    chosen = [file for file in own if file.is_file()]
+    if not chosen:
+        chosen = [folder / name for folder in above for name in (AGENTS, f".claude/{AGENTS}")]
+    rules = sorted((project / ".claude/rules").rglob("*.md"))
+    return texts(project, [*rules, *chosen], imports=True)
+
+
 def mcp() -> McpClient:
     """Return how servers are added to its configuration."""
     from memory_bank.agents.client_files import STRICT, McpClient

@@ -430,6 +430,30 @@ class _CodexSession:
         return made
 
 
+_MOST_INSTRUCTIONS = 32_768
+"""Bytes of all files of instructions together that the program reads; it cuts the rest."""
+
+
+def instructions(project: Path) -> dict[Path, str]:
+    """Return the texts of instructions that the program loads, by their files.
+
+    Of each folder it reads one file, and of all together the first bytes.
+    """
+    from memory_bank.agents.instructions import AGENTS, texts, upward
+
+    names = ("AGENTS.override.md", AGENTS)
+    files = [
+        next((folder / name for name in names if (folder / name).is_file()), folder / AGENTS)
+        for folder in upward(project)
+    ]
+    left, found = _MOST_INSTRUCTIONS, dict[Path, str]()
+    for file, whole in texts(project, files).items():
+        data = whole.encode()[:left]
+        left -= len(data)
+        found[file] = data.decode(errors="ignore")
+    return found
+
+
 def mcp() -> McpClient:
     """Return how servers are added to its configuration."""
     from memory_bank.agents.client_files import McpClient

@@ -6,6 +6,7 @@ https://docs.github.com/en/copilot/reference/hooks-configuration
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memory_bank.agents.clients.base import HookEvent, Kind, event_of
@@ -88,6 +89,16 @@ def _tool(found: HookEvent, payload: Payload, moment: object) -> HookEvent | Non
 def answer(event: str, kind: str, text: str) -> dict[str, object] | None:  # noqa: ARG001
     """Return the JSON by which the client adds a text to the session."""
     return {"additionalContext": text} if kind != "stop" else None
+
+
+def instructions(project: Path) -> dict[Path, str]:
+    """Return the texts of instructions that the program loads, by their files: all of them."""
+    from memory_bank.agents.instructions import AGENTS, texts
+
+    names = (".github/copilot-instructions.md", AGENTS, "CLAUDE.md", "GEMINI.md")
+    folders = (".github/instructions", ".claude/rules")
+    more = [file for name in folders for file in sorted((project / name).rglob("*.md"))]
+    return texts(project, [*(project / name for name in names), *more], imports=True)
 
 
 def hooks() -> HookClient:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memory_bank.agents.clients.base import HookEvent, Kind
@@ -100,6 +101,13 @@ def answer(event: str, kind: str, text: str) -> dict[str, object] | None:  # noq
     It takes no context with a prompt: `beforeSubmitPrompt` may only allow or stop it.
     """
     return {"additional_context": text} if kind == "start" else None
+
+
+def instructions(project: Path) -> dict[Path, str]:
+    """Return the texts of instructions that the program loads, by their files."""
+    from memory_bank.agents.instructions import AGENTS, texts
+
+    return texts(project, [project / AGENTS, *sorted((project / ".cursor/rules").rglob("*.mdc"))])
 
 
 def mcp() -> McpClient:

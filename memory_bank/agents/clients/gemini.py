@@ -6,6 +6,8 @@ Its event PreCompress is left out, since it comes before each call of the model.
 from __future__ import annotations
 
 import re
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memory_bank.agents.clients.base import HookEvent, Kind, answered, event_of
@@ -65,6 +67,30 @@ def _tool(found: HookEvent, payload: Payload, moment: str) -> HookEvent | None:
 def answer(event: str, kind: str, text: str) -> dict[str, object] | None:
     """Return the JSON by which the client adds a text to the session."""
     return answered(event, kind, text) if kind != "stop" else None
+
+
+def instructions(project: Path) -> dict[Path, str]:
+    """Return the texts of instructions that the program loads, by their files.
+
+    The settings name them, those of the project before the user's own.
+    """
+    from memory_bank.agents.instructions import texts, upward
+
+    settings = ".gemini/settings.json"
+    names = _names(project / settings) or _names(Path.home() / settings)
+    files = [folder / name for folder in upward(project) for name in names or ["GEMINI.md"]]
+    return texts(project, files, imports=True)
+
+
+def _names(settings: Path) -> list[str]:
+    """Return the names of files of instructions in a file of settings; none if it has none."""
+    from memory_bank.bank import program_files
+    from memory_bank.base.errors import MemoryBankError
+
+    with suppress(MemoryBankError):
+        named = mcp().editor.value_at(program_files.text(settings) or "", ("context", "fileName"))
+        return [str(one) for one in (named if isinstance(named, list) else [named]) if one]
+    return []
 
 
 def mcp() -> McpClient:

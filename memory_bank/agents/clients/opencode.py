@@ -107,6 +107,13 @@ def answer(event: str, kind: str, text: str) -> dict[str, object] | None:  # noq
     return {"context": text} if kind in ("start", "prompt") else None
 
 
+def instructions(project: Path) -> dict[Path, str]:
+    """Return the texts of instructions that the program loads, by their files."""
+    from memory_bank.agents.instructions import AGENTS, texts, upward
+
+    return texts(project, [folder / AGENTS for folder in upward(project)])
+
+
 def hooks() -> HookClient:
     """Return how its hooks are set up."""
     from memory_bank.agents.client_files import HookClient

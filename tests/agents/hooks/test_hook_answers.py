@@ -94,3 +94,18 @@ def test_a_prompt_that_names_a_file_is_told_its_reviewed_rules_once(
     assert "- Keys are uuid7. [keys] (src/**)" in told
     assert "Log all keys" not in told
     assert "uuid7" not in asked("Please add an okapi to src/index.py")
+
+
+def test_what_the_program_loads_itself_is_quoted_to_others_only(project: Path, hook: Hook) -> None:
+    (project / ".memories/config.toml").write_text('[memory]\ninclude = ["CLAUDE.md", "docs"]\n')
+    (project / "docs").mkdir()
+    (project / "docs/zebra.md").write_text("# Stripes\n\nThe zebra has stripes of ink.\n")
+    (project / "CLAUDE.md").write_text("# Zebras\n\nThe zebra has fourteen stripes of ink.\n")
+
+    def asked(client: str, event: str) -> str:
+        given = {"cwd": str(project), "prompt": "How many stripes of ink has the zebra?"}
+        said = hook.answer(client, event, {"session_id": client, **given}) or {}
+        return said.get("hookSpecificOutput", said).get("additionalContext", "")
+
+    assert "fourteen" not in asked("claude-code", "UserPromptSubmit")
+    assert "fourteen" in asked("codex", "UserPromptSubmit")
