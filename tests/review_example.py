@@ -18,7 +18,7 @@ _BASE = {
     ".memories/decisions/prices-in-cents.md": (
         "---\nid: 4f1c9be07a52\ntype: decision\nstatus: active\ntags: [prices]\n"
         "created_at: 2026-01-10T10:00:00Z\n---\n# Prices are kept in cents\n\n"
-        "Floats lost a cent in every tenth order. Sums are exact in cents; see [[src/prices.py#total]].\n\n"
+        "Floats lost a cent in every tenth order. Sums of `item.price` are exact in cents; see [[src/prices.py#total]].\n\n"
         "## Rounding\n\nVAT is rounded once, for the whole order. Half a cent is rounded up.\n"
     ),
     ".memories/facts/vat.md": (
@@ -31,7 +31,7 @@ _HEAD = {
     ".memories/decisions/prices-in-cents.md": (
         "---\nid: 4f1c9be07a52\ntype: decision\nstatus: active\ntags: [prices, vat]\n"
         "created_at: 2026-01-10T10:00:00Z\n---\n# Prices are kept in cents\n\n"
-        "Floats lost a cent in every tenth order. Sums are exact in cents; see [[src/prices.py#total]].\n\n"
+        "Floats lost a cent in every tenth order. Sums of `item.price` are exact in cents; see [[src/prices.py#total]].\n\n"
         "## Rounding of VAT\n\nVAT is rounded for each line of the order. Half a cent is rounded up.\n"
     ),
     ".memories/facts/payment.md": (

@@ -25,6 +25,9 @@ _TOKEN = re.compile(rf"{_NAME}|\d[\w.]*|[^\s\w,;(){{}}\[\]\"'`]")
 
 _HYPHENED = re.compile(r"[^\W\d_]\w*(?:-[^\W_]\w*)+")
 
+_PRIVATE = re.compile(rf"(?<![\w#])#(?={_NAME})")
+"""The sign of JavaScript's private names: `#x` is what `_x` was by agreement."""
+
 _COMMENT = re.compile(r"\s*(?:#|//|;|--|/\*|\*|<!--)")
 """How a line begins that is only a comment, in a file that no parser reads."""
 
@@ -231,9 +234,12 @@ def spans_joined(spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
 
 
 def _line(row: str, setting: re.Pattern[str]) -> Line:
+    words = _HYPHENED.findall(row)
+    row, is_private = _PRIVATE.subn("_", row)
     tokens = _TOKEN.findall(row)
-    words = [one for one in tokens if one[0].isalpha() or one[0] == "_"]
-    words += _HYPHENED.findall(row)
+    words += [one for one in tokens if one[0].isalpha() or one[0] == "_"]
+    if is_private:
+        words += [one.removeprefix("_") for one in words]
     if (found := setting.fullmatch(row)) and found[2] not in _TRUTHS:
         name = _TOKEN.findall(row[: found.start(2)])
         return Line(frozenset(words), (*name, _TEXT), (found[2],), ())

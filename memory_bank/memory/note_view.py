@@ -15,6 +15,7 @@ from memory_bank.base.errors import Hint, MemoryBankError, NoteNotFound
 from memory_bank.base.filenames import is_utf8
 from memory_bank.git import objects, repository
 from memory_bank.git.commits import Change
+from memory_bank.memory.pictures import picture_type
 from memory_bank.memory.records import ShownNote
 from memory_bank.memory.show import show
 from memory_bank.notes import front_matter, links
@@ -53,6 +54,8 @@ class LinkedPlace(NamedTuple):
     problem: str = ""
     file: str = ""
     """Of a file, or a symbol in one: its path below the work tree; empty outside git."""
+    picture: str = ""
+    """Of a picture: its path below the work tree, or the project outside git."""
 
 
 class LinkTargets:
@@ -70,9 +73,13 @@ class LinkTargets:
         return self._known.get((_WIKI, target, heading, block)), words
 
     def markdown(self, path: str, fragment: str) -> LinkedPlace | None:
-        """Return the goal of `[words](path#fragment)`; None if it leads out of the bank."""
+        """Return the goal of `[words](path#fragment)`; None if it leads out of the bank.
+
+        It may be written as a picture: `![words](path)`.
+        """
         heading, block = ("", fragment[1:]) if fragment.startswith("^") else (fragment, "")
-        return self._known.get((_MARKDOWN, path, heading, block))
+        place = path, heading, block
+        return self._known.get((_MARKDOWN, *place)) or self._known.get((_WIKI, *place))
 
 
 class Backlink(NamedTuple):
@@ -195,13 +202,17 @@ def _goal(bank: Bank, tree: Path | None, row: LinkRow, titles: Mapping[int, str]
         return LinkedPlace("symbol", name, heading=row.heading)
     path = place.path if place is not None else _file(bank, base, name)
     there = bool(path) and (base / path).exists()
-    if not there and row.kind == _MARKDOWN and (beside := _file_beside(bank, base, row)):
+    if not there and row.kind != _REFERENCE and (beside := _file_beside(bank, base, row)):
         path, there, place = beside, True, None
     kind: GoalKind = "file" if there else "ghost"
     if place is not None and there and place.name:
         kind = "symbol"
-    file = path if there and tree is not None and (base / path).is_file() else ""
-    return LinkedPlace(kind, name, heading=row.heading, block=row.anchor, file=file)
+    is_file = there and (base / path).is_file()
+    file = path if is_file and tree is not None else ""
+    picture = path if is_file and picture_type(path) else ""
+    return LinkedPlace(
+        kind, name, heading=row.heading, block=row.anchor, file=file, picture=picture
+    )
 
 
 def _file(bank: Bank, base: Path, name: str) -> str:
@@ -222,7 +233,7 @@ def _file_beside(bank: Bank, base: Path, row: LinkRow) -> str:
 
 
 def _key(row: LinkRow) -> tuple[str, ...]:
-    kind = _MARKDOWN if row.kind == _MARKDOWN else _WIKI  # an embed is written as a wikilink
+    kind = _MARKDOWN if row.kind == _MARKDOWN else _WIKI  # an embed may be written as either
     return kind, row.target, row.heading, row.anchor
 
 

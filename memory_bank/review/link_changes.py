@@ -83,9 +83,7 @@ def ghosts_made(
             symbol = symbol_of(row)
             if has_symbol(symbol) if symbol else _KIND.match(row.ghost):
                 continue
-            beside = posixpath.join(posixpath.dirname(found.place(path)), row.target)
-            is_file = any(map(found.has_file, (row.ghost, posixpath.normpath(beside))))
-            if not known and not is_file:
+            if not known and not any(map(found.has_file, row.files(found.place(path)))):
                 seen.add(row.ghost)
                 what = f"links to {row.ghost}, which does not exist"
                 yield found.finding("ghost-made", path, what, line=row.line, words=row.target)

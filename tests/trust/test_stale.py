@@ -626,6 +626,27 @@ def test_a_cited_symbol_is_stale_if_what_the_note_names_in_it_changed(
     assert states(root) == {"shop.py#charge": state, "shop.py#MAX_BYTES": "fresh"}
 
 
+CART = "class Cart {\n  _rows = 9;\n  _sum(row) {\n    return row.price * this._rows;\n  }\n}\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "state"),
+    [
+        (CART.replace("_", "#"), "touched"),
+        (CART.replace("_", "#").replace("price", "cents"), "touched"),
+        (CART.replace("_", "#").replace("9", "8"), "changed"),
+        (CART.replace("_rows", "lines"), "changed"),
+    ],
+)
+def test_a_private_name_of_javascript_is_that_with_an_underscore(
+    project: MakeProject, code: str, state: str
+) -> None:
+    note = "`_sum` multiplies with `_rows`, see [[cart.js#Cart]] and [[cart.js]].\n"
+    root = project(Made({"cart.js": CART, ".memories/n.md": note}))
+    extend(root, [Made({"cart.js": code})], 1)
+    assert states(root) == {"cart.js#Cart": state, "cart.js": state}
+
+
 def test_what_left_a_symbol_for_a_new_one_of_its_file_is_still_its_own(
     project: MakeProject,
 ) -> None:

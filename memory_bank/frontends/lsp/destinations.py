@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 import time
 from collections.abc import Sequence
@@ -174,6 +175,9 @@ def _goal(
         return LinkTarget(problem=problem, candidates=near, ghost=target.ghost)
     if not meant:
         file, line = project_file(texts.bank, target.ghost)
+        if not file:
+            folder = posixpath.dirname(texts.bank.roots.place(path))
+            file, line = project_file(texts.bank, posixpath.join(folder, link.target))
         if file and link.heading:
             line = next((one.line for one in symbols(file) if one.qualified == link.heading), line)
         return LinkTarget(file=file, line=line, ghost=target.ghost)

@@ -181,8 +181,8 @@ class Headers:
         async def sending(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                headers.update(HEADERS)
-                headers.setdefault("Cache-Control", "no-store")
+                for name, value in {**HEADERS, "Cache-Control": "no-store"}.items():
+                    headers.setdefault(name, value)
             await send(message)
 
         await self._app(scope, receive, sending)

@@ -1,7 +1,7 @@
-"""The Markdown of a note as HTML: raw HTML is text, links are resolved, pictures are links.
+"""The Markdown of a note as HTML: raw HTML is text, links are resolved.
 
-What stands in a note can't run, and can't load anything: markdown-it escapes all text, tags are
-shown as they are written, and only some schemes are links.
+What stands in a note can't run, and can't load anything but pictures of the work tree: markdown-it
+escapes all text, tags are shown as they are written, and only some schemes are links.
 """
 
 from __future__ import annotations
@@ -66,9 +66,12 @@ def is_allowed(url: str) -> bool:
     return found is None or found[1].lower() in _SCHEMES
 
 
-def wikilink(inside: str, goals: LinkTargets) -> Markup:
-    """Return the link `[[inside]]`."""
+def wikilink(inside: str, goals: LinkTargets, *, embedded: bool = False) -> Markup:
+    """Return the link `[[inside]]`, or the picture that `![[inside]]` embeds."""
     goal, words = goals.wiki(inside)
+    if goal and goal.picture and embedded:
+        width = words if words.isdecimal() and len(words) < _LONGEST_WIDTH else ""
+        return _picture(goal.picture, "" if width else words, width)
     if goal is None:
         return Markup('<span class="soft">[[{}]]</span>').format(inside)
     if goal.title and "|" not in inside and not goal.heading:
@@ -186,6 +189,7 @@ def _wikilink(state: StateInline, silent: bool) -> bool:  # noqa: FBT001  (as ma
     if not silent:
         token = state.push("wikilink", "", 0)
         token.content = found[1]
+        token.meta["embedded"] = found[0].startswith("!")
     state.pos = found.end()
     return True
 
@@ -267,10 +271,22 @@ def _heading_close(token: Token, _: Env) -> Markup:
     return link.format(quote(token.meta["anchor"]), token.tag)
 
 
+_LONGEST_WIDTH = 5
+
+
+def _picture(path: str, words: str, width: str = "") -> Markup:
+    shown = Markup('<img src="/pictures/{}" alt="{}" loading="lazy"{}>')
+    return shown.format(quoted(path), words, Markup(' width="{}"').format(width) if width else "")
+
+
 def _image(token: Token, env: Env) -> Markup:
-    """Show a picture as a link: nothing is loaded from elsewhere."""
+    """Show a picture of the work tree; any other as a link: nothing is loaded from elsewhere."""
     address = str(token.attrGet("src") or "")
     words = _plain(token) or address
+    path, _, fragment = address.partition("#")
+    goal = None if _SCHEME.match(address) else env["goals"].markdown(unquote(path), fragment)
+    if goal and goal.picture:
+        return _picture(goal.picture, _plain(token))
     return opened(address, env["goals"]) + Markup("picture: {}</a>").format(words)
 
 
@@ -297,7 +313,7 @@ _RULES: Mapping[str, Callable[[Token, Env], Markup]] = {
     "code_inline": lambda one, _: Markup("<code>{}</code>").format(one.content),
     "heading_close": _heading_close,
     "link_open": lambda one, env: opened(str(one.attrGet("href") or ""), env["goals"]),
-    "wikilink": lambda one, env: wikilink(one.content, env["goals"]),
+    "wikilink": lambda one, env: wikilink(one.content, env["goals"], embedded=one.meta["embedded"]),
     "image": _image,
     "task": _task,
     "relation": _relation,

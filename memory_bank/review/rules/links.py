@@ -276,7 +276,7 @@ def mistyped_link(bank: RuleContext) -> Iterator[Finding]:
 def _name(bank: RuleContext, row: LinkRow) -> str:
     """Return the name of the note that a link may mean; empty if it leads to something else."""
     other = not row.ghost or row.ambiguous or row.kind == "reference" or ":" in row.ghost
-    if other or bank.layout.project_has(row.ghost):
+    if other or any(map(bank.layout.project_has, row.files(bank.roots.place(row.source_key)))):
         return ""
     return key(row.ghost.removeprefix(bank.layout.prefix))
 

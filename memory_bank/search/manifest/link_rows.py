@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -146,6 +147,13 @@ class LinkRow(Link):
     def inside(self) -> bool:
         """Whether it leads to a heading or block."""
         return bool(self.heading or self.anchor)
+
+    def files(self, place: str) -> tuple[str, str]:
+        """Return the paths below the project of the files that it may mean, if it leads to no note.
+
+        `place` is that of its note: the file of a picture is often beside it.
+        """
+        return self.ghost, posixpath.normpath(posixpath.join(posixpath.dirname(place), self.target))
 
 
 def outgoing(manifest: Manifest, document: int) -> list[LinkRow]:

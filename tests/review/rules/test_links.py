@@ -57,6 +57,15 @@ def test_a_link_that_is_nearly_the_name_of_a_note_names_it(
     assert [(one.path, one.line, one.fix) for one in found] == ([("a.md", 3, note)] if note else [])
 
 
+@pytest.mark.parametrize("link", ["![](retrie.png)", "![[retrie.png]]", "[x](retrie.png)"])
+def test_a_picture_beside_a_note_is_no_mistyped_link(bank: Path, lint: Lint, link: str) -> None:
+    (bank / "facts/retries.png.md").write_text("x\n", encoding="utf-8")
+    (bank / "facts/a.md").write_text(f"{link}\n", encoding="utf-8")
+    assert len(lint(bank, MISTYPED)) == 1
+    (bank / "facts/retrie.png").write_bytes(b"x")
+    assert lint(bank, MISTYPED) == []
+
+
 def test_of_several_notes_all_are_named_and_none_is_chosen(bank: Path, lint: Lint) -> None:
     (bank / "retriex.md").write_text("x\n", encoding="utf-8")
     (bank / "a.md").write_text("[[retrie]]\n", encoding="utf-8")
