@@ -78,11 +78,19 @@ class Rows:
             id=name,
             type=shown,
             obs_type=obs_type,
-            title=part.headings[-1] if part and part.headings else document.title,
+            title=self.title(place) or "",
             project=self.project_of(document),
             created_at=iso_of(created),
             estimated_tokens=tokens,
         )
+
+    def title(self, place: RowPlace) -> str | None:
+        """Return the title of the row of a place; None if it is gone."""
+        document = self.documents.get(place.document)
+        part = self.parts.get(place.document, {}).get(place.section)
+        if part and part.headings:
+            return part.headings[-1]
+        return document.title if document else None
 
     def project_of(self, document: DocumentRow) -> str:
         """Return the project that a note names, else the bank's."""

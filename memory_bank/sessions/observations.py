@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from typing import Annotated, Any, Literal, NamedTuple, get_args
@@ -63,7 +63,7 @@ _LEAST = 6
 """Rows up to which hits are listed that are not likely to answer; with an offset all are."""
 
 _DEPTH = 200
-"""Most hits that are sorted by time, or skipped by an offset."""
+"""Least hits that a page is cut from."""
 
 _KINDS = {
     "observation": frozenset([OBSERVATIONS]),
@@ -363,41 +363,48 @@ def _ranked(view: View, asked: _ObservationQuery, own: str) -> Found:
     if parsed.conditions:
         met = filters.scope(view.manifest, parsed.conditions, hidden=False)
         scope = entries.narrowed(view.manifest, scope, met.only or ())
-    by_time = asked.order != "relevance"
     last = asked.offset + asked.limit
     hits = view.engine.search(
         parsed.question,
         scope,
         mode=asked.mode,
-        limit=max(last, _DEPTH) if by_time else last,
+        limit=max(last, _DEPTH),  # of the same hits for all pages
         now=time.time(),
         unit="sections" if asked.type == "section" else "entries",
     ).hits
-    if by_time:
+    if asked.order != "relevance":
         hits = tuple(hit for hit in hits if not hit.weak) or hits
         hits = tuple(sorted(hits, key=_time_of, reverse=asked.order == "date_desc"))
-    places = [RowPlace(hit.document.number, hit.best.ordinal) for hit in hits[asked.offset : last]]
-    rows = Rows(view, own, places)
-    made = [(rows.row(_shown(rows, place, asked.type)), place) for place in places]
-    notices = remarks(view.manifest, parsed.unread, parsed.conditions)
-    found = [(row, place) for row, place in made if row is not None]
-    listed = _once(rows, found)
-    if not asked.offset and any(hit.weak for hit in hits):
-        good = sum(not hit.weak for hit in hits[:last])  # weak ones come last
-        listed = listed[: max(len(_once(rows, found[:good])), _LEAST)]
-    return listed, notices
+    rows = Rows(view, own, [_place_of_hit(hit) for hit in hits])
+    hits = tuple(_without_repeats(rows, hits, asked.type))
+    if not asked.offset:
+        strong = sum(not hit.weak for hit in hits)
+        hits = hits[: max(strong, _LEAST)]  # weak ones come last
+    page = [_shown(rows, _place_of_hit(hit), asked.type) for hit in hits[asked.offset : last]]
+    listed = [row for place in page if (row := rows.row(place)) is not None]
+    return listed, remarks(view.manifest, parsed.unread, parsed.conditions)
 
 
-def _once(rows: Rows, found: Sequence[tuple[IndexRow, RowPlace]]) -> list[IndexRow]:
-    """Leave out a session titled as one of its observations, unless its summary fits better."""
-    kept, above = list[IndexRow](), set[tuple[str, int]]()
-    observed = {(row.title, at.document) for row, at in found if row.type == "observation"}
-    for row, at in found:
-        key = row.title, at.document
-        if row.type != "session" or key not in (above if rows.is_summary(at) else observed):
-            kept.append(row)
+def _place_of_hit(hit: Hit) -> RowPlace:
+    return RowPlace(hit.document.number, hit.best.ordinal)
+
+
+def _without_repeats(rows: Rows, hits: Sequence[Hit], type: str | None) -> Iterator[Hit]:  # noqa: A002  (the field's word)
+    """Leave out a session titled as one of its observations, unless its summary fits better.
+
+    This comes before a page is cut, so that each page is full, and no page repeats another's rows.
+    """
+    places = [_place_of_hit(hit) for hit in hits]
+    titles = {place: rows.title(_shown(rows, place, type)) for place in places}
+    observed = {(titles[place], place.document) for place in places if rows.is_observation(place)}
+    above = set[tuple[str | None, int]]()
+    for hit, place in zip(hits, places, strict=True):
+        key = titles[place], place.document
+        document = rows.documents.get(place.document)
+        is_whole = document and is_session(document) and not rows.is_observation(place)
+        if not is_whole or key not in (above if rows.is_summary(place) else observed):
+            yield hit
             above.add(key)
-    return kept
 
 
 def _time_of(hit: Hit) -> tuple[float, str]:

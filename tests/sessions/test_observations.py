@@ -342,7 +342,32 @@ def test_events_that_wait_are_found_at_once(bank: Bank) -> None:
 
 def test_what_hardly_answers_is_listed_on_the_next_page_only(bank: Bank) -> None:
     for number in range(9):
-        store_observation(bank, "talk", title=f"Sweep the yard at gate {number} in the rain")
+        store_observation(bank, "talk", title=f"Sweep the yard of gate {number} each night of rain")
     first = search(bank, "retry the payment gateway at night")
-    assert len(first.results) < 9
+    assert 4 < len(first.results) < 9
     assert search(bank, "retry the payment gateway at night", offset=len(first.results)).results
+
+
+def test_pages_are_full_and_repeat_nothing_although_sessions_fold(tmp_path: Path) -> None:
+    """A session titled as its observation is no row of its own, on whatever page it would be."""
+    sessions = [
+        session(
+            f"day-{number}",
+            observation(number, f"Rotate the zebra key of host {number}"),
+            summary=None,
+            prompts=(),
+        )
+        for number in range(6)
+    ]
+    with open_bank(tmp_path, settings={"memory.embedder": "none"}) as bank:
+        write(bank.layout.root, *sessions)
+        for order in ("relevance", "date_desc"):
+            whole = ids(search(bank, "rotate zebra key", order_by=order))  # type: ignore[arg-type]
+            assert sorted(whole) == [obs(number) for number in range(6)]
+            for size in (1, 2, 4):
+                pages = [
+                    search(bank, "rotate zebra key", limit=size, offset=offset, order_by=order)  # type: ignore[arg-type]
+                    for offset in range(0, 8, size)
+                ]
+                assert [row for page in pages for row in ids(page)] == whole
+                assert [page.count for page in pages[: 6 // size]] == [size] * (6 // size)

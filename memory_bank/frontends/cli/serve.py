@@ -38,9 +38,9 @@ def _split(given: str | None) -> tuple[str, ...]:
 
     The server starts at once, even without a bank: its tools then return an error with the next
     step. The text of notes reaches the agent as quoted data. --describe lists the tools and their
-    cost in tokens. Answers are text; --structured adds the fields of the commands' JSON and their
-    schemas, for programs. Some agents' programs then give their model only the structured content,
-    which takes more tokens.
+    cost in tokens. Answers are text, for programs that are no known agent's with the fields of the
+    commands' JSON; --structured adds these for all, and their schemas. Some agents' programs then
+    give their model only the structured content, which takes more tokens.
 
     With --http it serves many agents by streamable HTTP until Ctrl-C or SIGTERM. On an address
     that other machines can reach, each request needs a bearer token. The token is created on
@@ -66,7 +66,7 @@ def _mcp(
         ),
     ] = "",
     read_only: Annotated[bool, Param("Leave out every tool that writes")] = False,
-    structured: Annotated[bool, Param("Add structured content to answers, for programs")] = False,
+    structured: Annotated[bool, Param("Add schemas, and structured content for agents")] = False,
     describe: Annotated[bool, Param("List the tools and their cost in tokens, and exit")] = False,
     http: Annotated[
         str | None, Param("Serve HTTP on this address instead of stdio", metavar="HOST:PORT")

@@ -13,7 +13,7 @@ from pydantic import BeforeValidator, Field
 
 from memory_bank.base.operation import Operation, Param, Parameter, Tool, parameters
 from memory_bank.base.rendering import fields_of, fields_shown, plain, schema
-from memory_bank.base.text import Quotes
+from memory_bank.base.text import Quotes, clean
 
 GIVEN = frozenset(
     ["bank", "code", "codebase", "agent", "source_agent", "progress", "sample", "quote"]
@@ -101,25 +101,36 @@ def _type(kind: Any, param: Param) -> Any:  # noqa: ANN401
     return union
 
 
-_OURS = frozenset(
+_PLAIN = frozenset(
     {
         *("schema_version", "action", "etag", "content_hash", "repaired", "total_size"),
-        *("created_at", "updated_at", "last_accessed_at", "mode_used", "fallback_reason"),
-        *("rule", "severity", "version", "commit", "committed_at", "deleted_at"),
+        *("created_at", "updated_at", "started_at", "ended_at", "last_accessed_at"),
+        *("mode_used", "fallback_reason", "rule", "severity", "version", "commit"),
+        *("committed_at", "deleted_at", "state", "status", "verdict", "coupling_type"),
+        *("id", "ids", "note_id", "anchor_id", "session_id", "observation_id", "summary_id"),
+        *("kind", "type", "obs_type", "source_type", "project", "missing", "sessions"),
+        *("path", "paths", "old_path", "file", "files", "test_file", "file_refs", "symbol_refs"),
+        *("files_read", "files_modified", "files_edited", "same_as", "similar_to", "may_amend"),
+        *("superseded_by", "newer", "promoted_to", "merged", "relinked"),
     }
 )
-"""Fields whose text comes from this program. Any other text is quoted."""
+"""Fields of ids, kinds, places and times, which are words. Any other text is quoted."""
 
-_WORD = re.compile(r"[\w.:+-]*")
+_ASKED = frozenset({"query", "linked_to"})
+"""Fields that repeat an argument: the agent's own words."""
+
+_WORD = re.compile(r"[\w.:+/#@$~-]{0,200}")
+"""What a word is made of; a text with any other character is quoted, whatever its field."""
 
 NOTICE = "notice"
 """The field that explains the quotes."""
 
 
 def structured(quotes: Quotes, value: object, without: Collection[str] = ()) -> dict[str, Any]:
-    """Return the fields of a record as JSON values, `without` some; note text is quoted.
+    """Return the fields of a record as JSON values, `without` some.
 
-    Fields that are None are omitted. A record's property `quoted` names fields whose text quotes
+    Ids, kinds, places and numbers are plain, all other text is quoted. Fields that are None are
+    omitted. A record's property `quoted` names fields whose text quotes
     note text already.
     """
     found = {NOTICE: quotes.notice, **_plain(quotes, value)}
@@ -147,11 +158,29 @@ def _plain(quotes: Quotes, value: object, field: str = "") -> Any:  # noqa: ANN4
             for name, item in fields_shown(value, names)
         }
     if isinstance(value, Mapping):
-        return {quotes.inside(str(key)): _plain(quotes, item) for key, item in value.items()}
+        return {_word(quotes, str(key)): _plain(quotes, item) for key, item in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
-        found = [_plain(quotes, item, field) for item in value]
-        return found if isinstance(value, list | tuple) else sorted(found)
+        items = [_plain(quotes, item, field) for item in value]
+        return items if isinstance(value, list | tuple) else sorted(items)
     if value is None or isinstance(value, bool | int | float):
         return value
     text = str(plain(value))
-    return text if field in _OURS and _WORD.fullmatch(text) else quotes.inside(text)
+    if field in _ASKED:
+        return clean(text)
+    return _word(quotes, text) if field in _PLAIN else quotes.inside(text)
+
+
+def _word(quotes: Quotes, text: str) -> str:
+    """Return an id, a kind or a place as it is; quoted if it is more than a word."""
+    return text if _WORD.fullmatch(text) else quotes.inside(text)
+
+
+_QUOTED = re.compile(r"<(q-[0-9a-f]{6})>(.*)</\1>", re.DOTALL)
+
+
+def unquoted(value: Any) -> Any:  # noqa: ANN401  (of an agent)
+    """Return an argument without the quotes that our answers put around an id, a path or a text."""
+    if isinstance(value, str):
+        quote = _QUOTED.fullmatch(value.strip())
+        return quote[2] if quote else value
+    return [unquoted(item) for item in value] if isinstance(value, list) else value

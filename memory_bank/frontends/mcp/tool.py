@@ -39,6 +39,7 @@ from memory_bank.frontends.mcp.arguments import (
     structured,
     structured_schema,
     taken,
+    unquoted,
 )
 from memory_bank.frontends.mcp.hints import hints, worded
 from memory_bank.frontends.serving.path_redaction import without_paths
@@ -57,6 +58,12 @@ _OMITTED = frozenset([
 ])  # fmt: skip
 
 _LONGEST_MESSAGE = 600
+
+_TEXT_ALONE = re.compile(
+    "claude|codex|copilot|cursor|gemini|opencode|visual studio code|vscode|windsurf|zed",
+    re.IGNORECASE,
+)
+"""Names of agents' programs, of which some hand their model the structure instead of the text."""
 
 _CAPITAL = re.compile("[A-Z]")
 
@@ -81,6 +88,8 @@ class ToolContext:
     """The client's name; empty if it gave none."""
     sample: Callable[[str, int], str] | None = None
     """Asks the client's model; None if the client doesn't offer it."""
+    structure: bool = False
+    """Whether answers have structured content besides their text."""
 
     @property
     def bank(self) -> Bank:
@@ -104,8 +113,9 @@ class BankTool:
         *,
         structure: bool = False,
     ) -> None:
-        """Wrap an operation; with `structure`, its answers have structured content too.
+        """Wrap an operation; with `structure`, answers have a schema and are structured for all.
 
+        Otherwise agents' programs get text alone, and other programs structured content, too.
         `served` returns the names of all tools of the server.
         """
         self._operation, self._tool = operation, tool
@@ -159,7 +169,8 @@ class BankTool:
         given = self._checked(arguments)
         params = context.session.client_params
         agent = agent_name(params.client_info.name) if params else ""
-        call = ToolContext(shared, agent, sampler(context))
+        structure = self._structure or not _TEXT_ALONE.search(agent)
+        call = ToolContext(shared, agent, sampler(context), structure)
         with reporting_to(partial(_report, context)):  # the thread inherits it
             return await to_thread.run_sync(self._answer, call, given, hide)
 
@@ -193,7 +204,7 @@ class BankTool:
             raise ToolError(failed(BadInput(message, hint), str, {}))
         required = self.listed.input_schema.get("required", ())
         arguments = {  # many clients send null for what they leave out
-            name: value
+            name: unquoted(value)
             for name, value in arguments.items()
             if value is not None or name in required
         }
@@ -252,7 +263,7 @@ class BankTool:
         notices = call.shared.notices.take()
         text += "".join(f"\nNotice: {notice}." for notice in notices)
         content: list[ContentBlock] = [TextContent(type="text", text=text)]
-        if not self._structure:
+        if not call.structure:
             return CallToolResult(content=content)
         structure = structured(quotes, value, self._tool.without)
         notices = [*structure.pop("notices", ()), *notices]

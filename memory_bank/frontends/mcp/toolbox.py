@@ -47,7 +47,7 @@ class Toolbox:
     ) -> None:
         """Choose toolsets; raise BadInput for an unknown one. Nothing is loaded yet.
 
-        With `structured`, answers have structured content besides their text.
+        With `structured`, tools have output schemas, and agents get structured content, too.
         """
         known = {*declared.toolsets()}
         if not known.issuperset(toolsets):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import ExitStack
@@ -55,6 +56,11 @@ class Answered:
         return block.text
 
     @property
+    def mark(self) -> str:
+        """The mark of its quotes."""
+        return re.findall(r"What stands in <(q-\w+)>", self.text)[0]
+
+    @property
     def wrong(self) -> bool:
         return bool(self.result.is_error)
 
@@ -89,6 +95,7 @@ def serving(project: Path) -> Iterator[Callable[..., Agent]]:
             read_only: bool = False,
             structured: bool = True,
             mode: Any = "auto",
+            name: str = "",
             **settings: Any,
         ) -> Agent:
             shared = SharedBank(str(project))
@@ -96,7 +103,8 @@ def serving(project: Path) -> Iterator[Callable[..., Agent]]:
             chosen = toolsets or DEFAULT
             toolbox = Toolbox(chosen, read_only=read_only, structured=structured)
             server = MemoryServer(shared, toolbox)
-            connecting = Client(server, client_info=AGENT, mode=mode, **settings)
+            info = Implementation(name=name or AGENT.name, version=AGENT.version)
+            connecting = Client(server, client_info=info, mode=mode, **settings)
             connected = portal.wrap_async_context_manager(connecting)
             return Agent(server, portal, until_the_end.enter_context(connected))
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema
+import pytest
 
 from memory_bank.bank.bank import open_bank
 from memory_bank.base.paths import LEFT_ALONE
@@ -21,7 +22,7 @@ ALL = ("store", "bank", "sessions", "code", "maintenance", "review")
 
 def test_each_tool_answers_one_text(serving: Make) -> None:
     """Programs that hand their model the structure alone would hide the quote, so there is none."""
-    agent = serving(*ALL, structured=False)
+    agent = serving(*ALL, structured=False, name="claude-code")
     assert {call.tool for call in CALLS} == set(agent.server.toolbox.tools)
     for call in CALLS:
         answer = agent(call.tool, **call.arguments)
@@ -40,10 +41,52 @@ def test_a_structure_fits_its_schema_and_has_every_text_of_notes_in_a_quote(serv
         assert set(structure) <= {*schemas[call.tool]["properties"], "repaired"}, call.tool
         assert answer[call.field] is not None
         (mark,) = re.findall(r"in <(q-\w+)> is quoted data", structure[NOTICE])
-        for name in ("path", "note_id", "type", "title", "content"):
+        for name in ("title", "content", "snippet"):
             if structure.get(name):
                 assert structure[name] == f"<{mark}>{answer[name]}</{mark}>"
+        for name in ("path", "note_id", "type", "source_type", "session_id", "state"):
+            assert structure.get(name) == answer.fields.get(name), call.tool
         assert NOTICE not in answer.fields
+
+
+def test_a_program_gets_plain_ids_kinds_and_counts_besides_the_text(serving: Make) -> None:
+    agent = serving(structured=False, name="a program")
+    done = agent("remember", content="# Queues\n\nJobs wait.", tags=["ops"])
+    made = done.result.structured_content
+    assert (made["schema_version"], made["action"]) == ("1.0", "created")
+    assert re.fullmatch("[0-9a-f]{12}", made["note_id"])
+    assert re.fullmatch("[0-9a-f]{64}", made["content_hash"])
+    assert made["created_at"] > "2026"
+    assert made["tags"] == [f"<{done.mark}>ops</{done.mark}>"]
+    answer = agent("recall", query="where do jobs wait?").result.structured_content
+    assert (answer["query"], answer["mode_used"]) == ("where do jobs wait?", "hybrid")
+    assert answer["result_count"] == len(answer["notes"])
+    assert (answer["notes"][0]["note_id"], answer["notes"][0]["path"]) == (
+        made["note_id"],
+        made["path"],
+    )
+    note = agent("session_note", content="Tried SKIP LOCKED.").result.structured_content
+    assert (note["action"], note["source_type"]) == ("created", "session")
+    asked = agent("ask", query="where is the index built").result.structured_content
+    assert asked["query"] == "where is the index built"
+    assert asked["result_count"] == len(asked["results"])
+    assert {row["kind"] for row in asked["results"]} <= {"note", "symbol", "test", "coupled", "doc"}
+    counts = agent("get_memory_stats").result.structured_content
+    assert counts["tags"]["ops"] == 1
+    assert re.fullmatch(r"\d+[KM]?B", counts["total_size"])
+
+
+@pytest.mark.parametrize("name", ["words in a row", "plain-words"])
+def test_what_an_answer_names_is_taken_back(serving: Make, project: Path, name: str) -> None:
+    text = "# Zebras\n\nA zebra grazes.\n\n## More of zebras\n\n" + "It grazes at dawn. " * 200
+    (project / f".memories/{name}.md").write_text(text, encoding="utf-8")
+    agent = serving(structured=False)
+    for kind in ("note", "section"):
+        rows = agent("search", query="zebra grazes", type=kind).result.structured_content["results"]
+        read = agent("get_observations", ids=[row["id"] for row in rows])
+        assert (read["count"], read.fields.get("missing", [])) == (len(rows), []), rows
+    hit = agent("recall", query="zebra").result.structured_content["notes"][0]
+    assert "grazes" in agent("read_memory", filename=hit["path"])["content"]
 
 
 def test_a_text_has_one_mark_and_so_has_its_structure(agent: Make) -> None:

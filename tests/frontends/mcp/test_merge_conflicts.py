@@ -67,4 +67,5 @@ def test_a_program_gets_each_finding_with_its_rule(
     assert (found["path"], found["line"]) == ("facts/port.md", 3)
     (raw,) = (answer.result.structured_content or {})["findings"]
     assert raw["rule"] == "merge-conflict"
-    assert raw["path"].startswith("<q-")
+    assert raw["path"] == "facts/port.md"
+    assert raw["message"].startswith("<q-")
