@@ -37,7 +37,7 @@ class Candidate:
     """A document, or a part of one, that may become a hit, with its best passage."""
 
     __slots__ = (
-        "access", "boosts", "document", "factor", "likelihood", "row", "score", "stale",
+        "access", "boosts", "document", "factor", "likelihood", "linked", "row", "score", "stale",
         "superseded_by", "weak", "worded",
     )  # fmt: skip
 
@@ -49,6 +49,8 @@ class Candidate:
         self.factor = 1.0
         """The product of all boosts."""
         self.boosts: list[Reason] = []
+        self.linked = 0.0
+        """The share of its score that it has from links."""
         self.access: Access = NEVER
         self.superseded_by = ""
         self.stale = ""
@@ -68,6 +70,12 @@ class Candidate:
         self.score *= factor
         self.factor *= factor
         self.boosts.append(Reason(source, detail, factor))
+
+    def link(self, reason: Reason) -> None:
+        """Add what it gets from a link, with its reason."""
+        self.score += reason.score
+        self.linked += reason.score
+        self.boosts.append(reason)
 
 
 def select(
@@ -196,7 +204,7 @@ def judge(found: Collection[Candidate], ranking: Ranking, words: int, *, by_word
 
     The first hit is the most relevant one, also where ranks decide the order.
     """
-    shares = [ranking.relevance.get(one.row, 0.0) * one.factor for one in found]
+    shares = [ranking.relevance.get(one.row, 0.0) * one.factor + one.linked for one in found]
     places = [(share, -one.document, -one.row) for share, one in zip(shares, found, strict=True)]
     best = max(places, default=None)
     for share, place, candidate in zip(shares, places, found, strict=True):

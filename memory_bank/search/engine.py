@@ -13,6 +13,7 @@ from memory_bank.base.settings import Settings
 from memory_bank.search import candidates
 from memory_bank.search.boosts import Ranked, by_ranks
 from memory_bank.search.candidates import Accesses, Candidate, Factors, Stale
+from memory_bank.search.linked import add_linked
 from memory_bank.search.manifest import document_graph, document_rows, entries
 from memory_bank.search.manifest.document_rows import DocumentRow, PassageRow
 from memory_bank.search.manifest.manifest import Manifest, filled_key
@@ -160,6 +161,8 @@ class Engine:
         by_words = "keyword" in results.matches
         if by_words:  # by meaning alone, the nearest are shown, however far they are
             self._find_words(found, results.matches, unit)
+        if unit == "documents" and factors is None:
+            add_linked(self._manifest, found, scope)
         candidates.judge(found, ranking, words, by_words=by_words)
         if document_graph.any_supersedes(self._manifest):
             successors = document_graph.superseded(self._manifest, {one.document for one in found})
@@ -354,7 +357,7 @@ class Engine:
             Hit(
                 document=rows[candidate.document],
                 score=candidate.likelihood,
-                reasons=(*ranking.reasons(candidate.row), *candidate.boosts),
+                reasons=(*_reasons(ranking, candidate.row), *candidate.boosts),
                 best=places[candidate.row],
                 also=_also(candidate.row, others[candidate.document], places, ranking.scores),
                 access=candidate.access,
@@ -366,6 +369,11 @@ class Engine:
             for candidate in best
             if candidate.document in rows and candidate.row in places
         )
+
+
+def _reasons(ranking: Ranking, row: int) -> Sequence[Reason]:
+    """Return why a passage was found; nothing for one that only links lead to."""
+    return ranking.reasons(row) if row in ranking.owner else ()
 
 
 def _also(

@@ -44,8 +44,11 @@ from memory_bank.memory.retrieval.ask_results import (
     file_of,
 )
 from memory_bank.memory.retrieval.hits import Recalled
-from memory_bank.search import score_calibration, snippets
+from memory_bank.search import linked, score_calibration, snippets
 from memory_bank.search.document_changes import Progress
+from memory_bank.search.index import View
+from memory_bank.search.manifest import link_rows
+from memory_bank.search.retrievers.base import Reason
 from memory_bank.shared.engines.base import REASONS
 
 _COUPLED_WITH, _MOST_COUPLED = 3, 12
@@ -53,6 +56,9 @@ _COUPLED_WITH, _MOST_COUPLED = 3, 12
 
 MOST = 100
 """Most results in an answer."""
+
+_CITED = 3
+"""Number of files, the best ones, whose citing notes are looked at."""
 
 _EACH = 3
 """How many other results stand before each commit: a commit says why, a file what holds now."""
@@ -182,6 +188,8 @@ def explained(
     query = query.encode("utf-8", "replace").decode()  # an argument may be no UTF-8
     asked = _Asking(query, limit, mode, scope, wanted, progress)
     found = _searched(bank, codebase, asked, refresh=refresh_code)
+    if bank is not None and scope == BANK and {NOTES, "files"} <= found.keys():
+        found[NOTES] = _with_citing(bank, found[NOTES], found["files"].results, asked)
     named = _named(codebase, query) if codebase is not None and SYMBOLS in wanted else []
     ranked = _ranked(bank, codebase, found, asked, named)
     reasons = {one.reason: None for one in found.values() if one.reason}
@@ -291,20 +299,7 @@ def _notes(bank: Bank | None, asked: _Asking) -> _KindResults:
         scope=asked.scope,
         progress=asked.progress,
     )
-    results = [
-        NoteResult(
-            id=_place(note, note.note_id or note.path),
-            title=note.title or None,
-            snippet=note.snippet,
-            relevance_score=note.relevance_score,
-            tags=note.tags,
-            source_type=note.source_type,
-            path=_place(note, note.path),
-            line=note.line,
-            created_at=note.created_at,
-        )
-        for note in answer.notes
-    ]
+    results = [_note_result(note) for note in answer.notes]
     return _KindResults(
         results,
         answer.mode_used,
@@ -314,6 +309,52 @@ def _notes(bank: Bank | None, asked: _Asking) -> _KindResults:
         notices=answer.notices,
         answered=answer.answered,
     )
+
+
+def _note_result(note: RecalledNote) -> NoteResult:
+    return NoteResult(
+        id=_place(note, note.note_id or note.path),
+        title=note.title or None,
+        snippet=note.snippet,
+        relevance_score=note.relevance_score,
+        tags=note.tags,
+        source_type=note.source_type,
+        path=_place(note, note.path),
+        line=note.line,
+        created_at=note.created_at,
+    )
+
+
+def _with_citing(
+    bank: Bank, notes: _KindResults, files: Sequence[Result], asked: _Asking
+) -> _KindResults:
+    """Add the notes that cite one of the best files where they are about the question.
+
+    They get a share of the score of the file.
+    """
+    results = {one.id: one for one in notes.results if isinstance(one, NoteResult)}
+    recalled = dict(notes.notes)
+    for file in sorted(files, key=lambda one: -one.relevance_score)[:_CITED]:
+        path = file_of(file)
+        if not bank.read(partial(_cites, path=path)):
+            continue
+        score = round(linked.SHARE * file.relevance_score, 4)
+        answer = recall.recall(
+            bank, asked.query, asked.limit, asked.mode, linked_to=path, count_access=False
+        )
+        for note in answer.notes:
+            result = _note_result(note)
+            if result.id in results and results[result.id].relevance_score >= score:
+                continue
+            reasons = (*note.reasons, Reason("linked", f"cites {path}", score))
+            results[result.id] = replace(result, relevance_score=score)
+            recalled[result.id] = note._replace(relevance_score=score, reasons=reasons)
+    return notes._replace(results=list(results.values()), notes=recalled)
+
+
+def _cites(view: View, path: str) -> bool:
+    """Return whether any note cites a file."""
+    return bool(link_rows.to_ghost(view.manifest, path))
 
 
 def _place(note: RecalledNote, name: str) -> str:

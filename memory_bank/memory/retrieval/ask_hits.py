@@ -178,7 +178,7 @@ WORDS, MEANING, LINKS, BOOSTS = "words", "meaning", "links", "boosts"
 
 GROUPS = (WORDS, MEANING, LINKS, BOOSTS)
 
-_GROUP_OF = {"vectors": MEANING, "neighbours": LINKS}
+_GROUP_OF = {"vectors": MEANING, "neighbours": LINKS, "linked": LINKS}
 """The groups of parts that are added; those of other retrievers are words."""
 
 _FACTORS = frozenset({"recency", "access", "session", "stale", "supersedes", "newer"})
