@@ -8,7 +8,7 @@ from memory_bank.search.manifest.manifest import Manifest
 from memory_bank.search.retrievers.base import Reason, Scope
 
 SHARE = 0.3
-"""Of the score of a hit that a note which is linked with it gets: with .1 or .2, own notes and Obsidian's help have a lower R@5."""
+"""Of the score of a hit that a note which is linked with it gets; with .1 or .2, R@5 is lower."""
 
 BEST = 5
 """Hits whose links are followed."""
