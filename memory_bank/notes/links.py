@@ -187,6 +187,12 @@ def reference_links(meta: Meta) -> tuple[NoteLink, ...]:
     return tuple(links)
 
 
+_NAMING = frozenset({"supersedes", "superseded_by"})
+"""Types of links whose key in front matter may have a note's plain name or path."""
+
+_NAME = pattern(r"(?!(?:none|null|no|n/a|tbd|-)\Z)[^\s\[\]|#:,;]{2,200}", re.IGNORECASE)
+
+
 def _key_links(value: object, kind: str) -> Iterator[NoteLink]:
     """Yield the wikilinks in a value, recursively, typed by the nearest key."""
     if isinstance(value, Mapping):
@@ -199,8 +205,11 @@ def _key_links(value: object, kind: str) -> Iterator[NoteLink]:
             alone = isinstance(inner, list) and len(inner) == 1 and isinstance(inner[0], str)
             yield from _key_links(f"[[{inner[0]}]]" if alone else inner, kind)
     elif isinstance(value, str):
-        for found in WIKILINK.finditer(value):
-            if link := reference_link(found[1], 1, kind):
+        written = [found[1] for found in WIKILINK.finditer(value)]
+        if not written and kind in _NAMING and _NAME.fullmatch(value.strip()):
+            written = [value.strip()]
+        for inner in written:
+            if link := reference_link(inner, 1, kind):
                 yield link
 
 

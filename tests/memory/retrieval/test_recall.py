@@ -390,3 +390,34 @@ def test_a_small_bank_lists_its_best_guess_though_no_word_matches(
     (folder / "orders.md").write_text("# Postgres\n\nOrders are stored in one table a month.\n")
     answer = recall(opening(folder, memory__embedder="minilm"), question)
     assert [note.path for note in answer.notes][:1] == ["jitter.md"]
+
+
+@pytest.mark.parametrize(
+    ("text", "question"),
+    [
+        ("Wir speichern die Größe.", "GRÖSSE"),
+        ("A naïve cafe\u0301.", "naive café"),
+        ("キャッシュはRedisに置く。", "Redis"),
+        ("猫が好き。", "猫"),
+        ("هذا كِتَابٌ جديد", "كتاب"),
+        ("यह हिन्दी है", "हिन्दी"),
+        ("한국어검색은 느리다", "한국어"),
+        (f"The name {'abcde' * 12} is long.", "abcde" * 12),
+        ("We recognise the colours of a centre.", "recognize color center"),
+        ("The catalog analyzes behavior.", "catalogue analyse behaviour"),
+    ],
+)
+def test_a_word_is_found_as_others_write_it(
+    folder: Path, opening: Opening, text: str, question: str
+) -> None:
+    (folder / "a.md").write_text(f"# Note\n\n{text}\n", encoding="utf-8")
+    (folder / "b.md").write_text("# Other\n\nnothing of it\n", encoding="utf-8")
+    assert paths(opening(folder), question)[:1] == ["a.md"]
+
+
+def test_a_plain_name_in_front_matter_supersedes(folder: Path, opening: Opening) -> None:
+    (folder / "old.md").write_text("# Retries\n\nRetry the payment job twice.\n")
+    (folder / "new.md").write_text(
+        "---\nsupersedes: old\n---\n# Retries\n\nRetry the payment job five times, with a delay.\n"
+    )
+    assert paths(opening(folder), "retry the payment job twice") == ["new.md", "old.md"]

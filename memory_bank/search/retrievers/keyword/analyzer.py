@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -48,10 +49,11 @@ _PUNCTUATION = ".,;:!?()[]{}<>\"'`"
 
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_a-zA-Z]+")
 
-# Scripts without spaces between words: Thai, Lao, Tibetan, Burmese, Khmer, Japanese, Chinese.
+# Scripts without spaces between words: Thai, Lao, Tibetan, Burmese, Khmer, Japanese, Chinese; and
+# Korean, whose words have endings.
 _UNSPACED = (
-    "[\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
-    "\U00020000-\U0003ffff]+"
+    "[\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3"
+    "\uf900-\ufaff\U00020000-\U0003ffff]+"
 )
 
 _BLOCK_ID = r"(?m)[ \t]\^[\w-]+[ \t]*$"
@@ -106,15 +108,64 @@ def paths(text: str) -> tuple[str, ...]:
     return tuple(word for word in words if "/" in word or _FILE_NAME.fullmatch(word))
 
 
+_MARKS = "".join(
+    chr(code) for code in range(0x300, 0x20000) if unicodedata.category(chr(code)) in {"Mn", "Mc"}
+)
+"""Marks that belong to a letter: a word of Hindi or Tamil goes on behind one."""
+
+_FOLDED = re.compile("[\u0300-\u036f\u0483-\u0487\u0591-\u05c7\u064b-\u065f\u0670\u0640]")
+"""Marks of Latin, Greek, Cyrillic, Hebrew and Arabic, which many leave out."""
+
+_QUERY_WORD = re.compile(f"[\\w{re.escape(_MARKS)}]+(?:['’]\\w+)?")
+
+_CHARACTERS = _UNSPACED[1:-2]
+
+_SCRIPTS = re.compile(
+    f"(?<=[{_CHARACTERS}])(?=[^\\W{_CHARACTERS}])|(?<=[^\\W{_CHARACTERS}])(?=[{_CHARACTERS}])"
+)
+"""Boundary between a script without spaces and another one."""
+
+_BRITISH = (
+    (re.compile(r"(?<=\w\w\w)is(?=(?:e[drs]?|ers|ing|able|ations?)\b)", re.IGNORECASE), "iz"),
+    (re.compile(r"(?<=\w\w)ys(?=(?:e[drs]?|ers|ing)\b)", re.IGNORECASE), "yz"),
+    (
+        re.compile(
+            r"(?<=\w\w\w)our(?=(?:s|ed|ing|ful|able|ite|al|ally|hood|ly)?\b)", re.IGNORECASE
+        ),
+        "or",
+    ),
+    (re.compile(r"(?<=cent)re(?=s?\b)", re.IGNORECASE), "er"),
+    (re.compile(r"(?<=defen|licen|offen)c(?=e[ds]?\b)", re.IGNORECASE), "s"),
+    (re.compile(r"(?<=alog)ue(?=s?\b)", re.IGNORECASE), ""),
+)
+"""British endings and the American ones; texts and questions are treated alike, so that it does no
+harm where a word such as "promise" only looks like one."""
+
+
+def plain(text: str) -> str:
+    """Return a text as it is analyzed: without accents, in American spelling, scripts apart."""
+    if not text.isascii():
+        folded = _FOLDED.sub("", unicodedata.normalize("NFKD", text.replace("ß", "ss")))
+        text = unicodedata.normalize("NFC", folded)
+        text = _SCRIPTS.sub(" ", text)
+    for ending, american in _BRITISH:
+        text = ending.sub(partial(_as_written, american), text)
+    return text
+
+
+def _as_written(american: str, british: re.Match[str]) -> str:
+    return american.upper() if british[0].isupper() else american
+
+
 def query_words(text: str) -> list[tuple[int, str]]:
     """Return a question's words with their positions, without stop words if others are left."""
-    words = list(enumerate(re.findall(r"\w+(?:['’]\w+)?", text)))
+    words = list(enumerate(_QUERY_WORD.findall(plain(text))))
     return [(position, word) for position, word in words if not _is_stop(word)] or words
 
 
 def stems(text: str) -> list[str]:
     """Return the words of a text as they are stored in stemmed fields."""
-    return list(_stemmer(with_stop_words=True).analyze(text))
+    return list(stemmer(with_stop_words=True).analyze(plain(text)))
 
 
 def without_block_ids(text: str) -> str:
@@ -157,8 +208,7 @@ def grams(text: str) -> str:
 
 def _grams(text: str) -> Iterator[str]:
     for run in re.findall(_UNSPACED, text):
-        if len(run) == 1:
-            yield run
+        yield from run if len(run) > 1 else (run,)
         for start in range(len(run) - 1):
             yield run[start : start + 2]
 
@@ -173,16 +223,19 @@ def _is_stop(word: str) -> bool:
 
 
 @lru_cache(maxsize=2)
-def _stemmer(*, with_stop_words: bool) -> TextAnalyzer:
-    """Build tantivy's `en_stem`, with a filter of stop words if wanted."""
+def stemmer(*, with_stop_words: bool) -> TextAnalyzer:
+    """Build tantivy's `en_stem` for longer words, too, with a filter of stop words if wanted."""
     from tantivy import Filter, TextAnalyzerBuilder, Tokenizer  # start-up: records need no words
 
     steps = TextAnalyzerBuilder(Tokenizer.simple())
-    steps = steps.filter(Filter.remove_long(40)).filter(Filter.lowercase())
+    steps = steps.filter(Filter.remove_long(200)).filter(Filter.lowercase())
     if not with_stop_words:
         steps = steps.filter(Filter.custom_stopword(sorted(STOP_WORDS)))
     return steps.filter(Filter.stemmer("english")).build()
 
+
+STEMMED = "stemmed"
+"""Name of the stemmer among the tokenizers of an index."""
 
 FIELDS = {"body": 1.0, "identifiers": 0.3, "about": 0.4}
 """Stemmed fields and their weights; the body has the title and the headings, too."""
@@ -204,8 +257,8 @@ def fields_of(
     parts = [_analyzed(text) for text in (above, *(text for _, text in passages))]
     rest = identifier_parts(f"{keywords}\n{about}")
     found = {
-        "body": "\n".join((above, *(part.text for part in parts[1:]), keywords)),
-        "about": about,
+        "body": "\n".join((plain(above), *(part.text for part in parts[1:]), plain(keywords))),
+        "about": plain(about),
         "identifiers": " ".join(filter(None, (*(part.identifiers for part in parts), rest))),
         GRAMS: " ".join(filter(None, (part.grams for part in parts))),
     }
@@ -228,5 +281,5 @@ class _Analyzed(NamedTuple):
 @lru_cache(maxsize=1 << 15)
 def _analyzed(text: str) -> _Analyzed:
     """Analyze a text; cached for a batch, since both units index every passage."""
-    plain = cleaned(text)
-    return _Analyzed(plain, identifier_parts(plain), grams(plain))
+    clean = plain(cleaned(text))
+    return _Analyzed(clean, identifier_parts(clean), grams(clean))

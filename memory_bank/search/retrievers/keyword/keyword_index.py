@@ -30,7 +30,14 @@ from tantivy import Document, Order, Query, SchemaBuilder
 from memory_bank.base.errors import IndexDamaged, StorageFailed, exhausted
 from memory_bank.base.filenames import TEMPORARY_PREFIX
 from memory_bank.search.retrievers.base import IndexedPassage, Matches, Question, Scope, Unit
-from memory_bank.search.retrievers.keyword.analyzer import FIELDS, GRAMS, fields_of, forget
+from memory_bank.search.retrievers.keyword.analyzer import (
+    FIELDS,
+    GRAMS,
+    STEMMED,
+    fields_of,
+    forget,
+    stemmer,
+)
 from memory_bank.search.retrievers.keyword.keyword_query import KeywordQuery
 
 _FILE = "sealed.json"
@@ -243,14 +250,14 @@ def _schema() -> tantivy.Schema:
         .add_text_field(GRAMS, tokenizer_name="whitespace")
     )
     for field in FIELDS:
-        builder = builder.add_text_field(field, tokenizer_name="en_stem")
+        builder = builder.add_text_field(field, tokenizer_name=STEMMED)
     return builder.build()
 
 
 class KeywordIndex:
     """Passages or documents found by their words."""
 
-    version = "9"
+    version = "10"
     explanation = "its words"
     weight = 1.0
     slow = False
@@ -410,6 +417,7 @@ class KeywordIndex:
                 else tantivy.Index.open(str(self._folder))
             )
             self._index.config_reader("manual")
+            self._index.register_tokenizer(STEMMED, stemmer(with_stop_words=True))
         return self._index
 
     def _documents(self, entries: Sequence[IndexedPassage]) -> Iterator[Document]:

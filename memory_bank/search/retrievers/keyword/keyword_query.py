@@ -114,8 +114,12 @@ class KeywordQuery:
 
         It does not depend on the scope.
         """
-        perfect = sum(word.weight * self._expected_rarity(word.stem) for word in self._stems)
-        if not perfect:  # phrases or character bigrams only
+        pairs = dict.fromkeys(grams(self._question.text).split())
+        # of a script without spaces, a run of characters is no word: its bigrams stand for it
+        words = [word for word in self._stems if not (pairs and grams(word.stem))]
+        perfect = sum(word.weight * self._expected_rarity(word.stem) for word in words)
+        perfect += sum(self._pair_rarity(pair) for pair in pairs)
+        if not perfect:  # phrases only
             return found.scale
         best = found.scale.perfect
         if self._scope.bounded:
@@ -132,6 +136,12 @@ class KeywordQuery:
                 FIELDS[field] * rarity(count, documents) for field, count in counts.items() if count
             )
         return expected(0, documents)
+
+    def _pair_rarity(self, pair: str) -> float:
+        """Return what a character bigram adds to the score of a perfect passage."""
+        documents = self._searcher.num_docs
+        count = self._searcher.doc_freq(GRAMS, pair)
+        return rarity(count, documents) if count else expected(0, documents)
 
     def best(self) -> float:
         """Return the best score in the whole index; 0 if nothing matches."""
