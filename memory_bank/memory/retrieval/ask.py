@@ -64,7 +64,9 @@ _EACH = 3
 """How many other results stand before each commit: a commit says why, a file what holds now."""
 
 _ASKS_FOR_COMMITS = re.compile(
-    r"\b(?:commits?|committed|who|when (?:was|were|did)|since when|history|introduced|reverted)\b",
+    r"\b(?:(?:which|what|whose) commits?|commits? (?:that|which|by|where)|since when"
+    r"|who (?:has |have |had )?(?:added|changed|did|fixed|introduced|made|moved|removed|renamed"
+    r"|reverted|touched|wrote|written|broke|deleted|decided)|when (?:was|were|did))\b",
     re.IGNORECASE,
 )
 """Words of a question that only history answers: commits come first."""
@@ -447,7 +449,7 @@ def _ranked(
     for one in ranked:
         best.setdefault((NOTES if isinstance(one, NoteResult) else "", file_of(one)), one)
     first = list(best.values())
-    if not lists or _ASKS_FOR_COMMITS.search(asked.query):
+    if not lists or asks_for_commits(asked.query):
         first = commits[: MOST if not lists else 2] + first
     else:
         for place, one in zip(range(_EACH, asked.limit, _EACH + 1), commits, strict=False):
@@ -456,6 +458,11 @@ def _ranked(
             first.insert(place, replace(one, relevance_score=score))
     rounded = (replace(one, relevance_score=round(one.relevance_score, 4)) for one in first)
     return list(rounded)[: asked.limit]
+
+
+def asks_for_commits(question: str) -> bool:
+    """Return whether a question asks who, when or for a commit, not for a verb such as commits."""
+    return _ASKS_FOR_COMMITS.search(question) is not None
 
 
 def _by_ranks(lists: Sequence[Sequence[Result]], k: float) -> list[Result]:

@@ -10,7 +10,7 @@ from memory_bank.base.errors import BadInput
 from memory_bank.code.index.codebase import Codebase, open_codebase
 from memory_bank.memory.remember import remember
 from memory_bank.memory.retrieval import ask_results
-from memory_bank.memory.retrieval.ask import ask, explained
+from memory_bank.memory.retrieval.ask import ask, asks_for_commits, explained
 from tests.git.history_builder import Made, make, run
 
 CHARGE = '''"""Payments by card."""
@@ -247,3 +247,20 @@ def test_a_note_that_cites_a_file_in_the_answer_has_a_share_of_its_score(
     (name,) = [key for key, note in answer.notes.items() if note.title == "Acquirer"]
     assert "cites shop/payments.py" in [one.detail for one in answer.notes[name].reasons]
     assert name in [one.id for one in answer.answer.results]
+
+
+@pytest.mark.parametrize(
+    ("question", "asks"),
+    [
+        ("who changed the timeout", True),
+        ("when was the ledger added", True),
+        ("which commit broke refunds", True),
+        ("commits that touch the gateway", True),
+        ("enqueue a job after the transaction commits", False),
+        ("who may open an account", False),
+        ("history of a job", False),
+        ("what happens to the committed offset", False),
+    ],
+)
+def test_commits_come_first_only_if_a_question_asks_for_them(question: str, *, asks: bool) -> None:
+    assert bool(asks_for_commits(question)) == asks
