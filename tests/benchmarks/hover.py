@@ -14,7 +14,7 @@ from pathlib import Path
 from lsprotocol import types
 
 from memory_bank.code.index.codebase import open_codebase
-from memory_bank.frontends.lsp.symbol_notes import parsed, places
+from memory_bank.frontends.lsp.symbol_notes import parsed
 from tests.frontends.lsp.client import Editor
 
 FILES = 40
@@ -35,9 +35,12 @@ def targets(root: Path) -> list[tuple[Path, int, int]]:
     for name in files[:FILES]:
         text = (root / name).read_text(encoding="utf-8", errors="replace")
         file = parsed(name, text)
-        for one in places(file, text) if file else ():
-            line = text.count("\n", 0, one.start)
-            found.append((root / name, line, one.start - text.rfind("\n", 0, one.start) - 1))
+        lines = text.splitlines()
+        for one in file.symbols if file else ():
+            line = next(
+                (at for at in range(one.line - 1, one.end_line - 1) if one.name in lines[at]), 0
+            )
+            found.append((root / name, line, max(0, lines[line].find(one.name))))
     random.Random(1).shuffle(found)
     return found[:MOST]
 

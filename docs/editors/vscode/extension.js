@@ -1,4 +1,4 @@
-// Starts `memory-bank serve lsp`, and shows the references of a code lens.
+// Starts `memory-bank serve lsp`.
 'use strict';
 
 const vscode = require('vscode');
@@ -22,22 +22,8 @@ async function restart() {
   await start();
 }
 
-// The server's places are plain JSON; VS Code's own command wants its classes.
-function showReferences(uri, position, locations) {
-  const convert = client.protocol2CodeConverter;
-  return vscode.commands.executeCommand(
-    'editor.action.showReferences',
-    convert.asUri(uri),
-    convert.asPosition(position),
-    locations.map(convert.asLocation),
-  );
-}
-
 function activate(context) {
-  context.subscriptions.push(
-    vscode.commands.registerCommand('memoryBank.restart', restart),
-    vscode.commands.registerCommand('memoryBank.showReferences', showReferences),
-  );
+  context.subscriptions.push(vscode.commands.registerCommand('memoryBank.restart', restart));
   return start();
 }
 

@@ -116,8 +116,8 @@ def _mcp(
     starts this command itself; any number may run at the same time, beside agents and the command
     line. docs/editors has what to write into the settings of VS Code, Neovim, Helix and Zed.
 
-    In a note: completion of [[links]], definition, references, hover, symbols, rename, problems and
-    their fixes. Changes that are not saved yet count. Each file belongs to the bank of its folder;
+    In a note: completion of [[links]], definition, references, hover, rename, problems and their
+    fixes. Changes that are not saved yet count. Each file belongs to the bank of its folder;
     without a bank the server offers nothing, until there is one.
     """,
     examples=(

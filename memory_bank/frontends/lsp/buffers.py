@@ -28,12 +28,6 @@ from memory_bank.base.filenames import NOTE_SUFFIXES
 from memory_bank.frontends.lsp.open_banks import OpenBank
 from memory_bank.frontends.lsp.open_texts import Texts, file_of
 
-SHOW_REFERENCES = "memoryBank.showReferences"
-"""A command of the editor: it shows places."""
-
-ADD_NOTE = "memoryBank.addNote"
-"""A command of the server: it makes a note on a symbol."""
-
 
 class Clock:
     """Tells for each symbol whether a hover counts as an access: once in a while."""

@@ -1,4 +1,4 @@
-"""Where the links of a note lead, and what a person sees of a target before going there."""
+"""Where the links of a note lead."""
 
 from __future__ import annotations
 
@@ -6,26 +6,22 @@ import posixpath
 import re
 import time
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 from memory_bank.bank import open_index
 from memory_bank.bank.bank import Bank
-from memory_bank.base.errors import BadName
 from memory_bank.code.parse.parsed_file import Symbol
 from memory_bank.frontends.lsp.open_texts import Texts, links_of
 from memory_bank.frontends.lsp.symbol_notes import MAX_CHARACTERS, parsed
 from memory_bank.git import repository
-from memory_bank.notes import names, parsing
-from memory_bank.notes.characters import BREAK
+from memory_bank.notes import parsing
 from memory_bank.notes.link_targets import TargetNames, target_of
 from memory_bank.notes.links import WholeLink
-from memory_bank.notes.note import Meta, Note, NoteLink, NoteSection
+from memory_bank.notes.note import Note, NoteLink, NoteSection
 from memory_bank.search.index import View
 from memory_bank.search.manifest import link_rows
-from memory_bank.trust.stale_cache import NoteMarks, note_marks
 
 MAX_SOURCES = 2_000
 """Notes that are read to list the links to one note; those of further ones are not listed."""
@@ -264,107 +260,6 @@ def part_at(note: Note, offset: int) -> CursorPart:
             is_title = section.level == 1 and section.headings[-1] == note.body.title
             return CursorPart(known=True, heading="" if is_title else "#".join(section.headings))
     return CursorPart(known=offset < note.body_start or line == 1)
-
-
-def new_note(bank: Bank, goal: LinkTarget) -> str:
-    """Return the path of the note that a link to nothing may make; empty if it can't be one."""
-    is_ghost = bool(goal.ghost) and not (goal.path or goal.file or goal.candidates)
-    if not is_ghost or names.may_be_file(goal.ghost, bank.layout):
-        return ""
-    with suppress(BadName):
-        path = names.new_path(goal.ghost, bank.layout)
-        names.check_new(path)
-        return path
-    return ""
-
-
-MAX_LINES = 12
-"""Lines of text in a preview."""
-
-_MAX_LINE = 300
-
-_MAX_BYTES = 64_000
-"""Bytes that are read of a file."""
-
-
-class Preview(NamedTuple):
-    """A note, a part of it, or a file: what it is, and its first lines."""
-
-    title: str
-    path: str
-    """The note's, or the file's below the project."""
-    meta: Meta = Meta()
-    heading: str = ""
-    text: str = ""
-    """The first lines, as written; untrusted."""
-    language: str = "markdown"
-    more: bool = False
-    """Whether there are further lines."""
-    marks: NoteMarks = NoteMarks()
-
-
-def preview(texts: Texts, goal: LinkTarget, link: NoteLink) -> Preview | None:
-    """Return the preview of a link's goal; None if there is nothing to show."""
-    if goal.path:
-        note = texts.note(goal.path)
-        marks = note_marks(texts.bank, goal.path)
-        return _of_note(note, link)._replace(marks=marks) if note else None
-    return _of_file(texts, goal) if goal.file else None
-
-
-def _of_note(note: Note, link: NoteLink) -> Preview:
-    section = section_at(note, link.heading) if link.heading else None
-    lines = BREAK.split(note.text)
-    if section:
-        body = BREAK.split(section.text)[1:]
-    elif link.block and (line := block_line(note, link.block)):
-        body = lines[line - 1 : line]
-    else:
-        body = BREAK.split(note.text[note.body_start :])
-        if note.body.title and body and section_line(body):
-            body = body[section_line(body) :]
-    text, more = excerpt(body)
-    return Preview(
-        title=note.title,
-        path=note.path,
-        meta=note.meta,
-        heading=" > ".join(section.headings) if section else "",
-        text=text,
-        more=more,
-    )
-
-
-def section_line(lines: list[str]) -> int:
-    """Return the number of lines up to and with the title, which the preview shows already."""
-    for number, line in enumerate(lines, 1):
-        if line.strip():
-            return number if line.lstrip().startswith("# ") else 0
-    return 0
-
-
-def excerpt(lines: list[str]) -> tuple[str, bool]:
-    """Return the first lines that are not blank, and whether there are more."""
-    while lines and not lines[0].strip():
-        lines = lines[1:]
-    while lines and not lines[-1].strip():
-        lines = lines[:-1]
-    shown = [line[:_MAX_LINE] for line in lines[:MAX_LINES]]
-    return "\n".join(shown).rstrip(), len(lines) > MAX_LINES
-
-
-def _of_file(texts: Texts, goal: LinkTarget) -> Preview | None:
-    file = Path(goal.file)
-    try:
-        with file.open("rb") as opened:
-            data = opened.read(_MAX_BYTES)
-    except OSError:
-        return None
-    if b"\0" in data:
-        return None
-    lines = data.decode("utf-8", errors="replace").splitlines()
-    text, more = excerpt(lines[max(0, goal.line - 1) :])
-    path = file.relative_to(texts.bank.layout.project).as_posix()
-    return Preview(title=path, path=path, text=text, language=file.suffix[1:], more=more)
 
 
 _FILES_SECONDS = 30.0

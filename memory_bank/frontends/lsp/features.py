@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 from lsprotocol import types
@@ -11,14 +10,10 @@ from lsprotocol.types import (
     CodeAction,
     CodeActionKind,
     CodeActionParams,
-    CreateFile,
-    CreateFileOptions,
     FileRename,
     OptionalVersionedTextDocumentIdentifier,
-    Position,
     PrepareRenameParams,
     PrepareRenamePlaceholder,
-    Range,
     RenameFile,
     RenameFileOptions,
     RenameParams,
@@ -31,8 +26,8 @@ from lsprotocol.types import (
 
 from memory_bank.base.errors import BadInput
 from memory_bank.base.text import one_line
-from memory_bank.frontends.lsp import destinations, navigation, problems, rename, source_code
-from memory_bank.frontends.lsp.buffers import ADD_NOTE, FileRequest, file_at, is_note
+from memory_bank.frontends.lsp import navigation, problems, rename, source_code
+from memory_bank.frontends.lsp.buffers import FileRequest, file_at, is_note
 from memory_bank.frontends.lsp.language_server import (
     CHANGE_SECONDS,
     LIST_SECONDS,
@@ -51,7 +46,6 @@ def built(named: str | None = None) -> NotesServer:
     _add_documents(server)
     _add_answers(server)
     _add_moves(server)
-    _add_notes(server)
     return server
 
 
@@ -98,7 +92,7 @@ def _add_documents(server: NotesServer) -> None:
 def _add_answers(server: NotesServer) -> None:
     def answer(
         method: str,
-        of_note: Callable[[FileRequest, Any], object] | None,
+        of_note: Callable[[FileRequest, Any], object],
         empty: object,
         *,
         of_code: Callable[[AskedCode, Any], object] | None = None,
@@ -112,8 +106,6 @@ def _add_answers(server: NotesServer) -> None:
             uri = params.text_document.uri
             if of_code is not None and not is_note(uri):
                 return await server.ask_code(uri, lambda asked: of_code(asked, params), empty)
-            if of_note is None:
-                return empty
             return await server.ask(uri, lambda asked: of_note(asked, params), empty, seconds)
 
     answer(
@@ -134,9 +126,6 @@ def _add_answers(server: NotesServer) -> None:
         None,
         of_code=lambda asked, params: source_code.hover(asked, params, server.clock),
     )
-    answer(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL, navigation.symbols, [])
-    answer(types.TEXT_DOCUMENT_DOCUMENT_LINK, navigation.links, [])
-    answer(types.TEXT_DOCUMENT_CODE_LENS, None, [], of_code=source_code.lenses)
     answer(types.TEXT_DOCUMENT_PREPARE_RENAME, prepare, None)
     answer(
         types.TEXT_DOCUMENT_RENAME,
@@ -149,16 +138,8 @@ def _add_answers(server: NotesServer) -> None:
         types.TEXT_DOCUMENT_CODE_ACTION,
         code_actions,
         [],
-        of_code=source_code.code_actions,
         options=types.CodeActionOptions(code_action_kinds=[types.CodeActionKind.QuickFix]),
     )
-
-    @server.feature(types.WORKSPACE_SYMBOL)
-    async def search(params: types.WorkspaceSymbolParams) -> list[types.WorkspaceSymbol]:
-        editor = server.editor()
-        return await server.run(
-            lambda: navigation.workspace_symbols(server.banks.opened(), editor, params.query), []
-        )
 
 
 def _add_moves(server: NotesServer) -> None:
@@ -176,23 +157,6 @@ def _add_moves(server: NotesServer) -> None:
         if params.files:
             uri = params.files[0].new_uri
             await server.ask(uri, lambda asked: record(asked, params.files), None)
-
-
-def _add_notes(server: NotesServer) -> None:
-    @server.command(ADD_NOTE)
-    async def add_note(uri: str, qualified: str) -> None:
-        made = await server.ask_code(
-            uri, lambda asked: source_code.add_note(asked, qualified), "", CHANGE_SECONDS
-        )
-        if not made:
-            return
-        window = server.client_capabilities.window
-        if window and window.show_document and window.show_document.support:
-            shown = types.ShowDocumentParams(made, take_focus=True)
-            server.window_show_document(shown)
-        else:
-            said = types.ShowMessageParams(types.MessageType.Info, f"made {file_at(made)}")
-            server.window_show_message(said)
 
 
 _MAX_FIXES = 20
@@ -247,7 +211,7 @@ def code_actions(asked: FileRequest, params: CodeActionParams) -> list[CodeActio
     lines = asked.lines()
     start, end = lines.offset(params.range.start), lines.offset(params.range.end)
     saved = asked.opened.findings.get(asked.path, ())
-    found = [
+    return [
         CodeAction(
             title=one_line(fix.title),
             kind=CodeActionKind.QuickFix,
@@ -258,31 +222,6 @@ def code_actions(asked: FileRequest, params: CodeActionParams) -> list[CodeActio
         )
         for fix in problems.fixes(asked.texts, asked.path, start, end, saved)[:_MAX_FIXES]
     ]
-    return [*found, *_new_notes(asked, start, end)]
-
-
-def _new_notes(asked: FileRequest, start: int, end: int) -> list[CodeAction]:
-    """Return the actions that make a note of a wikilink's target that no note has."""
-    note = asked.texts.note(asked.path)
-    if note is None or not _can(asked, ResourceOperationKind.Create):
-        return []
-    found = []
-    for written, goal in destinations.written_goals(asked.texts, asked.path, note):
-        if written.first <= end and start <= written.last and written.link.kind == "wiki":
-            path = destinations.new_note(asked.bank, goal)
-            if not path:
-                continue
-            title, start_of_file = Path(path).stem, Range(Position(0, 0), Position(0, 0))
-            uri = asked.uri(path)
-            edit = WorkspaceEdit(
-                document_changes=[
-                    CreateFile(uri, options=CreateFileOptions(ignore_if_exists=True)),
-                    _document_edit(uri, None, [TextEdit(start_of_file, f"# {title}\n")]),
-                ]
-            )
-            name = one_line(f"Create the note {path}")
-            found.append(CodeAction(title=name, kind=CodeActionKind.QuickFix, edit=edit))
-    return found
 
 
 def _workspace_edit(asked: FileRequest, renaming: Renaming) -> WorkspaceEdit:
@@ -295,7 +234,7 @@ def _workspace_edit(asked: FileRequest, renaming: Renaming) -> WorkspaceEdit:
         if renaming.new_file:
             raise _no_moves()
         return WorkspaceEdit(changes={asked.uri(path): some for path, some in by_path.items()})
-    changes: list[TextDocumentEdit | CreateFile | RenameFile] = []
+    changes: list[TextDocumentEdit | RenameFile] = []
     for path, edits in by_path.items():
         uri = asked.uri(path)
         version = next(

@@ -251,18 +251,11 @@ class NotesServer(LanguageServer):
     def _bank_changed(self, opened: OpenBank, changed: ChangedPaths) -> None:
         for uri in self.buffers.uris():
             self.check(uri)
-        workspace = self.client_capabilities.workspace
-        if workspace and workspace.code_lens and workspace.code_lens.refresh_support:
-            self.later("lenses", _RULES_SECONDS, self._refresh_lenses)
         runs = opened in self._stale
         paths = (*changed.added, *changed.changed, *changed.removed)
         self._stale.setdefault(opened, set()).update(paths)
         if not runs:
             self.later(opened, _RULES_SECONDS, lambda: self._run_rules(opened))
-
-    async def _refresh_lenses(self) -> None:
-        # its answer is not awaited: pygls fails at one to a request that was given up meanwhile
-        self.workspace_code_lens_refresh(None)
 
     async def _run_rules(self, opened: OpenBank) -> None:
         """Run all rules on a bank, one run at a time, and publish what they find."""

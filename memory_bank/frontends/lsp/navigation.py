@@ -1,11 +1,9 @@
-"""Answers about links, what is in notes, what can follow at the cursor, and what is wrong."""
+"""Answers about links, what can follow at the cursor, and what is wrong."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
 from functools import partial
-from pathlib import Path
 
 from lsprotocol.types import (
     CompletionItem,
@@ -15,10 +13,6 @@ from lsprotocol.types import (
     DefinitionParams,
     Diagnostic,
     DiagnosticSeverity,
-    DocumentLink,
-    DocumentLinkParams,
-    DocumentSymbol,
-    DocumentSymbolParams,
     Hover,
     HoverParams,
     Location,
@@ -27,64 +21,25 @@ from lsprotocol.types import (
     Position,
     Range,
     ReferenceParams,
-    SymbolInformation,
-    SymbolKind,
     TextEdit,
-    WorkspaceSymbol,
 )
 
 from memory_bank.base.text import clean, one_line
 from memory_bank.code import lookup
 from memory_bank.code.code_names import named_symbol
 from memory_bank.code.index.codebase import Codebase
-from memory_bank.frontends.lsp import destinations, open_texts, problems
+from memory_bank.frontends.lsp import destinations, problems
 from memory_bank.frontends.lsp.buffers import Editor, FileRequest, positions
 from memory_bank.frontends.lsp.completion import Completion, choices
-from memory_bank.frontends.lsp.destinations import LinkTarget, Preview
+from memory_bank.frontends.lsp.destinations import LinkTarget
 from memory_bank.frontends.lsp.open_banks import Codebases, OpenBank
-from memory_bank.frontends.lsp.open_texts import OutlineHeading, file_of, link_at
+from memory_bank.frontends.lsp.open_texts import link_at
 from memory_bank.notes.links import WholeLink
+from memory_bank.notes.note import Note
 
 _SIGNS = re.compile(r"([\\`*_{}\[\]()<>#+!|~&$-])")
 
 _TICKS = re.compile(r"`+")
-
-_LANGUAGE = re.compile(r"\w*")
-
-
-def of_preview(shown: Preview) -> str:
-    """Return a preview: the title, what the note is, and its first lines as code."""
-    words = " · ".join(escaped(word) for word in _about(shown, "#") if word)
-    head = [f"**{escaped(shown.title)}**" + (f" — {words}" if words else "")]
-    if shown.path != shown.title:
-        head.append(code(shown.path))
-    if shown.heading:
-        head.append(f"§ {escaped(shown.heading)}")
-    head += [escaped(line) for line in _of_code(shown)]
-    more = "\n…" if shown.more else ""
-    body = fenced(shown.text + more, shown.language) if shown.text else ""
-    return "\n\n".join(filter(None, ("  \n".join(head), body)))
-
-
-def _about(shown: Preview, mark: str) -> Iterable[str]:
-    """Return the type of a note, its status unless it is active, and its tags."""
-    meta = shown.meta
-    status = meta.status if meta.status != "active" else ""
-    return (meta.type, status, *(mark + tag for tag in meta.tags))
-
-
-def _of_code(shown: Preview) -> list[str]:
-    """Return a line for each thing that is said of the code that a note cites."""
-    stale, touched = shown.marks
-    said = [f"stale: {stale}"] if stale else []
-    return [*said, *(f"cited file changed: {one}" for one in touched)]
-
-
-def plain(shown: Preview) -> str:
-    """Return a preview for an editor that shows no Markdown."""
-    about = " · ".join(filter(None, _about(shown, "")))
-    head = (shown.title, shown.path if shown.path != shown.title else "", about, shown.heading)
-    return "\n".join(clean(part) for part in (*head, *_of_code(shown), shown.text) if part)
 
 
 def escaped(text: str) -> str:
@@ -98,15 +53,6 @@ def code(text: str) -> str:
     ticks = "`" * (1 + max((len(run) for run in _TICKS.findall(line)), default=0))
     pad = " " if line.startswith("`") or line.endswith("`") else ""
     return f"{ticks}{pad}{line}{pad}{ticks}"
-
-
-def fenced(text: str, language: str = "") -> str:
-    """Return a text of a file as a block of code, whose fence the text can't end."""
-    shown = clean(text)
-    longest = max((len(run) for run in _TICKS.findall(shown)), default=0)
-    fence = "`" * max(3, longest + 1)
-    name = language if _LANGUAGE.fullmatch(language) else ""
-    return f"{fence}{name}\n{shown}\n{fence}"
 
 
 def definition(
@@ -165,18 +111,27 @@ def references(asked: FileRequest, params: ReferenceParams) -> list[Location]:
 
 
 def hover(asked: FileRequest, params: HoverParams) -> Hover | None:
-    """Return the preview of the goal of the link under the cursor."""
+    """Return which note the link under the cursor leads to, or why it leads to none."""
     found = _link(asked, params.position)
     if found is None:
         return None
     written, goal = found
-    shown = destinations.preview(asked.texts, goal, written.link)
-    area = asked.range(written.first, written.last)
-    if shown is None:
-        if not goal.problem:
-            return None
-        return Hover(markup(asked.editor, escaped(goal.problem), goal.problem), area)
-    return Hover(markup(asked.editor, of_preview(shown), plain(shown)), area)
+    note = asked.texts.note(goal.path) if goal.path else None
+    if note is None and not goal.problem:
+        return None
+    shown, plain = of_note_hover(note) if note else (escaped(goal.problem), goal.problem)
+    return Hover(markup(asked.editor, shown, plain), asked.range(written.first, written.last))
+
+
+def of_note_hover(note: Note) -> tuple[str, str]:
+    """Return what a linked note is, as Markdown and as plain text: its title, type, tags, path."""
+    status = note.meta.status if note.meta.status != "active" else ""
+    kind = list(filter(None, (note.meta.type, status)))
+    tags = [f"#{tag}" for tag in note.meta.tags]
+    words = " · ".join(map(escaped, (*kind, *tags)))
+    head = f"**{escaped(note.title)}**{f' — {words}' if words else ''}"
+    plain = [clean(note.title), clean(" · ".join((*kind, *note.meta.tags))), clean(note.path)]
+    return f"{head}  \n{code(note.path)}", "\n".join(filter(None, plain))
 
 
 def markup(editor: Editor, as_markdown: str, as_plain: str) -> MarkupContent:
@@ -186,55 +141,6 @@ def markup(editor: Editor, as_markdown: str, as_plain: str) -> MarkupContent:
     if wanted and MarkupKind.Markdown not in wanted:
         return MarkupContent(MarkupKind.PlainText, as_plain)
     return MarkupContent(MarkupKind.Markdown, as_markdown)
-
-
-def symbols(
-    asked: FileRequest, _: DocumentSymbolParams
-) -> list[DocumentSymbol] | list[SymbolInformation]:
-    """Return the headings of a note, as a tree if the editor shows one."""
-    note = asked.texts.note(asked.path) if asked.path else None
-    if note is None:
-        return []
-    documents = asked.editor.capabilities.text_document
-    shown = documents.document_symbol if documents else None
-    found = open_texts.outline(note)
-    if shown and shown.hierarchical_document_symbol_support:
-        return [_symbol(asked, one) for one in found]
-    return _flat(asked, found, "")
-
-
-def links(asked: FileRequest, _: DocumentLinkParams) -> list[DocumentLink]:
-    """Return the links of a note that lead to a file."""
-    note = asked.texts.note(asked.path) if asked.path else None
-    if note is None:
-        return []
-    return [
-        DocumentLink(
-            range=asked.range(written.first, written.last),
-            target=_target(asked, goal),
-            tooltip=one_line(goal.path or Path(goal.file).name),
-        )
-        for written, goal in destinations.written_goals(asked.texts, asked.path, note)
-        if goal.file
-    ]
-
-
-def workspace_symbols(
-    opened: Sequence[OpenBank], editor: Editor, words: str
-) -> list[WorkspaceSymbol]:
-    """Return the notes and headings of all banks that have some words."""
-    return [
-        WorkspaceSymbol(
-            location=Location(
-                editor.uri_of(file_of(bank.shared.bank(), one.path)), _line_range(one.line)
-            ),
-            name=one_line(one.name) or one.path,
-            kind=SymbolKind.File if one.is_note else SymbolKind.String,
-            container_name=one_line(" > ".join(filter(None, (one.path, one.around)))),
-        )
-        for bank in opened
-        for one in open_texts.search(bank.shared.bank(), words)
-    ]
 
 
 def _link(asked: FileRequest, position: Position) -> tuple[WholeLink, LinkTarget] | None:
@@ -251,41 +157,8 @@ def _place(asked: FileRequest, goal: LinkTarget) -> Location | None:
     return Location(asked.uri_of(goal.file), _line_range(goal.line))
 
 
-def _target(asked: FileRequest, goal: LinkTarget) -> str:
-    fragment = f"#L{goal.line}" if goal.line > 1 else ""
-    return asked.uri_of(goal.file) + fragment
-
-
 def _line_range(line: int) -> Range:
     return Range(Position(line - 1, 0), Position(line - 1, 0))
-
-
-def _symbol(asked: FileRequest, heading: OutlineHeading) -> DocumentSymbol:
-    return DocumentSymbol(
-        name=one_line(heading.name),
-        kind=SymbolKind.String,
-        range=asked.range(heading.start, heading.end),
-        selection_range=asked.range(heading.start, heading.line_end),
-        children=[_symbol(asked, one) for one in heading.below],
-    )
-
-
-def _flat(
-    asked: FileRequest, headings: Sequence[OutlineHeading], above: str
-) -> list[SymbolInformation]:
-    found = []
-    for one in headings:
-        place = Location(asked.uri(asked.path), asked.range(one.start, one.end))
-        found.append(
-            SymbolInformation(
-                location=place,
-                name=one_line(one.name),
-                kind=SymbolKind.String,
-                container_name=above or None,
-            )
-        )
-        found += _flat(asked, one.below, one_line(one.name))
-    return found
 
 
 _KINDS = {

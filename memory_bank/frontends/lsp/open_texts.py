@@ -1,104 +1,19 @@
-"""The texts of notes as an editor has them, their headings as a tree, and notes by words."""
+"""The texts of notes as an editor has them."""
 
 from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from types import MappingProxyType
-from typing import Generic, NamedTuple, TypeVar
+from typing import Generic, TypeVar
 
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import MemoryBankError
 from memory_bank.notes import parsing
-from memory_bank.notes.characters import BREAK
 from memory_bank.notes.links import WholeLink, front_matter_links, locate_links
-from memory_bank.notes.note import Note, NoteLink, NoteSection
-from memory_bank.search.index import View
-from memory_bank.search.manifest import document_rows, entries
-
-MAX_FOUND = 200
-
-
-class OutlineHeading(NamedTuple):
-    """A heading with the headings below it, by offsets in the note's text."""
-
-    name: str
-    level: int
-    start: int
-    end: int
-    """Where the sections below it end."""
-    line_end: int
-    """Where the heading's line ends."""
-    below: tuple[OutlineHeading, ...] = ()
-
-
-class OutlineMatch(NamedTuple):
-    """A note or a heading in it."""
-
-    name: str
-    path: str
-    line: int
-    is_note: bool
-    around: str = ""
-    """The headings above it."""
-
-
-def outline(note: Note) -> tuple[OutlineHeading, ...]:
-    """Return the headings of a note as a tree."""
-    return _tree([one for one in note.body.sections if one.level], len(note.text))
-
-
-def _tree(found: Sequence[NoteSection], end: int) -> tuple[OutlineHeading, ...]:
-    made = []
-    at = 0
-    while at < len(found):
-        top = found[at]
-        after = next(
-            (i for i in range(at + 1, len(found)) if found[i].level <= top.level), len(found)
-        )
-        stop = found[after].start if after < len(found) else end
-        line = BREAK.split(top.text, maxsplit=1)[0]
-        below = _tree(found[at + 1 : after], stop) if after > at + 1 else ()
-        name = top.headings[-1] or "(no text)"
-        made.append(OutlineHeading(name, top.level, top.start, stop, top.start + len(line), below))
-        at = after
-    return tuple(made)
-
-
-def search(bank: Bank, words: str, most: int = MAX_FOUND) -> list[OutlineMatch]:
-    """Return the notes and headings that have all words, notes first, best matches first."""
-    wanted = words.casefold().split()
-
-    def matching(view: View) -> list[OutlineMatch]:
-        notes = document_rows.titles(view.manifest)
-        found = [
-            OutlineMatch(title or key, key, 1, is_note=True)
-            for key, title, _ in notes
-            if _has(f"{title} {key}", wanted)
-        ]
-        titles = {(key, title) for key, title, _ in notes}
-        for key, line, headings in entries.headings(view.manifest):
-            is_title = len(headings) == 1 and (key, headings[0]) in titles
-            if not is_title and _has(headings[-1], wanted):
-                above = " > ".join(headings[:-1])
-                found.append(OutlineMatch(headings[-1], key, line, is_note=False, around=above))
-        return found
-
-    found = bank.read(matching)
-    found.sort(key=lambda one: (not _starts(one.name, wanted), not one.is_note))
-    return found[:most]
-
-
-def _has(text: str, words: Sequence[str]) -> bool:
-    folded = text.casefold()
-    return all(word in folded for word in words)
-
-
-def _starts(name: str, words: Sequence[str]) -> bool:
-    return bool(words) and name.casefold().startswith(words[0])
-
+from memory_bank.notes.note import Note, NoteLink
 
 Text = TypeVar("Text")
 

@@ -1,41 +1,27 @@
-"""Answers in source files: hovers, code lenses, and notes on symbols."""
+"""Hovers in source files."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 
 from lsprotocol.types import (
-    CodeAction,
-    CodeActionKind,
-    CodeActionParams,
-    CodeLens,
-    CodeLensParams,
-    Command,
     Hover,
     HoverParams,
-    Location,
-    Position,
-    Range,
 )
 
 from memory_bank.bank.bank import Bank
-from memory_bank.base.text import one_line
-from memory_bank.code.records import CitingNote
 from memory_bank.frontends.lsp import navigation, symbol_notes
 from memory_bank.frontends.lsp.buffers import (
-    ADD_NOTE,
-    SHOW_REFERENCES,
     Clock,
     Editor,
     Positions,
     positions,
 )
 from memory_bank.frontends.lsp.open_banks import OpenBank
-from memory_bank.frontends.lsp.open_texts import file_of
 from memory_bank.frontends.lsp.symbol_notes import SymbolContext
 from memory_bank.frontends.serving.shared_bank import SharedCode
 
@@ -93,44 +79,6 @@ def hover(asked: AskedCode, params: HoverParams, clock: Clock) -> Hover | None:
     return Hover(navigation.markup(asked.editor, text, plain), asked.lines.range(start, end))
 
 
-def lenses(asked: AskedCode, _: CodeLensParams) -> list[CodeLens]:
-    """Return the number of notes that cite the file, and each of its symbols."""
-    file = symbol_notes.parsed(asked.path, asked.text) if asked.path else None
-    if file is None or asked.bank is None:
-        return []
-    code = asked.shared.code
-    notes = symbol_notes.cited(code, asked.bank, asked.path)
-    cited = symbol_notes.cited_names(code, asked.path, notes)
-    places = {one.symbol.qualified: (one.start, one.end) for one in _places(asked)}
-    return [
-        _lens(asked, asked.bank, asked.lines.range(*places.get(name, (0, 0))), found)
-        for name, found in cited.items()
-    ]
-
-
-def code_actions(asked: AskedCode, params: CodeActionParams) -> list[CodeAction]:
-    """Return the action that makes a note on the symbol at the cursor."""
-    file = symbol_notes.parsed(asked.path, asked.text) if asked.path else None
-    if file is None or asked.bank is None:
-        return []
-    line = params.range.start.line + 1
-    symbol = next(iter(symbol_notes.around(file, line)), None)
-    if symbol is None:
-        return []
-    uri = asked.editor.buffers[asked.file].uri
-    title = f"Add a note on {one_line(symbol.qualified)}"
-    command = Command(title, ADD_NOTE, arguments=[uri, symbol.qualified])
-    return [CodeAction(title=title, kind=CodeActionKind.Empty, command=command)]
-
-
-def add_note(asked: AskedCode, qualified: str) -> str:
-    """Make a note on a symbol, and return the URI of its file; empty without a bank."""
-    if asked.bank is None or not asked.path:
-        return ""
-    path = symbol_notes.below_project(asked.shared.code, asked.bank, asked.path)
-    return asked.editor.uri_of(symbol_notes.create(asked.bank, path, qualified))
-
-
 def of_symbol(found: SymbolContext, now: float) -> str:
     """Return the hover of a symbol; its context, if there is any, is below a rule."""
     parts = [f"## {navigation.code(found.name)}"]
@@ -175,20 +123,3 @@ def ago(seconds: float) -> str:
 
 def _short(text: str, most: int = 160) -> str:
     return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
-
-
-def _places(asked: AskedCode) -> Sequence[symbol_notes.SymbolPlace]:
-    file = symbol_notes.parsed(asked.path, asked.text)
-    return symbol_notes.places(file, asked.text) if file else ()
-
-
-def _lens(asked: AskedCode, bank: Bank, area: Range, found: Sequence[CitingNote]) -> CodeLens:
-    number = len(found)
-    uri = asked.editor.buffers[asked.file].uri
-    places = [
-        Location(asked.editor.uri_of(file_of(bank, one.path)), Range(at, at))
-        for one in found
-        for at in (Position(one.links[0].line - 1, 0),)
-    ]
-    title = f"{number} note{'s' if number > 1 else ''}"
-    return CodeLens(area, Command(title, SHOW_REFERENCES, arguments=[uri, area.start, places]))

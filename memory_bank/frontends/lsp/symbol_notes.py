@@ -1,16 +1,13 @@
-"""What is known of the symbol under the cursor, and a new note on it."""
+"""What is known of the symbol under the cursor."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
-from typing import NamedTuple
+from pathlib import Path
 
 from memory_bank.bank.bank import Bank
-from memory_bank.base.errors import NoteExists
-from memory_bank.code import lookup
 from memory_bank.code.call_targets import Caller
 from memory_bank.code.citing_notes import CitingNotes, citing_notes
 from memory_bank.code.coupled import LOW, RISKS, Coupled
@@ -20,10 +17,6 @@ from memory_bank.code.parse import parsing
 from memory_bank.code.parse.parsed_file import ParsedFile, Symbol
 from memory_bank.code.records import CitingNote
 from memory_bank.frontends.lsp.open_texts import LastAnswer
-from memory_bank.memory import create as actions
-from memory_bank.notes import front_matter
-from memory_bank.notes.characters import BREAK
-from memory_bank.notes.identity import DEVICES
 
 _WORD = re.compile(r"[^\W\d]\w*")
 
@@ -31,14 +24,6 @@ _PARSED: LastAnswer[tuple[str, str], ParsedFile] = LastAnswer(64)
 
 MAX_CHARACTERS = 1_000_000
 """Characters of a file that is parsed in an editor."""
-
-
-class SymbolPlace(NamedTuple):
-    """A symbol and the place of its name in the text."""
-
-    symbol: Symbol
-    start: int
-    end: int
 
 
 def parsed(path: str, text: str) -> ParsedFile | None:
@@ -69,32 +54,6 @@ def around(file: ParsedFile, line: int) -> list[Symbol]:
     """Return the symbols whose lines have a 1-based line, the innermost first."""
     found = [one for one in file.symbols if one.line <= line < one.end_line]
     return sorted(found, key=lambda one: one.end_line - one.line)
-
-
-def places(file: ParsedFile, text: str) -> list[SymbolPlace]:
-    """Return the symbols of a text with the places of their names, in their order."""
-    starts = [0, *(found.end() for found in BREAK.finditer(text))]
-    found = []
-    for one in file.symbols:
-        first = starts[min(one.line, len(starts)) - 1]
-        last = starts[one.end_line - 1] if one.end_line <= len(starts) else len(text)
-        name = re.compile(rf"(?<!\w){re.escape(one.name)}(?!\w)")
-        behind = first
-        while (end := _doc_end(text, behind, last)) > behind:
-            behind = end
-        place = name.search(text, behind, last) or name.search(text, first, last)
-        at = place.start() if place else first
-        found.append(SymbolPlace(one, at, at + len(one.name) if place else at))
-    return found
-
-
-def _doc_end(text: str, start: int, end: int) -> int:
-    """Return the end of a line that is a comment or decorator; the offset if it is neither."""
-    line_end = text.find("\n", start, end)
-    line = text[start : line_end if line_end >= 0 else end].strip()
-    if line_end >= 0 and (not line or line.startswith(("//", "/*", "*", "#", "--", "@"))):
-        return line_end + 1
-    return start
 
 
 MAX_CALLS = 8
@@ -189,23 +148,6 @@ def cited(code: Codebase, bank: Bank | None, path: str) -> CitingNotes:
     return citing_notes(code, bank, path, catch_up=False)
 
 
-def cited_names(code: Codebase, path: str, notes: CitingNotes) -> dict[str, Sequence[CitingNote]]:
-    """Map the qualified names of a file's symbols to the notes that cite them; "" is the file."""
-    found: dict[str, Sequence[CitingNote]] = {"": notes.file} if notes.file else {}
-    with code.lock:
-        for row in lookup.in_file(code.table, path):
-            if row.id in notes.symbols:
-                found[row.symbol.qualified] = notes.symbols[row.id]
-    return found
-
-
-def below_project(code: Codebase, bank: Bank, path: str) -> str:
-    """Return a path below the work tree as one below the bank's project."""
-    file = code.root / path
-    project = bank.layout.project
-    return file.relative_to(project).as_posix() if file.is_relative_to(project) else path
-
-
 def below_tree(code: Codebase, file: str) -> str:
     """Return the path below the work tree of a file; empty for one outside."""
     for form in (Path(file), Path(file).resolve()):
@@ -252,32 +194,3 @@ def _calls(code: Codebase, one: Pointed) -> tuple[str, ...]:
 def _guards(code: Codebase, row: SymbolRow) -> tuple[str, ...]:
     guards = code.relations().guards.of_symbol(row)
     return tuple(dict.fromkeys(guard.test.intent.title for guard in guards))
-
-
-_TRIES = 100
-
-_NOT_IN_NAME = re.compile(r"[^\w.-]+")
-
-
-def create(bank: Bank, path: str, qualified: str) -> str:
-    """Make a note with a heading that cites a symbol of a file; return the note's file.
-
-    `path` is below the project. A name that is taken gets a number.
-    """
-    keys = {"file_refs": [path], "symbol_refs": [qualified]}
-    content = front_matter.compose(keys, f"# {qualified}\n")
-    name = _name(path, qualified)
-    for number in range(2, _TRIES):
-        try:
-            made = actions.create(bank, name, content)
-        except NoteExists:
-            name = f"{_name(path, qualified)}-{number}"
-        else:
-            return str(bank.roots.file(made.path))
-    raise NoteExists(f"there are {_TRIES} notes {name}", "give one of them another name")
-
-
-def _name(path: str, qualified: str) -> str:
-    words = f"{PurePosixPath(path).stem}-{qualified}".strip("_.-")
-    stem = _NOT_IN_NAME.sub("-", words).strip("-.").lower()[:100]
-    return f"facts/{f'{stem}-note' if not stem or stem in DEVICES else stem}"

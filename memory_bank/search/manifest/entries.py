@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from memory_bank.base.documents import Section
@@ -130,16 +130,6 @@ def superseded(manifest: Manifest, documents: Collection[int]) -> set[str]:
     promoted = [dest for _, kind, dest in links if kind == "promoted_to" and dest is not None]
     old = document_graph.superseded(manifest, promoted)
     return found | {name for name, kind, dest in links if kind == "superseded_by" or dest in old}
-
-
-def headings(manifest: Manifest) -> Iterator[tuple[str, int, tuple[str, ...]]]:
-    """Yield key, line and headings, outermost first, of each section under a heading."""
-    rows = manifest.execute(
-        "SELECT key, s.line, headings FROM sections AS s JOIN documents ON id = s.document"
-        f" WHERE headings <> '' AND state IN ({DONE}, {PENDING}) ORDER BY key, ordinal"
-    )
-    for key, line, path in rows:
-        yield key, line, tuple(filter(None, path.split(SEPARATOR)))
 
 
 OBSERVATIONS, SESSIONS, NOTES = "observation", "session", "note"

@@ -21,22 +21,12 @@ CAN = types.ClientCapabilities(
     workspace=types.WorkspaceClientCapabilities(
         workspace_edit=types.WorkspaceEditClientCapabilities(
             document_changes=True,
-            resource_operations=[
-                types.ResourceOperationKind.Create,
-                types.ResourceOperationKind.Rename,
-            ],
+            resource_operations=[types.ResourceOperationKind.Rename],
         ),
-        code_lens=types.CodeLensWorkspaceClientCapabilities(refresh_support=True),
         file_operations=types.FileOperationClientCapabilities(will_rename=True),
     ),
     text_document=types.TextDocumentClientCapabilities(
         rename=types.RenameClientCapabilities(prepare_support=True),
-        document_symbol=types.DocumentSymbolClientCapabilities(
-            hierarchical_document_symbol_support=True
-        ),
-    ),
-    window=types.WindowClientCapabilities(
-        show_document=types.ShowDocumentClientCapabilities(support=True)
     ),
 )
 
@@ -58,11 +48,8 @@ class Editor:
     def __init__(self, *folders: Path, home: Path, capabilities: types.ClientCapabilities = CAN, words: tuple[str, ...] = ("--stdio",), before: tuple[str, ...] = ()) -> None:  # fmt: skip
         self.folders = folders
         self.home = home
-        self.lens_refreshes = 0
-        self.refresh_seconds = 0.0
         self.diagnostics: dict[str, types.PublishDiagnosticsParams] = {}
         self.messages: list[str] = []
-        self.documents: list[types.ShowDocumentParams] = []
         self.texts: dict[Path, tuple[int, str]] = {}
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
@@ -198,16 +185,6 @@ class Editor:
         @client.feature(types.WINDOW_SHOW_MESSAGE)
         def shown(params: types.ShowMessageParams) -> None:
             self.messages.append(params.message)
-
-        @client.feature(types.WORKSPACE_CODE_LENS_REFRESH)
-        async def refresh(*_: object) -> None:
-            self.lens_refreshes += 1
-            await asyncio.sleep(self.refresh_seconds)
-
-        @client.feature(types.WINDOW_SHOW_DOCUMENT)
-        def show(params: types.ShowDocumentParams) -> types.ShowDocumentResult:
-            self.documents.append(params)
-            return types.ShowDocumentResult(success=True)
 
 
 def _alike(one: str, other: str) -> int:

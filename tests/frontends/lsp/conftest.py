@@ -9,7 +9,7 @@ from lsprotocol import types
 
 from memory_bank.bank.bank import Bank
 from memory_bank.frontends.lsp.open_texts import Texts
-from tests.frontends.lsp.client import Editor
+from tests.frontends.lsp.client import Editor, position, uri
 
 Make = Callable[..., Texts]
 
@@ -50,9 +50,10 @@ def editor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Editor]:
     with Editor(root, home=tmp_path_factory.mktemp("home")) as made:
 
         def indexed() -> bool:
-            return bool(
-                made.ask(made.client.workspace_symbol_async, types.WorkspaceSymbolParams("bm25"))
-            )
+            text = NOTES[".memories/decisions/tantivy.md"]
+            document = types.TextDocumentIdentifier(uri(root / ".memories/decisions/tantivy.md"))
+            params = types.DefinitionParams(document, position(text, "[[facts/bm25", 3))
+            return bool(made.ask(made.client.text_document_definition_async, params))
 
         made.wait(indexed)
         yield made

@@ -148,17 +148,6 @@ def test_problems_are_published_as_a_text_changes_and_have_fixes(
     editor.wait(lambda: editor.problems(file, version + 1) == [])
 
 
-def test_a_note_that_is_linked_but_missing_can_be_made(editor: Editor, notes: Path) -> None:
-    text = "See [[facts/idf]].\n"
-    document = editor.open(notes / "new.md", text)
-    at = position(text, "[[facts", 3)
-    params = types.CodeActionParams(document, types.Range(at, at), types.CodeActionContext([]))
-    (action,) = editor.ask(editor.client.text_document_code_action_async, params)
-    make, fill = action.edit.document_changes
-    assert make.uri == uri(notes / "facts/idf.md")
-    assert [one.new_text for one in fill.edits] == ["# idf\n"]
-
-
 def test_a_changed_file_and_all_rules_are_followed(editor: Editor, notes: Path) -> None:
     file = notes / "facts/changed.md"
     file.write_text("---\nfile_refs: [src/gone.py]\n---\n# Changed\n")

@@ -58,7 +58,7 @@ def test_neovim_follows_links_completes_and_renames(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert (found["goal"], found["line"]) == ("bm25.md", 4)
-    assert "Rare words first." in found["hover"]
+    assert "**BM25**" in found["hover"]
     assert found["completion"] == "facts/bm25]]"
     assert "[[facts/okapi#Ranks]]" in found["text"]
     assert found["moved"] == 1

@@ -42,8 +42,6 @@ def test_a_bank_that_is_made_later_is_served(start: Start, tmp_path: Path) -> No
     (root / ".memories").rename(root / "notes")
     editor = start(root)
     assert not defined(editor, root / ".memories")
-    params = types.WorkspaceSymbolParams("")
-    assert not editor.ask(editor.client.workspace_symbol_async, params)
     (root / "notes").rename(root / ".memories")
     found = editor.wait(lambda: defined(editor, root / ".memories"))
     assert found[0].uri == uri(root / ".memories/decisions/whoosh.md")
@@ -55,14 +53,6 @@ def test_each_folder_has_its_bank(start: Start, tmp_path: Path) -> None:
     roots = [make_project(tmp_path / name) for name in ("one", "two")]
     (roots[1] / ".memories/facts/bm25.md").write_text("# Only in two\n")
     editor = start(*roots)
-
-    def found() -> list[types.WorkspaceSymbol]:
-        params = types.WorkspaceSymbolParams("whoosh")
-        return list(editor.ask(editor.client.workspace_symbol_async, params))
-
-    editor.wait(
-        lambda: {one.location.uri.split("/.m")[0] for one in found()} == {uri(one) for one in roots}
-    )
     for root in roots:
         places = editor.wait(lambda root=root: defined(editor, root / ".memories"))
         assert places[0].uri == uri(root / ".memories/decisions/whoosh.md")
@@ -78,21 +68,6 @@ def test_no_request_waits_while_a_bank_is_indexed(start: Start, tmp_path: Path) 
         assert time.monotonic() - began < WAIT / 2
     assert editor.wait(lambda: defined(editor, root / ".memories"))
     assert editor.leave() == 0
-
-
-def test_an_editor_may_answer_after_the_next_request(start: Start, tmp_path: Path) -> None:
-    root = make_project(tmp_path / "project")
-    editor = start(root)
-    editor.wait(lambda: defined(editor, root / ".memories"))
-    editor.refresh_seconds = 2.5
-    began = time.monotonic()
-    for number in (1, 2):
-        before = editor.lens_refreshes
-        (root / f".memories/{number}.md").write_text(f"# {number}\n")
-        editor.wait(lambda before=before: editor.lens_refreshes > before)
-    time.sleep(max(0.0, began + 6 - time.monotonic()))
-    assert editor.leave() == 0
-    assert editor.stderr == ""
 
 
 @pytest.mark.parametrize(("politely", "hang_up", "code"), [(True, False, 0), (False, False, 1), (False, True, 0)])  # fmt: skip

@@ -19,7 +19,6 @@ _NOTE = ".memories/decisions/tantivy.md"
 _TEXT = NOTES[_NOTE].replace("## Consequences", "Not saved yet: [[bm\n\n## Consequences")
 _CAN = {
     "workspace": {"workspaceEdit": {"documentChanges": True, "resourceOperations": ["rename"]}},
-    "textDocument": {"documentSymbol": {"hierarchicalDocumentSymbolSupport": True}},
 }
 _INTRODUCTION = """\
 # A session of the protocol
@@ -36,7 +35,6 @@ _SAID = {
     "textDocument/definition": "The cursor is on `[[facts/bm25#Ranks]]`: its section is on line 5, which is 4 here.",
     "textDocument/hover": "What is there.",
     "textDocument/references": "From the title of `facts/bm25.md`: what links to the note. Columns count UTF-16 units.",
-    "textDocument/documentSymbol": "The headings.",
     "textDocument/rename": "The note behind the link gets a new name: its file moves, and links to it change.",
     "shutdown": "The editor leaves.",
 }
@@ -93,16 +91,16 @@ def recorded(root: Path, process: subprocess.Popen[bytes]) -> str:
     wire.tell("initialized", {})
     document = {"uri": note, "languageId": "markdown", "version": 1, "text": _TEXT}
     wire.tell("textDocument/didOpen", {"textDocument": document})
-    while not wire.ask("workspace/symbol", {"query": "whoosh"})[1]["result"]:
-        pass  # the notes are not indexed yet
 
     def at(mark: str, inside: int) -> dict[str, Any]:
         found = position(_TEXT, mark, inside)
         place = {"line": found.line, "character": found.character}
         return {"textDocument": {"uri": note}, "position": place}
 
-    wire.asked = 1
     link = at("[[facts/bm25#Ranks", 4)
+    while not wire.ask("textDocument/definition", link)[1]["result"]:
+        pass  # the notes are not indexed yet
+    wire.asked = 1
     said += [
         wire.ask("textDocument/completion", at("[[bm", 4)),
         wire.ask("textDocument/definition", link),
@@ -115,7 +113,6 @@ def recorded(root: Path, process: subprocess.Popen[bytes]) -> str:
                 "context": {"includeDeclaration": False},
             },
         ),
-        wire.ask("textDocument/documentSymbol", {"textDocument": {"uri": note}}),
         wire.ask("textDocument/rename", {**link, "newName": "facts/okapi"}),
         wire.ask("shutdown", None),
     ]

@@ -1,6 +1,5 @@
-"""Hovers, lenses and notes in source files: of a real server, and each part of the text."""
+"""Hovers in source files: of a real server, and each part of the text."""
 
-import ast
 import re
 import subprocess
 from collections.abc import Iterator
@@ -178,21 +177,6 @@ def test_a_text_that_is_not_saved_counts(editor: Editor, shop: Path) -> None:
     assert "Send it by the wire" in hover(editor, file, "def send", 5, text)
 
 
-def test_lenses_count_the_notes_on_a_file_and_its_symbols(editor: Editor, shop: Path) -> None:
-    file = shop / "shop/orders.py"
-    document = editor.open(file)
-    lens = types.CodeLensParams(document)
-    found = editor.wait(lambda: editor.ask(editor.client.text_document_code_lens_async, lens))
-    shown = {one.range.start.line: one for one in found}
-    text = editor.texts[file][1]
-    line = position(text, "def charge_with_retry").line
-    assert {at: one.command.title for at, one in shown.items()} == {0: "1 note", line: "1 note"}
-    name, at, places = shown[line].command.arguments
-    assert (name, at["line"]) == (uri(file), line)
-    assert [one["uri"] for one in places] == [uri(shop / ".memories/facts/retry.md")]
-    assert places[0]["range"]["start"]["line"] == 2
-
-
 def test_a_link_to_a_symbol_leads_to_its_line_and_is_completed(editor: Editor, shop: Path) -> None:
     file = shop / ".memories/facts/new.md"
     document = editor.open(file, "[[shop/orders.py#charge_with_retry]] [[shop/orders.py#Ord")
@@ -223,28 +207,6 @@ def test_references_in_front_matter_are_completed(editor: Editor, shop: Path) ->
 
     assert labels("[ord")[0] == "shop/orders.py"
     assert editor.wait(lambda: labels("- charge_")) == ["charge_with_retry"]
-
-
-def test_a_note_on_a_symbol_is_made_and_shown(editor: Editor, shop: Path) -> None:
-    file = shop / "shop/orders.py"
-    document = editor.open(file)
-    at = position(editor.texts[file][1], "self.check()")
-    params = types.CodeActionParams(document, types.Range(at, at), types.CodeActionContext([]))
-    (action,) = editor.ask(editor.client.text_document_code_action_async, params)
-    assert action.title == "Add a note on Order.place"
-    command = ast.literal_eval(action.command)  # lsprotocol takes the action for a command
-    editor.ask(
-        editor.client.workspace_execute_command_async,
-        types.ExecuteCommandParams(command["command"], command["arguments"]),
-    )
-    made = shop / ".memories/facts/orders-order.place.md"
-    assert [one.uri for one in editor.documents] == [uri(made)]
-    text = made.read_text()
-    assert "file_refs: [shop/orders.py]" in text
-    assert "symbol_refs: [Order.place]" in text
-    assert text.endswith("# Order.place\n")
-    editor.wait(lambda: "📝" in hover(editor, file, "def place", 5))
-    made.unlink()
 
 
 def test_files_of_unknown_languages_and_outside_git_have_nothing(
@@ -289,12 +251,7 @@ def test_without_a_bank_there_are_hovers_but_no_notes(alone: tuple[Editor, Path]
     editor, root = alone
     file = root / "shop/orders.py"
     editor.wait(lambda: "🧪" in hover(editor, file, "def check", 5))
-    document = types.TextDocumentIdentifier(uri(file))
-    lens = types.CodeLensParams(document)
-    assert not editor.ask(editor.client.text_document_code_lens_async, lens)
-    at = position(editor.texts[file][1], "def check", 5)
-    params = types.CodeActionParams(document, types.Range(at, at), types.CodeActionContext([]))
-    assert not editor.ask(editor.client.text_document_code_action_async, params)
+    assert "📝" not in hover(editor, file, "def charge_with_retry", 5)
 
 
 def test_code_that_the_settings_turn_off_is_not_read(tmp_path: Path) -> None:
@@ -308,18 +265,6 @@ def test_code_that_the_settings_turn_off_is_not_read(tmp_path: Path) -> None:
         assert hover(editor, root / "a.py", "def f", 4, "def f():\n    pass\n") == ""
         assert editor.leave() == 0
         assert editor.stderr == ""
-
-
-def test_lenses_are_drawn_again_when_notes_change(editor: Editor, shop: Path) -> None:
-    before = editor.lens_refreshes
-    note = shop / ".memories/facts/another.md"
-    note.write_text("See [[shop/orders.py#Order]].\n")
-    editor.wait(lambda: editor.lens_refreshes > before)
-    document = editor.open(shop / "shop/orders.py")
-    lens = types.CodeLensParams(document)
-    ask = editor.client.text_document_code_lens_async
-    editor.wait(lambda: len(editor.ask(ask, lens)) == 3)  # the refresh may be of an earlier change
-    note.unlink()
 
 
 def test_a_link_to_a_symbol_leads_to_its_definition(editor: Editor, shop: Path) -> None:

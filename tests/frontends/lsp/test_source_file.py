@@ -1,10 +1,9 @@
 import pytest
 
-from memory_bank.frontends.lsp.symbol_notes import around, parsed, places, word_at
+from memory_bank.frontends.lsp.symbol_notes import around, parsed, word_at
 from tests.frontends.lsp.conftest import cursor
 
 PYTHON = '@charge\ndef charge(a):\n    """Charge."""\n\n\nclass Gate:\n    # send it\n    def send(self):\n        return 1\n'
-RUST = "/// Says what charge does.\n/// charge\npub fn charge() {}\n"
 
 
 @pytest.mark.parametrize(
@@ -15,16 +14,6 @@ def test_the_word_at_a_cursor(text: str, word: str) -> None:
     plain, offset = cursor(text)
     found, start, end = word_at(plain, offset)
     assert (found, plain[start:end]) == (word, word)
-
-
-@pytest.mark.parametrize(("path", "text"), [("a.py", PYTHON), ("a.rs", RUST)])
-def test_a_symbol_is_at_its_name(path: str, text: str) -> None:
-    file = parsed(path, text)
-    assert file is not None
-    for one in places(file, text):
-        assert text[one.start : one.end] == one.symbol.name
-        before = text[text.rfind("\n", 0, one.start) + 1 : one.start].strip()
-        assert before in {"def", "class", "pub fn"}
 
 
 def test_symbols_around_a_line_come_innermost_first() -> None:
