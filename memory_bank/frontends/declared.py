@@ -83,7 +83,8 @@ def overview() -> Iterator[Row]:
     for name in words():
         if name in operations.COMMANDS:
             _, group, summary = operations.COMMANDS[name]
-            yield name, group, summary
+            if group:  # else programs run it
+                yield name, group, summary
         else:
             from memory_bank.base import operation
 

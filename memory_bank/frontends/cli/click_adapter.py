@@ -10,6 +10,7 @@ from click.shell_completion import shell_complete
 
 from memory_bank.base.errors import MemoryBankError
 from memory_bank.base.screen import BadUsage
+from memory_bank.frontends.cli.aliases import RIGHTS
 from memory_bank.frontends.cli.overview import COMPLETE, PROGRAM
 from memory_bank.frontends.cli.root import root
 
@@ -34,6 +35,9 @@ def invoke(args: list[str]) -> int:
         raise KeyboardInterrupt from error
     except click.UsageError as error:
         path = error.ctx.command_path if error.ctx else PROGRAM
+        if isinstance(error, click.NoSuchOption):
+            near = [one for one in error.possibilities or () if one not in RIGHTS]
+            error = click.NoSuchOption(error.option_name, possibilities=near, ctx=error.ctx)
         message = " ".join(error.format_message().split())  # click lists choices in lines
         message = message[:1].lower() + message[1:].rstrip(".")
         dashed = isinstance(error, click.NoSuchOption) and any(map(_is_dashed_text, args))

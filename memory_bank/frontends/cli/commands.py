@@ -30,7 +30,6 @@ from memory_bank.frontends import merge_driver
     does nothing.
     """,
     examples=(("memory-bank hook claude-code Stop < event.json", "answer one event"),),
-    group="Agents",
 )
 def hook(
     call: Call,  # noqa: ARG001  (a hook prints for itself)
@@ -55,7 +54,6 @@ def hook(
     A file that can't be read as a note is merged as `git merge-file` does.
     """,
     examples=(("memory-bank git install", "let git run it"),),
-    group="Review",
 )
 def merge(
     call: Call,

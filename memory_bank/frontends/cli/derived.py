@@ -14,6 +14,7 @@ import click
 from memory_bank.base.errors import BadInput, MemoryBankError
 from memory_bank.base.screen import FOUND
 from memory_bank.frontends import declared
+from memory_bank.frontends.cli import aliases
 from memory_bank.frontends.cli.call import CommandCall
 from memory_bank.frontends.cli.help import Helped
 from memory_bank.frontends.declared import Described, Option
@@ -120,7 +121,9 @@ class DerivedCommand(Helped):
         self.params = [*self.params[:-2], *_secret(described), *shared_options(), *last]
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Take `-word` as an excluded word of a query, not as options."""
+        """Take options by names of other tools, and `-word` as an excluded word of a query."""
+        options = [one for one in self.params if isinstance(one, click.Option)]
+        args = aliases.with_known_options(args, {name for one in options for name in one.opts})
         if any(one.excludes for one in self._described.options):
             args = _excluding(self.params, args)
         return super().parse_args(ctx, args)

@@ -11,7 +11,7 @@ from memory_bank.base import __version__
 from memory_bank.base.errors import NoBank
 from memory_bank.base.rendering import count
 from memory_bank.frontends import declared
-from memory_bank.frontends.cli import overview
+from memory_bank.frontends.cli import aliases, overview
 from memory_bank.frontends.cli.console import Console
 from memory_bank.frontends.cli.derived import DerivedCommand, named_bank, shared_options
 from memory_bank.frontends.cli.help import Group, Helped
@@ -25,12 +25,14 @@ class RootGroup(Group):
     """The group of all commands."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  (click's)
-        """Return the names of the commands without importing them."""
-        return declared.words()
+        """Return the names of the commands that people type, without importing them."""
+        return [name for name, _, _ in declared.overview()]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002  (click's)
-        """Make one command, without importing its operation."""
-        return _command(cmd_name) if cmd_name in declared.words() else None
+        """Make one command, also by its alias, without importing its operation."""
+        known = declared.words()
+        name = cmd_name if cmd_name in known else aliases.COMMANDS.get(cmd_name, cmd_name)
+        return _command(name) if name in known else None
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002  (click's)
         """Write the list of commands."""

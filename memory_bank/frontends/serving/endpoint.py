@@ -130,7 +130,11 @@ def listen(address: str) -> socket.socket:
 
 
 def parsed(address: str) -> tuple[str, int]:
-    """Return the host, without brackets, and the port of HOST:PORT; raise BadInput."""
+    """Return the host, without brackets, and the port of HOST:PORT; raise BadInput.
+
+    A port alone is one of this machine.
+    """
+    address = f"127.0.0.1:{address}" if address.isdecimal() else address
     host, colon, port = address.rpartition(":")
     bare = host.removeprefix("[").removesuffix("]")
     if not (colon and host and port.isdecimal() and port.isascii() and int(port) < 2**16):

@@ -12,7 +12,7 @@ from memory_bank.frontends.cli.root import root
 
 from .conftest import Run
 
-COMMANDS = declared.words()
+COMMANDS = [name for name, _, _ in declared.overview()]
 ALL = [[name] for name in COMMANDS] + [
     [name, inner]
     for name in COMMANDS
@@ -91,7 +91,7 @@ def test_without_a_bank_and_a_command_the_help_goes_to_stderr(
     ("args", "words"),
     [
         (["recal", "x"], "did you mean 'recall'"),
-        (["embedder", "instal"], "did you mean 'install'"),
+        (["embedder", "tes"], "did you mean 'test'"),
         (["recall", "x", "--limt", "3"], "'--limit'?"),
         (["append", "x", "- an item"], "write `--` before a text that starts with '-'"),
         (["config", "embeder"], "did you mean 'memory.embedder'?"),

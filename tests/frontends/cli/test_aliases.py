@@ -1,0 +1,66 @@
+"""Words of other tools work, no help shows them, and no error suggests an option that gives rights."""
+
+from pathlib import Path
+
+import pytest
+
+from memory_bank.frontends import declared
+from memory_bank.frontends.cli import aliases
+
+from .conftest import Run
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        (("find", "tantivy"), ("recall", "tantivy")),
+        (("grep", "tantivy"), ("recall", "tantivy")),
+        (("ls",), ("notes",)),
+        (("list",), ("notes",)),
+        (("recall", "index", "--tag", "search"), ("recall", "index", "--tags", "search")),
+        (("recall", "index", "--tag=search"), ("recall", "index", "--tags=search")),
+    ],
+)
+def test_a_word_of_another_tool_does_the_same(
+    mb: Run, project: Path, typed: tuple[str, ...], meant: tuple[str, ...]
+) -> None:
+    assert project
+    found = mb(*typed)
+    assert (found.code, found.out) == (0, mb(*meant).out)
+
+
+def test_notes_are_written_renamed_and_deleted_by_other_words(mb: Run, project: Path) -> None:
+    assert mb("add", "A note.", "--name", "facts/a").code == 0
+    assert mb("rename", "facts/a", "facts/b").code == 0
+    assert (project / ".memories/facts/b.md").exists()
+    assert mb("delete", "facts/b").code == 0
+    assert not (project / ".memories/facts/b.md").exists()
+
+
+def test_aliases_mean_commands_that_there_are_and_are_hidden(mb: Run) -> None:
+    known = declared.words()
+    assert set(aliases.COMMANDS.values()) <= set(known)
+    assert not set(aliases.COMMANDS) & set(known)
+    listed = {name for name, _, _ in declared.overview()}
+    assert not listed & {*aliases.COMMANDS, "hook", "merge-driver"}
+    assert "merge-driver" not in mb("help", "--all").out
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        ("serve", "web", "--writ"),
+        ("serve", "web", "--no-toke"),
+        ("serve", "web", "--por", "80"),
+        ("remember", "x", "--allow-secrets"),
+        ("init", "--yess"),
+    ],
+)
+def test_no_error_suggests_an_option_that_gives_rights(mb: Run, line: tuple[str, ...]) -> None:
+    found = mb(*line)
+    assert found.code == 2
+    assert not [name for name in aliases.RIGHTS if f"'{name}'" in found.err]
+
+
+def test_a_port_alone_is_one_of_this_machine(mb: Run) -> None:
+    assert "'x' is not HOST:PORT" in mb("serve", "web", "--port", "x").err
