@@ -337,7 +337,9 @@ class ContextSettings(NamedTuple):
     ] = ("decision", "bugfix", "feature")
     concepts: Annotated[tuple[str, ...], Key("only observations with one of these concepts")] = ()
     observation_limit: Annotated[int, Key("most observations", high=1000, lowered=True)] = 20
-    session_limit: Annotated[int, Key("most sessions", high=1000, lowered=True)] = 5
+    session_limit: Annotated[
+        int, Key("most sessions; of earlier ones only decisions are told", high=1000, lowered=True)
+    ] = 5
     date_range_days: Annotated[float, Key("days back", high=_CENTURY, lowered=True)] = 30.0
     max_tokens: Annotated[
         int, Key("most tokens of the context", low=100, high=100_000, lowered=True)

@@ -23,7 +23,13 @@ from memory_bank.sessions.answers import SCHEMA_VERSION, Injected
 from memory_bank.sessions.compress import compress_now
 from memory_bank.sessions.compression.sentences import covered
 from memory_bank.sessions.records import Observation, Session, check_type
-from memory_bank.sessions.start import about, cut, placed, sessions_of
+from memory_bank.sessions.start import (
+    about,
+    cut,
+    placed,
+    sessions_of,
+    sessions_with_decisions,
+)
 from memory_bank.sessions.state import last_moment, project_of
 from memory_bank.sessions.summaries import open_steps
 
@@ -222,6 +228,8 @@ _MOST_OLDER, _STEPS_SESSIONS = 3, 20
 class _ContextParts:
     sessions: tuple[Session, ...] = ()
     """The last started first."""
+    earlier: tuple[Session, ...] = ()
+    """Sessions before the last ones, of which the decisions are told."""
     superseded: frozenset[str] = frozenset()
     """Ids of observations."""
     changed: tuple[ChangedNote, ...] = ()
@@ -283,7 +291,7 @@ def inject_context(
     with bank.lock:
         found = bank.read(lambda view: _find(bank, view, project, session_id, limits, now))
     told_sessions = found.sessions[: limits.session_limit]
-    observations = _chosen(told_sessions, limits, now)
+    observations = _chosen(told_sessions, found.earlier, limits, now)
     next_steps, still_open = _steps(found.sessions, session_id) if told_sessions else ("", "")
     contents = Contents(
         project=project or (found.sessions[0].project if found.sessions else project_of(bank)),
@@ -334,11 +342,18 @@ def _find(
     """Read the last sessions, and list the notes that changed since the last one ended."""
     most = max(limits.session_limit, _STEPS_SESSIONS) if limits.session_limit else 0
     read = sessions_of(bank, view, project, limits._replace(session_limit=most), now)
-    paths = [one.path for one in read[: limits.session_limit]]
+    last_sessions = read[: limits.session_limit]
+    paths = [session.path for session in last_sessions]
+    earlier: list[Session] = []
+    if last_sessions and "decision" in limits.observation_types:
+        decided = sessions_with_decisions(bank, view, project, limits, now)
+        earlier = [session for session in decided if session.path not in paths]
+        paths += [session.path for session in earlier]
     numbers = document_rows.numbers_of(view.manifest, paths)
     last = next((one for one in read if one.session_id != session_id), None)
     return _ContextParts(
         sessions=tuple(read),
+        earlier=tuple(earlier),
         superseded=frozenset(entries.superseded(view.manifest, numbers)),
         changed=tuple(_changed(view, last_moment(last))) if last else (),
     )
@@ -358,22 +373,40 @@ def _changed(view: View, since: datetime) -> Iterator[ChangedNote]:
 
 
 def _chosen(
-    sessions: Sequence[Session], limits: ContextSettings, now: datetime
+    sessions: Sequence[Session],
+    earlier: Sequence[Session],
+    limits: ContextSettings,
+    now: datetime,
 ) -> list[Observation]:
-    """Return the observations to tell, the newest first."""
+    """Return the observations to tell, the newest first; of earlier sessions, the decisions.
+
+    If there are too many, decisions keep half of the room.
+    """
     cutoff = now - timedelta(days=limits.date_range_days)
     concepts = {concept.casefold() for concept in limits.concepts}
-    found = [
+    observed = [one for session in sessions for one in session.observations]
+    decided = [one for session in earlier for one in session.observations if _is_decision(one)]
+    wanted = [
         one
-        for session in sessions
-        for one in session.observations
+        for one in (*observed, *decided)
         if one.obs_type in limits.observation_types
         and one.created_at >= cutoff
         and (not concepts or concepts.intersection(word.casefold() for word in one.concepts))
     ]
-    return sorted(found, key=lambda one: (one.created_at, one.id), reverse=True)[
-        : limits.observation_limit
-    ]
+    wanted.sort(key=_newness, reverse=True)
+    decisions = [one for one in wanted if _is_decision(one)][: limits.observation_limit // 2]
+    ids = {one.id for one in decisions}
+    others = [one for one in wanted if one.id not in ids]
+    room = limits.observation_limit - len(decisions)
+    return sorted([*decisions, *others[:room]], key=_newness, reverse=True)
+
+
+def _is_decision(observation: Observation) -> bool:
+    return observation.obs_type == "decision"
+
+
+def _newness(observation: Observation) -> tuple[datetime, str]:
+    return observation.created_at, observation.id
 
 
 def _rows(
@@ -386,7 +419,10 @@ def _rows(
 
     A session has a row of its own only for what no observation among the rows tells.
     """
-    here = {one.session_id: one.git.repository_id if one.git else "" for one in sessions}
+    here = {
+        one.session_id: one.git.repository_id if one.git else ""
+        for one in (*sessions, *found.earlier)
+    }
     rows = [
         ContextRow(
             one.id,

@@ -17,12 +17,14 @@ from memory_bank.base.text import estimate
 from memory_bank.git import repository
 from memory_bank.notes.decision_records import ENDED
 from memory_bank.search.index import View
-from memory_bank.search.manifest import document_graph, document_rows, filters
+from memory_bank.search.manifest import document_graph, document_rows, entries, filters
+from memory_bank.search.manifest.entries import EntryConditions
 from memory_bank.search.manifest.filters import Condition
 from memory_bank.search.manifest.manifest import Manifest
 from memory_bank.search.retrievers.base import Scope
-from memory_bank.sessions import note_reading
+from memory_bank.sessions import note_format, note_reading
 from memory_bank.sessions.compression.sentences import DECIDED, covered
+from memory_bank.sessions.observation_rows import RowPlace, rows_of
 from memory_bank.sessions.records import GitState, Observation, Session
 from memory_bank.sessions.state import as_left, git_state, opened, project_of
 from memory_bank.sessions.summaries import open_steps
@@ -42,7 +44,9 @@ _LONGEST = 300
 _LEAST_TITLE = 40
 """Characters of a title that a long path leaves."""
 
-_LINE, _SESSIONS, _LAST = 150, 20, "Ask the tools recall and search for more."
+_LINE, _SESSIONS = 150, 20
+
+_LAST = "Ask the tools recall and search for more, get_observations for an #id (~tokens)."
 
 
 class StartText(NamedTuple):
@@ -67,7 +71,7 @@ def start_text(
     the bank has with its newest and most used decisions, and what changed since the last session.
     What concerns files with uncommitted changes comes first, then the branch that is checked out.
     What `rules` returns is told with the decisions. `quote` gets all text that comes from notes. No
-    prompts are told, and no ids.
+    prompts are told. Lines of observations and notes end in the id and the tokens of the whole.
     """
     with suppress(StorageFailed, Busy), opened(bank) as store:
         if store.queue.waiting():
@@ -82,14 +86,28 @@ def start_text(
         return StartText("", 0)
     head = f"# Memory of {project or project_of(bank)}"
     while True:
-        body = "\n\n".join("\n".join([f"**{name}**:", *lines]) for name, lines in told if lines)
+        body = "\n\n".join(
+            "\n".join([f"**{name}**:", *map(str, lines)]) for name, lines in told if lines
+        )
         text = "\n\n".join((head, quote(body), _LAST))
         if estimate(text) <= MOST_TOKENS or not any(lines for _, lines in told):
             return StartText(text, estimate(text))
         _shorten(told)
 
 
-Part = tuple[str, list[str]]
+class StartLine(NamedTuple):
+    """A line of the text, and where the whole of it is."""
+
+    text: str
+    mark: str = ""
+    """The id by which `get_observations` returns the whole, and its estimated tokens."""
+
+    def __str__(self) -> str:
+        """Return the line of a list."""
+        return f"- {self.text}{self.mark}"
+
+
+Part = tuple[str, list[StartLine]]
 
 
 def _shorten(parts: list[Part]) -> None:
@@ -106,7 +124,17 @@ def _parts(
     now = datetime.now(UTC)
     found = sessions_of(bank, view, project, limits, now)
     others = [one for one in found if one.session_id != session_id]
-    steps = [line for line, _ in open_steps(others)]
+    steps = [StartLine(line) for line, _ in open_steps(others)]
+    repositories = {
+        one.id: session.git.repository_id if session.git else ""
+        for session in others
+        for one in session.observations
+    }
+
+    def line_of(observation: Observation, text: str) -> StartLine:
+        block = note_format.observation_block(observation, repositories[observation.id])
+        return StartLine(text, f" #{observation.id} ~{estimate(block)}")
+
     recent = [
         one
         for session in others
@@ -119,18 +147,22 @@ def _parts(
     files = {file for one in recent for file in (*one.files_modified, *one.files_read)}
     changed = repository.uncommitted(bank.layout.project, files) if files else frozenset()
     recent.sort(key=lambda one: changed.isdisjoint((*one.files_modified, *one.files_read)))
-    decided = [*rules, *_decided(recent, others)]
+    decided = [
+        *map(StartLine, rules),
+        *(line_of(one, text) if one else StartLine(text) for text, one in _decided(recent, others)),
+    ]
+    decisions = {line.text for line in decided}
     learned = [
-        placed(one.title, about(one.files_modified, one.files_read), _LINE)
+        line_of(one, placed(one.title, about(one.files_modified, one.files_read), _LINE))
         for one in recent
-        if one.title not in decided
+        if one.title not in decisions
     ]
     parts = [
         ("Open steps", _lines(steps, "steps")),
         ("Rules and decisions of users and agents", _lines(decided, "rules")),
         ("Learned and done in the last sessions", _lines(learned, "learned")),
     ]
-    titles = {line for _, lines in parts for line in lines}
+    titles = {line.text for _, lines in parts for line in lines}
     parts += _of_bank(bank, view, others[0] if others else None, titles)
     return parts if any(lines for _, lines in parts) else []
 
@@ -138,25 +170,31 @@ def _parts(
 _NO_STATE = GitState("", "", "")
 
 
-def _decided(found: Sequence[Observation], sessions: Sequence[Session]) -> Iterator[str]:
+def _decided(
+    observations: Sequence[Observation], sessions: Sequence[Session]
+) -> Iterator[tuple[str, Observation | None]]:
     """Yield what was decided, the newest first, the sentence of a rule rather than a title."""
-    for one in found:
-        said = [fact.removeprefix(DECIDED) for fact in one.facts if fact.startswith(DECIDED)]
-        yield from said or ([one.title] if one.obs_type == "decision" else [])
+    for one in observations:
+        rules = [fact.removeprefix(DECIDED) for fact in one.facts if fact.startswith(DECIDED)]
+        for text in rules or ([one.title] if one.obs_type == "decision" else []):
+            yield text, one
     for session in sessions:  # a session whose user decided, and nothing else happened
         if session.summary and not session.observations:
-            yield from session.summary.learned.split("\n")
+            for text in session.summary.learned.split("\n"):
+                yield text, None
 
 
-def _lines(texts: Iterable[str], part: str) -> list[str]:
-    kept = list[str]()
-    for text in texts:
-        line = cut(text.removeprefix("- "), _LINE if part != "changed" else _LONGEST)
-        if line and not (line in kept if part in _NOTES else covered(line, kept, 0.8)):
-            kept.append(line)
-        if len(kept) >= _MOST[part]:
+def _lines(wanted: Iterable[StartLine], part: str) -> list[StartLine]:
+    """Return the first lines that say something new, shortened, as many as a part may have."""
+    lines = list[StartLine]()
+    for line in wanted:
+        text = cut(line.text.removeprefix("- "), _LINE if part != "changed" else _LONGEST)
+        texts = [earlier.text for earlier in lines]
+        if text and not (text in texts if part in _NOTES else covered(text, texts, 0.8)):
+            lines.append(StartLine(text, line.mark))
+        if len(lines) >= _MOST[part]:
             break
-    return [f"- {line}" for line in kept]
+    return lines
 
 
 def sessions_of(
@@ -166,17 +204,38 @@ def sessions_of(
 
     The name of the bank's own project is no condition: sessions keep the name that its folder had.
     """
-    if project.strip().casefold() == project_of(bank).casefold():
-        project = ""
+    project = _other_project(bank, project)
     cutoff = (now - timedelta(days=limits.date_range_days)).timestamp()
     read: list[Session] = []
-    for row in _newest(view.manifest, _scope(view.manifest, note_reading.TYPE, project.strip())):
+    for row in _newest(view.manifest, _scope(view.manifest, note_reading.TYPE, project)):
         if len(read) >= limits.session_limit or max(row.created, row.updated) < cutoff:
             break
         extra = row.data.get("extra", ())
         if "session_id" in extra and "project" in extra and (one := _read(bank, row)) is not None:
             read.append(one)
     return as_left(bank.layout.project, sorted(read, key=_newness, reverse=True))
+
+
+def sessions_with_decisions(
+    bank: Bank, view: View, project: str, limits: ContextSettings, now: datetime
+) -> list[Session]:
+    """Return the sessions of a project in which something was decided within the period."""
+    wanted = EntryConditions(
+        kinds=frozenset([entries.OBSERVATIONS]),
+        obs_types=("decision",),
+        project=_other_project(bank, project),
+        since=(now - timedelta(days=limits.date_range_days)).timestamp(),
+    )
+    decisions = entries.listed(view.manifest, wanted, limits.observation_limit)
+    numbers = [*dict.fromkeys(entry.document for entry in decisions)]
+    notes = open_index.numbered(view.manifest, numbers)
+    return [session for note in notes if (session := _read(bank, note)) is not None]
+
+
+def _other_project(bank: Bank, project: str) -> str:
+    """Return the name of a project other than the bank's own, else an empty one."""
+    name = project.strip()
+    return "" if name.casefold() == project_of(bank).casefold() else name
 
 
 def _newness(session: Session) -> tuple[datetime, datetime]:
@@ -194,10 +253,15 @@ def _read(bank: Bank, row: NoteRow) -> Session | None:
 
 
 def placed(title: str, files: Sequence[str], limit: int) -> str:
-    """Return a title on one line, with the first short one of its files unless it names one."""
-    named = any(path.rpartition("/")[2] in title for path in files)
-    place = next((f" ({path})" for path in files if len(path) < limit // 2 - 3), "")
-    return cut(title, limit) if named else f"{cut(title, limit - len(place))}{place}"
+    """Return a title on one line, with the first of its files for which it leaves room.
+
+    A title that names one of its files gets none.
+    """
+    title = cut(title, limit)
+    if any(path.rpartition("/")[2] in title for path in files):
+        return title
+    places = (f"{title} ({path})" for path in files)
+    return next((text for text in places if len(text) <= limit), title)
 
 
 def about(modified: tuple[str, ...], read: tuple[str, ...]) -> tuple[str, ...]:
@@ -228,34 +292,43 @@ def _of_bank(bank: Bank, view: View, last: Session | None, told: set[str]) -> It
     half = _MOST["decisions"] // 2
     others = _valid(open_index.numbered(manifest, numbers), old)
     named = chain(decisions[:half], often[:half], decisions[half:], others)
-    changed = list[str]()
+    changed = list[StartLine]()
     if last:
         since = last.started_at.timestamp()
         notes = open_index.numbered(manifest, numbers)
         late = takewhile(lambda one: max(one.created, one.updated) >= since, notes)
         untold = [one for one in late if _titled(one) not in told][: _MOST["changed"]]
         told.update(map(_titled, untold))
-        changed = _lines(map(_with_path, untold), "changed")
+        changed = _lines((_line_of_changed(bank, view, note) for note in untold), "changed")
     if numbers:
         count = f"{len(numbers)} note{'s' * (len(numbers) != 1)} in the bank"
         if left := view.index.indexer.left:
             count += f" and {left} that are not indexed yet"
-        lines = _lines((one.title for one in named if _titled(one) not in told), "decisions")
+        untold_notes = (note for note in named if _titled(note) not in told)
+        lines = _lines((_line_of_note(bank, view, note) for note in untold_notes), "decisions")
         yield f"{count}, the newest and most used decisions first", lines
-        changed += [f"- {count}"] if changed and not lines else []
+        changed += [StartLine(count)] if changed and not lines else []
     if changed:
         yield "Changed since the last session began", changed
 
 
 def _titled(note: NoteRow) -> str:
-    """Return the line that tells a note by its title."""
-    return f"- {cut(note.title, _LINE)}"
+    """Return the text that tells a note by its title."""
+    return cut(note.title, _LINE)
 
 
-def _with_path(note: NoteRow) -> str:
-    """Return a note's title, cut where its path would be cut otherwise."""
+def _line_of_note(bank: Bank, view: View, note: NoteRow) -> StartLine:
+    """Return a note's title with its id and tokens as search lists them."""
+    rows = rows_of(view, project_of(bank), [RowPlace(note.number)])
+    return StartLine(note.title, "".join(f" #{row.id} ~{row.estimated_tokens}" for row in rows))
+
+
+def _line_of_changed(bank: Bank, view: View, note: NoteRow) -> StartLine:
+    """Return a note's title, cut where its path would be cut otherwise, with its tokens."""
     place = f" ({note.path})"
-    return f"{cut(note.title, max(_LINE - len(place), _LEAST_TITLE))}{place}"
+    title = cut(note.title, max(_LINE - len(place), _LEAST_TITLE))
+    rows = rows_of(view, project_of(bank), [RowPlace(note.number)])
+    return StartLine(f"{title}{place}", "".join(f" ~{row.estimated_tokens}" for row in rows))
 
 
 def _scope(manifest: Manifest, kind: str, project: str = "") -> Scope:

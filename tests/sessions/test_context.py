@@ -114,6 +114,23 @@ def test_a_request_may_choose_types_concepts_and_numbers(bank: Bank, folder: Pat
         inject_context(bank, observation_limit=-1)
 
 
+def test_decisions_of_the_period_stay_although_newer_sessions_came(
+    bank: Bank, folder: Path
+) -> None:
+    write(folder, "chosen", observation(9, "decision"), observation(10), hours=10)
+    write(folder, "old", observation(24 * 40, "decision"), hours=24 * 40)
+    write(folder, "elsewhere", observation(11, "decision"), hours=11, project="Blog")
+    for number in range(1, 8):
+        write(folder, f"short-{number}", observation(number), hours=number)
+    told = rows(inject_context(bank, "shop").context)
+    assert told["decision"] == "Title 9"
+    assert told["bugfix"] == ", ".join(f"Title {number}" for number in range(1, 6))
+    assert rows(inject_context(bank, "shop", observation_limit=4).context)["decision"] == "Title 9"
+    assert "decision" not in rows(
+        inject_context(bank, "shop", observation_types=["bugfix"]).context
+    )
+
+
 def test_the_settings_are_the_defaults(folder: Path) -> None:
     write(folder, "one", observation(1), observation(2, "discovery"))
     text = '[context]\nobservation_types = ["discovery"]\n'

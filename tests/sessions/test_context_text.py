@@ -104,12 +104,20 @@ def test_titles_are_cut_at_60_characters_and_stay_in_their_row() -> None:
 
 def test_a_row_names_a_file_unless_its_title_does() -> None:
     named = ["src/pay.py", "a/very/long/path/to/another_module.py"]
-    titles = ("Retry the payment three times before the gateway gives up", "Add pay.py to the list")
+    titles = (
+        "Retry the payment three times before the gateway gives up",
+        "Add pay.py to the list",
+        "Use PostgreSQL instead of MySQL for payments",
+        "Use PostgreSQL instead of MySQL for payments and all that they lead to",
+    )
     rows = [replace(row(number, title), files=tuple(named)) for number, title in enumerate(titles)]
     found = ROW.findall(context_text(Contents("shop", NOW, tuple(rows)), 2000, plain))
-    assert found[0][3].endswith("… (src/pay.py)")
-    assert len(found[0][3]) <= 60
-    assert found[1][3] == titles[1]
+    assert [row[3] for row in found] == [
+        titles[0],
+        titles[1],
+        f"{titles[2]} (src/pay.py)",
+        f"{titles[3][:59]}…",
+    ]
 
 
 def test_text_of_notes_is_quoted_and_a_project_s_name_cannot_leave_its_line() -> None:

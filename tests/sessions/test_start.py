@@ -1,6 +1,7 @@
 """The text at the start of a session says in few words what is open, decided, learned and kept."""
 
 import json
+import re
 import subprocess
 import sys
 import time
@@ -16,6 +17,7 @@ from memory_bank.base.text import Quotes, estimate
 from memory_bank.memory.remember import remember
 from memory_bank.memory.show import show
 from memory_bank.sessions.context import inject_context
+from memory_bank.sessions.get_observations import get_observations
 from memory_bank.sessions.listing import show_session
 from memory_bank.sessions.observations import session_store
 from memory_bank.sessions.queue_rows import Event
@@ -71,7 +73,25 @@ def test_rules_what_was_learned_and_what_the_bank_has_are_told(bank: Bank) -> No
     assert "- Change run() (a.py)" in text
     assert "2 notes in the bank" in text
     assert "- Use Tantivy" in text
-    assert not any(word in text for word in ("obs-", "sum-", "please do", "tokens"))
+    assert not any(word in text for word in ("sum-", "please do"))
+
+
+def test_lines_of_observations_and_notes_have_an_id_and_the_tokens_of_the_whole(
+    bank: Bank,
+) -> None:
+    remember(bank, "# Use Tantivy\n\nWhoosh is no longer maintained.", type="decision")
+    worked(bank, "one", "Charge once", kind="decision", steps="Ask Ann for the rates")
+    worked(bank, "two", "Change run()")
+    lines = start_text(bank).text.splitlines()
+    marked = {
+        found[1]: found.groups()[1:]
+        for line in lines
+        if (found := re.fullmatch(r"- (.+?)(?: \(\S+\))? #(\S+) ~(\d+)", line))
+    }
+    assert {*marked} == {"Charge once", "Change run()", "Use Tantivy"}
+    for title, (name, tokens) in marked.items():
+        (whole,) = get_observations(bank, [name]).observations
+        assert (whole.title, whole.estimated_tokens) == (title, pytest.approx(int(tokens), abs=2))
 
 
 def test_what_was_remembered_in_the_last_session_is_told(bank: Bank) -> None:
@@ -116,8 +136,8 @@ def test_work_on_files_with_uncommitted_changes_comes_first(
 
 
 def told_first(bank: Bank) -> str:
-    """Return the first line of what was learned and done."""
-    lines = start_text(bank).text.splitlines()
+    """Return the first line of what was learned and done, without its id."""
+    lines = [line.partition(" #")[0] for line in start_text(bank).text.splitlines()]
     return lines[lines.index("**Learned and done in the last sessions**:") + 1]
 
 
