@@ -338,7 +338,7 @@ class ContextSettings(NamedTuple):
     concepts: Annotated[tuple[str, ...], Key("only observations with one of these concepts")] = ()
     observation_limit: Annotated[int, Key("most observations", high=1000, lowered=True)] = 20
     session_limit: Annotated[
-        int, Key("most sessions; of earlier ones only decisions are told", high=1000, lowered=True)
+        int, Key("most sessions; of earlier ones the decisions", high=1000, lowered=True)
     ] = 5
     date_range_days: Annotated[float, Key("days back", high=_CENTURY, lowered=True)] = 30.0
     max_tokens: Annotated[
