@@ -66,9 +66,11 @@ class RecalledNote(NamedTuple):
     """Agents that are known to have changed it, without its author."""
     created_at: str
     access_count: int
-    """Before this answer."""
+    """How often answers had it before this one."""
     last_accessed_at: str
     """Before this answer; empty if it was never accessed."""
+    opened_count: int
+    """How often it was opened, cited or confirmed, which boosts it unless settings differ."""
     relevance_score: float
     """The likelihood that it answers the query, 0 to 1."""
     reasons: tuple[Reason, ...]

@@ -211,8 +211,11 @@ class ShownNote:
     """Pass it as `if_match` to change exactly this version."""
     backlinks_count: int
     access_count: int
+    """How often answers had it."""
     last_accessed_at: str
     """Empty if it was never accessed."""
+    opened_count: int
+    """How often it was opened, cited or confirmed, which boosts it unless settings differ."""
     faults: tuple[FileFault, ...]
     writable: bool
     """Whether it can be changed; a file that is not valid UTF-8, or only included, can't."""

@@ -121,6 +121,7 @@ def show(bank: Bank, name: str, *, count_access: bool = True) -> ShownNote:
         backlinks_count=len(backlinks),
         access_count=seen.times if seen else 0,
         last_accessed_at=iso_of(seen.last) if seen and seen.times else "",
+        opened_count=seen.opened if seen else 0,
         faults=note.faults,
         writable=note.writable and bank.roots.writable(path),
         included=bank.roots.is_included(path) or None,

@@ -211,6 +211,7 @@ def _note(hit: SharedHit, text: str, *, texts: bool) -> RecalledNote:
         created_at=iso_of(note.created),
         access_count=0,
         last_accessed_at="",
+        opened_count=0,
         relevance_score=round(hit.likelihood, 4),
         reasons=hit.reasons,
         also=(),

@@ -22,8 +22,18 @@ def boosts(bank: Bank) -> set[str]:
 def test_a_listed_note_is_counted_and_not_boosted(bank: Bank) -> None:
     for _ in range(3):
         (note, *_) = recall(bank, "bm25").notes
-    assert note.access_count == 2
+    assert (note.access_count, note.opened_count) == (2, 0)
     assert boosts(bank) == set()
+
+
+def test_both_counts_are_named_and_the_opened_one_is_that_which_boosts(bank: Bank) -> None:
+    recall(bank, "bm25")
+    assert show(bank, "bm25").opened_count == 0
+    shown = show(bank, "bm25", count_access=False)
+    assert (shown.access_count, shown.opened_count) == (1, 1)
+    (note,) = [one for one in recall(bank, "bm25").notes if one.path == "facts/bm25.md"]
+    assert (note.access_count, note.opened_count) == (1, 1)
+    assert "access" in {reason.source for reason in note.reasons}
 
 
 def test_all_returned_notes_are_boosted_if_the_settings_say_so(project: Path) -> None:

@@ -365,6 +365,7 @@ def _recalled(
         created_at=note.created_at,
         access_count=hit.access.times,
         last_accessed_at=iso_of(hit.access.last) if hit.access.times else "",
+        opened_count=hit.access.opened,
         relevance_score=round(hit.score, 4),
         reasons=tuple(one._replace(score=round(one.score, 4)) for one in hit.reasons),
         also=tuple(
