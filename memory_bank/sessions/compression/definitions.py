@@ -77,8 +77,6 @@ class DefinedName(NamedTuple):
         """The name in a sentence: `retry()`, `class Job`, `section Install`."""
         if self.kind == "function":
             return f"{self.name}()"
-        if self.kind in ("constant", "instruction"):
-            return self.name
         if self.kind == "test":
             return f"test “{self.name}”"
         return f"{self.kind} {self.name}"
@@ -92,11 +90,8 @@ def kind_of(path: str) -> FileKind:
 
 def names(path: str, lines: Iterable[str]) -> Iterator[DefinedName]:
     """Yield the names that lines of a file define."""
-    kind = "docs" if path.endswith((".md", ".mdx")) else kind_of(path)
-    kinds: list[str] = [kind if kind in ("docs", "config", "data") else "code"]
-    if kinds == ["code"] and re.search(r"\.(?:[ch]|cc|hh|[ch]pp|cxx|mm?)$", path):
-        kinds.append("c")
-    patterns = [(row["of"], of) for row, of in rows("name") if row["in"] in kinds]
+    code = kind_of(path) in ("code", "test")
+    patterns = [(row["of"], of) for row, of in rows("name")] if code else []
     for line in filter(str.strip, lines if patterns else ()):
         found = ((what, pattern.match(line[:_LINE])) for what, pattern in patterns)
         yield from [DefinedName(what, match[1].strip()) for what, match in found if match][:1]

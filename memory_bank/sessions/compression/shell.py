@@ -70,21 +70,20 @@ class SimpleCommand:
     @property
     def arguments(self) -> list[str]:
         """Its words without assignments and wrappers such as `sudo`."""
-        words, wrappers = self.words, definitions.table("programs.toml")["wrappers"]
-        while words:
-            if _ASSIGNED.match(words[0]):
-                words = words[1:]
-            elif words[0] in wrappers and len(words) > 1:
-                words = [*dropwhile(_is_flag, words[1:])][wrappers[words[0]] :]
-            else:
-                break
-        return words
+        first = [*dropwhile(_before, self.words)]
+        return first or self.words
 
     @property
     def operands(self) -> list[str]:
         """Its arguments after the program's name, of git after the subcommand's."""
         words = self.arguments[1:]
         return _after_flags(words)[1:] if self.program.startswith("git-") else words
+
+
+def _before(word: str) -> bool:
+    """Tell whether a word at the start of a command is not its program."""
+    wrappers = definitions.words("before", "wrappers")
+    return bool(_ASSIGNED.match(word) or word in wrappers or re.match(r"-|\d+\w?$", word))
 
 
 def steps(command: str) -> list[SimpleCommand]:
@@ -189,31 +188,6 @@ def _into(path: str, files: list[str]) -> str:
     return target
 
 
-def takes_back(step: SimpleCommand) -> list[str] | None:
-    """Return the paths whose changes a command of git takes back; None if it takes back nothing.
-
-    `stash pop`, which brings changes again, is returned as that.
-    """
-    words = step.operands
-    named = [word for word in words if not _is_flag(word)]
-    match step.program:
-        case "git-stash" if named[:1] in (["pop"], ["apply"]):
-            return ["stash pop"]
-        case "git-stash" if named[:1] in ([], ["push"], ["save"]):
-            paths = named[1:] if named[:1] == ["push"] and "-m" not in words else []
-            return paths or ["."]
-        case "git-reset" if "--hard" in words:
-            return ["."]
-        case "git-restore" if "--staged" not in words or "--worktree" in words:
-            sources = [after for word, after in pairwise(words) if word in ("-s", "--source")]
-            return [_below(step, one) for one in named if one not in sources]
-        case "git-checkout" if not {"-b", "-B", "--orphan", "--track", "-t"}.intersection(words):
-            after = words[words.index("--") + 1 :] if "--" in words else named
-            plain = "--" in words or all(re.search(r"[./]", one) for one in after)
-            return [_below(step, one) for one in after] if after and plain else None
-    return None
-
-
 def _is_flag(word: str) -> bool:
     return word.startswith("-")
 
@@ -309,13 +283,9 @@ def _selected(run: ProgramRun, rest: Sequence[SimpleCommand]) -> bool:
 
 
 def _run(step: SimpleCommand) -> ProgramRun:
-    words, starters = step.arguments, definitions.table("programs.toml")["starters"]
-    while len(words) > 1 and (name := _name(words[0])) in starters:
-        taken = starters[name].split()
-        rest = [*dropwhile(lambda word: word in taken or _is_flag(word), words[1:])]  # noqa: B023
-        if not rest or (name == "docker" and "exec" not in words and "run" not in words):
-            break
-        words = rest
+    starters = definitions.words("before", "starters")
+    words = step.arguments
+    words = [*dropwhile(lambda word: _name(word) in starters or _is_flag(word), words)] or words
     if len(words) > 1 and re.match(r"(?:python|py)[\d.]*$", _name(words[0])):
         module = words[1] == "-m" and len(words) > 2  # noqa: PLR2004 - `-m` and its name
         words = words[2:] if module else words[words[1].endswith("manage.py") :]

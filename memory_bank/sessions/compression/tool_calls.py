@@ -216,9 +216,7 @@ def _change(call: ToolCall) -> FileChange:
     lines = _hunks(answer.get("structuredPatch"))
     old, new = _first(arguments, _keys("old")), _first(arguments, _keys("new"))
     if old or new:
-        change = edits.between(path, old, new, "update" if old else _written(call, "update"))
-        around = edits.of_lines(path, lines).kept  # the function may be above the edited text
-        return replace(change, kept=around + change.kept)
+        return edits.between(path, old, new, "update" if old else _written(call, "update"))
     whole = _first(arguments, _keys("content"))
     action = _written(call, "add")
     before = answer.get("originalFile")

@@ -47,8 +47,7 @@ class TurnWork:
     when: datetime
     tokens: int = 0
     changes: dict[str, list[FileChange]] = field(default_factory=dict)
-    """By path, without what was taken back."""
-    taken_back: dict[str, list[FileChange]] = field(default_factory=dict)
+    """By path."""
     reads: list[str] = field(default_factory=list)
     looks: list[str] = field(default_factory=list)
     """What searches and reads showed."""
@@ -62,18 +61,15 @@ class TurnWork:
 
     @property
     def modified(self) -> list[str]:
-        """The files that it changed, also those that were moved, and those it put back."""
+        """The files that it changed, also those that were moved."""
         moved = (one.moved_to for found in self.changes.values() for one in found if one.moved_to)
-        return list(dict.fromkeys([*self.changes, *moved, *self.taken_back]))
+        return list(dict.fromkeys([*self.changes, *moved]))
 
     @property
     def mends(self) -> bool:
         """Whether a run that failed before its changes of code passed after them."""
         before = any(one.failed and one.closed and not one.edits for one in self.runs)
-        return before and any(
-            word.kind == "code" and word.sort not in ("layout", "comments", "debug")
-            for word in self.words
-        )
+        return before and any(word.kind == "code" for word in self.words)
 
     def absorb(self, other: TurnWork) -> None:
         """Add all of another work that changed nothing."""
@@ -84,25 +80,11 @@ class TurnWork:
         self.reports += other.reports
 
     def describe(self) -> None:
-        """Tell its changes in words; what was added and removed again was taken back."""
-        for path, found in list(self.changes.items()):
+        """Tell its changes in words, but those that were put back."""
+        for path, found in self.changes.items():
             net = merged(path, found)
-            if len(found) > 1 and net.action == "update" and not (net.added or net.removed):
-                self.taken_back.setdefault(path, []).extend(self.changes.pop(path))
-                continue
-            undone = _undone(path, found, net)
-            if undone is not None:
-                self.taken_back.setdefault(path, []).append(undone)
-            self.words.append(net)
-
-
-def _undone(path: str, found: Sequence[FileChange], net: FileChange) -> FileChange | None:
-    """Return the lines of code that were written and replaced again, if there are any."""
-    tried = [line for one in found for line in one.added]
-    left = set(net.added) | {line for one in found for line in one.kept}
-    old = {line for one in found for line in one.removed}
-    gone = [line for line in tried if line not in left and line in old]
-    return FileChange(path, "update", added=tuple(gone)) if gone and len(found) > 1 else None
+            if len(found) == 1 or net.action != "update" or net.added or net.removed:
+                self.words.append(net)
 
 
 class Turn:
@@ -118,7 +100,6 @@ class Turn:
         self.request = request
         self.edits = 0
         """How many changes of code there were."""
-        self._stash = list[tuple[TurnWork, str, list[FileChange]]]()
 
     @property
     def runs(self) -> list[Run]:
@@ -190,8 +171,6 @@ class Turn:
                 fails = outcomes.failure_fact(call, outcomes.Tests(0, 0))
                 work.looks.append(fails)
             return
-        if not call.failed:
-            self._take_back(steps, call.event.cwd)
         written = _writes(steps, failed=call.failed)
         self._edit(work, call, written)
         commit = None if call.failed else _commit(steps)
@@ -223,37 +202,12 @@ class Turn:
                 one.closed = one.closed or (one.failed and covered)
         return made
 
-    def _take_back(self, steps: list[shell.SimpleCommand], cwd: str) -> None:
-        """Move the changes that a command of git takes back, or brings again."""
-        for step in steps:
-            paths = shell.takes_back(step)
-            if paths == ["stash pop"]:
-                for work, path, found in self._stash:
-                    work.changes[path] = found
-                    work.taken_back.pop(path, None)
-                self._stash.clear()
-                continue
-            shown = [self.paths.shown(path, cwd) for path in paths or ()]
-            for work in self.works:
-                if work.commit:
-                    continue
-                for path in [one for one in work.changes if _below(one, shown)]:
-                    found = work.changes.pop(path)
-                    work.taken_back.setdefault(path, []).extend(found)
-                    if step.program == "git-stash":
-                        self._stash.append((work, path, found))
-
-
-def _below(path: str, places: Sequence[str]) -> bool:
-    return any(one in (".", path) or path.startswith(f"{one.rstrip('/')}/") for one in places)
-
 
 def _writes(steps: Sequence[shell.SimpleCommand], *, failed: bool) -> list[FileChange]:
     """Return what commands write; of some that failed all but the last one were done."""
-    kept = [step for step in steps if shell.takes_back(step) is None]
     last = steps[-1:] if failed else ()
     undone = {one for step in last for one in shell.writes(step) if one.path not in step.outputs}
-    return [one for step in kept for one in shell.writes(step) if one not in undone]
+    return [one for step in steps for one in shell.writes(step) if one not in undone]
 
 
 def _commit(steps: Sequence[shell.SimpleCommand]) -> str | None:

@@ -10,7 +10,6 @@ from pathlib import Path
 from memory_bank.notes.characters import nfc
 from memory_bank.sessions.compression import definitions, outcomes
 from memory_bank.sessions.compression.definitions import Paths, rule
-from memory_bank.sessions.compression.edits import FileChange, merged, moved
 from memory_bank.sessions.compression.sentences import (
     COMMITTED,
     DECIDED,
@@ -118,7 +117,7 @@ class _Wording:
         steps = self._turn.steps or [
             one for one in self._planned if not covered(one, [self._turn.request], 0.4)
         ]
-        done = work.changes or work.taken_back or work.commit or work.runs or work.reports
+        done = work.changes or work.commit or work.runs or work.reports
         reported = not self._turn.request  # by the agent itself, not by a hook
         return bool(done or self._answer or steps or reported or (self._decided and self._said))
 
@@ -157,42 +156,16 @@ class _Wording:
         said = definitions.lists("commit_types").get(prefix[1].casefold()) if prefix else None
         if said:
             return said
-        words = [one for one in self._words if one.sort != "debug"]
-        if not words:
-            return (
-                "bugfix" if rule("fixes").match(subject) else "change" if subject else "discovery"
-            )
-        return self._type_of_changes(words, subject)
-
-    def _type_of_changes(self, words: list[FileChange], subject: str) -> str:
-        code = [word for word in words if word.kind == "code"]
-        new = bool(code) and all(word.sort == "new" for word in code)
         told = [subject] if subject else [self._said.lstrip(), self._turn.request.lstrip()]
-        missing = self._work.mends and (new or self._was_missing())
-        fixes = self._work.mends or (any(map(rule("fixes").match, told)) and not new)
-        same = all(word.sort in ("renamed", "layout", "moved") for word in words) or moved(words)
-        failing = any(run.failed and not run.closed for run in self._last) and self._answer
-        added = any(word.gains or word.sort == "new" for word in code)
+        code = [word for word in self._words if word.kind == "code"]
         found = (
-            ("refactor", same),
-            ("discovery", not code and failing),
-            ("change", not code),
-            ("feature", missing),
-            ("bugfix", fixes),
+            ("discovery", not self._words and not subject),
+            ("change", not code and not subject),
+            ("bugfix", self._work.mends or any(map(rule("fixes").match, told))),
             ("refactor", any(map(rule("tidies").match, told))),
-            ("feature", added),
+            ("feature", any(word.new or word.gains for word in code)),
         )
         return next((kind for kind, holds in found if holds), "change")
-
-    def _was_missing(self) -> bool:
-        """Tell whether what failed was only not written yet."""
-        changes = (one for found in self._work.changes.values() for one in found)
-        added = {word for one in changes for line in one.added for word in _NAME.findall(line)}
-        errors = (run.error for run in self._work.runs if run.failed and run.error)
-        return any(
-            rule("missing").search(said) and added.intersection(_NAMED.findall(said))
-            for said in (f"{one.message} {' '.join(one.lines)}" for one in errors)
-        )
 
     def _title(self) -> str:
         """Return what was done or learned: a commit's subject, a new symbol, the answer."""
@@ -202,22 +175,12 @@ class _Wording:
             return _with(subject[:1].upper() + subject[1:], self._place())
         if self._decided:
             return answer or headline(self._decided[0], _TITLE)
-        words = [one for one in self._words if one.sort != "debug"]
-        if not words:
-            return answer or self._title_without_changes()
-        return moved(words) or self._title_of_changes(words, answer)
-
-    def _title_of_changes(self, words: list[FileChange], answer: str) -> str:
-        """Return a new symbol of code, else the answer, else what was changed where."""
-        named = next((one for one in words if one.title and one.kind == "code"), None)
-        mends = self._work.mends and not self._was_missing()
-        if answer and (named is None or mends):
+        if answer:
             return answer
-        told = named or next((one for one in words if one.title), None)
-        if told is not None:
-            return _with(told.title, "" if told.place in told.title else self._place())
-        within = next((word.within for word in words if word.within), "")
-        return _with(f"Change {within}" if within else "Change", self._place())
+        named = next((one.title for one in self._words if one.title), "")
+        if named or self._words:
+            return _with(named or "Change", self._place())
+        return self._title_without_changes()
 
     def _title_without_changes(self) -> str:
         work = self._work
@@ -228,8 +191,6 @@ class _Wording:
             return cut(f"{cut(run.shown, 60)} fails{told}", _TITLE)
         if work.reports:
             return headline(telling(work.reports[0]) or work.reports[0], _TITLE)
-        if work.taken_back:
-            return _with("Try a change and take it back", ", ".join(map(_short, work.taken_back)))
         if self._last:
             run = self._last[-1]
             return cut(f"{run.shown} passes" if run.passed else f"Run {run.shown}", _TITLE)
@@ -260,11 +221,8 @@ class _Wording:
             facts.append(COMMITTED)
         several = len(self._words) > 1
         for word in self._words[:_MOST_FILES]:
-            said = "; ".join(word.facts[: 2 if several else 4])
+            said = "; ".join([*word.facts][: 2 if several else 4])
             facts += [f"{word.place}: {said}" if several else said] if said else []
-        for path, found in work.taken_back.items():
-            said = "; ".join(merged(path, found).facts[:2])
-            facts.append(f"tried in {path} and taken back: {said}")
         if not work.changes and not self._said:
             facts += work.looks[:6]
         else:
