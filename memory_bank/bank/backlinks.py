@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import NamedTuple
 
@@ -45,15 +46,12 @@ def node_of(bank: Bank, name: str) -> str:
     file = names.of_file(written, bank.layout)
     if ".." in file.split("/"):
         file = posixpath.normpath(file)
-    if name.startswith(GHOST):
+    is_ghost = name.startswith(GHOST)
+    if is_ghost:
         bank.catch_up()
-        unknown = NoteNotFound(f"nothing links to {name!r}", Hint.LIST_GHOSTS)
     else:
-        try:
-            found = bank.find(name)
-        except NoteNotFound as error:
-            unknown = error
-        else:
+        with suppress(NoteNotFound):
+            found = bank.find(name, exactly=True)
             return GHOST + file if _is_other_file(bank, file, found) else found
     for form in filter(is_utf8, (written, file)):
         rows = bank.read(partial(_to_ghost, name=form))
@@ -61,7 +59,9 @@ def node_of(bank: Bank, name: str) -> str:
             return GHOST + rows[0].ghost
     if names.may_be_file(file, bank.layout):
         return GHOST + file
-    raise unknown
+    if is_ghost:
+        raise NoteNotFound(f"nothing links to {name!r}", Hint.LIST_GHOSTS)
+    return bank.find(name)
 
 
 def linked_titles(bank: Bank, paths: Collection[str]) -> dict[str, dict[str, str]]:

@@ -24,7 +24,7 @@ from memory_bank.base.repairs import WRITING, Reports
 from memory_bank.base.settings import Settings, load
 from memory_bank.git.file_commits import FileCommits
 from memory_bank.git.objects import Revision
-from memory_bank.notes.names import of_included, of_note
+from memory_bank.notes.names import key, of_included, of_note
 from memory_bank.notes.roots import Roots, Watched
 from memory_bank.notes.storage.store import Store
 from memory_bank.search.document_changes import UNLIMITED, IndexLimits, Progress, SyncReport
@@ -302,25 +302,37 @@ class Bank:
         """
         return self.read(lambda view: view.index.indexer.embed(seconds))
 
-    def find(self, name: str, *, exactly: bool = False) -> str:
+    def find(self, name: str, *, exactly: bool = False, changing: bool = False) -> str:
         """Return the path of a note by its name; raise NoteNotFound, listing similar names.
 
         A name is a path with or without `.md`, a unique file name, an alias, a title or an id; a
-        path may have any form that `name_forms.of_note` accepts. Unless `exactly`, the number of a
-        decision record and a name without the start of an id will do: not for what changes a note,
-        since the one that was meant may be gone, and a call may be repeated.
+        path may have any form that `names.of_note` accepts. Unless `exactly`, as for links, so is
+        the number of a decision record, a name without the start of an id, and the unique start of
+        a name or an id. Before a note is `changing`, the name of a deleted one is no such start: a
+        call that is repeated must not change another note.
         """
         forms = [name, of_note(name, self.layout)]  # the unchanged name first
         if outside := of_included(name, self.layout):
             forms.append(outside)
         if private := self.roots.key_of(forms[1]):
             forms.append(private)
-        found = self.answer(
-            lambda view: open_index.path_named(view.manifest, forms, exactly=exactly)
-        )
+
+        def ask(*, exactly: bool) -> str | NoteNotFound:
+            return self.answer(
+                lambda view: open_index.path_named(view.manifest, forms, exactly=exactly)
+            )
+
+        found = ask(exactly=exactly or changing)
+        if changing and isinstance(found, NoteNotFound) and not self._has_deleted(forms):
+            found = ask(exactly=False)
         if isinstance(found, NoteNotFound):
             raise found
         return found
+
+    def _has_deleted(self, forms: Iterable[str]) -> bool:
+        """Return whether the trash has a note of a name, whole or without its folders."""
+        ends = tuple(f"/{key(form)}" for form in forms)
+        return any(f"/{key(note.path)}".endswith(ends) for note in self.store.trashed())
 
     def count_opened(self, names: Iterable[str]) -> None:
         """Count that notes were opened, cited or confirmed; what is no note is left out.

@@ -14,12 +14,19 @@ from memory_bank.bank import note_files
 from memory_bank.bank.logs import Logs
 from memory_bank.base.dates import iso_of
 from memory_bank.base.errors import BadName, Busy, Hint, NoteNotFound, StorageFailed, similar_names
-from memory_bank.base.filenames import is_utf8
+from memory_bank.base.filenames import NOTE_SUFFIXES, is_utf8
 from memory_bank.base.paths import LEFT_ALONE, Layout
 from memory_bank.base.repairs import MANIFEST, Reports
 from memory_bank.base.settings import Settings
 from memory_bank.notes.link_targets import path_names
-from memory_bank.notes.names import key, name_of, path_of, record_asked, without_id_start
+from memory_bank.notes.names import (
+    begun_so,
+    key,
+    name_of,
+    path_of,
+    record_asked,
+    without_id_start,
+)
 from memory_bank.notes.roots import Roots
 from memory_bank.notes.source import CONTENT, NotesSource, content_field
 from memory_bank.search.document_changes import UNLIMITED, IndexLimits
@@ -325,8 +332,13 @@ def short_names(manifest: Manifest, paths: Iterable[str]) -> list[str]:
     return found
 
 
-def _nearly_named(manifest: Manifest, name: str) -> list[str]:
-    """Return the decision records with a number, else the notes named so and by an id's start."""
+def nearly_named(manifest: Manifest, written: str) -> list[str]:
+    """Return the notes that a part of a name means: those of the first kind of which there are any.
+
+    They are the decision records with that number, the notes named so but for the start of their
+    id, those whose name begins so, and those whose id does. A name with its suffix is a whole one.
+    """
+    name = key(written)
     folder, _, last = name.rpartition("/")
     number = record_asked(last, bare=True)
     found = link_rows.keys_of(manifest, number) if number else []
@@ -334,12 +346,15 @@ def _nearly_named(manifest: Manifest, name: str) -> list[str]:
         found = [one for one in found if f"/{key(one)}".rpartition("/")[0].endswith(f"/{folder}")]
     if found or not name:
         return found
-    for _, path in document_rows.all_keys(manifest):
+    paths = [path for _, path in document_rows.all_keys(manifest)]
+    for path in paths:
         whole = key(path)
         stem = without_id_start(whole)
         if stem != whole and f"/{stem}".endswith(f"/{name}"):
             found.append(path)
-    return found
+    if found or written.strip().endswith(NOTE_SUFFIXES):
+        return found
+    return begun_so(paths, name) or document_rows.keys_by_id_start(manifest, name)
 
 
 def path_named(
@@ -350,7 +365,7 @@ def path_named(
     If `exactly`, a note that nearly has the name is in the hint of the error only.
     """
     exact = (candidates(manifest, form) for form in forms)
-    nearly = (_nearly_named(manifest, key(form)) for form in forms if is_utf8(form))
+    nearly = (nearly_named(manifest, form) for form in forms if is_utf8(form))
     paths = next(filter(None, exact if exactly else chain(exact, nearly)), [])
     if len(paths) == 1:
         return paths[0]

@@ -100,7 +100,7 @@ def write(
     caller's text, in which the lines of secrets are counted.
     """
     bank.settings.check_enabled()
-    path = bank.find(name, exactly=True)
+    path = bank.find(name, changing=True)
     changed = False
 
     def apply(text: str) -> str:
@@ -133,7 +133,7 @@ def _updated(bank: Bank, path: str) -> None:
 def check_writable(bank: Bank, name: str) -> str:
     """Return the path of a note whose text may be changed; raise NoteReadOnly, NoteNotFound."""
     bank.settings.check_enabled()
-    path = bank.find(name, exactly=True)
+    path = bank.find(name, changing=True)
     bank.roots.check_writable(path)
     return path
 
@@ -243,7 +243,7 @@ def rewrite(bank: Bank, name: str, text: str, *, if_match: str | None = None) ->
 
 def difference(bank: Bank, name: str, text: str) -> ChangedSince:
     """Return what a note says now, and what a text would change; raise NoteNotFound."""
-    path = bank.find(name, exactly=True)
+    path = bank.find(name, changing=True)
     note = bank.store.read(path)
     before, after = parsing.encoded(note.text), parsing.encoded(text)
     made = note_comparison.compare({path: before}, {path: after}, lambda one: one)

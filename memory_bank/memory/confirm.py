@@ -98,7 +98,7 @@ def confirm(
     bank.settings.check_enabled()
     tree = work_tree_of(bank.layout.project)
     head = objects.commit_of(tree, "HEAD")
-    paths = list(dict.fromkeys(bank.find(name, exactly=True) for name in names))
+    paths = list(dict.fromkeys(bank.find(name, changing=True) for name in names))
     if if_match and len(paths) > 1:
         raise BadInput("an etag is that of one note", "name only one")
     for path in paths:
@@ -321,7 +321,7 @@ def _promoted_to(bank: Bank, place: str, observation_id: str) -> str:
     if found is None:
         return ""
     try:
-        return bank.find(found[1].split("|")[0].split("#")[0])
+        return bank.find(found[1].split("|")[0].split("#")[0], exactly=True)
     except NoteNotFound:
         return ""  # it was deleted since
 

@@ -329,5 +329,5 @@ def archive(
     bank: Bank, names: Notes, *, undo: Annotated[bool, Param("Make them active again")] = False
 ) -> list[WrittenNote]:
     """Exclude notes from results without deleting them."""
-    paths = dict.fromkeys(bank.find(name, exactly=True) for name in names)
+    paths = dict.fromkeys(bank.find(name, changing=True) for name in names)
     return [set_status(bank, path, "active" if undo else "archived") for path in paths]

@@ -170,9 +170,9 @@ def view(bank: Bank, name: str) -> NoteView:
 
 
 def find(bank: Bank, name: str) -> str | None:
-    """Return the path of a note by its name; None if there is none."""
+    """Return the path of the note with exactly a name; None if there is none."""
     try:
-        return bank.find(name)
+        return bank.find(name, exactly=True)
     except NoteNotFound:
         return None
 

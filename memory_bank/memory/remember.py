@@ -45,7 +45,11 @@ CREATED, UPDATED = "created", "updated_existing"
 
 _DECISION = "decision"
 
-_NAME_LIMIT = 60
+_NAME_WORDS = 5
+"""Most words of a name that is made of a text."""
+
+_NAME_LIMIT = 40
+"""Most characters of such a name, the number and the start of the id included."""
 
 _MOST_NAMES = 1000
 
@@ -184,7 +188,8 @@ def remember(
     access count is increased and the time of update is recorded outside the note. A note that git
     tracks and one that it ignores, such as a session's, are never merged: the answer names the
     other. If the text of another note is nearly the same, a new note is made and the answer names
-    the other. A new note is named by `name`, by default by its type's folder and its first words.
+    the other. A new note is named by `name`, by default by its type's folder and its
+    first words: at most five, and 40 characters.
     A session's note has the id of its session, by default of the one that goes on.
     Raises BadInput for empty content or tags or an unknown source, NoteExists for a taken `name`.
     """
@@ -422,7 +427,18 @@ def first_path(bank: Bank, content: str, kind: str, name: str) -> str:
     """Return the preferred path of a new note."""
     if name:
         return names.new_path(name, bank.layout)
-    return f"{folder_of(kind)}/{slug(_first_words(content), _NAME_LIMIT)}.md"
+    return f"{folder_of(kind)}/{_short_name(content, _NAME_LIMIT)}.md"
+
+
+def _short_name(content: str, limit: int) -> str:
+    """Return the first words of a content as a file name, as many whole ones as there is room for.
+
+    A longer first word is cut.
+    """
+    words = slug(_first_words(content), 2 * _NAME_LIMIT).split("-")[:_NAME_WORDS]
+    while len(words) > 1 and len("-".join(words)) > limit:
+        words.pop()
+    return slug("-".join(words), limit)
 
 
 def create_note(bank: Bank, text: str, item: Item, *, key: str) -> tuple[str, str]:
@@ -436,19 +452,19 @@ def create_note(bank: Bank, text: str, item: Item, *, key: str) -> tuple[str, st
     given = item.front_matter + item.content
     if item.name:
         return first, bank.store.create(first, text, given=given)
-    stem = names.name_of(first)
-    folder, _, words = stem.rpartition("/")
+    folder, _, words = names.name_of(first).rpartition("/")
+    start = end = ""
     says_number = names.record_name(words) and words.startswith(("adr", "0"))
     if item.type == _DECISION and not says_number:
-        others = (bank.layout.root / folder).glob(f"*{NOTE_SUFFIXES[0]}")
-        stem = f"{folder}/{decision_records.next_number(one.stem for one in others)}{words}"
-        first = f"{stem}.md"
+        decisions = (bank.layout.root / folder).glob(f"*{NOTE_SUFFIXES[0]}")
+        start = decision_records.next_number(path.stem for path in decisions)
     tree = repository.worktree(bank.layout.root)
     if tree is not None and not stays_here(bank, first) and repository.has_branches(tree):
-        stem = f"{stem}-{key[:_ID_DIGITS]}"
-        first = f"{stem}.md"
+        end = f"-{key[:_ID_DIGITS]}"
+    words = _short_name(item.content, _NAME_LIMIT - len(start) - len(end))
+    stem = f"{folder}/{start}{words}{end}"
     for number in range(1, _MOST_NAMES):
-        path = first if number == 1 else f"{stem}-{number}.md"
+        path = f"{stem}.md" if number == 1 else f"{stem}-{number}.md"
         try:
             return path, bank.store.create(path, text, given=given)
         except NoteExists:

@@ -7,19 +7,23 @@ from typing import Annotated
 
 from memory_bank.bank.bank import Bank
 from memory_bank.base.dates import iso
-from memory_bank.base.errors import BadInput, UnreadableNote
+from memory_bank.base.errors import BadInput, NoteNotFound, UnreadableNote
+from memory_bank.base.filenames import NOTE_SUFFIXES
 from memory_bank.base.operation import IfMatch, Note, Notes, Param, Tool, operation, topic
 from memory_bank.base.rendering import count
 from memory_bank.base.screen import FOUND, Call
 from memory_bank.memory import shown, told
 from memory_bank.memory.records import RestoredNote, TrashedNote
-from memory_bank.notes import characters, front_matter, names
+from memory_bank.notes import characters, front_matter, names, schema
 from memory_bank.notes.storage.trash_folder import Trashed as Place
 from memory_bank.notes.storage.trash_folder import deleted_at
 from memory_bank.search.times import moment
 
 _SHOWN = 80
 """Maximum characters of the first line of a deleted note."""
+
+_LISTED = 8
+"""Maximum number of deleted notes that an error lists."""
 
 
 @operation(
@@ -36,7 +40,7 @@ _SHOWN = 80
 def delete(bank: Bank, name: Note, *, if_match: IfMatch = None) -> TrashedNote:
     """Move a note to the trash; `restore` brings it back."""
     bank.settings.check_enabled()
-    trashed = bank.store.delete(bank.find(name, exactly=True), if_match)
+    trashed = bank.store.delete(bank.find(name, changing=True), if_match)
     with bank.lock:
         bank.logs.edits.rename(trashed.path, trashed.place)
     bank.catch_up()
@@ -59,7 +63,7 @@ def delete(bank: Bank, name: Note, *, if_match: IfMatch = None) -> TrashedNote:
 )
 def remove(bank: Bank, names: Notes, *, if_match: IfMatch = None) -> list[TrashedNote]:
     """Move notes to the trash; restore brings them back."""
-    paths = dict.fromkeys(bank.find(name, exactly=True) for name in names)
+    paths = dict.fromkeys(bank.find(name, changing=True) for name in names)
     if if_match and len(paths) > 1:
         raise BadInput("an etag is that of one note", "name only one")
     return [delete(bank, path, if_match=if_match) for path in paths]
@@ -130,9 +134,12 @@ def restore(
     target = names.new_path(new_name, bank.layout) if new_name else ""
     names.check_new(target)
     with bank.lock, bank.store.writing():
-        form = _form(bank, name)
-        found = bank.store.chosen(form, version)
-        path = bank.store.restore(form, target, found.version)
+        paths = _deleted_paths(bank, name)
+        if len(paths) > 1:
+            message = f"{name!r} may mean {len(paths)} notes in the trash"
+            raise NoteNotFound(message, "say which: {paths}", paths=", ".join(paths[:_LISTED]))
+        found = bank.store.chosen(paths[0] if paths else name, version)
+        path = bank.store.restore(found.path, target, found.version)
         bank.logs.edits.rename(found.place, path)
     bank.catch_up()
     return path
@@ -170,9 +177,11 @@ def trash(
 
     The newest come first.
     """
-    wanted = names.key(_form(bank, name)) if name else ""
     found = bank.store.trashed()
-    return [_shown(bank, one) for one in found if wanted in {"", names.key(one.path)}]
+    keys = {names.key(note.path) for note in found}
+    if name:
+        keys = {names.key(path) for path in _deleted_paths(bank, name)}
+    return [_shown(bank, note) for note in found if names.key(note.path) in keys]
 
 
 def to_empty(bank: Bank, before: str | datetime | None = None) -> list[TrashedNote]:
@@ -254,10 +263,34 @@ def _moment(before: str | datetime | None) -> datetime | None:
     return found.replace(tzinfo=UTC) if found and not found.tzinfo else found
 
 
-def _form(bank: Bank, name: str) -> str:
-    """Return a deleted note's name: as given if it has that name, else normalised."""
-    known = {names.key(one.path) for one in bank.store.trashed()}
-    return name if names.key(name) in known else names.of_note(name, bank.layout)
+def _deleted_paths(bank: Bank, name: str) -> list[str]:
+    """Return the paths of the deleted notes that a name means: those of the first kind.
+
+    The name is whole, or without its folders, or it begins the names, or the ids.
+    """
+    notes = bank.store.trashed()
+    paths = {names.key(note.path): note.path for note in reversed(notes)}
+    written = map(names.key, (name, names.of_note(name, bank.layout)))
+    forms = tuple(dict.fromkeys(filter(None, written)))
+    if exact := [paths[form] for form in forms if form in paths]:
+        return exact[:1]
+    ends = tuple(f"/{form}" for form in forms)
+    if by_file := [path for whole, path in paths.items() if f"/{whole}".endswith(ends)]:
+        return by_file
+    if name.strip().endswith(NOTE_SUFFIXES):
+        return []
+    begun = [path for form in forms for path in names.begun_so(paths.values(), form)]
+    by_id = (note.path for note in notes if not begun and _id(bank, note).startswith(forms))
+    return list(dict.fromkeys(begun or by_id))
+
+
+def _id(bank: Bank, note: Place) -> str:
+    """Return the id of a deleted note; empty if it has none."""
+    try:
+        text = characters.decode(bank.store.read_trashed(note)).text
+        return schema.read_meta(front_matter.metadata(front_matter.split(text))[0])[0].id
+    except UnreadableNote:
+        return ""
 
 
 def _shown(bank: Bank, note: Place) -> TrashedNote:

@@ -7,6 +7,7 @@ import posixpath
 import re
 import sys
 import unicodedata
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from urllib.parse import unquote
@@ -110,6 +111,15 @@ def key(name: str) -> str:
     """Return the lookup key of a name: NFC, case folded, single spaces, without `.md`."""
     text = nfc(name).casefold()
     return name_of(" ".join(text.split()))
+
+
+def begun_so(paths: Iterable[str], start: str) -> list[str]:
+    """Return the paths of notes whose file name begins with a lookup key, else whose name does."""
+    if not start or start.endswith("/"):
+        return []
+    keys = {path: key(path).removeprefix(OUTSIDE) for path in paths}
+    by_file = [path for path in keys if keys[path].rpartition("/")[2].startswith(start)]
+    return by_file or [path for path in keys if keys[path].startswith(start)]
 
 
 def without_id_start(name: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, fields
 from typing import Annotated, Any, Literal, get_args
 
@@ -11,6 +11,7 @@ from memory_bank.bank.bank import Bank
 from memory_bank.base.dates import iso
 from memory_bank.base.documents import Span, lines_between
 from memory_bank.base.errors import BadInput, Hint, NoteNotFound, UnreadableNote
+from memory_bank.base.filenames import is_utf8
 from memory_bank.base.operation import Param, Tool, operation, several
 from memory_bank.notes import parsing
 from memory_bank.notes.names import of_note
@@ -25,6 +26,7 @@ from memory_bank.search.manifest.entries import (
     WHOLE,
     EntryConditions,
 )
+from memory_bank.search.manifest.manifest import Manifest
 from memory_bank.sessions import note_reading, observations, shown, told
 from memory_bank.sessions.answers import (
     SCHEMA_VERSION,
@@ -70,6 +72,8 @@ def resolved(view: View, bank: Bank, ids: Sequence[str]) -> dict[str, RowPlace]:
                 or _note_place(view, bank, name)
                 or _section(view, bank, name)
             )
+            if place is None and not name.isdigit():
+                place = _note_place(view, bank, name, open_index.nearly_named)
         if place is not None:
             found[given] = place
         elif name.isdigit():
@@ -82,11 +86,17 @@ def _session_place(view: View, name: str) -> RowPlace | None:
     return next((RowPlace(row.number) for row in rows if is_session(row)), None)
 
 
-def _note_place(view: View, bank: Bank, name: str) -> RowPlace | None:
-    if not name:
+def _note_place(
+    view: View,
+    bank: Bank,
+    name: str,
+    named: Callable[[Manifest, str], list[str]] = open_index.candidates,
+) -> RowPlace | None:
+    """Return the only note that a name means, exactly or by a part of it."""
+    if not is_utf8(name) or not name:
         return None
     forms = (name, of_note(name, bank.layout))
-    paths = next(filter(None, (open_index.candidates(view.manifest, form) for form in forms)), [])
+    paths = next(filter(None, (named(view.manifest, form) for form in forms)), [])
     numbers = document_rows.numbers_of(view.manifest, paths) if len(paths) == 1 else []
     return RowPlace(numbers[0]) if numbers else None
 

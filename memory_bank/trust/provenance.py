@@ -150,7 +150,7 @@ def blame(
 def _named(bank: Bank, name: str) -> tuple[str, bool]:
     """Return the path of a note, and whether it was removed; raise NoteNotFound."""
     try:
-        return bank.find(name), False
+        return bank.find(name, exactly=True), False
     except NoteNotFound:
         path = of_note(name, bank.layout)
         with bank.lock:
@@ -158,9 +158,7 @@ def _named(bank: Bank, name: str) -> tuple[str, bool]:
             commits = bank.commits(path)
             forms = (path, f"{path}.md") if commits else ()
             found = next((one for one in forms if commits and commits.changes(one)), None)
-        if found is None:
-            raise
-        return found, True
+        return (found, True) if found else (bank.find(name), False)
 
 
 _KINDS = {"A": "added", "M": "changed", "T": "changed", "D": "removed", "R": "renamed"}

@@ -15,6 +15,7 @@ from memory_bank.bank.note_files import open_history
 from memory_bank.base.errors import BadInput, BadSetting, Busy, NoBank, NoteNotFound, StorageFailed
 from memory_bank.base.locks import locked
 from memory_bank.base.paths import private_folder
+from memory_bank.memory.links import ghosts
 from memory_bank.memory.remember import remember
 from memory_bank.memory.retrieval.recall import recall
 from memory_bank.memory.show import show
@@ -98,6 +99,42 @@ def test_a_name_that_means_several_is_not_guessed(folder: Path, opening: Opening
     for name in ("../x", "\udc80", "a\0", ""):
         with pytest.raises(NoteNotFound):
             bank.find(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "path"),
+    [
+        ("retry", "facts/retry-payments-twice.md"),
+        ("RETRY-pay", "facts/retry-payments-twice.md"),
+        ("facts/ret", "facts/retry-payments-twice.md"),
+        ("memory://note/facts/ret", "facts/retry-payments-twice.md"),
+        ("4f1c", "facts/retry-payments-twice.md"),
+        ("cache", "facts/cache.md"),  # whole names come before starts
+        ("cache-", "facts/cache-4f1d.md"),
+    ],
+)
+def test_the_unique_start_of_a_name_or_an_id_is_enough(
+    folder: Path, opening: Opening, name: str, path: str
+) -> None:
+    (folder / "facts").mkdir()
+    for stem, number in (("retry-payments-twice", "4f1c9be07a52"), ("cache", "4f1d00000000")):
+        (folder / f"facts/{stem}.md").write_text(f"---\nid: {number}\n---\n# Of it\n")
+    (folder / "facts/cache-4f1d.md").write_text("[[retry]], [[facts/ret]]")
+    bank = opening(folder)
+    assert bank.find(name) == path
+    assert bank.find(name, changing=True) == path
+    assert [ghost.name for ghost in ghosts(bank)] == ["facts/ret", "retry"], "no link is completed"
+
+
+@pytest.mark.parametrize("name", ["facts/ret.md", "facts/", "4f1", "a", "", " ", "twice"])
+def test_no_note_goes_by_what_is_no_unique_start(folder: Path, opening: Opening, name: str) -> None:
+    (folder / "facts").mkdir()
+    for stem in ("retry-twice", "append", "archive"):
+        (folder / f"facts/{stem}.md").write_text(f"---\nid: 4f1{stem}\n---\n# Of it\n")
+    bank = opening(folder)
+    for changing in (True, False):
+        with pytest.raises(NoteNotFound):
+            bank.find(name, changing=changing)
 
 
 def test_a_note_goes_by_its_exact_path_however_odd(folder: Path, opening: Opening) -> None:

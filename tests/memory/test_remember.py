@@ -1,4 +1,5 @@
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 from blake3 import blake3
 
-from memory_bank.bank.bank import Bank
+from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.base.errors import BadInput, BadName, NoteExists
 from memory_bank.memory.change import set_status
 from memory_bank.memory.create import create
@@ -233,12 +234,28 @@ def test_names_that_are_taken_are_counted_on(bank: Bank) -> None:
         ("!!!", "facts/note.md"),
         ("con", "facts/note-con.md"),
         ("- a list item", "facts/a-list-item.md"),
+        ("One two three four five six seven", "facts/one-two-three-four-five.md"),
+        ("Straightforward reimplementation of serialisation", "facts/straightforward-reimplementation-of.md"),
+        (f"Con {'a' * 50}", "facts/note-con.md"),
+        ("a" * 50, f"facts/{'a' * 40}.md"),
+        ("語" * 60, f"facts/{'語' * 40}.md"),
     ],
-)
+)  # fmt: skip
 def test_a_note_is_named_by_its_first_words_in_any_script(
     bank: Bank, content: str, path: str
 ) -> None:
     assert remember(bank, content).path == path
+
+
+def test_a_number_and_the_start_of_an_id_are_part_of_the_length_of_a_name(
+    git: Callable[..., str], project: Path
+) -> None:
+    git(project, "branch", "other")
+    for number in (1, 2, 3):
+        (project / f".memories/decisions/000{number}-a.md").write_text(f"# Decision {number}\n")
+    with open_bank(project) as bank:
+        path = remember(bank, "Abcdefgh Abcdefgh Abcdefgh Abcdefgh!", type="decision").path
+    assert re.fullmatch(r"decisions/0004-abcdefgh-abcdefgh-abcdefgh-[0-9a-f]{4}\.md", path)
 
 
 @pytest.mark.parametrize(

@@ -342,6 +342,15 @@ def all_keys(manifest: Manifest) -> list[tuple[int, str]]:
     return manifest.execute(sql).fetchall()
 
 
+def keys_by_id_start(manifest: Manifest, start: str) -> list[str]:
+    """Return the keys of the documents whose id begins so."""
+    sql = (
+        f"SELECT key FROM documents WHERE state <> {GONE} AND substr(known_as, 1, ?) = ?"
+        " ORDER BY key"
+    )
+    return [key for (key,) in manifest.execute(sql, (len(start), start))]
+
+
 def numbers_of(manifest: Manifest, keys: Collection[str]) -> list[int]:
     """Return the numbers of the documents with some keys."""
     sql = "SELECT id FROM documents WHERE key IN ({})"
