@@ -95,13 +95,13 @@ def with_setting(text: str, section: str, key: str, value: Value) -> str:
 
 
 def _set(text: str, section: str, key: str, value: Value) -> Iterator[str]:
+    line = f"{key} = {json.dumps(value, ensure_ascii=False)}"
+    # in place of the commented example that `init` writes
+    for found in re.finditer(rf"^#[ \t]*{re.escape(key)}[ \t]*=[^\n#]*", text, re.MULTILINE):
+        rest = text[found.end() :]
+        yield f"{text[: found.start()]}{line}{'  ' if rest.startswith('#') else ''}{rest}"
     yield from toml.changed(text, (section, key), value)
-    name = re.escape(section)
-    new = f"[{section}]\n{key} = {json.dumps(value, ensure_ascii=False)}\n"
-    # below the commented header that `init` writes, whose keys a user may uncomment later
-    for found in re.finditer(rf"^#[ \t]*\[{name}\][^\n]*(?:\n|\Z)", text, re.MULTILINE):
-        yield _with_end(text[: found.end()]) + new + text[found.end() :]
-    yield _with_end(text) + ("\n" if text.strip() else "") + new
+    yield _with_end(text) + ("\n" if text.strip() else "") + f"[{section}]\n{line}\n"
 
 
 def _with_end(text: str) -> str:

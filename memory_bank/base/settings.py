@@ -202,22 +202,21 @@ def describe() -> Iterator[tuple[str, str, object, Key]]:
             yield section, key, *_known(kind, key)
 
 
+_EXAMPLES = {
+    "memory.include": '["docs/adr"]',
+    "code.exclude": '["vendor/"]',
+    "sessions.capture": "false",
+}
+"""What most projects may want to set."""
+
+
 def template() -> str:
-    """Return a settings file in which every setting that a project may have is commented out."""
-    lines = ["# Settings of this bank; all lines are optional. See docs/configuration.md."]
-    last = ""
-    for section, key, default, meta in describe():
-        if meta.private:
-            continue
-        if section != last:
-            lines += ["", f"# [{section}]"]
-            last = section
-        if meta.table:
-            continue
-        value = list(default) if isinstance(default, tuple) else default
-        text = str(value).lower() if isinstance(value, bool) else f"{value!r}".replace("'", '"')
-        lines.append(f"# {key} = {text}  # {meta.told}")
-    return "\n".join(lines) + "\n"
+    """Return a settings file that sets nothing: it has a few sections with an example in each."""
+    lines = ["# Settings of this bank, none of them required. `memory-bank config` lists all."]
+    for section, key, _, meta in describe():
+        if example := _EXAMPLES.get(f"{section}.{key}"):
+            lines += [f"[{section}]", f"# {key} = {example}  # {meta.told}", ""]
+    return "\n".join(lines)
 
 
 def _assemble(values: Mapping[str, tuple[object, str]]) -> Settings:

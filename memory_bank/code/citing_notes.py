@@ -17,7 +17,7 @@ from memory_bank.bank.backlinks import shown
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.findings import Finding
 from memory_bank.bank.open_index import NoteRow, note_of
-from memory_bank.base.errors import did_you_mean
+from memory_bank.base.errors import did_you_mean, differ_by_one_letter
 from memory_bank.code import lookup
 from memory_bank.code.code_names import SYMBOL, symbol_of
 from memory_bank.code.index.codebase import Codebase
@@ -125,13 +125,23 @@ def unknown_symbols(view: View, table: CodeDatabase) -> Iterator[Finding]:
             found = lookup.symbols_meant(table, name)
             known[name] = -1 if found else len(lookup.symbols_named(table, name))
         if known[name] == 0:
-            problem = f"which the code doesn't have{did_you_mean(lookup.similar(table, name))}"
+            problem = f"which the code doesn't have{did_you_mean(_misspelled(table, name))}"
         elif known[name] > 0:
             problem = f"which may be {known[name]} symbols: name the class or the file, too"
         else:
             continue
         message = f"names the symbol {name}, {problem}"
         yield Finding("unknown-symbol", "info", row.source_key, row.line, message)
+
+
+def _misspelled(table: CodeDatabase, name: str) -> list[str]:
+    """Return the symbols that an unknown name may mean, misspelled by one letter.
+
+    The name may as well be that of deleted code: what is only similar has nothing to do with it.
+    """
+    last = lookup.last_name(name)
+    similar = lookup.similar(table, name)
+    return [known for known in similar if differ_by_one_letter(last, lookup.last_name(known))]
 
 
 def _links(

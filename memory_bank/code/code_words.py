@@ -23,7 +23,7 @@ _NAME = r"[^\W\d][\w$]*"
 _TOKEN = re.compile(rf"{_NAME}|\d[\w.]*|[^\s\w,;(){{}}\[\]\"'`]")
 """Without what formatters add and drop: brackets, commas, semicolons, quotes."""
 
-_HYPHENED = re.compile(r"[^\W\d_]\w*(?:-[^\W_]\w*)+")
+_HYPHENED = re.compile(r"(?<!\w)[\d_]*([^\W\d_]\w*+(?:-[^\W_]\w*+)+)")
 
 _PRIVATE = re.compile(rf"(?<![\w#])#(?={_NAME})")
 """The sign of JavaScript's private names: `#x` is what `_x` was by agreement."""
@@ -35,7 +35,7 @@ _NUMBER = re.compile(r"\d[\d_]*(?:\.\d+)?")
 
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
-_SETTING = re.compile(r"""[^=:]*[\w"']\s*(?:=>|:?=|:)\s*(["'])([^"'\d]+)\1\s*[,;]?\s*""")
+_SETTING = re.compile(r"""[^=:]*[\w"']\s*(?:=>|:?=|:)\s*(["'])([^"'\d]+)\1\s*+(?:[,;]\s*)?""")
 """A line that sets a name to a text without digits, such as a version would have."""
 
 _BARE_SETTING = re.compile(r"""[^=:]*[\w"']\s*[=:]\s*(["']?)([A-Za-z_][A-Za-z_-]*)\1,?\s*""")
@@ -141,8 +141,8 @@ class CodeWords:
         if symbols is not None:
             spans = [range(symbol.line - 1, symbol.end_line - 1) for symbol in symbols]
             rows = [row for at, row in enumerate(rows) if any(at in span for span in spans)]
-        setting = _SETTING if parsed else _BARE_SETTING
-        self.lines = [_line(row, setting) for row in rows if row and not row.isspace()]
+        read_setting = _SETTING.fullmatch if parsed else _BARE_SETTING.fullmatch
+        self.lines = [_line(row, read_setting) for row in rows if row and not row.isspace()]
         self.words = frozenset(word for line in self.lines for word in line.words)
         self._counts = Counter(value for line in self.lines for value in line.values)
         self.parameters = _parameters(parsed, symbols) if parsed else {}
@@ -233,16 +233,17 @@ def spans_joined(spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
         yield last
 
 
-def _line(row: str, setting: re.Pattern[str]) -> Line:
+def _line(row: str, read_setting: Callable[[str], re.Match[str] | None]) -> Line:
     words = _HYPHENED.findall(row)
     row, is_private = _PRIVATE.subn("_", row)
     tokens = _TOKEN.findall(row)
     words += [one for one in tokens if one[0].isalpha() or one[0] == "_"]
     if is_private:
         words += [one.removeprefix("_") for one in words]
-    if (found := setting.fullmatch(row)) and found[2] not in _TRUTHS:
-        name = _TOKEN.findall(row[: found.start(2)])
-        return Line(frozenset(words), (*name, _TEXT), (found[2],), ())
+    setting = read_setting(row)
+    if setting and setting[2] not in _TRUTHS:
+        name = _TOKEN.findall(row[: setting.start(2)])
+        return Line(frozenset(words), (*name, _TEXT), (setting[2],), ())
     numbers = tuple(filter(_is_value, tokens))
     constant = _CONSTANT.fullmatch(row.strip().rstrip(",;"))
     if constant and (value := _worked_out(constant[2])):

@@ -26,7 +26,7 @@ CONFIDENCE = {
 """The order of these, as numbers; no probabilities."""
 
 _AFFIX = re.compile(
-    r"\A(?:tests?|specs?)_+|[_.-]+(?:tests?|specs?)\Z|\ATests?(?=[A-Z])|Tests?\Z|Spec\Z"
+    r"\A(?:tests?|specs?)_+|[_.-]{1,8}(?:tests?|specs?)\Z|\ATests?(?=[A-Z])|Tests?\Z|Spec\Z"
 )
 
 _WORD = re.compile(r"[A-Za-z_]\w*")

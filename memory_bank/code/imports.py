@@ -29,7 +29,7 @@ _RUBY_ROOTS = frozenset({"", "lib", "test", "spec", "app"})
 
 _GO_MODULE = re.compile(r"^module\s+\"?([^\s\"]+)", re.MULTILINE)
 
-_CRATE = re.compile(r"^\s*name\s*=\s*\"([^\"]+)\"", re.MULTILINE)
+_CRATE = re.compile(r"^[ \t]*name[ \t]*=[ \t]*\"([^\"\n]+)\"", re.MULTILINE)
 
 Read = Callable[[str], str]
 """Returns the text of a file, empty if it can't be read."""

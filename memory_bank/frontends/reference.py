@@ -23,7 +23,7 @@ _PACKAGE = Path(__file__).parent.parent
 
 _DOCS = _PACKAGE.parent / "docs"
 
-_BLOCK = re.compile(r"^<!--(\w+):?(.*)-->\n```(.*)\n(?:.*\n)*?(?=```$)", re.MULTILINE)
+_BLOCK = re.compile(r"^<!--(\w++):?(.*)-->\n```(.*)\n(?:(?!```$|<!--).*\n)*(?=```$)", re.MULTILINE)
 
 _WIDEST = 27
 """Columns of the longest option that has its meaning on the same line."""

@@ -77,7 +77,7 @@ _AGENTS = (
 _GITHUB = r"(\d+\+)?({})(\[bot\])?@users\.noreply\.github\.com"
 
 _BOT = pattern(
-    r".*\[bot\]@users\.noreply\..+"  # GitHub, of a company too
+    r"(?>.*?\[bot\]@users\.noreply\.).+"  # GitHub, of a company too
     r"|(project|group|service_account_(project|group))_\d+_(bot_)?\w+@noreply\..+"  # GitLab
     r"|support@dependabot\.com|.+@renovateapp\.com"
 )
@@ -192,8 +192,8 @@ def _chosen(tree: Path, refs: Collection[str], head: str, name: str) -> str:
 def number(subject: str, body: str, *, merge: bool) -> int:
     """Return the number of the pull request that a commit merged or squashed; 0 for none."""
     if merge:
-        for form in _MERGES:
-            if found := form.match(subject):
+        for opening in _MERGES:
+            if found := opening.match(subject):
                 return _number(found[1])
         if found := _IN_BODY.search(body):
             return _number(found[1])

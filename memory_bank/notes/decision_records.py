@@ -20,19 +20,19 @@ from memory_bank.notes.names import name_of, record_name
 from memory_bank.notes.note import Note, NoteLink
 from memory_bank.notes.relations import as_type
 
-_HEADING = pattern(r"#{1,6}[ \t]+(.*)")
+_HEADING = pattern(r"#{1,6}[ \t]++(.*)")
 
 _SIGNS = pattern(r"[^\w\n[\]|]*")
 """Signs before a word: of a list, emphasis, an emoji, the mark of a quote."""
 
 _FIELD = pattern(rf"{_SIGNS.pattern}(status|date)[ \t]*[*_]*:[*_]*[ \t]*(\S.*)", re.IGNORECASE)
 
-_CELL = pattern(r"[ \t]*[*_`]*(status|date)[*_`]*:?[*_`]*[ \t]*", re.IGNORECASE)
+_CELL = pattern(r"[ \t]*[*_`]*(status|date)[*_`]*+(?::[*_`]*+)?[ \t]*", re.IGNORECASE)
 
 _SECOND_FIELD = pattern(r"\bdate\W{1,6}(\d{4}-\d\d-\d\d)", re.IGNORECASE)
 """A date behind the status on one line."""
 
-_NUMBERED = pattern(r"\d+[.)]?[ \t]+")
+_NUMBERED = pattern(r"(?<!\d)\d+[.)]?[ \t]+")
 
 _RELATION = pattern(
     r"(?<![a-z])(?P<word>[a-z]{1,40}[ \t]{1,9}by|[a-z]{1,40}s)[ \t]+"
@@ -53,7 +53,7 @@ ENDED = frozenset([_SUPERSEDED, "rejected", "deprecated", "obsolete", "retired",
 
 USUAL = ENDED | {"proposed", "draft", "pending", "accepted", "approved", "implemented", "active"}
 
-_IN_HEAD = pattern(r"^status[ \t]*[:=][ \t]*(\S.*?)[ \t]*\r?$", re.IGNORECASE | re.MULTILINE)
+_IN_HEAD = pattern(r"^status[ \t]*[:=][ \t]*(\S.*)", re.IGNORECASE | re.MULTILINE)
 
 FOLDERS = frozenset(["adr", "adrs", "decisions", ".decisions", "decision-records", "adr-records",
                      "architecture-decisions"])  # fmt: skip
@@ -156,7 +156,7 @@ def known(note: Note) -> Note:
     placed = may_be_record(note.name)
     head, body = note.text[: note.body_start], note.text[note.body_start :]
     found = _IN_HEAD.search(head)  # also where a link makes it no YAML
-    written = found[1][:_MOST_READ].strip("\"'") if found else ""
+    written = found[1][:_MOST_READ].rstrip().strip("\"'") if found else ""
     if not (placed or meta.type or written):
         return note
     parser = _RecordParser(body)

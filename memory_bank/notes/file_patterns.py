@@ -17,7 +17,7 @@ _FILES = re.compile(r"(?<![\w@:/.-])(?:\./)?[\w.-]*(?:/[\w.-]+)*(?:/|\.[A-Za-z]\
 _MOST_NAMED = 20
 """Files that a text names which are looked for."""
 
-_BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
+_BRACES = re.compile(r"\{([^{},]*,[^{}]*)\}")
 
 _MOST_SCOPES, _LONGEST_SCOPE, _MOST_FORMS = 20, 200, 64
 """The most patterns of a rule, the characters of one, and the forms that its braces give."""

@@ -64,7 +64,7 @@ def unescaped(text: str) -> str:
     return _ESCAPED.sub(r"\1", text)
 
 
-_FIELD = pattern(r"^([ \t]*[-*+][ \t]+)([a-z_]+)(?: \d{1,9})?::[ \t]*(.*)$")
+_FIELD = pattern(r"^([ \t]*[-*+][ \t]+)([a-z_]+)(?: \d{1,9})?::[ \t]*+(.*)$")
 
 _BLOCK_ID = pattern(r"^[ \t]*\^[\w-]+[ \t]*$")
 

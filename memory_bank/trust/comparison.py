@@ -93,7 +93,8 @@ class CodeComparison:
             found = self._touched(found, base)
         files = {one.note: self.file(notes, one.note) for one in found}
         self._versions.prefetch([file for file in files.values() if file])
-        placed = [(one, self._since(one, files[one.note], notes)) for one in found]
+        texts = {note: notes.store.read_bytes(note) for note, file in files.items() if file}
+        placed = [(one, self._since(one, files[one.note], texts.get(one.note))) for one in found]
         bases = [
             (one, since, since.commit if not base or self._at.after(since.commit, base) else base)
             for one, since in placed
@@ -218,11 +219,13 @@ class CodeComparison:
         compared = judged.compared
         return compared.state == "changed" or (compared.state == "moved" and compared.is_rewritten)
 
-    def _since(self, one: Cited, file: str, notes: Bank) -> Since:
-        """Return the last change of the cited section, or the commit that confirmed the note."""
+    def _since(self, one: Cited, file: str, now: bytes | None) -> Since:
+        """Return the last change of the cited section, or the commit that confirmed the note.
+
+        `now` is the content of the note; None of one without a file in the repository.
+        """
         since = Since("")
-        if file:
-            now = notes.store.read_bytes(one.note)
+        if now is not None:
             line = None if one.in_front_matter else one.line
             since = self._versions.since(file, now, line)
         if not since.commit:
@@ -428,6 +431,8 @@ class NoteVersions:
         self._steps: dict[str, list[Change]] = {}
         self._parts: dict[str, ComparedParts | None] = {}
         self._now: dict[str, tuple[bytes, ComparedParts | None]] = {}
+        self._since: dict[tuple[str, SectionKey | None], Since] = {}
+        """The results of each file and section; of the content in `_now`."""
 
     def prefetch(self, files: Collection[str]) -> None:
         """Read what is needed of most notes at once."""
@@ -454,14 +459,17 @@ class NoteVersions:
         blob = self._code.id(self._head, file)
         if file not in self._now or self._now[file][0] != now:
             self._now[file] = now, _parts(file, now)
+            self._since = {part: since for part, since in self._since.items() if part[0] != file}
         current, committed = self._now[file][1], self.parts(file, blob)
         if current is None or committed is None:
             return Since("")
         key = None if line is None else current.lines.get(line)
-        before = _former_key(committed, current, key)
-        if _words(current, key) != _words(committed, before):
-            return Since("")
-        return self._last_change(file, before)
+        if (file, key) not in self._since:
+            before = _former_key(committed, current, key)
+            is_committed = _words(current, key) == _words(committed, before)
+            since = self._last_change(file, before) if is_committed else Since("")
+            self._since[file, key] = since
+        return self._since[file, key]
 
     def verified(self, file: str, value: str) -> Since:
         """Return the commit that wrote a value of `verified_commit`."""

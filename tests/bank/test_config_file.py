@@ -30,8 +30,8 @@ def put(text: str) -> str:
         ("memory.embedder = 'a' # x\n", 'memory.embedder = "minilm" # x\n'),
         ("[search]\nlimit = 3\n", '[search]\nlimit = 3\n\n[memory]\nembedder = "minilm"\n'),
         (
-            "# [memory]\n# enabled = true\n",
-            '# [memory]\n[memory]\nembedder = "minilm"\n# enabled = true\n',
+            '[memory]\n# embedder = "a"  # what it is\n\n[code]\n# embedder = "b"\n',
+            '[memory]\nembedder = "minilm"  # what it is\n\n[code]\n# embedder = "b"\n',
         ),
         (
             "[search]\n# [memory]\nlimit = 4\n",

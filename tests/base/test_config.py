@@ -3,15 +3,13 @@ import os
 import subprocess
 import sys
 import time
-import tomllib
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from memory_bank.base import setting_sections, settings
 from memory_bank.base.errors import BadSetting
-from memory_bank.base.settings import Settings, describe, load, template
+from memory_bank.base.settings import Settings, load, template
 
 
 @pytest.fixture
@@ -48,8 +46,8 @@ def test_the_nearer_wins(
     assert limit() == (10, "default")
     user.write_text("[search]\nlimit = 20\n")
     assert limit() == (20, f"{user}:2")
-    project.write_text("\n[memory]\n[search]\n# limit = 1\nlimit = 30\n")
-    assert limit() == (30, f"{project}:5")
+    project.write_text("\n[memory]\n[search]\n# limit = 1\nlimit = 15\n")
+    assert limit() == (15, f"{project}:5")
     monkeypatch.setenv("MEMORY_BANK_SEARCH_LIMIT", "40")
     assert limit() == (40, "MEMORY_BANK_SEARCH_LIMIT")
     assert limit(**{"search.limit": 50}) == (50, "flag")
@@ -272,28 +270,17 @@ def test_hostile_settings_are_refused_at_once(project: Path, folder: Path) -> No
 
 
 @pytest.mark.usefixtures("default_embedder")
-def test_the_template_says_nothing_and_everything(project: Path, folder: Path) -> None:
-    """As it is, it changes nothing; with its comment signs gone, it sets every default."""
+def test_the_template_sets_nothing_and_its_examples_are_right(project: Path, folder: Path) -> None:
     text = template()
-    assert tomllib.loads(text) == {}
+    assert len(text.splitlines()) <= 10
     project.write_text(text)
     assert load(folder) == Settings()
-    lines = [line.removeprefix("# ") for line in text.splitlines()[1:]]
-    told: dict[str, dict[str, Any]] = tomllib.loads("\n".join(lines))
-    assert told == {
-        section: {
-            k: list(default) if isinstance(default, tuple) else default
-            for s, k, default, m in describe()
-            if s == section and not m.private and not m.table
-        }
-        for section in told
-    }
-    project.write_text("\n".join(lines))
-    settings = load(folder)
-    assert (settings.memory, settings.search) == (
-        setting_sections.Memory(),
-        setting_sections.Search(),
-    )
+    first, *lines = text.splitlines()
+    project.write_text("\n".join([first, *(line.removeprefix("# ") for line in lines)]))
+    found = load(folder)
+    assert found.memory.include == ("docs/adr",)
+    assert found.code.exclude == ("vendor/",)
+    assert not found.sessions.capture
 
 
 def test_every_setting_says_what_it_is() -> None:

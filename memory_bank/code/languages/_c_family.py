@@ -26,9 +26,9 @@ _MOST_STEPS = 100
 
 _TEST_MACRO = re.compile(r"(?:TYPED_)?TEST(?:_[FP])?")
 
-_CASE_MACRO = re.compile(r"\w*TEST_CASE\w*|SCENARIO|SECTION|SUBCASE|GIVEN|WHEN|THEN|AND_WHEN")
+_CASE_MACRO = re.compile(r"(?>\w*?TEST_CASE)\w*|SCENARIO|SECTION|SUBCASE|GIVEN|WHEN|THEN|AND_WHEN")
 
-_BLANKS = re.compile(r"\s*([^\w\s])\s*")
+_BLANKS = re.compile(r" ?([^\w\s]) ?")
 
 _GLOBAL = ("translation_unit", "declaration_list", "field_declaration_list")
 

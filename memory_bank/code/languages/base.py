@@ -16,12 +16,14 @@ _BLANKS = re.compile(r"\s+")
 
 _IDENTIFIER_PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_a-zA-Z]+")
 
-_CALLED = re.compile(r"[\w$@]+(?:(?:[?!&]?\.|::|\??->)[\w$]+[?!]?)*$|[\w$]+[?!]$")
+_CALLED = re.compile(
+    r"[\w$@]+(?:(?:[?!&]?\.|::|\??->)[\w$]+(?:!(?!\.)|\?(?!\.|->))?)*+$|[\w$]+[?!]$"
+)
 
 _MAKER = re.compile(r"(?:^|[.:>])(?:[A-Z][\w$]*|new|super)$")
 """Names of types, and words for what a type returns or extends."""
 
-_LAYOUT = re.compile(r"\s+(?=[.?:-])|(?<=[.>:])\s+")
+_LAYOUT = re.compile(r" (?=[.?:-])|(?<=[.>:]) ")
 
 _GENERIC = re.compile(r"(?:::)?<[^<>]*>\s*$")
 

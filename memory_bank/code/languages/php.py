@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 
-_FILE = re.compile(r"(__DIR__|dirname\(__FILE__\))?[\s.(]*(?:'([^']*)'|\"([^\"]*)\")")
+_FILE = re.compile(r"(?:(__DIR__|dirname\(__FILE__\))[\s.(]*)?(?:'([^']*)'|\"([^\"]*)\")")
 
 _TEST_MARK = re.compile(r"@test\b|#\[(?:[\w\\]*\\)?Test\]")
 

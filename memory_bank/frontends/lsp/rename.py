@@ -25,7 +25,7 @@ from memory_bank.notes.links import WholeLink, edits
 from memory_bank.notes.note import Note, NoteSection
 from memory_bank.search.manifest import document_rows, link_rows
 
-_ATX = re.compile(r"( {0,3}#{1,6}[ \t]+)(.*?)(?:[ \t]+#+)?[ \t]*")
+_ATX = re.compile(r"( {0,3}#{1,6}[ \t]++)((?:[^ \t]++|[ \t]++(?!#*[ \t]*\Z))*+)[ \t]*#*[ \t]*")
 
 _FRAGMENT = re.compile(r"[ \t]*\\?#([^\s)>]*)")
 
@@ -271,11 +271,11 @@ def _fragment(note: Note, written: WholeLink) -> tuple[int, int] | None:
     """Return the offsets of the heading in a link, without its `#`."""
     if not written.link.heading:
         return None
-    form = _WIKI_FRAGMENT
+    match = _WIKI_FRAGMENT.match
     if written.link.kind == "markdown":
         angle = note.text.startswith("<", written.start - 1)
-        form = _ANGLE_FRAGMENT if angle else _FRAGMENT
-    found = form.match(note.text, written.end)
+        match = _ANGLE_FRAGMENT.match if angle else _FRAGMENT.match
+    found = match(note.text, written.end)
     if not found:
         return None
     text = found[1].rstrip()

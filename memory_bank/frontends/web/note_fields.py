@@ -19,7 +19,7 @@ from memory_bank.notes.schema import key_of, read_meta
 
 _NEWLINE = re.compile(r"\r\n?")
 
-_TITLE = re.compile(r"\A(\ufeff?\s*#[ \t]+)([^\n]*?)([ \t]*#*[ \t]*(?:\n|\Z))")
+_TITLE = re.compile(r"\A(\ufeff?\s*#[ \t]+)([^\n]*)\n?")
 
 _BLANK = re.compile(r"\A\ufeff?(?:[ \t]*\n)*")
 
@@ -112,8 +112,9 @@ def _read(text: str) -> _NoteParts | None:
     key = key_of(raw, "title") if meta.title else ""
     found = _TITLE.match(parts.body)
     heading = None
-    if found and not key and found[2].strip():
-        heading = (start + found.start(2), start + found.end(2))
+    words = found[2].rstrip(" \t").rstrip("#").rstrip(" \t") if found else ""
+    if found and not key and words.strip():
+        heading = (start + found.start(2), start + found.start(2) + len(words))
         start += found.end()
     blank = _BLANK.match(text[start:])
     start += blank.end() if blank else 0

@@ -16,7 +16,7 @@ from memory_bank.base.rendering import count, visible
 from memory_bank.search.snippets import PLACE_IN_TARGET, plain
 from memory_bank.sessions.answers import SessionEntry
 
-_FIELD = re.compile(r"(?:^|\s)[-*]?\s*[A-Za-z][\w-]*::\s*\[[^\]]*\]")
+_FIELD = re.compile(r"(?<!\S)(?:[-*]\s*+)?[A-Za-z][\w-]*+::\s*+\[\[?[^\[\]]*\]")
 """A relation in the words around a link, such as `extends:: [target]`."""
 
 _TARGET = re.compile(r"\[[^\]]*\]")

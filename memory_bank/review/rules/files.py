@@ -13,7 +13,7 @@ from memory_bank.memory.rules_block import of_bank
 from memory_bank.notes import names
 from memory_bank.notes.merging.conflicts import UNRESOLVED
 from memory_bank.notes.note import FileFault
-from memory_bank.notes.parsing import NoteText
+from memory_bank.notes.parsing import NoteText, parse
 from memory_bank.notes.secrets import secrets
 from memory_bank.review.rules.base import AGENTS, RuleContext, at, bank_rule, note_rule, problem
 from memory_bank.search.manifest import document_rows
@@ -76,10 +76,16 @@ MOST = 10 * 1024
 """Bytes."""
 
 
-@note_rule("info", "a note is larger than 10 KB")
+_UNDECIDED = frozenset(["active", "draft", "proposed", "pending"])
+
+
+@note_rule("info", "a note is larger than 10 KB; an accepted decision record may be")
 def large_note(note: NoteText, _: Settings) -> Iterator[Finding]:
-    """Yield the note if it is larger."""
-    if note.size > MOST:
+    """Yield the note if it is larger; what was decided isn't rewritten."""
+    if note.size <= MOST:
+        return
+    meta = parse(note.path, note.text.encode(errors="replace")).meta
+    if meta.type.lower() not in {"adr", "decision"} or meta.status in _UNDECIDED:
         yield problem(note.path, 1, f"has {note.size:,} bytes", "make several notes of it")
 
 

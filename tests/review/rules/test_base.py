@@ -7,6 +7,7 @@ import pytest
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.findings import Finding
 from memory_bank.review.rules.base import RuleContext, findings, rules
+from tests.review.rules.conftest import Lint
 
 PAGE = Path(__file__).parents[3] / "docs" / "lint.md"
 
@@ -70,3 +71,11 @@ def test_the_list_has_all_rules_as_they_are() -> None:
         else:
             shown.add((*re.split(r" {2,}", line.strip(), maxsplit=1), severity))
     assert shown == {(name, rule.summary, rule.severity) for name, rule in rules().items()}
+
+
+def test_an_accepted_decision_record_may_be_large(lint: Lint, folder: Path) -> None:
+    long = "The queue survives restarts. " * 400
+    for number, status in enumerate(("Accepted", "Proposed"), 1):
+        text = f"# Queue {number}\n\n## Status\n\n{status}\n\n## Context\n\n{long}\n"
+        (folder / f"000{number}-queue.md").write_text(f"{text}\n## Decision\n\nPostgres.\n")
+    assert [finding.path for finding in lint(folder, "large-note")] == ["0002-queue.md"]
