@@ -62,7 +62,7 @@ def test_what_another_session_left_waiting_is_told(ended: HookBank, hook: Hook) 
     }
     used = {"tool_name": "Edit", "tool_input": edit, "tool_response": "done"}
     hook("claude-code", "PostToolUse", {**event, **used})
-    assert "Change count() (src/wrens.py)" in started(hook)
+    assert "Change src/wrens.py" in started(hook)
 
 
 def test_a_resumed_session_is_not_told_its_own_request(ended: HookBank, hook: Hook) -> None:
