@@ -74,7 +74,7 @@ def look(bank: Bank, *, remove: bool = False) -> RuleFiles:
         raise BadInput("this bank is in no project, whose agents could read its rules", "")
     found = rules(bank)
     settings = bank.settings
-    made = rules_block.written(found.rules, settings.rules.block_bytes, settings.secrets.allow)
+    made = rules_block.written(found.rules, rules_block.BLOCK_BYTES, settings.secrets.allow)
     wanted = "" if remove else made.text
     project = bank.layout.project
     file = program_files.in_project(project, FILE)
@@ -138,7 +138,7 @@ def untold(bank: Bank, client: str) -> tuple[str, ...]:
         return ()
     found, settings = indexed(bank).rules, bank.settings
     texts = instructions.loaded(client, bank.layout.project).values()
-    refused = rules_block.written(found, settings.rules.block_bytes, settings.secrets.allow).refused
+    refused = rules_block.written(found, rules_block.BLOCK_BYTES, settings.secrets.allow).refused
     lines = {line for text in texts for line in text.splitlines()}
     return tuple(
         whole.removeprefix("- ")

@@ -37,7 +37,7 @@ _STATES = {
 
     --write puts the rules into a block of AGENTS.md, one line each, which most agents read first;
     all else in the file stays. .claude/CLAUDE.md, which only Claude Code reads, imports it, and
-    .gemini/settings.json names it. Same notes, same bytes; rules.block_bytes is the limit.
+    .gemini/settings.json names it. Same notes, same bytes; the limit is 4,096 bytes.
     Of the folders that rules.folders names (.cursor/rules, .claude/rules, .github/instructions),
     each gets a file for each rule with `applies_to`.
     --check compares only: the exit code is 1 if something would be written, or a program would not
@@ -158,7 +158,7 @@ def _show(call: Call, found: RuleFiles, *, write: bool, remove: bool) -> None:
         call.console.line("nothing to remove" if remove else f"nothing to write: {same}")
     if found.left_out:
         names = ", ".join(map(named, found.left_out))
-        call.remark(f"no room in the block for {names}: raise rules.block_bytes, or archive some")
+        call.remark(f"no room in the block for {names}: archive some")
     if found.pending:
         call.remark(f"{_waiting(found.pending)} {_WAITS_FOR}")
 

@@ -88,7 +88,7 @@ _IN_BANK = "project"
 def roots_of(current: Callable[[], Layout], settings: Settings) -> Roots:
     """Return the roots of a bank's notes; `current` returns its layout, whose index may move."""
     place = current()
-    commits = FileCommits(place.root, open_history, branch=settings.memory.default_branch)
+    commits = FileCommits(place.root, open_history)
     bank = NoteRoot(place.root, history=commits)
     others = included(place, settings)
     return Roots(bank, place.prefix, others, _private(current, settings))
@@ -144,7 +144,7 @@ def included(place: Layout, settings: Settings) -> IncludedRoot | None:
         bank=place.prefix.rstrip("/"),
         origin=f"the setting {_INCLUDE} ({_shown(origin, project)})",
         known=partial(_known, tree, project) if tree else partial(_outside_git, project),
-        history=FileCommits(project, open_history, paths, branch=settings.memory.default_branch),
+        history=FileCommits(project, open_history, paths),
         writable=[Path(path).expanduser().resolve() for path in settings.memory.writable_includes],
         optional=not origin.startswith(str(place.config)),
     )

@@ -150,15 +150,14 @@ def _roots(
 ) -> CopiedRoots:
     """Return the folders of notes of a copy."""
     prefix, origin = place.prefix, place.origin
-    branch = settings.memory.default_branch
     shared = note_files.open_history
-    history = FileCommits(origin.root, shared, branch=branch, commit=revision.commit)
+    history = FileCommits(origin.root, shared, commit=revision.commit)
     below = {path.removeprefix(prefix): reason for path, reason in refused.items()}
     root = CopiedRoot(place.root, history, below)
     paths = settings.memory.include
     if not (prefix and paths):
         return CopiedRoots(root, prefix)
-    outside = FileCommits(origin.project, shared, paths, branch=branch, commit=revision.commit)
+    outside = FileCommits(origin.project, shared, paths, commit=revision.commit)
     others = IncludedRoot(
         place.project,
         paths,

@@ -106,7 +106,7 @@ MAX_NOTE_BYTES = 10_000_000
 _CENTURY = 36_500
 """Days."""
 
-MODES = ("lexical", "semantic", "hybrid")
+MODES = LEXICAL, SEMANTIC, HYBRID = ("lexical", "semantic", "hybrid")
 """Modes of search."""
 
 SCOPES = BANK, SHARED, BOTH = ("bank", "shared", "both")
@@ -175,21 +175,6 @@ class Memory(NamedTuple):
             choices=("opened", RETURNED),
         ),
     ] = "opened"
-    access_boost_days: Annotated[
-        float, Key("days until the last access stops counting", low=1, high=_CENTURY)
-    ] = 30.0
-    access_recency_weight: Annotated[
-        float, Key("weight of how recently a note was accessed", high=100)
-    ] = 0.1
-    access_count_weight: Annotated[
-        float, Key("weight of how often a note was accessed", high=100)
-    ] = 0.05
-    stale_weight: Annotated[
-        float,
-        Key(
-            "what the score of a note whose cited code changed is multiplied with", low=0.1, high=1
-        ),
-    ] = 0.9
     include: Annotated[
         tuple[str, ...],
         Key("folders and files of the project that are notes, too", problem=outside),
@@ -198,9 +183,6 @@ class Memory(NamedTuple):
         tuple[str, ...],
         Key("included folders and files whose text may be changed", private=True, problem=relative),
     ] = ()
-    default_branch: Annotated[
-        str, Key("the branch into which pull requests are merged; empty: it is found", private=True)
-    ] = ""
     max_note_bytes: Annotated[
         int, Key("a larger file is listed, not indexed", low=1, high=100_000_000, lowered=True)
     ] = MAX_NOTE_BYTES
@@ -212,7 +194,6 @@ class Memory(NamedTuple):
 class Search(NamedTuple):
     """Section `[search]`: search and ranking."""
 
-    mode: Annotated[str, Key("default mode", choices=MODES)] = "hybrid"
     scope: Annotated[
         str,
         Key(
@@ -222,9 +203,6 @@ class Search(NamedTuple):
         ),
     ] = BANK
     fusion: Annotated[str, Key("how lists become one", choices=("scores", "rrf"))] = "scores"
-    rrf_k: Annotated[float, Key("the constant of reciprocal rank fusion", low=1, high=10_000)] = (
-        60.0
-    )
     limit: Annotated[
         int, Key("default number of notes in an answer", low=1, high=100, lowered=True)
     ] = 10
@@ -305,9 +283,6 @@ class Code(NamedTuple):
         tuple[str, ...],
         Key("files that are not indexed, by patterns as in .gitignore", problem=_pattern),
     ] = ()
-    max_file_bytes: Annotated[
-        int, Key("a larger file is listed, not indexed", low=1, high=100_000_000, lowered=True)
-    ] = 1_000_000
 
 
 class Lint(NamedTuple):
@@ -357,9 +332,6 @@ def _rule_folder(name: str) -> str:
 class RuleSettings(NamedTuple):
     """Section `[rules]`: the project's rules in the files that agents read."""
 
-    block_bytes: Annotated[
-        int, Key("most bytes of the block of rules in AGENTS.md", low=500, high=32_768)
-    ] = 4_096
     folders: Annotated[
         tuple[str, ...],
         Key("where a file for each rule with applies_to is written, too", problem=_rule_folder),

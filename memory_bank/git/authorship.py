@@ -146,20 +146,17 @@ _IN_BODY = pattern(
 """Line in the message of GitLab's merges."""
 
 
-def default_branch(tree: Path, name: str = "") -> str:
-    """Return the commit at the tip of the default branch; empty if there is none.
-
-    `name` is as in `default_ref`.
-    """
-    return default_ref(tree, name)[1]
+def default_branch(tree: Path) -> str:
+    """Return the commit at the tip of the default branch; empty if there is none."""
+    return default_ref(tree)[1]
 
 
-def default_ref(tree: Path, name: str = "") -> tuple[str, str]:
+def default_ref(tree: Path) -> tuple[str, str]:
     """Return the full name of the default branch and the commit at its tip; both empty if none is.
 
     The branch is that of the remote `origin`, since only what was pushed or fetched is there; in a
     repository without one, a local branch: `init.defaultBranch`, one of a usual name, or the only
-    one. `name` is a name to take instead.
+    one.
     """
     listed = run(
         tree, "for-each-ref", "--format=%(refname) %(objectname) %(symref)", _REMOTE, _LOCAL
@@ -170,14 +167,12 @@ def default_ref(tree: Path, name: str = "") -> tuple[str, str]:
         ref, commit, *target = line.split(" ")
         refs[ref] = commit
         head = target[0] if ref == f"{_REMOTE}HEAD" and target and target[0] else head
-    found = _chosen(tree, refs, head, name)
+    found = _chosen(tree, refs, head)
     return found, refs.get(found, "")
 
 
-def _chosen(tree: Path, refs: Collection[str], head: str, name: str) -> str:
+def _chosen(tree: Path, refs: Collection[str], head: str) -> str:
     """Return which of some branches is the default one; empty if none is."""
-    if name:
-        return next((ref for ref in (_REMOTE + name, _LOCAL + name) if ref in refs), "")
     remote = any(ref.startswith(_REMOTE) for ref in refs)
     start = _REMOTE if remote else _LOCAL
     if head in refs:

@@ -23,7 +23,7 @@ _SHALLOW = "this is a shallow clone: what its oldest commits changed is not know
 _PARTIAL = "this is a partial clone: only renames of files with the same bytes are followed"
 
 _NO_BRANCH = (
-    "no default branch was found, so no commit counts as reviewed: set memory.default_branch"
+    "no default branch was found, so no commit counts as reviewed: set git's init.defaultBranch"
 )
 
 _NO_LINE = "git could not read the default branch: no commit counts as reviewed"
@@ -46,13 +46,11 @@ class FileCommits:
         history: Callable[[Path], History],
         paths: Sequence[str] = (".",),
         *,
-        branch: str = "",
         commit: str = "",
     ) -> None:
         """Read the history of the folder's repository, which `history` opens by its work tree.
 
-        `branch` is the branch into which pull requests are merged; if empty, it is found (see
-        `authorship.default_branch`). The commits end at `commit`, by default at HEAD.
+        The commits end at `commit`, by default at HEAD.
         """
         self._folder = folder
         self._open = history
@@ -60,7 +58,6 @@ class FileCommits:
         self._prefix = ""
         """The folder's path below the work tree with a slash; read for each change."""
         self._paths = tuple(paths)
-        self._branch = branch
         self._rev = commit
         self._at: CommitsAt | None = None
         self._files: _FileDates = {}
@@ -240,7 +237,7 @@ class FileCommits:
         """Read which pull requests brought the commits, if the default branch changed."""
         if self._history is None or self._at is None:
             return
-        tip = authorship.default_branch(self._history.tree, self._branch)
+        tip = authorship.default_branch(self._history.tree)
         line = tip if not tip or self._history.read_line(tip) else None
         if line != self._line:
             self._line = line

@@ -27,6 +27,9 @@ FILE = "AGENTS.md"
 
 REFUSED = "what it says looks like a secret"
 
+BLOCK_BYTES = 4_096
+"""Most bytes of the block."""
+
 MOST_FILE_BYTES = 32_768
 """Bytes that Codex reads of all project files of instructions together; it cuts the rest."""
 
@@ -104,7 +107,7 @@ def of_bank(bank: Bank) -> FoundBlock | None:
     if text is None or MARKER not in text:
         return None
     settings = bank.settings
-    wanted = written(rules(bank).rules, settings.rules.block_bytes, settings.secrets.allow).text
+    wanted = written(rules(bank).rules, BLOCK_BYTES, settings.secrets.allow).text
     return look(text, wanted)._replace(line=text.count("\n", 0, text.index(MARKER)) + 1)
 
 

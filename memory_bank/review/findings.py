@@ -12,6 +12,7 @@ from memory_bank.base.filenames import SETTINGS
 from memory_bank.code.code_at import NOW, CitedPlace, CodeAt
 from memory_bank.code.code_at import STAGED as STAGED_CODE
 from memory_bank.code.index.database import ParseCache
+from memory_bank.code.index.work_tree import MAX_FILE_BYTES
 from memory_bank.code.parse.parsed_file import VERSION
 from memory_bank.git import objects, repository
 from memory_bank.memory.alike import similar_notes
@@ -79,7 +80,7 @@ def _code_at(bank: Bank, head: Side) -> Iterator[Callable[[str], bool]]:
         return
     end = head.commit or (STAGED_CODE if head.name == STAGED else NOW)
     cache = ParseCache(repository.shared_folder(tree) / "parses.db", VERSION)
-    code = CodeAt(tree, cache, max_bytes=bank.settings.code.max_file_bytes)
+    code = CodeAt(tree, cache, max_bytes=MAX_FILE_BYTES)
     try:
         yield lambda name: code.has(end, CitedPlace("", name))
     finally:

@@ -48,8 +48,7 @@ def opened(
         if not problems:
             raise  # it is one of the user's own
         settings = load()
-        default = settings.memory.default_branch
-        base, _ = sides(place.root, revisions, staged=staged, worktree=worktree, default=default)
+        base, _ = sides(place.root, revisions, staged=staged, worktree=worktree)
         with suppress(BadSetting):
             settings = settings_at(place, str(base.commit))
         settings = settings._replace(problems=problems)
@@ -162,10 +161,7 @@ def review(
     See `review_range.sides` for the revisions. Neither the work tree nor the bank's private state
     changes, and no access is counted. Raises NoRepository and BadInput.
     """
-    default = bank.settings.memory.default_branch
-    base, head = sides(
-        bank.layout.root, revisions, staged=staged, worktree=worktree, default=default
-    )
+    base, head = sides(bank.layout.root, revisions, staged=staged, worktree=worktree)
     left = left_out(bank, base, head)
     with (
         bank_of(bank, base, left) as before,

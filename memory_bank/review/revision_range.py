@@ -31,7 +31,6 @@ def sides(
     *,
     staged: bool = False,
     worktree: bool = False,
-    default: str = "",
 ) -> tuple[Side, Side]:
     """Return BASE and HEAD of a review, for the repository of a folder.
 
@@ -41,8 +40,7 @@ def sides(
     * nothing: the merge base of HEAD and the default branch, and HEAD; with `worktree`, the work
       tree in place of HEAD; with `staged`, HEAD and what is staged.
 
-    `default` names the default branch, as the setting `memory.default_branch` does; if empty, it is
-    found. Raises NoRepository, and BadInput for another range and for unknown revisions.
+    Raises NoRepository, and BadInput for another range and for unknown revisions.
     """
     tree = repository.worktree(folder)
     if tree is None:
@@ -63,7 +61,7 @@ def sides(
     if revisions or staged:
         return _commit(tree, revisions or "HEAD"), uncommitted
     head_side = _commit(tree, "HEAD")
-    base_side = _merge_base(tree, _default_branch(tree, default), head_side)
+    base_side = _merge_base(tree, _default_branch(tree), head_side)
     return base_side, uncommitted if worktree else head_side
 
 
@@ -79,13 +77,11 @@ def _commit(tree: Path, rev: str) -> Side:
     return Side(rev, commit_of(tree, rev))
 
 
-def _default_branch(tree: Path, name: str) -> Side:
-    """Return the default branch: of that name, else as for trust, else a local `main`, `master`."""
-    ref, commit = authorship.default_ref(tree, name)
+def _default_branch(tree: Path) -> Side:
+    """Return the default branch: as for trust, else a local `main`, `master`."""
+    ref, commit = authorship.default_ref(tree)
     if commit:
         return Side(ref.removeprefix("refs/heads/").removeprefix("refs/remotes/"), commit)
-    if name:
-        raise BadInput(f"there is no branch {name!r}, which memory.default_branch names", _HOW)
     for local in _DEFAULT_BRANCHES:
         try:
             return _commit(tree, local)

@@ -11,6 +11,15 @@ from memory_bank.search.retrievers.base import Access, Matches, Ranking, Reason
 
 _DAY = 86400.0
 
+_ACCESS_DAYS = 30
+"""Days until the last access stops counting."""
+
+_RECENT_ACCESS = 0.1
+"""Weight of how recently a note was accessed."""
+
+_MANY_ACCESSES = 0.05
+"""Weight of how often a note was accessed."""
+
 _FULL_COUNT = 100
 """Number of accesses at which the count's boost reaches its weight."""
 
@@ -23,10 +32,10 @@ def access(settings: Memory, accessed: Access, now: float) -> float:
     times, last = accessed.opened, accessed.last_opened
     if settings.boost_by == RETURNED:
         times, last = accessed.times, accessed.last
-    age = (now - last) / (settings.access_boost_days * _DAY)
+    age = (now - last) / (_ACCESS_DAYS * _DAY)
     recent = max(0.0, 1.0 - max(0.0, age)) if times else 0.0
     often = math.log(times + 1) / math.log(_FULL_COUNT)
-    return 1.0 + settings.access_recency_weight * recent + settings.access_count_weight * often
+    return 1.0 + _RECENT_ACCESS * recent + _MANY_ACCESSES * often
 
 
 def recency(settings: Memory, created: float, now: float) -> float:
@@ -37,8 +46,12 @@ def recency(settings: Memory, created: float, now: float) -> float:
 
 def upper_bound(settings: Memory) -> float:
     """Return an upper bound of a note's combined factors, for up to a hundred million accesses."""
-    accessed = 1.0 + settings.access_recency_weight + 4.0 * settings.access_count_weight
+    accessed = 1.0 + _RECENT_ACCESS + 4.0 * _MANY_ACCESSES
     return accessed * settings.recency_boost_factor
+
+
+RANK_CONSTANT = 60
+"""The constant k of reciprocal rank fusion."""
 
 
 class Ranked(NamedTuple):
@@ -48,11 +61,12 @@ class Ranked(NamedTuple):
     matches: Matches
 
 
-def by_ranks(lists: Sequence[Ranked], k: float = 60.0) -> Ranking:
+def by_ranks(lists: Sequence[Ranked]) -> Ranking:
     """Add 1 / (k + rank) over the lists (Cormack, Clarke and Buettcher 2009).
 
     Scores are scaled so that a passage that is first in every list gets 1.
     """
+    k = RANK_CONSTANT
     full = sum(1 for ranked in lists if ranked.matches)
     places = [{row: place for place, row in enumerate(ranked.matches.rows, 1)} for ranked in lists]
     owner: dict[int, int] = {}

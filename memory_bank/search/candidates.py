@@ -163,13 +163,17 @@ def rank_sessions(manifest: Manifest, found: Collection[Candidate]) -> None:
             candidate.boost("session", "below other notes", _SESSION_FACTOR)
 
 
-def rank_stale(found: Collection[Candidate], stale: Stale, weight: float) -> None:
+STALE_WEIGHT = 0.9
+"""What the score of a passage is multiplied with whose cited code changed."""
+
+
+def rank_stale(found: Collection[Candidate], stale: Stale) -> None:
     """Rank passages lower whose cited code changed."""
     reasons = stale({one.row: one.document for one in found})
     for candidate in found if reasons else ():
         if candidate.row in reasons:
             candidate.stale = reasons[candidate.row]
-            candidate.boost("stale", candidate.stale, weight)
+            candidate.boost("stale", candidate.stale, STALE_WEIGHT)
 
 
 def rank_superseded(

@@ -138,7 +138,7 @@ class Engine:
         Those whose likelihood is too low for an answer come last and are marked as weak. With the
         unit `entries`, each observation in a document is a hit of its own besides the document;
         with `sections`, each section is, and documents are not grouped at all. `stale` says
-        why passages are stale, which are ranked lower by the setting `stale_weight`.
+        why passages are stale, which are ranked lower.
         """
         if scope.only is not None and not scope.only:
             return SearchResult((), mode)
@@ -151,7 +151,7 @@ class Engine:
         ranking = self._rank(results, question, scope, weights)
         settings = self._settings.memory
         parts = _PARTS[unit](self._manifest, ranking.scores)
-        most = 1 / settings.stale_weight if stale else 1.0
+        most = 1 / candidates.STALE_WEIGHT if stale else 1.0
         found = candidates.select(self._manifest, ranking, settings, limit, parts, most)
         by_section = unit == "sections" or weights != NOTES
         self._boost(found, now, stale, by_section=by_section)
@@ -198,7 +198,7 @@ class Engine:
             self._manifest, found, self._accesses, settings, now, by_section=by_section
         )
         if stale is not None:
-            candidates.rank_stale(found, stale, settings.stale_weight)
+            candidates.rank_stale(found, stale)
         candidates.rank_sessions(self._manifest, found)
 
     def _find_words(
@@ -299,7 +299,7 @@ class Engine:
             for name, one in results.retrievers.items()
             if one.unit == "passages"
         ]
-        fused = by_ranks(ranked, self._settings.search.rrf_k)
+        fused = by_ranks(ranked)
         spread = {row: score**_RANK_EXPONENT for row, score in fused.scores.items()}
         return fused._replace(scores=spread, relevance=ranking.scores)
 

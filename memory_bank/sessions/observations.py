@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, NamedTuple, get_args
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadInput
 from memory_bank.base.operation import Param, Tool, operation, several
-from memory_bank.base.setting_sections import OBSERVATION_TYPES
+from memory_bank.base.setting_sections import HYBRID, OBSERVATION_TYPES
 from memory_bank.notes import schema
 from memory_bank.notes.names import of_file
 from memory_bank.search.engine import Hit
@@ -236,7 +236,7 @@ class _ObservationQuery(NamedTuple):
     limit: int
     offset: int
     order: str
-    mode: str = "hybrid"
+    mode: str = HYBRID
 
 
 @operation(
@@ -285,7 +285,7 @@ def answer(bank: Bank, project: str | None, asked: _ObservationQuery) -> Observa
     """Compress what waits, update the index, and search it."""
     own = project_of(bank)
     wanted = _within(bank, asked.wanted, project, own)
-    asked = asked._replace(wanted=wanted, mode=bank.settings.search.mode)
+    asked = asked._replace(wanted=wanted)
     with bank.lock:
         compress_now(bank)
         find = _ranked if asked.query.strip() else _listed

@@ -15,7 +15,7 @@ from memory_bank.code.changes import Compared, SymbolChanges
 from memory_bank.code.code_at import FOLDER, CitedPlace, CodeAt
 from memory_bank.code.code_words import CodeWords, NamedCode
 from memory_bank.code.index.database import ParseCache
-from memory_bank.code.index.work_tree import work_tree_of
+from memory_bank.code.index.work_tree import MAX_FILE_BYTES, work_tree_of
 from memory_bank.code.parse import parsing
 from memory_bank.code.parse.parsed_file import VERSION, ParsedFile
 from memory_bank.git import objects
@@ -60,7 +60,7 @@ class CodeComparison:
         self._bank = bank
         self._tree = work_tree_of(bank.layout.project)
         self._cache = ParseCache(shared_folder(self._tree) / "parses.db", VERSION)
-        self.code = CodeAt(self._tree, self._cache, max_bytes=bank.settings.code.max_file_bytes)
+        self.code = CodeAt(self._tree, self._cache, max_bytes=MAX_FILE_BYTES)
         self._head = head
         self._names = NamedChanges(self.code)
         self._history = open_history(self._tree)

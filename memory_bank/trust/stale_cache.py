@@ -248,9 +248,7 @@ class StaleHits:
 
 
 def stale_hits(bank: Bank, view: View) -> StaleHits | None:
-    """Return what tells stale passages; None outside git, and if the setting turns it off."""
-    if bank.settings.memory.stale_weight == 1:
-        return None
+    """Return what tells stale passages; None outside git."""
     tree = repository.worktree(bank.layout.root)
     if tree is None or tree != repository.worktree(bank.layout.project):
         return None

@@ -68,10 +68,10 @@ def test_one_file_leaves_the_keys_of_another(user: Path, project: Path, folder: 
         ("[memory]\nembeder = 'x'\n", 2, "unknown setting 'memory.embeder'"),
         ("\n\n[serch]\nlimit = 1\n", 3, "unknown setting 'serch'"),
         ("limit = 3\n", 1, "unknown setting 'limit'"),
-        ("[search]\nmode = 'hybrid'\nlimit = '3'\n", 3, "whole number"),
+        ("[search]\nfusion = 'rrf'\nlimit = '3'\n", 3, "whole number"),
         ("[search]\nlimit = 0\n", 2, "search.limit = 0 is out of range: it must be 1 to 100"),
         ("[search]\nlimit = true\n", 2, "whole number"),
-        ("[search]\nmode = 'magic'\n", 2, "search.mode = 'magic'"),
+        ("[search]\nfusion = 'magic'\n", 2, "search.fusion = 'magic'"),
         ("[memory]\nenabled = 1\n", 2, "true or false"),
         (
             "[memory]\nrecency_boost_days = nan\n",
@@ -118,7 +118,7 @@ def test_a_project_names_no_host_no_key_and_no_path(
 ) -> None:
     default = getattr(Settings().section(section), key)
     value = repr(list(default) if default == () else default).replace("'", '"')
-    project.write_text(f"[{section}]\n{key} = {value}\n[code]\nmax_file_bytes = 70000\n")
+    project.write_text(f"[{section}]\n{key} = {value}\n[sessions]\nprompt_tokens = 70\n")
     settings = load(folder)
     (problem,) = settings.problems
     assert (problem.line, problem.ignored) == (2, True)
@@ -148,7 +148,7 @@ def test_what_a_project_may_not_set_is_ignored_whatever_its_value(
 def test_all_that_is_wrong_in_a_file_is_listed_within_bounds(project: Path, folder: Path) -> None:
     project.write_text(
         '[search]\nlimit = "x"\nmodes = 3\n[compression]\ncommand = "x"\n[nothing]\na = 1\n'
-        "[schema.plan]\nrequired = 3\n[code]\nmax_file_bytes = 70000\n"
+        "[schema.plan]\nrequired = 3\n[sessions]\nprompt_tokens = 70\n"
     )
     found = settings.problems(folder)
     assert [(one.line, one.ignored) for one in found] == [
@@ -184,7 +184,7 @@ def test_a_secret_is_in_no_message(user: Path, folder: Path) -> None:
         ("MEMORY_BANK_ENABLED", "TRUE", "memory.enabled", True),
         ("MEMORY_BANK_EMBEDDER", "static", "memory.embedder", "static"),
         ("MEMORY_BANK_RECENCY_BOOST_DAYS", "3", "memory.recency_boost_days", 3.0),
-        ("MEMORY_BANK_SEARCH_RRF_K", "1.5", "search.rrf_k", 1.5),
+        ("MEMORY_BANK_SHARED_SECONDS", "1.5", "shared.seconds", 1.5),
         ("MEMORY_BANK_HTTP_KEY", "12", "http.key", "12"),
     ],
 )
@@ -203,7 +203,7 @@ def test_the_environment_is_read_as_the_default_is_typed(
         ("MEMORY_BANK_ENABLED", "maybe"),
         ("MEMORY_BANK_SEARCH_LIMIT", "1.5"),
         ("MEMORY_BANK_SEARCH_LIMIT", ""),
-        ("MEMORY_BANK_SEARCH_MODE", "magic"),
+        ("MEMORY_BANK_SEARCH_FUSION", "magic"),
     ],
 )
 def test_a_bad_variable_is_named(variable: str, text: str) -> None:

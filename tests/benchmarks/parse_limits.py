@@ -11,14 +11,13 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from memory_bank.base.settings import Settings
-from memory_bank.code.index.work_tree import WorkTree
+from memory_bank.code.index.work_tree import MAX_FILE_BYTES, WorkTree
 from memory_bank.code.parse import parse_process, parsing
 
 
 def files(root: Path) -> Iterator[tuple[str, bytes, str]]:
     """Yield the path, content and language of each source file that is read."""
-    tree = WorkTree(root, max_bytes=Settings().code.max_file_bytes)
+    tree = WorkTree(root, max_bytes=MAX_FILE_BYTES)
     for path in tree.scan().files:
         language = parsing.language_of(path)
         read = tree.read(path) if language else None

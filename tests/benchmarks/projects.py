@@ -28,8 +28,6 @@ WAYS = ("lexical", "semantic", "hybrid", "rrf")
 COLUMNS = ("R@1", "R@5", "NDCG@10", "MRR")
 UNBOOSTED: Mapping[str, object] = {
     "memory.recency_boost_factor": 1.0,
-    "memory.access_recency_weight": 0.0,
-    "memory.access_count_weight": 0.0,
 }
 _DEPTH = 10
 _BEST = 2.0

@@ -8,6 +8,7 @@ import pytest
 
 from memory_bank.base.errors import BadInput, FileNotFound
 from memory_bank.code.index.codebase import Codebase, open_codebase
+from memory_bank.code.index.work_tree import MAX_FILE_BYTES
 from memory_bank.frontends.web.pages import code as page
 from memory_bank.frontends.web.pages.code import code_view
 
@@ -57,7 +58,7 @@ def test_links_are_not_followed(project: Path, code: Codebase, git: Callable[...
 def test_binary_and_large_files_say_why_they_are_not_shown(project: Path, code: Codebase) -> None:
     (project / "a.bin").write_bytes(b"a\0b")
     assert code_view(code, "a.bin").refused.startswith("binary")
-    large = code.settings.code.max_file_bytes + 1
+    large = MAX_FILE_BYTES + 1
     (project / "large.txt").write_bytes(b"a b\n" * (large // 4 + 1))
     assert code_view(code, "large.txt").refused.startswith("larger than")
 

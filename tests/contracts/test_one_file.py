@@ -102,7 +102,7 @@ def test_no_embedder_is_imported_for_the_settings_of_others(
     notes: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    (notes / "config.toml").write_text('[search]\nmode = "lexical"\n')
+    (notes / "config.toml").write_text('[search]\nfusion = "rrf"\n')
     monkeypatch.setenv("MEMORY_BANK_SEARCH_LIMIT", "3")
     assert run_python(STARTING, notes).stdout == "\n"
     monkeypatch.setenv("MEMORY_BANK_ONNX_MAX_TOKENS", "64")

@@ -381,9 +381,8 @@ def test_the_default_branch_is_that_of_trust(clone: Path) -> None:
     run_git(clone, "branch", "-m", "main", "trunk")
     assert sides(clone)[0] == sides(clone, "trunk..")[0]
     run_git(clone, "branch", "release", tip)
-    assert sides(clone, default="release")[0].name == "release"
-    with pytest.raises(BadInput, match=r"no branch 'gone', which memory.default_branch names"):
-        sides(clone, default="gone")
+    run_git(clone, "config", "init.defaultBranch", "release")
+    assert sides(clone)[0].name == "release"
 
 
 def test_a_change_of_what_is_found_is_said(clone: Path) -> None:

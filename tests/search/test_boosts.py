@@ -29,13 +29,13 @@ def test_a_note_never_accessed_keeps_its_score() -> None:
 
 def test_the_boost_of_an_access_fades_in_thirty_days() -> None:
     fresh, old = (boosts.access(SETTINGS, opened(1, NOW - age * DAY), NOW) for age in (0, 30))
-    assert fresh == pytest.approx(old + SETTINGS.access_recency_weight)
+    assert fresh == pytest.approx(old + 0.1)
     assert old > 1.0
 
 
 def test_a_hundred_accesses_reach_the_weight_of_the_count() -> None:
     found = boosts.access(SETTINGS, opened(99, NOW - 365 * DAY), NOW)
-    assert found == pytest.approx(1 + SETTINGS.access_count_weight)
+    assert found == pytest.approx(1 + 0.05)
 
 
 @pytest.mark.parametrize(("age", "boosted"), [(0, True), (6.9, True), (7.1, False), (-1, False)])

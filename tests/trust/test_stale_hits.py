@@ -10,9 +10,10 @@ from memory_bank.bank.bank import open_bank
 from memory_bank.base.errors import StorageFailed
 from memory_bank.git import history, process
 from memory_bank.git.repository import shared_folder
-from memory_bank.memory.retrieval import recall
+from memory_bank.memory.retrieval import recall, recall_bank
 from memory_bank.memory.retrieval.hits import Recalled
 from memory_bank.memory.show import show, show_section
+from memory_bank.search import candidates
 from memory_bank.trust import stale_cache
 from memory_bank.trust.comparison import CodeComparison
 from tests.git.history_builder import Made, extend, make, run
@@ -71,14 +72,14 @@ def test_a_hit_whose_code_changed_says_so_and_since_when(root: Path) -> None:
     assert stale(root, "dugong")["c.md"] == ""
 
 
-def test_it_ranks_lower_by_the_setting_and_says_why(root: Path) -> None:
+def test_it_ranks_lower_and_says_why(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     extend(root, [Made({"jobs.py": CHANGED})], 1)
     query = "walrus tried often retry"
 
     def paths(weight: float) -> list[str]:
-        return [
-            note.path for note in recalled(root, query, **{"memory.stale_weight": weight}).notes
-        ]
+        with monkeypatch.context() as patched:
+            patched.setattr(candidates, "STALE_WEIGHT", weight)
+            return [note.path for note in recalled(root, query).notes]
 
     assert paths(1)[0] == "a.md"
     assert paths(0.2)[0] == "b.md"
@@ -86,7 +87,6 @@ def test_it_ranks_lower_by_the_setting_and_says_why(root: Path) -> None:
     (why,) = [reason for reason in notes["a.md"].reasons if reason.source == "stale"]
     assert why.score == 0.9
     assert "jobs.py#retry" in why.detail
-    assert set(stale(root, query, **{"memory.stale_weight": 1}).values()) == {""}
 
 
 def test_moved_code_is_not_stale(root: Path) -> None:
@@ -112,18 +112,19 @@ def test_an_edited_and_a_confirmed_note_are_fresh_at_once(root: Path) -> None:
 
 @pytest.mark.parametrize("changed", [True, False])
 def test_an_unchanged_head_costs_no_call_of_git(
-    root: Path, asked: list[tuple[str, ...]], changed: bool
+    root: Path, asked: list[tuple[str, ...]], changed: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if changed:
         extend(root, [Made({"jobs.py": CHANGED})], 1)
     counted = []
-    for weight in (0.9, 1):
-        settings = {"memory.embedder": "none", "memory.stale_weight": weight}
-        with open_bank(root / ".memories", settings=settings) as bank:
+    for marks in (True, False):
+        if not marks:
+            monkeypatch.setattr(recall_bank, "stale_hits", lambda *_: None)
+        with open_bank(root / ".memories", settings={"memory.embedder": "none"}) as bank:
             for _ in range(3):
                 asked.clear()
                 found = recall.recall(bank, "walrus")
-            assert any(note.stale for note in found.notes) == (changed and weight < 1)
+            assert any(note.stale for note in found.notes) == (changed and marks)
             counted.append([[word for word in words if word in COMMANDS] for words in asked])
     assert counted[0] == counted[1]
 

@@ -19,6 +19,7 @@ from memory_bank.base.documents import Source, Span
 from memory_bank.base.errors import BadInput, Busy, IndexDamaged, NoBank, StorageFailed
 from memory_bank.base.locks import WAIT
 from memory_bank.base.paths import Layout
+from memory_bank.base.setting_sections import HYBRID
 from memory_bank.base.settings import Settings, load
 from memory_bank.code.calls import CallGraph
 from memory_bank.code.commits import CodeHistory, CommitSubjects, CountedCommits, subjects_of
@@ -27,7 +28,7 @@ from memory_bank.code.guards import TestGuards
 from memory_bank.code.imports import ImportTargets
 from memory_bank.code.index.database import IntentRow, ParseCache, SymbolRow
 from memory_bank.code.index.symbol_table import SymbolTable
-from memory_bank.code.index.work_tree import LANE, SUBMODULE, WorkTree, work_tree_of
+from memory_bank.code.index.work_tree import LANE, MAX_FILE_BYTES, SUBMODULE, WorkTree, work_tree_of
 from memory_bank.code.parse import parsing
 from memory_bank.git.repository import shared_folder, tree_folder, worktree
 from memory_bank.search.document_changes import Progress, SyncReport
@@ -154,7 +155,7 @@ class Codebase:
         self.folder = tree_folder(root)
         self.lock = threading.RLock()
         code = settings.code
-        self.tree = WorkTree(root, exclude=code.exclude, max_bytes=code.max_file_bytes)
+        self.tree = WorkTree(root, exclude=code.exclude, max_bytes=MAX_FILE_BYTES)
         cache = ParseCache(self.shared / "parses.db", parsing.version())
         self.table = SymbolTable(self.tree, self.folder, cache)
         self._cache = cache
@@ -303,7 +304,7 @@ class Codebase:
         `text` is a query with words, phrases, exclusions, and the conditions `in:FOLDER`,
         `kind:function`, `language:python`; `under` is a folder.
         """
-        mode = mode or self.settings.search.mode
+        mode = mode or HYBRID
         now = time.time() if now is None else now
         with self.lock:
             opened = self._lane(lane)

@@ -18,7 +18,10 @@ LINK = "symbolic link: not followed"
 
 NOT_UTF8 = "its name is not UTF-8"
 
-TOO_LARGE = "larger than the setting code.max_file_bytes"
+MAX_FILE_BYTES = 1_000_000
+"""A larger file is not read."""
+
+TOO_LARGE = f"larger than {MAX_FILE_BYTES:,} bytes"
 
 BINARY = "binary: it has NUL bytes"
 

@@ -45,6 +45,7 @@ from memory_bank.memory.retrieval.ask_results import (
 )
 from memory_bank.memory.retrieval.hits import Recalled
 from memory_bank.search import linked, score_calibration, snippets
+from memory_bank.search.boosts import RANK_CONSTANT
 from memory_bank.search.document_changes import Progress
 from memory_bank.search.index import View
 from memory_bank.search.manifest import link_rows
@@ -436,8 +437,7 @@ def _ranked(
     """Return notes and files in one order, what coupling adds, and the best commits after three."""
     lists = [list(one.results) for kind, one in found.items() if kind != COMMITS]
     commits = list(found.get(COMMITS, _KindResults()).results)
-    how, k = _fusion(bank, codebase)
-    ranked = _by_ranks(lists, k) if how == "rrf" else [*chain.from_iterable(lists)]
+    ranked = _by_ranks(lists) if _fusion(bank, codebase) == "rrf" else [*chain.from_iterable(lists)]
     if codebase is not None and lists:
         ranked = [*named, *ranked]
         if COUPLING in asked.wanted and found.get("files", _KindResults()).results:
@@ -465,10 +465,10 @@ def asks_for_commits(question: str) -> bool:
     return _ASKS_FOR_COMMITS.search(question) is not None
 
 
-def _by_ranks(lists: Sequence[Sequence[Result]], k: float) -> list[Result]:
+def _by_ranks(lists: Sequence[Sequence[Result]]) -> list[Result]:
     """Score results by reciprocal rank in their list; the first of a list gets 1."""
     return [
-        replace(one, relevance_score=(k + 1) / (k + place))
+        replace(one, relevance_score=(RANK_CONSTANT + 1) / (RANK_CONSTANT + place))
         for found in lists
         for place, one in enumerate(sorted(found, key=lambda one: -one.relevance_score), 1)
     ]
@@ -503,11 +503,11 @@ def _coupled(codebase: Codebase, ranked: Sequence[Result]) -> list[Result]:
     ]
 
 
-def _fusion(bank: Bank | None, codebase: Codebase | None) -> tuple[str, float]:
-    """Return how results are fused, and the constant of reciprocal rank fusion."""
+def _fusion(bank: Bank | None, codebase: Codebase | None) -> str:
+    """Return how results are fused."""
     opened = bank if bank is not None else codebase
     search = Search() if opened is None else opened.settings.search
-    return search.fusion, search.rrf_k
+    return search.fusion
 
 
 def _count(bank: Bank | None, codebase: Codebase | None, results: Iterable[Result]) -> None:

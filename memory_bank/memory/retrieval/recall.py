@@ -26,7 +26,7 @@ from memory_bank.base.operation import (
     operation,
 )
 from memory_bank.base.screen import Call
-from memory_bank.base.setting_sections import BANK, MODES, SCOPES, Search
+from memory_bank.base.setting_sections import BANK, HYBRID, MODES, SCOPES, Search
 from memory_bank.memory import told
 from memory_bank.memory.retrieval import hits_shown
 from memory_bank.memory.retrieval.ask_results import COMMITS, CommitResult
@@ -301,7 +301,7 @@ def recall(
     NoteNotFound for a `linked_to` that is neither a note nor a file.
     """
     bank.settings.check_enabled()
-    mode = mode or bank.settings.search.mode
+    mode = mode or HYBRID
     agents = not {AGENTS, GLOBAL}.isdisjoint(include)
     scope = scope or (bank.settings.search.scope if linked_to is None and not agents else BANK)
     _check(mode, detail, tokens)

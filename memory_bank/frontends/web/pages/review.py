@@ -84,7 +84,6 @@ class Reviews:
             wanted.revisions or None,
             staged=wanted.staged,
             worktree=wanted.worktree,
-            default=bank.settings.memory.default_branch,
         )
 
     async def _run(self, wanted: Range) -> Review:
