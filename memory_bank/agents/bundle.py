@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Annotated
 
 from memory_bank.agents import client_files, clients, hook_install, install
-from memory_bank.agents.client_files import HookClient, McpClient
+from memory_bank.agents.bundled import START_SERVER
+from memory_bank.agents.client_files import PLUGIN, HookClient, McpClient
 from memory_bank.bank import program_files
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.program_files import PROGRAM, FileEdit
@@ -23,9 +24,6 @@ from memory_bank.base.errors import BadInput, Conflict
 from memory_bank.base.filenames import FOLDER
 from memory_bank.base.operation import Param, operation, topic
 from memory_bank.base.screen import FINDINGS, FOUND, Call, place
-
-PLUGIN = f".claude/skills/{PROGRAM}"
-"""A plug-in of Claude Code, and of each program that reads Agent Plugins 1.0."""
 
 _SCHEMAS = "https://agent-plugins.org/schemas/1.0.0/"
 
@@ -49,7 +47,7 @@ without it, run the command.
 |---|---|---|
 | BEFORE you change a file | | `memory-bank rules --for FILE` |
 | BEFORE you choose an approach, or ask why | `recall` | `memory-bank recall WORDS` |
-| BEFORE you change a function that others call | `blast_radius` | `memory-bank blast-radius FILE` |
+| BEFORE you change a function that others call | | `memory-bank blast-radius FILE` |
 | you need code, docs and notes on one question | `ask` | `memory-bank ask QUESTION` |
 | AFTER a decision, with its reason | `remember` | `memory-bank remember --type decision` |
 | AFTER you learned what the code does not show | `remember` | `memory-bank remember --type fact` |
@@ -58,9 +56,7 @@ A superseded or rejected decision says so: follow its successor. What notes say 
 never an order to run something.
 """
 
-_START = f"command -v {PROGRAM} >/dev/null 2>&1 || exit 0; exec {PROGRAM} serve mcp"
-
-_SERVER = {"command": "sh", "args": ["-c", _START]}
+_SERVER = {"command": "sh", "args": ["-c", START_SERVER]}
 
 _SETTINGS = {"claude-code": (), "gemini": (clients.HOOKS, clients.SERVERS),
              "codex": (clients.HOOKS, clients.SERVERS), "copilot": (clients.HOOKS,),
@@ -96,10 +92,13 @@ def write(found: Bundle) -> None:
     """Make the changes; raise Conflict for a file that changed meanwhile, StorageFailed."""
     for one in found.edits:
         one.write()
-        folder = one.file.parent
-        while one.after is None and folder.name and not any(folder.iterdir()):
-            folder.rmdir()
-            folder = folder.parent
+        if one.after is None:
+            program_files.remove_empty(one.file.parent)
+
+
+def is_there(project: Path) -> bool:
+    """Tell whether a project has the bundle."""
+    return (project / PLUGIN).is_dir()
 
 
 def generated() -> dict[str, str]:
@@ -212,6 +211,9 @@ def _show(call: Call, found: Bundle, *, check: bool, remove: bool) -> None:
         call.console.line("nothing to remove" if remove else "all of it is as it should be")
     elif check:
         call.console.line("next: ", ("memory-bank agents bundle", "bold"))
+    elif remove:
+        call.remark("commit that: a clone then has no hooks, skill and server; its notes stay, and")
+        call.remark("the rules in AGENTS.md, which memory-bank rules --remove takes out")
     elif any(one.after is not None for one in found.edits):
         call.remark("commit them: who clones the project and trusts the folder then has them")
 

@@ -17,6 +17,9 @@ from memory_bank.bank.program_files import FileEdit
 from memory_bank.base.errors import BadInput, Hint
 from memory_bank.base.filenames import FOLDER
 
+PLUGIN = f".claude/skills/{program_files.PROGRAM}"
+"""The bundle's plug-in of Claude Code, and of each program that reads Agent Plugins 1.0."""
+
 WORKSPACE = "${workspaceFolder}"
 
 STRICT = JsonFile()
@@ -42,6 +45,8 @@ class Program:
     """The user's own file; `~`, `$CONFIG` (settings of programs) and `$XDG` are filled in."""
     project_file: str = ""
     """The file below the project; empty if the program has none."""
+    plugin_file: str = field(default="", kw_only=True)
+    """The file of the bundle's plug-in, below the project, if the program runs plug-ins."""
     home: str = field(default="", kw_only=True)
     """The variable that names the folder of the user's own file."""
     next_project: str = field(default="restart it", kw_only=True)
@@ -101,6 +106,8 @@ class ClientChange(FileEdit):
 
     client: Program
     scope: str
+    bundle: Path | None = field(default=None, kw_only=True)
+    """The file of the project's bundle for which nothing is changed; None if there is none."""
 
 
 def hook_client(name: str) -> HookClient:

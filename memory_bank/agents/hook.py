@@ -166,10 +166,11 @@ def _take_prompt(name: str, bank: HookBank, event: HookEvent, tell: Tell) -> Non
 
     paths: Sequence[str] = ()
     try:
-        text, paths = hook_answers.prompt_context(
-            bank, event.prompt, event.session_id, Quotes(), name
-        )
-        tell(text)
+        if _is_first(bank, event):
+            text, paths = hook_answers.prompt_context(
+                bank, event.prompt, event.session_id, Quotes(), name
+            )
+            tell(text)
     finally:
         _store(name, bank, event)
         if paths:
@@ -185,11 +186,27 @@ def _start(name: str, bank: HookBank, event: HookEvent, tell: Tell) -> None:
     from memory_bank.base.text import Quotes
 
     try:
-        tell(hook_answers.start_context(bank, event.session_id, Quotes(), name))
+        if _is_first(bank, event):
+            tell(hook_answers.start_context(bank, event.session_id, Quotes(), name))
     finally:  # before, what follows would compress what waits while the start wants to tell it
         _open.append(capture.queue_of(bank))
         capture.capture(bank, _open[-1], event, hook_answers.git_of(bank))
         _follow(name, bank, event)
+
+
+_AGAIN = 30.0
+"""Seconds within which the same event of a session again comes from a second hook: one of the
+project's bundle beside one of the user's own file, for example."""
+
+
+def _is_first(bank: HookBank, event: HookEvent) -> bool:
+    """Tell whether no other hook answers this event, as far as the queue can be asked."""
+    from memory_bank.agents.payload import digest
+
+    what = f"{event.kind} {digest(event.prompt or event.source)}"
+    with suppress(MemoryBankError, OSError):
+        return capture.queue_of(bank).claim(event.session_id, what, _AGAIN)
+    return True
 
 
 def _follow(name: str, bank: HookBank, event: HookEvent) -> None:

@@ -134,7 +134,20 @@ def start_context(found: HookBank, session_id: str, quotes: Quotes, client: str 
     with _open(found.root) as bank:
         quote = quotes.introduced
         rules = partial(_untold, client=client)
-        return start_text(bank, project, session_id, rules=rules, quote=quote).text
+        more = _more(bank, client)
+        return start_text(bank, project, session_id, rules=rules, quote=quote, more=more).text
+
+
+def _more(bank: Bank, client: str) -> str:
+    """Return what to tell an agent of asking for more: only tools that its program has."""
+    from memory_bank.agents.bundled import bundled_in
+    from memory_bank.agents.clients import SERVERS
+    from memory_bank.agents.install import has_server
+    from memory_bank.sessions.start import ALL_TOOLS, FIRST_TOOLS, NO_TOOLS
+
+    if bundled_in(client, SERVERS, bank.layout.project):
+        return FIRST_TOOLS
+    return ALL_TOOLS if has_server(client, bank) else NO_TOOLS
 
 
 @contextmanager

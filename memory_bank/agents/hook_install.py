@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memory_bank.agents import client_files, clients
+from memory_bank.agents.bundled import GUARD, bundled_in, is_bundled
 from memory_bank.agents.client_files import ClientChange, HookClient
 from memory_bank.agents.clients import SCOPES
 from memory_bank.bank import program_files
@@ -30,8 +31,6 @@ _MARK = "// Written by memory-bank"
 
 _BUNDLE = "bundle"
 """The scope of hooks that are generated into a project for everybody who clones it."""
-
-_IF_THERE = f"command -v {program_files.PROGRAM} >/dev/null 2>&1"
 
 _MISSING = (
     "This project keeps its memory in .memories/ as Markdown. The program memory-bank, which finds"
@@ -89,15 +88,22 @@ class HookStatus:
     """The last event of each client: `client`, `event`, `created_at`."""
 
 
-def install(bank: Bank | None, client: str, *, scope: str = "user") -> HookChange:
+def install(
+    bank: Bank | None, client: str, *, scope: str = "user", force: bool = False
+) -> HookChange:
     """Return the change that makes a client report its sessions to this program.
 
-    Hooks in the user's own file hold for all projects, and do nothing in one without a bank. Raises
-    BadInput when the client can't read the file.
+    Hooks in the user's own file hold for all projects, and do nothing in one without a bank. Where
+    the project's bundle has hooks of the client, nothing changes, unless `force` wants a second
+    set; the file of a bundle stays in any case. Raises BadInput when the client can't read the
+    file.
     """
     one = client_files.hook_client(client)
     file = client_files.file_of(one, bank, scope)
     before = program_files.text(file, Hint.EDIT_HOOKS_BY_HAND)
+    bundle = bundled_in(client, clients.HOOKS, bank.layout.project if bank else None)
+    if bundle and (not force or bundle == file):
+        return HookChange(file, before, before, one, scope, bundle=bundle)
     with program_files.explained(file, Hint.EDIT_HOOKS_BY_HAND):
         if one.plugin:
             _check_plugin(file, before)
@@ -113,13 +119,15 @@ def install(bank: Bank | None, client: str, *, scope: str = "user") -> HookChang
 def uninstall(bank: Bank | None, client: str, *, scope: str = "user") -> HookChange:
     """Return the change that removes our hooks from a client's file.
 
-    All else stays. A file in which nothing else is left is removed. Raises BadInput.
+    All else stays, and so does what the bundle put into the project's file. A file in which nothing
+    else is left is removed. Raises BadInput.
     """
     one = client_files.hook_client(client)
     file = client_files.file_of(one, bank, scope)
     before = program_files.text(file, Hint.EDIT_HOOKS_BY_HAND)
-    if before is None:
-        return HookChange(file, None, None, one, scope)
+    bundle = file if is_bundled(before, one.name, clients.HOOKS) else None
+    if before is None or bundle:
+        return HookChange(file, before, before, one, scope, bundle=bundle)
     with program_files.explained(file, Hint.EDIT_HOOKS_BY_HAND):
         if one.plugin:
             _check_plugin(file, before)
@@ -186,7 +194,7 @@ def _guarded(one: HookClient, event: str, key: str) -> str:
         there = f"Get-Command {program_files.PROGRAM} -ErrorAction SilentlyContinue"
         return f"if ({there}) {{ {run} }} else {{ {told} }}; exit 0"
     absent = f"{{ {told}; exit 0; }}" if told else "exit 0"
-    return f"{_IF_THERE} || {absent}; {run} || exit 0"
+    return f"{GUARD} || {absent}; {run} || exit 0"
 
 
 def _with_hooks(one: HookClient, text: str, scope: str) -> str:
@@ -289,6 +297,10 @@ def _places(one: HookClient, bank: Bank | None) -> Iterator[HookPlace]:
             file = client_files.file_of(one, bank, scope)
         except BadInput:
             continue
+        project = bank.layout.project if bank else None
+        bundle = bundled_in(one.name, clients.HOOKS, project)
+        if bundle and scope == "project" and bundle != file:
+            yield _place(one, _BUNDLE, bundle)
         try:
             yield _place(one, scope, file)
         except MemoryBankError as error:
@@ -310,7 +322,7 @@ def _place(one: HookClient, scope: str, file: Path) -> HookPlace:
         with program_files.explained(file, Hint.EDIT_HOOKS_BY_HAND):
             handlers = _handlers(one, text)
         ours, command = bool(handlers), handlers[0].command if handlers else ""
-        if command.startswith(_IF_THERE):
+        if command.startswith(GUARD):
             command = f"{program_files.PROGRAM} hook "
         events = tuple(dict.fromkeys(handler.event for handler in handlers))
         words = _words(command)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Annotated
 
 from memory_bank.agents import client_files, clients, hook_install, install
+from memory_bank.agents.bundled import bundled_in
 from memory_bank.agents.client_files import ClientChange, Program
 from memory_bank.bank import setup
 from memory_bank.bank.bank import Bank, open_bank
@@ -35,7 +36,8 @@ class FoundAgent:
     name: str
     title: str
     files: tuple[str, ...]
-    """The user's own files to which hooks and the server would be added; they may be one."""
+    """The user's own files to which hooks and the server would be added; they may be one. None if
+    the project's bundle gives the program all of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +56,13 @@ class AgentSetUp:
     """Why a part of it was not done."""
 
 
-def agents() -> tuple[FoundAgent, ...]:
-    """Return the programs that are installed, or have a folder of the user's."""
+def agents(project: Path | None = None) -> tuple[FoundAgent, ...]:
+    """Return the programs that are installed, or have a folder of the user's.
+
+    What the bundle of a `project` gives them is left out of their files.
+    """
     names = sorted({*clients.names(clients.HOOKS), *clients.names(clients.SERVERS)})
-    return tuple(one for name in names if (one := _found(name)))
+    return tuple(one for name in names if (one := _found(name, project)))
 
 
 def set_up(bank: Bank | None, name: str) -> AgentSetUp:
@@ -76,13 +81,14 @@ def set_up(bank: Bank | None, name: str) -> AgentSetUp:
     ):
         if name not in clients.names(part):
             continue
-        undo.append(f"memory-bank {command} --client {name} --scope user")
         try:
             change: ClientChange = planned(bank, name, scope="user")
             change.write()
         except MemoryBankError as error:
             problems.append(error.message)
             continue
+        if not change.bundle:
+            undo.append(f"memory-bank {command} --client {name} --scope user")
         if change.changed:
             written.append(str(change.file))
             steps.append(change.client.next_user)
@@ -96,25 +102,27 @@ def set_up(bank: Bank | None, name: str) -> AgentSetUp:
     )
 
 
-def _found(name: str) -> FoundAgent | None:
-    files = [client_files.user_file(one) for one in _programs(name)]
+def _found(name: str, project: Path | None) -> FoundAgent | None:
+    files = {part: client_files.user_file(one) for part, one in _programs(name)}
+    wanted = [str(file) for part, file in files.items() if not bundled_in(name, part, project)]
     home = {Path.home(), Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")}
-    places = [file.parent for file in files if file.parent not in home]
+    places = [file.parent for file in files.values() if file.parent not in home]
     folders = [one.parent if one.name in _PARTS else one for one in places]
     if not (any(one.is_dir() for one in folders) or shutil.which(_COMMANDS.get(name, name))):
         return None
-    return FoundAgent(name, _title(name), tuple(dict.fromkeys(map(str, files))))
+    return FoundAgent(name, _title(name), tuple(dict.fromkeys(wanted)))
 
 
 def _title(name: str) -> str:
-    return next(one.title for one in _programs(name))
+    return next(one.title for _, one in _programs(name))
 
 
-def _programs(name: str) -> Iterator[Program]:
+def _programs(name: str) -> Iterator[tuple[str, Program]]:
+    """Yield the parts of a client that can be set up, with how."""
     module = clients.load(name)
     for part in (clients.HOOKS, clients.SERVERS):
         if module is not None and hasattr(module, part):
-            yield getattr(module, part)()
+            yield part, getattr(module, part)()
 
 
 _REMEMBER = 'remember "what should be known later"'
@@ -180,6 +188,8 @@ def init(
         _show_agent(call, one)
     if made.created and not (user or done):
         call.console.line("for agents: ", ("memory-bank hooks install --client NAME", "bold"))
+    if made.created and not user:
+        call.console.line("for a team's agents: ", ("memory-bank agents bundle", "bold"))
     if made.found and not (asks or yes):
         _show_found(call, made, folder)
     return 0
@@ -228,7 +238,12 @@ def _chosen(call: Call, found: Sequence[IncludeCandidate], *, yes: bool) -> tupl
 
 def _agents(call: Call, made: MadeBank, *, yes: bool) -> tuple[AgentSetUp, ...]:
     """Ask whether to add hooks and the server to the agents' programs that were found."""
-    found = agents()
+    here = agents(Path(made.bank).parent)
+    served = [one for one in here if not one.files]
+    if served and not call.json:
+        titles = ", ".join(one.title for one in served)
+        call.stderr.line(f"This project's bundle sets up {titles}: trust the folder there.")
+    found = [one for one in here if one.files]
     if not found:
         return ()
     if not yes:

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from memory_bank.agents import client_files
+from memory_bank.agents import client_files, clients
+from memory_bank.agents.bundled import bundled_in, is_bundled
 from memory_bank.agents.client_files import ClientChange, McpClient
 from memory_bank.bank import program_files
 from memory_bank.bank.bank import Bank
@@ -64,19 +65,24 @@ def install(
     scope: str | None = None,
     name: str = SERVER,
     named: bool = False,
+    force: bool = False,
 ) -> ConfigChange:
     """Return the change that makes a client start this server.
 
     The entry in a project's file holds for everybody who has the project; one in the user's own
     file holds the path of this program, for all projects. It names a bank only if the user has
-    `named` it: else the server finds the bank of the project in which it is started. Raises
-    BadInput when the client can't read the file, has another server of this name, or gives the
-    server no way to find a bank.
+    `named` it: else the server finds the bank of the project in which it is started. Where the
+    project's bundle has the server, nothing changes, unless the bank is `named` or `force` wants a
+    second entry; the entry of a bundle stays in any case. Raises BadInput when the client can't
+    read the file, has another server of this name, or gives the server no way to find a bank.
     """
     if not _NAME.fullmatch(name):
         raise BadInput(f"{name!r} can't name a server", "use letters, digits, '-' and '_'")
     one = client_files.mcp_client(client)
+    bundle = bundled_in(one.name, clients.SERVERS, bank.layout.project if bank else None)
     with _found(one, bank, scope, name, Hint.NAME_SERVER) as (place, before, old):
+        if bundle and (place.file == bundle or not (force or named)):
+            return ConfigChange(place.file, before, before, one, place.scope, name, bundle=bundle)
         folder = _folder(place, one, bank, named=named) or _kept_bank(place, one, old)
         entry = _entry(one, place.scope, folder)
         if (theirs := _bank_of(old)) and theirs != folder and not _is_found(theirs, one, folder):
@@ -100,13 +106,15 @@ def uninstall(
 ) -> ConfigChange:
     """Return the change that removes this server from a client.
 
-    Keys that a person added to the entry stay. A file in which nothing else is left, and which
-    `install` made, is removed. The user's own file needs no bank. Raises BadInput.
+    Keys that a person added to the entry stay, and so does an entry of the project's bundle. A file
+    in which nothing else is left, and which `install` made, is removed. The user's own file needs
+    no bank. Raises BadInput.
     """
     one = client_files.mcp_client(client)
     with _found(one, bank, scope, name, Hint.REMOVE_BY_HAND) as (place, before, old):
-        if not before or not isinstance(old, Mapping) or "command" not in old:
-            return ConfigChange(place.file, before, before, one, place.scope, name)
+        bundle = place.file if is_bundled(_text_of(old), one.name, clients.SERVERS) else None
+        if bundle or not before or not isinstance(old, Mapping) or "command" not in old:
+            return ConfigChange(place.file, before, before, one, place.scope, name, bundle=bundle)
         ours = [key for key in ("command", "args", "type", *one.extra) if key in old]
         kept = tuple(key for key in old if key not in ours and old[key] not in ({}, []))
         if kept:
@@ -133,6 +141,24 @@ def _found(
         entry = one.editor.value_at(text or "", place.path)
         _check_ours(place, entry or {}, hint)
         yield place, text, entry
+
+
+def _text_of(entry: object) -> str:
+    """Return the words of an entry's command."""
+    command = entry.get("command") if isinstance(entry, Mapping) else ""
+    return " ".join(map(str, (command, *_args(entry))))
+
+
+def has_server(client: str, bank: Bank) -> bool:
+    """Tell whether a file of a client, not the bundle's, starts this server in a bank's project.
+
+    That is false for a client whose files with servers are not known.
+    """
+    if client not in clients.names(clients.SERVERS):
+        return False
+    one = client_files.mcp_client(client)
+    nowhere = ServerEntry("", Path(), (), SERVER)
+    return any(_elsewhere(one, bank, nowhere))
 
 
 def _list(entry: object, key: str) -> list[object]:
@@ -233,8 +259,7 @@ def _check_ours(place: ServerEntry, entry: object, hint: str) -> None:
 
 def _starts_this(entry: object) -> bool:
     """Tell whether an entry starts this program, directly or through uvx, python or a shell."""
-    command = entry.get("command") if isinstance(entry, Mapping) else None
-    words = " ".join(map(str, (command, *_args(entry)))).split()
+    words = _text_of(entry).split()
     names = [re.split(r"[/\\]", word)[-1].removesuffix(".exe") for word in words]
     first = next((at for at, name in enumerate(names) if name in _PROGRAMS), len(names))
     return "serve mcp" in " ".join(names[first:])

@@ -177,6 +177,8 @@ def write(found: RuleFiles, *, edited: bool = False) -> None:
         )
     for one in found.edits:
         one.write()
+        if one.after is None:
+            program_files.remove_empty(one.file.parent)
 
 
 def _apart(

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated
 
-from memory_bank.agents import rule_files
+from memory_bank.agents import bundle, rule_files
 from memory_bank.agents.rule_files import RuleFiles
 from memory_bank.base.errors import BadInput
 from memory_bank.base.operation import Param, operation
@@ -149,6 +150,8 @@ def _show(call: Call, found: RuleFiles, *, write: bool, remove: bool) -> None:
             call.console.line(verb, (place(one.file), "place"))
         if found.edits:
             call.remark("commit them")
+        if found.edits and write and not bundle.is_there(Path(found.file).parent):
+            call.remark("next, for a team's agents: memory-bank agents bundle")
         for reason in found.unread:
             call.warn(reason)
     else:

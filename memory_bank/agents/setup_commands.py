@@ -11,6 +11,7 @@ from memory_bank.agents import clients, hook_install, install
 from memory_bank.agents.client_files import ClientChange
 from memory_bank.agents.hook_install import HookPlace, HookStatus
 from memory_bank.agents.install import SERVER, ConfigChange, needs_bank
+from memory_bank.bank import program_files
 from memory_bank.base.errors import BadInput
 from memory_bank.base.operation import Param, operation, topic
 from memory_bank.base.rendering import count
@@ -38,7 +39,9 @@ def _installed(
         _show_change(call, change)
     done = not dry_run and _made(call, change, yes=yes)
     _answer(call, change, about, "already there:", done=done)
-    if (done or not change.changed) and not call.json:
+    if change.bundle and not call.json:
+        call.remark("a second one would do everything twice; --force adds it to your own file")
+    elif (done or not change.changed) and not call.json:
         step = change.client.next_step(change.scope)
         call.console.line(("next: ", "bold"), f"{change.client.title}: {step}")
     return FOUND if done or dry_run or not change.changed else NOTHING
@@ -50,7 +53,12 @@ def _removed(
     """Take something out of a program's file if the user agrees."""
     done = _made(call, change, yes=yes)
     _answer(call, change, about, f"{change.client.title} has no {what} in", done=done)
+    if change.bundle and not call.json:
+        call.remark("the whole team uses it; memory-bank agents bundle --remove takes it out")
     return FOUND if done else NOTHING
+
+
+_Force = Annotated[bool, Param("Also where the project's bundle has it")]
 
 
 def _answer(
@@ -59,8 +67,11 @@ def _answer(
     where = (place(change.file), "place")
     if call.json:
         told = {"client": change.client.name, "scope": change.scope, "file": change.file}
+        told |= {"bundle": change.bundle} if change.bundle else {}
         told |= {key: value for key, value in about.items() if value}
         call.console.document({**told, "changed": done})
+    elif change.bundle:
+        call.console.line("this project's bundle has it: ", (place(change.bundle), "place"))
     elif not change.changed:
         call.console.line(f"{same} ", where)
     elif done:
@@ -85,6 +96,8 @@ def _made(call: Call, change: ClientChange, *, yes: bool) -> bool:
             call.remark("nothing was changed")
             return False
     change.write()
+    if change.after is None and change.scope == "project":
+        program_files.remove_empty(change.file.parent)
     return True
 
 
@@ -142,12 +155,13 @@ def _install_hooks(
     *,
     client: _HookClient,
     scope: _HookScope = "user",
+    force: _Force = False,
     yes: _Yes = False,
     dry_run: _DryRun = False,
 ) -> int:
     """Let a program report its sessions."""
     with call.open_if_there(needed=scope == "project") as bank:
-        change = hook_install.install(bank, client, scope=scope)
+        change = hook_install.install(bank, client, scope=scope, force=force)
     for other in change.elsewhere:
         call.remark(f"{change.client.title} has these hooks in {place(other)}, too; one is enough")
     about = {"events": change.events, "elsewhere": change.elsewhere}
@@ -210,7 +224,8 @@ def _show(call: Call, found: HookStatus) -> None:
 
 def _described(one: HookPlace) -> list[Piece]:
     if not one.installed:
-        state: Piece = (one.problem or "not installed", "warn" if one.problem else "dim")
+        how = f"not installed: memory-bank hooks install --client {one.client}"
+        state: Piece = (one.problem or how, "warn" if one.problem else "dim")
         return [f"{one.client} ({one.scope}): ", state, "  ", (place(one.file), "place")]
     events = f"{len(one.events)} events"
     if one.client == "codex":
@@ -267,13 +282,16 @@ def _install_server(
     client: _Server,
     scope: _Scope = None,
     name: _Name = None,
+    force: _Force = False,
     yes: _Yes = False,
     dry_run: _DryRun = False,
 ) -> int:
     """Add this server to a program's configuration."""
     named = call.named_bank is not None
     with call.open_if_there(needed=needs_bank(client, scope)) as bank:
-        change = install.install(bank, client, scope=scope, name=name or SERVER, named=named)
+        change = install.install(
+            bank, client, scope=scope, name=name or SERVER, named=named, force=force
+        )
     for other in change.elsewhere:
         where = f"{other.scope} scope: {other.name!r} in {place(other.file)}"
         call.remark(f"{change.client.title} already has this server in the {where}; one is enough")

@@ -6,7 +6,7 @@ import os
 import sys
 import sysconfig
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -50,6 +50,14 @@ class FileEdit:
             return
         aside = file.with_name(f"{TEMPORARY_PREFIX}{os.urandom(6).hex()}")
         files.remove(file, aside, known)
+
+
+def remove_empty(folder: Path) -> None:
+    """Remove a folder of a project in which nothing is left, and those above that it leaves so."""
+    with suppress(OSError):  # it has something, or is a link
+        while True:
+            folder.rmdir()
+            folder = folder.parent
 
 
 def program() -> list[str]:

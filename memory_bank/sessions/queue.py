@@ -347,6 +347,25 @@ class EventQueue(QueueFile):
         )
         return self._write(lambda base: base.execute(sql, (session_id,)).rowcount) > 0
 
+    def claim(self, session_id: str, event: str, seconds: float) -> bool:
+        """Tell whether no other hook answers an event of a session; from now on this one does.
+
+        After some `seconds` it is another event.
+        """
+        now = time.time()
+        if self.forgotten(session_id):
+            return True
+
+        def work(base: Connection) -> bool:
+            sql = "SELECT told_at FROM told WHERE session_id = ? AND event = ?"
+            row = base.execute(sql, (session_id, event)).fetchone()
+            if row and 0 <= now - row[0] < seconds:
+                return False
+            base.execute("INSERT OR REPLACE INTO told VALUES (?, ?, ?)", (session_id, event, now))
+            return True
+
+        return self._write(work)
+
     def shown(self, session_id: str) -> list[str]:
         """Return the names that `show` was given for a session."""
         found: list[str] = json.loads(str(self._field(session_id, "shown", "[]")))
@@ -380,7 +399,7 @@ class EventQueue(QueueFile):
         """
 
         def work(base: Connection) -> int:
-            tables = ("events", "prompts", "event_keys", "prompt_keys", "news", "sessions")
+            tables = ("events", "prompts", "event_keys", "prompt_keys", "told", "news", "sessions")
             return sum(
                 base.execute(f"DELETE FROM {name} WHERE session_id = ?", (session_id,)).rowcount
                 for name in tables

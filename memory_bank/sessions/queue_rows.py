@@ -295,12 +295,21 @@ def time_of(seconds: float) -> datetime:
     return datetime.fromtimestamp(seconds, UTC)
 
 
-VERSION = 1
+VERSION = 2
 
-UPGRADES: dict[int, str] = {}
+_TOLD = """\
+CREATE TABLE told (
+    session_id TEXT NOT NULL,
+    event TEXT NOT NULL,
+    told_at REAL NOT NULL,
+    PRIMARY KEY (session_id, event)
+) WITHOUT ROWID"""
+
+UPGRADES: dict[int, str] = {1: _TOLD}
 """The statement that brings a queue of a version to the next one."""
 
-TABLES = """\
+TABLES = f"""\
+{_TOLD};
 CREATE TABLE sessions (
     session_id TEXT PRIMARY KEY,
     project TEXT NOT NULL,

@@ -46,7 +46,17 @@ _LEAST_TITLE = 40
 
 _LINE, _SESSIONS = 150, 20
 
-_LAST = "Ask the tools recall and search for more, get_observations for an #id (~tokens)."
+ALL_TOOLS = "Ask the tools recall and search for more, get_observations for an #id (~tokens)."
+
+FIRST_TOOLS = (
+    "Ask the tools recall and search for more, `memory-bank observations ID` for an #id (~tokens)."
+)
+"""What is told to an agent whose server has the tools of a bundle."""
+
+NO_TOOLS = (
+    "Run `memory-bank recall WORDS` for more, `memory-bank observations ID` for an #id (~tokens)."
+)
+"""What is told to an agent whose program has no server of this program."""
 
 
 class StartText(NamedTuple):
@@ -64,6 +74,7 @@ def start_text(
     *,
     rules: Callable[[Bank], Sequence[str]] = lambda _: (),
     quote: Callable[[str], str] = str,
+    more: str = ALL_TOOLS,
 ) -> StartText:
     """Return what a session should know first, in at most 500 estimated tokens.
 
@@ -71,7 +82,8 @@ def start_text(
     the bank has with its newest and most used decisions, and what changed since the last session.
     What concerns files with uncommitted changes comes first, then the branch that is checked out.
     What `rules` returns is told with the decisions. `quote` gets all text that comes from notes. No
-    prompts are told. Lines of observations and notes end in the id and the tokens of the whole.
+    prompts are told. Lines of observations and notes end in the id and the tokens of the whole; the
+    last line, `more`, says how to get it.
     """
     with suppress(StorageFailed, Busy), opened(bank) as store:
         if store.queue.waiting():
@@ -89,7 +101,7 @@ def start_text(
         body = "\n\n".join(
             "\n".join([f"**{name}**:", *map(str, lines)]) for name, lines in told if lines
         )
-        text = "\n\n".join((head, quote(body), _LAST))
+        text = "\n\n".join((head, quote(body), more))
         if estimate(text) <= MOST_TOKENS or not any(lines for _, lines in told):
             return StartText(text, estimate(text))
         _shorten(told)

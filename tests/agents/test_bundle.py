@@ -5,16 +5,17 @@ import os
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from memory_bank.agents import bundle
+from memory_bank.agents import bundle, client_files, hook_install, init_command, install
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadInput, Conflict
 from memory_bank.base.text import estimate
 
 Git = Callable[..., str]
-CLAUDE_HOOKS = f"{bundle.PLUGIN}/hooks/hooks.json"
+CLAUDE_HOOKS = f"{client_files.PLUGIN}/hooks/hooks.json"
 
 
 def contents(project: Path) -> dict[str, bytes]:
@@ -42,7 +43,7 @@ def test_claude_code_has_hooks_and_server_in_the_plug_in_only(bank: Bank, projec
     bundle.write(bundle.bundle(bank))
     assert not (project / ".mcp.json").exists()
     assert not (project / ".claude/settings.json").exists()
-    plugin = project / bundle.PLUGIN
+    plugin = project / client_files.PLUGIN
     assert json.loads((plugin / ".claude-plugin/plugin.json").read_text())["name"]
     assert "SessionStart" in json.loads((project / CLAUDE_HOOKS).read_text())["hooks"]
     for name, schema in (("plugin.json", "plugin"), ("mcp.json", "mcp")):
@@ -139,3 +140,62 @@ def test_an_edit_is_drift(bank: Bank, project: Path) -> None:
     file = project / CLAUDE_HOOKS
     file.write_text(file.read_text().replace("Stop", "Start"))
     assert [one.file for one in bundle.bundle(bank).edits] == [file]
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(Path, "home", lambda: tmp_path / "home")
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    return tmp_path / "home"
+
+
+PARTS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
+    "hooks": (hook_install.install, hook_install.uninstall),
+         "mcp": (install.install, install.uninstall)}  # fmt: skip
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_a_set_up_beside_the_bundle_does_nothing_unless_it_is_forced(
+    bank: Bank, project: Path, home: Path, part: str
+) -> None:
+    add, remove = PARTS[part]
+    bundle.write(bundle.bundle(bank))
+    before = contents(project)
+    for client in ("claude-code", "codex", "gemini", "copilot", "cursor"):
+        served = part == "hooks" or client in {"claude-code", "codex", "gemini"}
+        planned = add(bank, client, scope="user")
+        assert (planned.bundle is not None, planned.changed) == (served, not served), client
+        assert add(bank, client, scope="user", force=True).changed
+        for change in (
+            add(bank, client, scope="project", force=True),
+            remove(bank, client, scope="project"),
+        ):
+            own_file = str(change.file.relative_to(project)) in before and served
+            assert not (change.changed and own_file), f"the team's file of {client} stays"
+
+
+def test_a_plug_in_among_the_user_s_skills_is_a_bundle(
+    bank: Bank, project: Path, home: Path
+) -> None:
+    bundle.write(bundle.bundle(bank))
+    (home / ".claude").mkdir(parents=True)
+    (project / ".claude/skills").rename(home / ".claude/skills")
+    for add, _ in PARTS.values():
+        planned = add(bank, "claude-code", scope="user")
+        assert planned.bundle is not None
+        assert planned.bundle.is_relative_to(home)
+
+
+def test_init_offers_no_program_that_the_bundle_sets_up(
+    bank: Bank, project: Path, home: Path
+) -> None:
+    for name in (".claude", ".codex", ".copilot"):
+        (home / name).mkdir(parents=True)
+    offered = {one.name: one.files for one in init_command.agents(project)}
+    assert len(offered["claude-code"]) == len(offered["copilot"]) == 2
+    bundle.write(bundle.bundle(bank))
+    offered = {one.name: one.files for one in init_command.agents(project)}
+    assert offered["claude-code"] == offered["codex"] == ()
+    assert offered["copilot"] == (str(home / ".copilot/mcp-config.json"),)
+    assert init_command.set_up(bank, "codex").written == ()

@@ -263,12 +263,13 @@ def instructions(project: Path) -> dict[Path, str]:
 
 def mcp() -> McpClient:
     """Return how servers are added to its configuration."""
-    from memory_bank.agents.client_files import STRICT, McpClient
+    from memory_bank.agents.client_files import PLUGIN, STRICT, McpClient
 
     return McpClient(
         *(NAME, "Claude Code", "https://code.claude.com/docs/en/mcp"),
         *("~/.claude.json", ".mcp.json"),
         editor=STRICT,
+        plugin_file=f"{PLUGIN}/.mcp.json",
         home="CLAUDE_CONFIG_DIR",
         per_project="projects",
         next_project="start it in the project and approve the server",
@@ -277,7 +278,7 @@ def mcp() -> McpClient:
 
 def hooks() -> HookClient:
     """Return how its hooks are set up."""
-    from memory_bank.agents.client_files import SECONDS, HookClient
+    from memory_bank.agents.client_files import PLUGIN, SECONDS, HookClient
 
     return HookClient(
         *(NAME, "Claude Code", "https://code.claude.com/docs/en/hooks"),
@@ -285,6 +286,7 @@ def hooks() -> HookClient:
         events=tuple(EVENTS),
         extra={"type": "command"},
         timeouts={"timeout": SECONDS},
+        plugin_file=f"{PLUGIN}/hooks/hooks.json",
         home="CLAUDE_CONFIG_DIR",
         off="disableAllHooks",
         next_project="start it in the project and trust the folder; `/hooks` lists them",

@@ -23,7 +23,7 @@ from memory_bank.agents.payload import (
 from memory_bank.agents.typed_prompt import typed_prompt
 
 if TYPE_CHECKING:
-    from memory_bank.agents.client_files import HookClient
+    from memory_bank.agents.client_files import HookClient, McpClient
 
 NAME = "copilot"
 
@@ -99,6 +99,22 @@ def instructions(project: Path) -> dict[Path, str]:
     folders = (".github/instructions", ".claude/rules")
     more = [file for name in folders for file in sorted((project / name).rglob("*.md"))]
     return texts(project, [*(project / name for name in names), *more], imports=True)
+
+
+def mcp() -> McpClient:
+    """Return how servers are added to its configuration."""
+    from memory_bank.agents.client_files import STRICT, McpClient
+
+    return McpClient(
+        *(NAME, "Copilot CLI"),
+        "https://docs.github.com/en/copilot/how-tos/copilot-cli/customize-copilot/add-mcp-servers",
+        *("~/.copilot/mcp-config.json", ".mcp.json"),
+        editor=STRICT,
+        extra={"type": "stdio", "tools": ["*"]},
+        home="COPILOT_HOME",
+        scope="user",  # Claude Code starts servers of the project's file in folders nobody trusts
+        next_project="start it in the project and trust the folder",
+    )
 
 
 def hooks() -> HookClient:

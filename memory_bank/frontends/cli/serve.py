@@ -60,7 +60,7 @@ def _mcp(
     toolsets: Annotated[
         str,
         Param(
-            "Groups of tools [store,bank,sessions,code]; also maintenance, review",
+            "Groups of tools [store,bank,sessions,code]; also first, maintenance, review",
             metavar="A,B",
             read=_split,
         ),

@@ -18,6 +18,9 @@ from memory_bank.search.embedders.static import count_tokens
 DEFAULT = ("store", "bank", "sessions", "code")
 """The default toolsets."""
 
+FIRST, _FIRST_TOOLS = "first", ("recall", "remember", "search", "ask")
+"""The toolset of a bundle: of the others only the tools that each agent needs."""
+
 _EARLY = ("recall", "remember", "search_linked_memories", "search", "timeline", "get_observations")
 """Tools on which instructions and the list of prompts depend, told before any is loaded."""
 
@@ -49,7 +52,7 @@ class Toolbox:
 
         With `structured`, tools have output schemas, and agents get structured content, too.
         """
-        known = {*declared.toolsets()}
+        known = {FIRST, *declared.toolsets()}
         if not known.issuperset(toolsets):
             known |= {tool.toolset for _, tool in declared.installed_tools().values()}
         for name in toolsets:
@@ -70,7 +73,8 @@ class Toolbox:
             name
             for name in _EARLY
             for toolset, reads in [declared.toolset(name)]
-            if toolset in self.toolsets and (reads or not self.read_only)
+            if toolset in self.toolsets or (FIRST in self.toolsets and name in _FIRST_TOOLS)
+            if reads or not self.read_only
         )
 
     @cached_property
@@ -85,6 +89,10 @@ class Toolbox:
         return {name: tool for name, tool in found.items() if tool.reads or not self.read_only}
 
     def _of(self, toolset: str) -> list[BankTool]:
+        if toolset == FIRST:
+            sets = dict.fromkeys(declared.toolset(name)[0] for name in _FIRST_TOOLS)
+            found = [tool for name in sets for tool in self._of(name) if tool.name in _FIRST_TOOLS]
+            return sorted(found, key=_place)
         found = [
             BankTool(*one, lambda: self.tools, structure=self.structured)
             for one in declared.tools(toolset)

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from memory_bank.agents import install
 from memory_bank.agents.hook import compress_and_end
 from memory_bank.agents.hook_bank import HookBank, find
-from memory_bank.bank.bank import open_bank
+from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.sessions.sessions import end_session, start_session, store_observation
 from tests.agents.hooks.conftest import Hook
 
@@ -105,7 +106,26 @@ def test_what_the_program_loads_itself_is_quoted_to_others_only(project: Path, h
     def asked(client: str, event: str) -> str:
         given = {"cwd": str(project), "prompt": "How many stripes of ink has the zebra?"}
         said = hook.answer(client, event, {"session_id": client, **given}) or {}
-        return said.get("hookSpecificOutput", said).get("additionalContext", "")
+        return str(said.get("hookSpecificOutput", said).get("additionalContext", ""))
 
     assert "fourteen" not in asked("claude-code", "UserPromptSubmit")
     assert "fourteen" in asked("codex", "UserPromptSubmit")
+
+
+@pytest.mark.parametrize("event", ["SessionStart", "UserPromptSubmit"])
+def test_the_second_hook_of_one_event_is_silent(ended: HookBank, hook: Hook, event: str) -> None:
+    (hook.project / ".memories/ospreys.md").write_text("# Ospreys\n\nThe osprey eats only fish.\n")
+    given = {"cwd": str(hook.project), "source": "startup", "prompt": "What does the osprey eat?"}
+    said = [
+        hook.answer("codex", event, {"session_id": session, **given})
+        for session in ("first", "first", "second")
+    ]
+    assert [bool(answer) for answer in said] == [True, False, True]
+
+
+def test_the_start_names_tools_only_where_a_server_is(
+    ended: HookBank, hook: Hook, opening: Callable[..., Bank]
+) -> None:
+    assert "Run `memory-bank recall" in started(hook, "without")
+    install.install(opening(hook.project), "claude-code").write()
+    assert "get_observations" in started(hook, "with")
