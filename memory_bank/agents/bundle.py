@@ -47,7 +47,7 @@ without it, run the command.
 |---|---|---|
 | BEFORE you change a file | | `memory-bank rules --for FILE` |
 | BEFORE you choose an approach, or ask why | `recall` | `memory-bank recall WORDS` |
-| BEFORE you change a function that others call | | `memory-bank blast-radius FILE` |
+| BEFORE you change a function that others call | | `memory-bank code blast-radius FILE` |
 | you need code, docs and notes on one question | `ask` | `memory-bank ask QUESTION` |
 | AFTER a decision, with its reason | `remember` | `memory-bank remember --type decision` |
 | AFTER you learned what the code does not show | `remember` | `memory-bank remember --type fact` |

@@ -20,7 +20,7 @@ MOST = 100
 
 
 @operation(
-    "coupling",
+    "code coupling",
     why="""
     Lists the files that change together with a file: by the commits of the git history, by
     imports in either direction, and by likeness of their texts. The confidence is the share of the
@@ -30,11 +30,10 @@ MOST = 100
     2, else Low. No bank is needed.
     """,
     examples=(
-        ("memory-bank coupling src/jobs.py", "what to look at when this file changes"),
-        ("memory-bank coupling src/jobs.py --limit 3", "only the strongest"),
-        ("memory-bank coupling src/jobs.py --json | jq -r '.files[].file'", "for a program"),
+        ("memory-bank code coupling src/jobs.py", "what to look at when this file changes"),
+        ("memory-bank code coupling src/jobs.py --limit 3", "only the strongest"),
+        ("memory-bank code coupling src/jobs.py --json | jq -r '.files[].file'", "for a program"),
     ),
-    group="Code",
     show=shown.coupled,
 )
 def coupling(

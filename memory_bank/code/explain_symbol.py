@@ -51,7 +51,7 @@ Item = TypeVar("Item")
 
 
 @operation(
-    "explain-symbol",
+    "code explain-symbol",
     why="""
     Shows a function, class or other symbol of the code: its signature and doc comment, what it
     calls and what calls it, the tests that guard it, the files that change with its file, the
@@ -62,12 +62,11 @@ Item = TypeVar("Item")
     types: what is called on a value leads nowhere. No bank is needed.
     """,
     examples=(
-        ("memory-bank explain-symbol Bank.open", "what to know before it is changed"),
-        ("memory-bank explain-symbol bank.py#main", "the one of a file"),
-        ("memory-bank explain-symbol Bank.open --may-call", "and what may mean it"),
-        ("memory-bank explain-symbol run --json | jq -r '.tests[].title'", "for a program"),
+        ("memory-bank code explain-symbol Bank.open", "what to know before it is changed"),
+        ("memory-bank code explain-symbol bank.py#main", "the one of a file"),
+        ("memory-bank code explain-symbol Bank.open --may-call", "and what may mean it"),
+        ("memory-bank code explain-symbol run --json | jq -r '.tests[].title'", "for a program"),
     ),
-    group="Code",
     show=shown.explained,
     tool=Tool(
         "When you edit a symbol: its calls, tests, files and notes. For a file, `blast_radius`.",
@@ -207,18 +206,20 @@ def _wrote(code: Codebase, row: SymbolRow) -> list[tuple[Commit, int]]:
 
 
 @operation(
-    "tests-for",
+    "code tests-for",
     why="""
     Lists the tests that guard a symbol or a file of the code, with what each says should happen:
     of a symbol those that call it or are named after it, of a file also its own tests and those
     that import it. A file of that name comes before a symbol. No bank is needed.
     """,
     examples=(
-        ("memory-bank tests-for Bank.open", "what must still hold when it changes"),
-        ("memory-bank tests-for src/jobs.py", "of a file"),
-        ("memory-bank tests-for Bank.open --json | jq -r '.tests[].test_file'", "for a program"),
+        ("memory-bank code tests-for Bank.open", "what must still hold when it changes"),
+        ("memory-bank code tests-for src/jobs.py", "of a file"),
+        (
+            "memory-bank code tests-for Bank.open --json | jq -r '.tests[].test_file'",
+            "for a program",
+        ),
     ),
-    group="Code",
     show=shown.tests,
 )
 def tests_for(
@@ -282,7 +283,7 @@ _FILES = 10
 
 
 @operation(
-    "blast-radius",
+    "code blast-radius",
     why="""
     Shows what a change of a file may affect: its symbols and what calls each of them, the files
     that change with it, the tests that guard it, and the notes that cite it or its symbols. Read
@@ -290,10 +291,9 @@ _FILES = 10
     is not known which symbol of that name they mean. No bank is needed.
     """,
     examples=(
-        ("memory-bank blast-radius src/jobs.py", "what to look at before it changes"),
-        ("memory-bank blast-radius src/jobs.py --json | jq -r '.callers[]'", "for a program"),
+        ("memory-bank code blast-radius src/jobs.py", "what to look at before it changes"),
+        ("memory-bank code blast-radius src/jobs.py --json | jq -r '.callers[]'", "for a program"),
     ),
-    group="Code",
     show=shown.affected,
     tool=Tool(
         "What a change of a file may affect: callers, tests, notes. A symbol: `explain_symbol`.",

@@ -10,7 +10,7 @@ from typing import Annotated
 
 from memory_bank.base.dates import iso_of
 from memory_bank.base.errors import BadInput, did_you_mean, similar_names
-from memory_bank.base.operation import Param, Tool, operation
+from memory_bank.base.operation import Param, Tool, operation, topic
 from memory_bank.code import lookup, shown, told
 from memory_bank.code.calls import Callee, ResolvedCall
 from memory_bank.code.index.codebase import Codebase
@@ -27,19 +27,18 @@ _MOST_SNIPPET = 200
 
 
 @operation(
-    "symbols",
+    "code symbols",
     why="""
     Lists functions, classes, methods and other symbols of the code in this git work tree,
     uncommitted changes included. With words, those whose names have them all, the closest names
     first; if there are none, those that are found by words and meaning in their code and comments.
     """,
     examples=(
-        ("memory-bank symbols", "all symbols"),
-        ("memory-bank symbols open bank", "whose names have both words"),
-        ("memory-bank symbols --file src/index.py", "of one file or folder"),
-        ("memory-bank symbols --json | jq -r '.symbols[].name'", "for a program"),
+        ("memory-bank code symbols", "all symbols"),
+        ("memory-bank code symbols open bank", "whose names have both words"),
+        ("memory-bank code symbols --file src/index.py", "of one file or folder"),
+        ("memory-bank code symbols --json | jq -r '.symbols[].name'", "for a program"),
     ),
-    group="Code",
     show=shown.symbols,
 )
 def list_symbols(
@@ -193,3 +192,19 @@ def _place_of(row: SymbolRow | IntentRow) -> tuple[str, str, str, int]:
     if isinstance(row, IntentRow):
         return row.id, row.intent.title, row.path, row.intent.line
     return row.id, row.symbol.qualified, row.path, row.symbol.line
+
+
+topic(
+    "code",
+    "Look up symbols, their calls and tests, and what changes with a file.",
+    group="Code",
+    why="""
+    Knows the code of this git work tree, uncommitted changes included, in twelve languages. No bank
+    is needed. To search notes, documents and code with one question, use ask; for the reasons
+    behind a file or a line, use why.
+    """,
+    examples=(
+        ("memory-bank code explain-symbol Bank.open", "what to know before it is changed"),
+        ("memory-bank code blast-radius src/jobs.py", "what a change of a file may affect"),
+    ),
+)

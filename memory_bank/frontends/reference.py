@@ -93,9 +93,9 @@ def _filled(found: re.Match[str]) -> str:
 
 def _options(words: Sequence[str]) -> str:
     """Return the options of commands; of several, those of all come first."""
-    commands = [name for name in operation.declared if name.partition(" ")[0] in words]
+    commands = [name for word in words for name in sorted(operation.declared) if _is_of(name, word)]
     options: dict[tuple[str, str], list[str]] = {}
-    for name in sorted(commands, key=lambda name: (words.index(name.partition(" ")[0]), name)):
+    for name in commands:
         one = operation.declared[name]
         for each in one.parameters:
             if not (each.param.argument or each.param.help in _OF_ALL):
@@ -109,6 +109,10 @@ def _options(words: Sequence[str]) -> str:
         for of, rows in blocks.items()
         if rows
     )
+
+
+def _is_of(name: str, word: str) -> bool:
+    return f"{name} ".startswith(f"{word} ")
 
 
 def _flags(one: operation.Parameter) -> str:

@@ -213,7 +213,7 @@ def promote_memory(
 
 
 @operation(
-    "promote",
+    "session promote",
     why="""
     Sessions stay on this machine. This makes a note of one observation that others should know, in
     the folder of its type, with its facts, concepts as tags and files; both are linked. The summary
@@ -222,13 +222,12 @@ def promote_memory(
     was promoted before is not promoted again.
     """,
     examples=(
-        ("memory-bank promote obs-1a2b3c4d5e6f", "as a note of the observation's type"),
-        ("memory-bank promote obs-1a2b3c4d5e6f --type decision", "as a decision"),
-        ("memory-bank promote sum-1a2b3c4d5e6f", "the summary of a session"),
-        ("memory-bank promote 1a2b3c4", "the reason that a commit tells"),
-        ("memory-bank promote claude-code:testing.md", "what Claude Code remembers"),
+        ("memory-bank session promote obs-1a2b3c4d5e6f", "as a note of the observation's type"),
+        ("memory-bank session promote obs-1a2b3c4d5e6f --type decision", "as a decision"),
+        ("memory-bank session promote sum-1a2b3c4d5e6f", "the summary of a session"),
+        ("memory-bank session promote 1a2b3c4", "the reason that a commit tells"),
+        ("memory-bank session promote claude-code:testing.md", "what Claude Code remembers"),
     ),
-    group="Sessions",
     through=_in_command,
     show=shown.promoted,
 )

@@ -311,7 +311,7 @@ def deleted(call: Call, done: Sequence[TrashedNote]) -> None:
     for trashed in () if call.json else done:
         call.console.line("deleted ", (call.place(trashed.path), "place"))
         name = shlex.quote(trashed.path.removesuffix(".md"))
-        call.console.line(("  to undo: ", "dim"), f"memory-bank restore {name}")
+        call.console.line(("  to undo: ", "dim"), f"memory-bank trash restore {name}")
 
 
 def trash(call: Call, found: Sequence[TrashedNote], name: str = "") -> int:

@@ -56,13 +56,13 @@ def delete(bank: Bank, name: Note, *, if_match: IfMatch = None) -> TrashedNote:
     """,
     examples=(
         ("memory-bank rm ideas/cache", "move it to the trash"),
-        ("memory-bank restore ideas/cache", "restore it"),
+        ("memory-bank trash restore ideas/cache", "restore it"),
     ),
     group="Organise",
     show=shown.deleted,
 )
 def remove(bank: Bank, names: Notes, *, if_match: IfMatch = None) -> list[TrashedNote]:
-    """Move notes to the trash; restore brings them back."""
+    """Move notes to the trash; `trash restore` brings them back."""
     paths = dict.fromkeys(bank.find(name, changing=True) for name in names)
     if if_match and len(paths) > 1:
         raise BadInput("an etag is that of one note", "name only one")
@@ -88,19 +88,18 @@ def _asked(
 
 
 @operation(
-    "restore",
+    "trash restore",
     why="""
     Without a name, lists the trash, the newest first. With a name, restores the most recently
     deleted note of that name, under the same name or under another with --as. If several versions
     of it are in the trash, --version names another one; `memory-bank trash list NAME` lists them.
     """,
     examples=(
-        ("memory-bank restore", "list the trash"),
-        ("memory-bank restore ideas/cache", "under its old name"),
-        ("memory-bank restore ideas/cache --as ideas/cache-2", "under another name"),
-        ("memory-bank restore ideas/cache --version 20260508", "an older version"),
+        ("memory-bank trash restore", "list the trash"),
+        ("memory-bank trash restore ideas/cache", "under its old name"),
+        ("memory-bank trash restore ideas/cache --as ideas/cache-2", "under another name"),
+        ("memory-bank trash restore ideas/cache --version 20260508", "an older version"),
     ),
-    group="Organise",
     through=_asked,
     tool=Tool(
         "Bring back a note that `delete_memory` or `merge_memories` took.",
@@ -147,13 +146,20 @@ def restore(
 
 topic(
     "trash",
-    "List and empty the trash.",
+    "List deleted notes, restore them, empty the trash.",
     group="Organise",
     why="""
     rm moves notes to the trash, `.memories/.trash/`, which git ignores; so do merge, for its
-    sources, and an import, for notes that it replaces. restore brings them back.
+    sources, and an import, for notes that it replaces. restore brings them back. Without a
+    subcommand, lists them.
     """,
-    examples=(("memory-bank trash empty --older-than 30d", "delete old ones for good"),),
+    examples=(
+        ("memory-bank trash", "list deleted notes"),
+        ("memory-bank trash restore ideas/cache", "bring one back"),
+        ("memory-bank trash empty --older-than 30d", "delete old ones for good"),
+    ),
+    default="trash list",
+    options=True,
 )
 
 

@@ -48,12 +48,12 @@ _LINE = re.compile(r"(.+):(\d{1,9})")
     Lists the commits, their pull requests and the notes behind a file, or behind one line of it as
     of HEAD, the newest first, with the reasons that they give; with them the definition around the
     line, its callers, the rules for the file, the tests, and files that may change with it.
-    `promote` makes a note of a commit.
+    `session promote` makes a note of a commit.
     """,
     examples=(
         ("memory-bank why src/queue.py", "all that is behind a file"),
         ("memory-bank why src/queue.py:42", "the commits that changed the line, and the notes"),
-        ("memory-bank promote 1a2b3c4", "keep a decision that a commit tells"),
+        ("memory-bank session promote 1a2b3c4", "keep a decision that a commit tells"),
     ),
     group="Code",
     show=shown.behind,

@@ -236,14 +236,13 @@ class _ContextParts:
 
 
 @operation(
-    "context",
+    "session context",
     why="""
     Prints the latest observations of agents' sessions, the next steps of the last session, and the
     notes that changed since. Hooks tell it to an agent when its session starts. The settings of the
     section context say how much of it.
     """,
-    examples=(("memory-bank context", "what the next session will be told"),),
-    group="Sessions",
+    examples=(("memory-bank session context", "what the next session will be told"),),
     show=shown.context,
     tool=Tool(
         "Start with what the last sessions did and left open, where no hook tells it.",

@@ -35,10 +35,12 @@ from memory_bank.sessions.answers import (
     IndexRow,
     Observations,
     PromptShown,
+    SessionShown,
     SummaryShown,
     Timeline,
 )
 from memory_bank.sessions.compress import compress_now
+from memory_bank.sessions.listing import names_session, show_session
 from memory_bank.sessions.observation_rows import (
     SUMMARY,
     RowPlace,
@@ -143,19 +145,31 @@ def one_id(given: Any) -> Any:  # noqa: ANN401  (of an agent)
     return given if given is None else many_ids([given])[0]
 
 
+def _shown_by_id(bank: Bank, ids: Sequence[str] = ()) -> Observations | SessionShown:
+    """Return a session that is asked for alone, by default the last; else what the ids name."""
+    if len(ids) > 1 or (ids and not names_session(bank, ids[0])):
+        return get_observations(bank, ids)
+    return show_session(bank, ids[0] if ids else None)
+
+
 @operation(
-    "observations",
+    "session show",
     why="""
-    Shows all that is known of some IDs that search returned: of an observation its facts, files and
-    text, of a session its summary, prompts and observations, of a note or section its text. IDs
-    that name nothing are told on stderr.
+    Shows all that is known of some IDs that `session search` returned: of an observation its facts,
+    files and text, of a session its summary, prompts and observations, of a note or section its
+    text. IDs that name nothing are told on stderr.
+
+    A session alone is shown whole; name it by its id, the start of the id, or its note, which
+    `memory-bank show` prints as it is. Without an ID, shows the session that was started last.
     """,
     examples=(
-        ("memory-bank observations obs-3f2a9c1b7d04 obs-91c0de553a21", "two of them"),
-        ("memory-bank observations obs-3f2a9c1b7d04 --json", "with every field"),
+        ("memory-bank session show", "the last session"),
+        ("memory-bank session show 7f3c2d10", "the session whose id starts so"),
+        ("memory-bank session show obs-3f2a9c1b7d04 obs-91c0de553a21", "two of them"),
+        ("memory-bank session show obs-3f2a9c1b7d04 --json", "with every field"),
     ),
-    group="Sessions",
-    show=shown.details,
+    through=_shown_by_id,
+    show=shown.known,
     tool=Tool(
         "Step 3: details of the IDs you chose, in one call. Notes: `read_memory`.",
         "sessions",
@@ -167,13 +181,13 @@ def get_observations(
     bank: Bank,
     ids: Annotated[
         Sequence[str],
-        Param(argument=True, metavar="ID...", accept=many_ids, longest=2000),
+        Param(argument=True, metavar="[ID...]", asked=True, accept=many_ids, longest=2000),
     ],
     order_by: Annotated[Order | None, Param()] = None,
     limit: Annotated[int | None, Param()] = None,
     project: Annotated[str | None, Param(longest=1000)] = None,
 ) -> Observations:
-    """Show observations, sessions and notes by id.
+    """Show a session, or observations, sessions and notes by id.
 
     Return all that is known of some observations, sessions and notes, in one batch.
 
@@ -291,18 +305,17 @@ _WORK = frozenset([OBSERVATIONS, SESSIONS])
 
 
 @operation(
-    "timeline",
+    "session timeline",
     why="""
-    Lists the observations and sessions just before and after an ID that search returned, in the
-    order of time; the line of the ID is marked. Around a note, notes are listed too. With --query
-    instead of an ID, the best observation or session for it is taken.
+    Lists the observations and sessions just before and after an ID that `session search` returned,
+    in the order of time; the line of the ID is marked. Around a note, notes are listed too. With
+    --query instead of an ID, the best observation or session for it is taken.
     """,
     examples=(
-        ("memory-bank timeline obs-3f2a9c1b7d04", "three before, three after"),
-        ("memory-bank timeline --query 'retry payments' --depth-after 10", "what came of it"),
-        ("memory-bank timeline obs-3f2a9c1b7d04 --json | jq -r '.after[].id'", "for a program"),
+        ("memory-bank session timeline obs-3f2a9c1b7d04", "three before, three after"),
+        ("memory-bank session timeline --query 'retries' --depth-after 10", "what came of it"),
+        ("memory-bank session timeline --query retry --json | jq .after[].id", "for a program"),
     ),
-    group="Sessions",
     show=shown.timeline,
     tool=Tool(
         "Step 2: what happened around an ID, or query's best hit. Details: step 3.",

@@ -76,25 +76,8 @@ def count_sessions(bank: Bank) -> int:
     return len(known_sessions(bank))
 
 
-@operation(
-    "session show",
-    why="""
-    Shows a session: its prompts, summary and observations, after compressing what waits. Name it by
-    its id, the start of the id, or its note, which `memory-bank show` prints as it is. Without one,
-    shows the session that was started last.
-    """,
-    examples=(
-        ("memory-bank session show", "the last session"),
-        ("memory-bank session show 7f3c2d10", "the session whose id starts so"),
-    ),
-    show=shown.session,
-)
-def show_session(
-    bank: Bank, session_id: Annotated[str | None, Param(argument=True, metavar="[SESSION]")] = None
-) -> SessionShown:
-    """Show the prompts, the summary and the observations of a session.
-
-    Show a session, named by its id, the start of it, or its note; without one the last.
+def show_session(bank: Bank, session_id: str | None = None) -> SessionShown:
+    """Return a session, named by its id, the start of it, or its note; without one the last.
 
     Raises BadInput for an unknown one, or a start that several have; NoteNotFound without any.
     """
@@ -107,6 +90,12 @@ def show_session(
         title = store.title(known)
         notes = tuple(IndexedNotes(bank).written_in(known.session_id))
     return SessionShown(SCHEMA_VERSION, title, pending, known, notes)
+
+
+def names_session(bank: Bank, name: str) -> bool:
+    """Tell whether a session has that id, a start of it, or that note."""
+    compress_now(bank)
+    return named(known_sessions(bank), name) is not None
 
 
 def _meant(bank: Bank, given: str | None) -> str:
@@ -342,8 +331,8 @@ def recover(bank: Bank) -> Recovered:
     "session prune",
     why="""
     Moves the private notes of sessions to the trash to which nothing was added since a time, and
-    removes what waits of them. `trash empty` deletes them for good, `restore` brings them back.
-    Notes in the project's own folder stay.
+    removes what waits of them. `trash empty` deletes them for good, `trash restore` brings them
+    back. Notes in the project's own folder stay.
     """,
     examples=(
         ("memory-bank session prune --older 90d --dry-run", "show what would be removed"),

@@ -85,24 +85,23 @@ def _moment(given: Any) -> Any:  # noqa: ANN401  (of an agent)
 
 
 @operation(
-    "search",
+    "session search",
     why="""
     Lists what agents' sessions did, decided and learned, one line each: id, type, time, tokens that
-    its text takes, and title. Notes of the bank are listed too. `timeline ID` then shows what
-    happened around one, and `observations ID...` shows the whole text of those you choose. To read
-    the best sections of notes at once, use recall.
+    its text takes, and title. Notes of the bank are listed too. `session timeline ID` then
+    shows what happened around one, and `session show ID...` shows the whole text of those you
+    choose. To read the best sections of notes at once, use recall.
 
     Without a QUERY, the newest come first. The options restrict what is searched: --concepts and
     --files take names separated by commas; of several concepts all must be there, of several files
     one.
     """,
     examples=(
-        ("memory-bank search retry payments", "what was done about it"),
-        ("memory-bank search --obs-type bugfix,decision --date-start 7d", "of the last week"),
-        ("memory-bank search --files src/pay.py", "the history of a file"),
-        ("memory-bank search retry --json | jq -r '.results[].id'", "for a program"),
+        ("memory-bank session search retry payments", "what was done about it"),
+        ("memory-bank session search --obs-type decision --date-start 7d", "of the last week"),
+        ("memory-bank session search --files src/pay.py", "the history of a file"),
+        ("memory-bank session search retry --json | jq -r '.results[].id'", "for a program"),
     ),
-    group="Sessions",
     show=shown.found,
     tool=Tool(
         "Step 1: what did past sessions do, decide, learn? IDs. For notes, `recall`.",

@@ -65,6 +65,13 @@ def details(call: Call, answer: Observations) -> int:
     return FOUND if answer.observations else NOTHING
 
 
+def known(call: Call, answer: Observations | SessionShown) -> int:
+    """Show one session, or observations, sessions and notes whole."""
+    if isinstance(answer, SessionShown):
+        return session(call, answer)
+    return details(call, answer)
+
+
 def context(call: Call, told: Injected, bank: Bank) -> None:
     """Show what an agent is told."""
     call.answer(told, lambda told: call.console.block(told.context))
@@ -77,9 +84,10 @@ def listed(call: Call, answer: SessionRows) -> int:
     return FOUND if answer.sessions else NOTHING
 
 
-def session(call: Call, answer: SessionShown) -> None:
+def session(call: Call, answer: SessionShown) -> int:
     """Show a session with its prompts, summary and observations."""
     call.answer(answer, lambda answer: _session(call, answer))
+    return FOUND
 
 
 def started(call: Call, done: Started) -> None:

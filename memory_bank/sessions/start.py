@@ -49,12 +49,12 @@ _LINE, _SESSIONS = 150, 20
 ALL_TOOLS = "Ask the tools recall and search for more, get_observations for an #id (~tokens)."
 
 FIRST_TOOLS = (
-    "Ask the tools recall and search for more, `memory-bank observations ID` for an #id (~tokens)."
+    "Ask the tools recall and search for more, `memory-bank session show ID` for an #id (~tokens)."
 )
 """What is told to an agent whose server has the tools of a bundle."""
 
 NO_TOOLS = (
-    "Run `memory-bank recall WORDS` for more, `memory-bank observations ID` for an #id (~tokens)."
+    "Run `memory-bank recall WORDS` for more, `memory-bank session show ID` for an #id (~tokens)."
 )
 """What is told to an agent whose program has no server of this program."""
 

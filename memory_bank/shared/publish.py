@@ -53,7 +53,7 @@ def _or_dropped(
 
 
 @operation(
-    "publish",
+    "shared publish",
     why="""
     Makes the notes of a commit those that the shared index has of this bank: only what changed is
     sent, and readers see the old commit or the new one, never half. The commit must follow the one
@@ -62,12 +62,11 @@ def _or_dropped(
     it in CI on the main branch. See docs/shared.md.
     """,
     examples=(
-        ("memory-bank publish", "the notes of HEAD"),
-        ("memory-bank publish --dry-run", "what would be sent"),
-        ("memory-bank publish --rev v2.0 --force", "back to an earlier commit"),
-        ("memory-bank publish --drop", "remove this bank from the shared index"),
+        ("memory-bank shared publish", "the notes of HEAD"),
+        ("memory-bank shared publish --dry-run", "what would be sent"),
+        ("memory-bank shared publish --rev v2.0 --force", "back to an earlier commit"),
+        ("memory-bank shared publish --drop", "remove this bank from the shared index"),
     ),
-    group="Share",
     through=_or_dropped,
     show=shown.published,
 )

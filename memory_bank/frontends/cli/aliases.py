@@ -6,15 +6,27 @@ from collections.abc import Collection, Mapping, Sequence
 
 COMMANDS: Mapping[str, str] = {
     "add": "remember",
+    "blast-radius": "code blast-radius",
+    "context": "session context",
+    "coupling": "code coupling",
     "delete": "rm",
+    "explain-symbol": "code explain-symbol",
     "find": "recall",
     "grep": "recall",
     "list": "notes",
     "ls": "notes",
     "new": "remember",
+    "observations": "session show",
+    "promote": "session promote",
+    "publish": "shared publish",
     "rename": "mv",
+    "restore": "trash restore",
+    "search": "session search",
+    "symbols": "code symbols",
+    "tests-for": "code tests-for",
+    "timeline": "session timeline",
 }
-"""What a command is called here."""
+"""What a command is called here, with the options that make it the same."""
 
 OPTIONS: Mapping[str, str] = {"--port": "--http", "--tag": "--tags"}
 """What an option is called here."""
@@ -31,6 +43,15 @@ RIGHTS = frozenset(
     ]
 )
 """Options that let a command do more, which no error suggests: who asks for them knows them."""
+
+
+def with_known_command(args: Sequence[str], known: Collection[str]) -> list[str]:
+    """Return arguments whose first words, if no command has them, are those of the command."""
+    for end in (2, 1) if args and args[0] not in known else ():
+        words = " ".join(args[:end])
+        if words in COMMANDS:
+            return [*COMMANDS[words].split(), *args[end:]]
+    return list(args)
 
 
 def with_known_options(args: Sequence[str], known: Collection[str]) -> list[str]:

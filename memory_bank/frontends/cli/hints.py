@@ -14,9 +14,11 @@ HINTS = {
     Hint.NAME_THAT_BANK: "if you mean that bank, name it: --bank {bank}, or MEMORY_BANK",
     Hint.LIST_RULES: "see `memory-bank lint --list`",
     Hint.LIST_NOTES: "see `memory-bank notes`",
-    Hint.SEARCH_IDS: "find its id with `memory-bank search`; ids are texts like obs-3f2a9c1b7d04",
+    Hint.SEARCH_IDS: (
+        "find its id with `memory-bank session search`; ids are texts like obs-3f2a9c1b7d04"
+    ),
     Hint.LIST_GHOSTS: "see `memory-bank links --ghosts`",
-    Hint.LIST_TRASH: "see `memory-bank restore`",
+    Hint.LIST_TRASH: "see `memory-bank trash restore`",
     Hint.CHECK_BANK: "see `memory-bank doctor`",
     Hint.WRITE_ELSEWHERE: (
         "write where the secret is stored instead; if it must be in the note, a person can give"

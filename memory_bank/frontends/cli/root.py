@@ -29,10 +29,14 @@ class RootGroup(Group):
         return [name for name, _, _ in declared.overview()]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002  (click's)
-        """Make one command, also by its alias, without importing its operation."""
-        known = declared.words()
-        name = cmd_name if cmd_name in known else aliases.COMMANDS.get(cmd_name, cmd_name)
-        return _command(name) if name in known else None
+        """Make one command, without importing its operation."""
+        return _command(cmd_name) if cmd_name in declared.words() else None
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command, also by a word of another tool or a former one."""
+        return super().resolve_command(ctx, aliases.with_known_command(args, declared.words()))
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002  (click's)
         """Write the list of commands."""

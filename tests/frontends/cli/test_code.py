@@ -95,7 +95,7 @@ def test_names_of_symbols_are_completed(
     mb: Run, shop: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mb("symbols", "Order")
-    monkeypatch.setenv("COMP_WORDS", "memory-bank explain-symbol Order.")
+    monkeypatch.setenv("COMP_WORDS", "memory-bank code explain-symbol Order.")
     monkeypatch.setenv("COMP_CWORD", "2")
     monkeypatch.setenv("_MEMORY_BANK_COMPLETE", "bash_complete")
     assert "Order.place" in mb().out

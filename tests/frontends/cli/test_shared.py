@@ -1,4 +1,4 @@
-"""`memory-bank publish` and `memory-bank shared`, as one uses them."""
+"""`memory-bank shared publish` and `memory-bank shared`, as one uses them."""
 
 from collections.abc import Callable
 from pathlib import Path
