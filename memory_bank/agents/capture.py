@@ -288,7 +288,7 @@ def _shortened(text: str) -> str:
     """Cut the middle out of a very long text, but not a part of a private span."""
     if len(text) <= 2 * _WINDOW:
         return text
-    if re.search(r"<\s*/?\s*private", text, re.IGNORECASE):
+    if re.search(r"<\s*+(?:/\s*+)?private", text, re.IGNORECASE):
         return f"[{len(text):,} characters with private parts were not stored]"
     return _joined(text, _WINDOW, _WINDOW)
 

@@ -458,7 +458,7 @@ def line_of(text: str, section: str, key: str) -> int:
     table = rf"\s*[\"']?{re.escape(section)}[\"']?\s*"
     inside, top = not section, True
     for number, line in enumerate(text.splitlines(), 1):
-        header = re.match(r"\s*\[+([^\]]*)\]", line)
+        header = re.match(r"\s*\[++([^\]]*)\]", line)
         if header:
             title = ".".join(part.strip(" \t\"'") for part in header[1].split("."))
             inside, top = title == section, False

@@ -25,10 +25,9 @@ _EVERY = ("--cached", "--others", "--exclude-standard")
 """Options of `ls-files` for all files that are tracked, or would be by `git add --all`."""
 
 _STATS = re.compile(
-    r"([^\0]+)\0  ctime: .*\n  mtime: (\d+):(\d+)\n  dev: .*\n  uid: .*\n"
-    r"  size: (\d+)\tflags: ([0-9a-f]+)\n"
+    r"  ctime: .*\n  mtime: (\d+):(\d+)\n  dev: .*\n  uid: .*\n  size: (\d+)\tflags: ([0-9a-f]+)\n"
 )
-"""A file in the list of `ls-files --debug`: its name, time and size when git read it last."""
+"""What `ls-files --debug` lists of a file: its time and size when git read it last."""
 
 _SKIPPED = 0x40000000
 """The flag of a file that a sparse checkout leaves out."""
@@ -254,9 +253,13 @@ def uncommitted(folder: Path, files: Collection[str] | None = None) -> frozenset
     staged = _run(folder, "diff-index", "--cached", *_PLAIN, "-z", "--name-only", "--relative",
                   "HEAD", "--") or ""  # fmt: skip
     found = {*staged.split("\0")} - {""}
-    for name, seconds, rest, size, flags in _STATS.findall(
-        _run(folder, "ls-files", "-z", "--debug") or ""
-    ):
+    following, *details = (_run(folder, "ls-files", "-z", "--debug") or "").split("\0")
+    for detail in details:
+        stat = _STATS.match(detail)
+        if stat is None:
+            break  # no git prints that
+        name, following = following, detail[stat.end() :]
+        seconds, rest, size, flags = stat.groups()
         if files is not None and name not in files:
             continue
         try:

@@ -137,7 +137,7 @@ def _status(said: Sequence[str]) -> str:
 
 def _word(text: str) -> str:
     """Return the status that a text begins with, in lower case; empty for a template's."""
-    if _CHOICE.search(re.sub(r"\(.*?\)|<!--.*", "", text)):
+    if _CHOICE.search(re.sub(r"\([^()\n]*\)|<!--.*", "", text)):
         return ""
     words = re.findall(r"[^\W\d_]+(?:-[^\W\d_]+)*", text.lower().replace("superce", "superse"))[:2]
     if words and words[0] in _FIRST:

@@ -221,7 +221,9 @@ LONGEST = 100
 
 _MOST_READ = 2_000
 
-_SENTENCE_END = pattern(r"[.!?]+[\"')\]\u00bb\u201d\u2019]*(?=\s|\Z)|[\u3002\uff01\uff1f]")
+_SENTENCE_END = pattern(
+    r"(?<![.!?])[.!?]+[\"')\]\u00bb\u201d\u2019]*(?=\s|\Z)|[\u3002\uff01\uff1f]"
+)
 
 _INITIALS = pattern(r"[(\[\"']*(?:[^\W\d_]\.)*[^\W\d_]")
 """A word of single letters with dots between them: e.g, i.e, U.S, and J of J. Smith."""

@@ -39,7 +39,7 @@ SUMMARY_KEYS = OBSERVATION_KEYS - {"obs_type", "subtitle", "concepts", "fact"} |
 PROMPTS = "prompts"
 """The heading above the prompts, in any case."""
 
-FIELD = re.compile(r"[ \t]*(?:[-*+][ \t]+)?([^\W\d_][\w /-]{0,39})::(?:[ \t]+(.*))?")
+FIELD = re.compile(r"[ \t]*(?:[-*+][ \t]+)?([^\W\d_][\w /-]{0,39})::(?:[ \t]++(.*))?")
 
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 

@@ -181,7 +181,7 @@ def _failing(found: Sequence[Observation]) -> Iterator[str]:
 
 
 def _tests(fact: str) -> int:
-    return sum(map(int, re.findall(r"(\d+) (?:failed|passed)\b", fact)))
+    return sum(map(int, re.findall(r"\b(\d+) (?:failed|passed)\b", fact)))
 
 
 def _passed(found: Sequence[Observation], failing: Sequence[str]) -> Iterator[str]:

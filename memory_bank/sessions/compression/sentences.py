@@ -41,7 +41,7 @@ _CLAUSE = plugins.pattern(
 )
 
 _LIST = plugins.pattern(
-    r"^(?P<head>[^\n]{2,80})\n\s*(?P<items>(?:[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+[^\n]+(?:\n|\Z))+)",
+    r"^(?P<head>[^\n]{2,80})\n\s*+(?P<items>(?:[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+[^\n]+(?:\n|\Z))+)",
     re.MULTILINE,
 )
 
@@ -156,7 +156,7 @@ def _found(kind: str, text: str) -> list[str]:
 
 def words(text: str) -> frozenset[str]:
     """Return the starts of the words that tell what a sentence is about."""
-    found = re.findall(r"[^\W\d_][\w-]{3,}|\w+_\w+", _UNSPACED.sub(" ", text.casefold()))
+    found = re.findall(r"[^\W\d_][\w-]{3,}|\b\w+_\w+", _UNSPACED.sub(" ", text.casefold()))
     found += map("".join, pairwise(_UNSPACED.findall(text)))
     common = definitions.words("words", "common_in_steps")
     return frozenset(word[:5] for word in found if word not in common)

@@ -24,7 +24,8 @@ _TOKEN = re.compile(
 )
 
 _REPLACES = re.compile(
-    r"s(?P<mark>[/|#,@])(?P<old>.+?)(?P=mark)(?P<new>.*?)(?P=mark)(?P<flags>\w*)"
+    r"s(?P<mark>[/|#,@])(?P<old>(?:\\.|(?!(?P=mark))[^\\\n])++)(?P=mark)"
+    r"(?P<new>(?:\\.|(?!(?P=mark))[^\\\n])*+)(?P=mark)(?P<flags>\w*)"
 )
 
 _IN_PLACE = re.compile(r"-[a-zA-Z]{0,4}i(?:\..{0,10})?[a-zA-Z]{0,3}|--in-place(?:=.*)?")
