@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -39,23 +39,27 @@ _MOST_NOTES, _MOST_RULES = 5, 5
 
 _OF_WORK = frozenset(
     """
-    a add again agreed ahead all already alright also amazing an and any anything are as at
-    awesome back be because before best better bit branch bravo bring bug bugs build but can
-    carry change changes check cheers clean cleanup commit continue cool correct could create d
-    delete do does done drop else end everything exactly excellent explain fail failed failing
-    fails file files fine finish finished first fix fixed fixes for forgot forward from full get
-    go going good great green happened hello help hey hi hold how i idea improve in instead is
-    issue it its job just keep keeps last later latest leave left let lgtm like lint ll look
-    looks lot main make makes may me mean merge mistake more much my nah need never new next
-    nice no nope not nothing now of off ok okay old on once one open or others our out over part
-    pass passes perfect please point possible pr previous problem proceed pull push put question
-    quick quickly read ready really rebase red redo repeat request rerun rest retry revert
-    review right roll run s same save second see ship short shorter should show similar simple
-    simpler skip so some something sorry start status step steps still stop suite super sure
-    take task tasks tell test tests thank thanks that the them then there these they thing
-    things think this thx time to too try ty understand undo up update us use used wait want was
-    way we well what whatever why will with wonderful work working works would write wrong yeah
-    yep yes yet you your
+    1 2 3 4 5 a add again agreed ahead all already alright also amazing an and any anything app are
+    as at awesome back be because before best better bit both branch bravo bring bug bugs build but
+    can carry change changes check cheers choice choose chosen class clean cleanup code comment
+    comments commit continue cool correct could create current d delete dependencies dependency deps
+    do does done drop else end enough everything exactly excellent explain fail failed failing fails
+    fair file files fine finish finished first fix fixed fixes for forgot format formatting forward
+    from full function functions get go going good great green happened hello help hey hi hold how i
+    idea improve in install installed instead is issue it its job just keep keeps last later latest
+    leave left let lgtm like line lines lint ll local locally look looks lot main make makes may me
+    mean merge method methods mistake module more much my nah name names naming need never new next
+    nice no nope not nothing now of off ok okay old on once one open option options or others our
+    out over package packages part pass passes perfect plan please point possible pr previous
+    problem proceed project proposal pull push put question quick quickly read ready really rebase
+    red redo refactor refactored rename repeat repo repository request rerun rest retry revert
+    review right roll run s same save script second see ship short shorter should show similar
+    simple simpler skip so some something sorry sounds start status step steps still stop suggest
+    suggestion suite super sure take task tasks tell test tests thank thanks that the them then
+    there these they thing things think this three thx tidy time to too try two ty type types typo
+    typos understand undo up update us use used variable version versions wait want was way we well
+    what whatever why will with wonderful work working works would write wrong yeah yep yes yet you
+    your
     """.split()  # noqa: SIM905  (quoted words are no easier to read)
 )
 """Words of prompts about the work itself, such as `go on` or `commit and push`."""
@@ -68,6 +72,11 @@ _DAY = 10
 
 _HEAD = "Notes of this project's memory that may help:"
 
+
+_RULE = "rule"
+
+_AGREEING = 2
+"""Words of a prompt's subject that a note must have to be shown."""
 
 _RULED = "Rules of this project for the files that were named:"
 
@@ -196,7 +205,6 @@ def prompt_context(
     from memory_bank.base.setting_sections import BANK
     from memory_bank.memory.retrieval.hits import fitted
     from memory_bank.memory.retrieval.recall import recall
-    from memory_bank.memory.rules import RULE
 
     with _open(found.root) as bank, _rest_in_background(bank):
         # by words: loading the table of vectors would take as long as all the rest
@@ -214,7 +222,7 @@ def prompt_context(
     told = {path: line for path, line in ruled.items() if line and path not in shown}
     shown += ruled
     notes = tuple(note for note in answer.notes if not note.weak and note.path not in shown)
-    notes = tuple(sorted(notes, key=lambda note: note.type != RULE))
+    notes = tuple(sorted(_agreeing(notes, prompt), key=lambda note: note.type != _RULE))
     head = f"{_HEAD} {quotes.notice}"
     if told:
         head = "\n".join((head, _RULED, quotes.quote("\n".join(told.values()), {})))
@@ -286,7 +294,10 @@ def _quoted(note: RecalledNote, quotes: Quotes, text: str = "") -> str:
         "at": f"{note.path}:{note.line}",
         "type": note.type,
         "by": note.source_type,
+        "edited_by": " ".join(note.edited_by),
+        "trust": note.trust,
         "created_at": note.created_at[:_DAY],
+        "status": note.status if note.status != "active" else "",
         "superseded_by": note.superseded_by or "",
         "newer": note.newer or "",
         "stale": note.stale,
@@ -296,9 +307,30 @@ def _quoted(note: RecalledNote, quotes: Quotes, text: str = "") -> str:
 
 def names_subject(prompt: str) -> bool:
     """Tell whether a prompt has a word that a note can be about, not only words of work."""
-    words = set(re.findall(r"[^\W_]+", prompt[:_MOST_PROMPT].lower())) - _OF_WORK
+    return bool(_subject_words(prompt))
+
+
+def _subject_words(prompt: str) -> frozenset[str]:
+    """Return the words of a prompt that a note can be about."""
+    words = frozenset(re.findall(r"[^\W_]+", prompt[:_MOST_PROMPT].lower())) - _OF_WORK
     if not words:
-        return False
+        return words
     from memory_bank.search.retrievers.keyword.analyzer import STOP_WORDS
 
-    return not words <= STOP_WORDS
+    return words - STOP_WORDS
+
+
+def _agreeing(notes: Iterable[RecalledNote], prompt: str) -> Iterator[RecalledNote]:
+    """Yield the notes that have two words of a prompt's subject, or its only one.
+
+    One that has less than half of these words is marked as weak: it gets few tokens.
+    """
+    from memory_bank.search.retrievers.keyword import analyzer
+
+    wanted = {stem for word in _subject_words(prompt) for stem in analyzer.stems(word)}
+    for note in notes:
+        text = " ".join((note.title, note.heading, " ".join(note.tags), note.content))
+        having = {*analyzer.stems(text), *analyzer.stems(analyzer.identifier_parts(text))}
+        agreeing = len(wanted & having)
+        if agreeing >= min(_AGREEING, len(wanted)):
+            yield note._replace(weak=agreeing * 2 < len(wanted))

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from heapq import heapify, heappop, heappush
+from itertools import groupby
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -69,6 +70,11 @@ _END = re.compile(
     r"|[\u3002\uff01\uff1f]"
 )
 
+_ROW = re.compile(r"[ \t]*+\|")
+"""A row of a table."""
+
+_INDENTED = re.compile(r"(?: {4}|\t)[ \t]*+\S")
+
 _SPEAKER = re.compile(r"\**+\w[\w .'-]{0,30}+\**+:\**+[ \t]")
 
 _NOT_SAID = re.compile(
@@ -115,6 +121,8 @@ class _Sentence(NamedTuple):
     paragraph: int
     ruling: bool
     """Whether it is in a section of what was decided."""
+    code: bool = False
+    """Whether it is code, whose lines stay lines."""
 
 
 def without_links(text: str, titles: Mapping[str, str] = MappingProxyType({})) -> str:
@@ -165,7 +173,13 @@ def excerpt(
     whole = "\n".join(kept).strip("\n") or text.strip()
     if measure(whole) <= most:
         return Excerpt(whole, tuple(number for number, line, _ in lines if line))
-    sentences = list(_sentences(lines))
+    # on one line, code is shown by its lines; else as a block, and not at all if it doesn't fit
+    blocks = headings
+    sentences = [
+        sentence
+        for sentence in _sentences(lines, blocks=blocks)
+        if not (blocks and sentence.code and measure(sentence.text) > most)
+    ]
     if not sentences:
         return Excerpt("", ())
     chosen = _chosen(sentences, question, most, measure)
@@ -177,45 +191,80 @@ def excerpt(
     return Excerpt(shown, tuple(sentences[at].line for at in sorted(chosen)))
 
 
-def _said(text: str) -> Iterator[tuple[int, str, bool]]:
-    """Yield the lines of a text that may answer: number, line, whether it is code."""
-    code = about = False
-    for number, line in enumerate(analyzer.without_block_ids(text).split("\n")):
+def _said(text: str) -> Iterator[tuple[int, str, int]]:
+    """Yield the lines of a text that may answer: number, line, and that of the code it is in.
+
+    Code is a fence with what it holds, a table, or lines that are indented as code. Comments are
+    left out.
+    """
+    code, fenced, about, comment, item = 0, False, False, False, False
+    for number, line in enumerate(analyzer.without_block_ids(text).split("\n"), 1):
         fence = bool(_FENCE.match(line))
-        code ^= fence
+        if not fenced and (comment or line.lstrip().startswith("<!--")):
+            comment = "-->" not in line
+            continue
+        indented = not (fenced or item) and bool(_INDENTED.match(line))
+        apart = fenced or fence or indented or bool(_ROW.match(line))
+        code = (code or number) if apart else 0
         if not code and (heading := _HEADING.match(line)):
             about = bool(_ABOUT.fullmatch(heading[2]))
         short = about and len(line.split()) <= _SHORT
-        if code or fence or not (short or _NOT_SAID.fullmatch(line)):
-            yield number, line.rstrip(), code and not fence
+        if code or not (short or _NOT_SAID.fullmatch(line)):
+            yield number - 1, line.rstrip(), code
+        if fence and fenced:
+            code = 0
+        fenced ^= fence
+        if line.strip() and not fenced:
+            item = bool(_ITEM.match(line)) or (item and line[:1].isspace())
 
 
-def _sentences(lines: Sequence[tuple[int, str, bool]]) -> Iterator[_Sentence]:
-    """Yield the sentences of some lines; items of lists, rows and lines of code end one."""
+def _sentences(lines: Sequence[tuple[int, str, int]], *, blocks: bool) -> Iterator[_Sentence]:
+    """Yield the sentences of some lines; items of lists end one, and code is one of its own.
+
+    Without `blocks`, each line of code is.
+    """
     held: list[str] = []
     first = paragraph = below = 0
-    for number, line, code in lines:
-        heading = None if code else _HEADING.match(line)
-        apart = heading or not line.strip() or (not code and _FENCE.match(line))
-        if held and (apart or code or _ITEM.match(line)):
+    parts = [(key, list(rows)) for key, rows in groupby(lines, key=lambda row: row[2])]
+    for code, rows in parts:
+        if code:
             yield from _split(held, first, paragraph, ruling=bool(below))
             held = []
-        if heading:
-            level = len(heading[1])
-            if below == 0 or level <= below:  # what is below a ruling heading is of it
-                below = level if number and _RULING.search(heading[2]) else 0
-        paragraph += bool(apart)
-        if not apart and any(map(str.isalnum, line)):
-            first = first if held else number
-            held.append(line)
+            paragraph += 1
+            told = [row for row in rows if blocks or not _FENCE.match(row[1])]
+            texts = ["\n".join(row[1] for row in told)] if blocks else [row[1] for row in told]
+            for at, text in enumerate(texts):
+                if any(map(str.isalnum, text)):
+                    yield _Sentence(
+                        text.strip("\n"), told[at][0], paragraph, bool(below), code=True
+                    )
+            paragraph += 1
+            continue
+        for number, line, _ in rows:
+            heading = _HEADING.match(line)
+            apart = heading or not line.strip()
+            if held and (apart or _ITEM.match(line)):
+                yield from _split(held, first, paragraph, ruling=bool(below))
+                held = []
+            if heading:
+                level = len(heading[1])
+                if below == 0 or level <= below:  # what is below a ruling heading is of it
+                    below = level if number and _RULING.search(heading[2]) else 0
+            paragraph += bool(apart)
+            if not apart and any(map(str.isalnum, line)):
+                first = first if held else number
+                held.append(line)
     yield from _split(held, first, paragraph, ruling=bool(below))
 
 
 def _split(held: Sequence[str], line: int, paragraph: int, *, ruling: bool) -> Iterator[_Sentence]:
     text, start = " ".join(" ".join(held).split()), 0
+    if held and _ITEM.match(held[0]):  # a list below a list stays one
+        text = held[0][: len(held[0]) - len(held[0].lstrip())] + text
     for end in (*(found.end() for found in _END.finditer(text)), len(text)):
         if text[start:end].strip():
-            yield _Sentence(text[start:end].strip(), line, paragraph, ruling)
+            part = text[start:end].strip() if start else text[:end].rstrip()
+            yield _Sentence(part, line, paragraph, ruling)
         start = end
 
 
@@ -299,9 +348,12 @@ def _joined(sentences: Sequence[_Sentence], chosen: Collection[int]) -> str:
     for at in sorted(chosen):
         one = sentences[at]
         gap = at > before + 1
-        apart = _ITEM.match(one.text) or one.paragraph != sentences[at - 1].paragraph
+        apart = one.code or _ITEM.match(one.text) or one.paragraph != sentences[at - 1].paragraph
         text += ("\n" if apart else " ") if text else ""
-        text += f"\u2026 {one.text}" if gap else one.text
+        lines = "\n" in one.text  # a block, which begins on a line of its own
+        gap = gap or (one.code and bool(text) and not lines)
+        start = ("\u2026\n" if lines else "\u2026 ") if gap else ""
+        text += start + one.text
         before = at
     return text + (" \u2026" if before + 1 < len(sentences) else "")
 

@@ -101,6 +101,35 @@ def test_code_keeps_its_lines() -> None:
     assert excerpt(text, "status", 1000).text == text
 
 
+FENCES = [
+    "```bash\nnpm install -g log4brains\nlog4brains init\n```",
+    "~~~\nsrc/\n├── app.py\n└── web/\n    └── app.js\n~~~",
+    "    pip install shop\n    shop migrate",
+    "| port | host |\n|---|---|\n| 8080 | shop |\n| 9090 | mail |",
+]
+
+
+@pytest.mark.parametrize("fence", FENCES)
+def test_code_is_whole_in_an_excerpt_or_left_out(fence: str) -> None:
+    text = f"# Set up\n\n{FILLER * 9}\n\nInstall the shop with npm:\n\n{fence}\n\n{FILLER * 9}"
+    for most in range(10, 120, 10):
+        found = excerpt(text, "how to install log4brains app pip shop migrate port", most).text
+        for line in fence.split("\n"):
+            assert fence in found or line not in found.split("\n"), found
+            assert fence in found or "…" in found
+        assert "log4brains log4brains" not in found
+    assert fence in found
+    assert "log4brains log4brains" not in snippet(text, "install log4brains app pip shop")
+
+
+def test_lists_keep_their_form_and_comments_are_left_out() -> None:
+    listed = "- Ports are:\n  - 8080 for the shop\n  - 9090 for mail"
+    text = f"{FILLER * 9}\n\n{listed}\n\n<!-- ports:\nof the old shop\n-->\n\n{FILLER * 9}"
+    found = excerpt(text, "which ports have shop and mail", 60).text
+    assert listed in found
+    assert "old shop" not in found
+
+
 @given(st.text(max_size=2000), st.text(max_size=60), st.integers(20, 200))
 def test_an_excerpt_of_any_text_fits_and_invents_nothing(
     text: str, question: str, most: int

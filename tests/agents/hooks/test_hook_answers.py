@@ -8,6 +8,7 @@ import pytest
 
 from memory_bank.agents import install
 from memory_bank.agents.hook import compress_and_end
+from memory_bank.agents.hook_answers import names_subject
 from memory_bank.agents.hook_bank import HookBank, find
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.sessions.sessions import end_session, start_session, store_observation
@@ -129,3 +130,32 @@ def test_the_start_names_tools_only_where_a_server_is(
     assert "Run `memory-bank recall" in started(hook, "without")
     install.install(opening(hook.project), "claude-code").write()
     assert "get_observations" in started(hook, "with")
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "yes, do option 2", "refactor this function", "update the dependencies", "go on", "thanks!",
+        "how do I run this locally?", "commit this", "rename that variable", "ok, the second option",
+    ],
+)  # fmt: skip
+def test_a_prompt_about_the_work_itself_names_no_subject(prompt: str) -> None:
+    assert not names_subject(prompt)
+
+
+def test_a_note_with_one_word_of_a_prompt_is_off_its_topic_and_a_status_is_told(
+    project: Path, hook: Hook
+) -> None:
+    (project / ".memories/ospreys.md").write_text(
+        "---\ntype: decision\nstatus: deprecated\n---\n# Ospreys\n\nThe osprey eats only fish.\n"
+    )
+
+    def asked(prompt: str) -> str:
+        event = {"session_id": prompt, "cwd": str(project), "prompt": prompt}
+        said = hook.answer("codex", "UserPromptSubmit", event)
+        return str(said["hookSpecificOutput"]["additionalContext"]) if said else ""
+
+    assert "eats only" not in asked("Draw the osprey of the logo with a blue helmet and a scarf")
+    told = asked("What fish does the osprey eat?")
+    assert "eats only fish" in told
+    assert 'status="deprecated"' in told
