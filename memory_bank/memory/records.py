@@ -225,6 +225,8 @@ class ShownNote:
     """Why it is stale: the code that it cites changed or is gone; empty if it is not."""
     touched: tuple[str, ...] = ()
     """Cited files that changed, though not what the note names in them."""
+    claims: tuple[str, ...] = ()
+    """What it says itself of who wrote and who reviewed it; nobody has checked that."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -22,6 +23,7 @@ from memory_bank.base.operation import (
 )
 from memory_bank.memory import shown, told
 from memory_bank.memory.records import Listing, Missing, SeveralShown, ShownNote, ShownSection
+from memory_bank.notes import okf
 from memory_bank.notes.names import name_of
 from memory_bank.notes.note import section_of
 from memory_bank.search.index import View
@@ -100,6 +102,7 @@ def show(bank: Bank, name: str, *, count_access: bool = True) -> ShownNote:
         dated = document_rows.updated_by(row, bank.logs.updates.all())
     if count_access:
         bank.count_opened([path])
+    marks = note_marks(bank, path)
     return ShownNote(
         note_id=dated.note_id,
         path=path,
@@ -125,7 +128,9 @@ def show(bank: Bank, name: str, *, count_access: bool = True) -> ShownNote:
         faults=note.faults,
         writable=note.writable and bank.roots.writable(path),
         included=bank.roots.is_included(path) or None,
-        **note_marks(bank, path)._asdict(),
+        stale=marks.stale or okf.past_review(note.meta.extra, time.time()),
+        touched=marks.touched,
+        claims=tuple(okf.claims(note.meta.extra)),
     )
 
 

@@ -154,6 +154,8 @@ def _whole(call: Call, note: ShownNote) -> None:
     console.line((" · ".join(filter(None, about)), "tag"))
     if note.stale:
         console.line((f"stale: {note.stale}", "warn"))
+    for claim in note.claims:
+        console.line((claim, "dim"))
     for reason in note.touched:
         console.line((f"cited file changed: {reason}", "dim"))
     console.line()

@@ -255,6 +255,7 @@ def _quoted(note: ShownNote | ShownSection, quotes: Quotes) -> list[str]:
         "status": note.status if note.status != "active" else "",
         "backlinks": note.backlinks_count,
         "stale": note.stale,
+        "claims": "; ".join(note.claims),
     }
     faults = "\n".join(f"line {fault.line}: {one_line(fault.reason)}" for fault in note.faults)
     return [

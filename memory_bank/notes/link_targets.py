@@ -19,6 +19,7 @@ from memory_bank.notes.names import (
     record_name,
 )
 from memory_bank.notes.note import Note, NoteLink
+from memory_bank.notes.okf import INDEX
 
 
 class TargetNames(NamedTuple):
@@ -70,6 +71,7 @@ def target_of(
     *,
     included: bool = False,
     in_project: InProject = no_project,
+    bundle: str | None = None,
 ) -> TargetNames:
     """Return the names that a link in the note at `path` may mean.
 
@@ -78,19 +80,28 @@ def target_of(
     `../../src/a.py` in `decisions/b.md` is the same ghost as `[[src/a.py]]`. The path of an
     `included` note is below the project. A file of `file_refs` is below the project; if there is
     none, which `in_project` tells, a path with a note's suffix may be below the bank.
+
+    `/x.md` is below the `bundle` of the note, a folder as in `path`, else below the project.
     """
     written = nfc(" ".join(link.target.split()))
     if not written:
         return TargetNames((key(path),), name_of(path))
+    base = "" if included else project_prefix
+    if written.startswith("/") and not link.names_file:
+        return _rooted_target(link, written, base, project_prefix, in_project, bundle)
+    if link.kind == "markdown" and bundle is not None and written.endswith("/"):
+        written += INDEX
     if link.names_file:
         return _file_target(in_reference(written), project_prefix, in_project)
     if link.kind == "reference" and not written.endswith(NOTE_SUFFIXES):
         named = in_reference(written)
+        near = posixpath.normpath(posixpath.join(base, posixpath.dirname(path), named))
+        if "/" in named and not in_project(named) and in_project(near):
+            named = near
         return TargetNames((key(named),), named)
     relative = posixpath.normpath(posixpath.join(posixpath.dirname(path), written))
     rooted = posixpath.normpath(written.lstrip("/"))
     if link.kind == "markdown" or written.startswith(("./", "../")):
-        base = "" if included else project_prefix
         ghost = posixpath.normpath(base + relative.lstrip("/"))
         second = key(rooted) if not written.startswith(".") else ""
         first = _name_at(ghost, project_prefix)
@@ -99,6 +110,23 @@ def target_of(
         rooted = rooted.removeprefix(project_prefix)
     second = key(relative) if "/" in rooted else record_asked(rooted)
     return TargetNames((key(rooted), second), rooted)
+
+
+def _rooted_target(
+    link: NoteLink,
+    written: str,
+    base: str,
+    project_prefix: str,
+    in_project: InProject,
+    bundle: str | None,
+) -> TargetNames:
+    """Return what `/path` is: below the bundle or the folder of notes, else below the project."""
+    rooted = posixpath.normpath(written.strip("/"))
+    if link.kind == "markdown" and bundle is not None and written.endswith("/"):
+        rooted = posixpath.join(rooted, INDEX)
+    inside = posixpath.normpath(posixpath.join(base, bundle or "", rooted))
+    outside = rooted if not in_project(inside) and in_project(rooted) else inside
+    return TargetNames((_name_at(outside, project_prefix), key(rooted)), outside)
 
 
 def _file_target(named: str, project_prefix: str, in_project: InProject) -> TargetNames:

@@ -11,6 +11,7 @@ from urllib.parse import quote, unquote
 
 from memory_bank.base.errors import BadInput
 from memory_bank.base.plugins import pattern
+from memory_bank.notes import okf
 from memory_bank.notes.blocks import parse_blocks
 from memory_bank.notes.characters import BREAK
 from memory_bank.notes.front_matter import split
@@ -183,6 +184,7 @@ def reference_links(meta: Meta) -> tuple[NoteLink, ...]:
         *(f"{entity.kind}:{entity.id}" for entity in meta.entity_refs),
     ]
     links.extend(NoteLink(target, "reference", 1, "mentions") for target in targets)
+    links.extend(okf.path_links(meta.extra))
     links.extend(_key_links(meta.extra, DEFAULT))
     return tuple(links)
 

@@ -9,7 +9,7 @@ from functools import cached_property
 from operator import itemgetter
 
 from memory_bank.base.errors import BadInput
-from memory_bank.notes import characters, decision_records, identity, links, schema, sections
+from memory_bank.notes import characters, decision_records, identity, links, okf, schema, sections
 from memory_bank.notes.characters import BREAK, nfc
 from memory_bank.notes.front_matter import Split, metadata, not_rewritten, split
 from memory_bank.notes.identity import etag
@@ -44,7 +44,7 @@ def parse(path: str, data: bytes) -> Note:
         ),
         writable=decoded.writable,
     )
-    return decision_records.known(note)
+    return okf.with_successor(decision_records.known(note))
 
 
 def front_matter(data: bytes) -> Meta:

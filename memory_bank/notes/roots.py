@@ -13,6 +13,7 @@ from memory_bank.base.dates import in_name
 from memory_bank.base.documents import Committed, Dates, Scan, Signature
 from memory_bank.base.errors import BadName, Hint, NoteExists, NoteReadOnly, StorageFailed
 from memory_bank.base.filenames import NOTE_SUFFIXES, StatSignature, trusted
+from memory_bank.notes import okf
 from memory_bank.notes.characters import nfc
 from memory_bank.notes.note import Meta
 from memory_bank.notes.storage import files, folders
@@ -66,6 +67,12 @@ class NoteRoot:
         """Temporary files that the last scan found."""
         self.history = history
         """That of its files; None if they have none."""
+        self.bundles: tuple[str, ...] = ()
+        """The bundles of the Open Knowledge Format that the last scan found, by path below it."""
+        self.reserved: tuple[str, ...] = ()
+        """The lists and logs of these bundles."""
+        self._indexes: dict[str, StatSignature] = {}
+        """The lists of the folders that may be bundles, when that was looked at."""
 
     @property
     def folder(self) -> Path:
@@ -80,7 +87,17 @@ class NoteRoot:
         """
         found = scan(self.folder)
         self.leftover = found.leftover
-        return Scan(self._signatures(found.files), found.refused)
+        return Scan(self._signatures(self._notes(found.files, ("",))), found.refused)
+
+    def _notes(
+        self, found: dict[str, StatSignature], folders_: Sequence[str]
+    ) -> dict[str, StatSignature]:
+        """Return files without the lists and logs of bundles, which some folders may be."""
+        indexes = {path: found[path] for path in found if path.endswith(okf.INDEX)}
+        if indexes != self._indexes:
+            self.bundles, self._indexes = okf.bundles(self.folder, folders_, found), indexes
+        self.reserved = tuple(path for path in found if okf.is_reserved(path, self.bundles))
+        return {path: found[path] for path in found.keys() - set(self.reserved)}
 
     def watched(self) -> list[Watched]:
         """Return the folders whose changes may change notes."""
@@ -209,6 +226,10 @@ class Roots:
         if owner is None or not owner.owns(key) or self.bank.has(key):
             return False
         return self.private is None or not (key.startswith(SESSIONS) and self.private.has(key))
+
+    def bundle(self, key: str) -> str | None:
+        """Return the bundle in which a note is, by its path as in keys; None if in none."""
+        return okf.bundle_of(key, self.of(key).bundles)
 
     def place(self, key: str) -> str:
         """Return the path of a note's file below the project; private ones are as in the bank."""
@@ -363,7 +384,8 @@ class IncludedRoot(NoteRoot):
                 refused[path] = reason
         self.leftover = [path for path in found.leftover if self.writable(path)]
         refused |= _only(found.refused, known)
-        return Scan(self._signatures(_only(found.files, known)), refused)
+        notes = self._notes(_only(found.files, known), self._paths)
+        return Scan(self._signatures(notes), refused)
 
     def watched(self) -> list[Watched]:
         """Return the folders whose changes may change notes, or make a missing one."""

@@ -10,6 +10,7 @@ from datetime import date, datetime, time
 from memory_bank.base.dates import to_datetime
 from memory_bank.base.errors import BadInput, Hint
 from memory_bank.base.text import agent_name
+from memory_bank.notes import okf
 from memory_bank.notes.characters import nfc
 from memory_bank.notes.identity import slug
 from memory_bank.notes.note import Entity, FileFault, Meta
@@ -125,7 +126,7 @@ def read_meta(
     """Return the values of front matter by our names; never raises.
 
     A value of a wrong type is a fault and stays in `extra`, as do unknown keys. So does a status of
-    the user's own (`accepted`, `draft`), which counts as active.
+    the user's own (`accepted`), which counts as active.
     """
     reader = _KeyReader(raw)
     meta = Meta(
@@ -238,7 +239,7 @@ class _KeyReader:
             word = _text(value)
             if word is None:
                 self.fault(key, f"is {_kind(value)}, not text")
-            elif word.lower() in {"active", "archived"}:
+            elif word.lower() in {"active", "archived", *okf.STATUSES}:
                 self.used.add(key)
                 found = word.lower()
             break

@@ -29,6 +29,7 @@ from memory_bank.base.documents import (
 from memory_bank.base.errors import BadName, StorageFailed, UnreadableNote
 from memory_bank.base.filenames import StatSignature, signature_of
 from memory_bank.base.text import estimate
+from memory_bank.notes import okf
 from memory_bank.notes.characters import decode
 from memory_bank.notes.decision_records import ENDED, may_be_record
 from memory_bank.notes.identity import etag
@@ -40,7 +41,7 @@ from memory_bank.notes.storage import files
 from memory_bank.notes.storage.files import UNKNOWN
 from memory_bank.notes.storage.folders import held
 
-READER = "12"
+READER = "13"
 """Version of the parser: it changes whenever notes are parsed into other documents."""
 
 ARCHIVED = "archived"
@@ -56,6 +57,8 @@ _CONTENT_DIGITS = 32
 _SESSION_ID, _HEAD = re.compile(r"^[\"']?session_id\b", re.MULTILINE), 10_000
 """What the front matter of a session's note has, in its first characters."""
 
+NO_TYPE = "its front matter has no `type`: no concept of the bundle in which it is"
+
 _MAX_UNPARSED_BYTES = 4_000_000
 """Maximum bytes of a note that exceeds the limits of `blocks`: a larger one would take over 5 s."""
 
@@ -64,7 +67,6 @@ class NotesSource:
     """The Markdown files of a bank, and those that its settings include."""
 
     name = "notes"
-    fingerprint = READER
 
     def __init__(
         self,
@@ -83,6 +85,11 @@ class NotesSource:
         self._max_bytes = max_bytes
         self._asked: tuple[str, SessionPrompts | None] = "", None
         self._most_bytes = max_bytes if most_bytes is None else most_bytes
+
+    @property
+    def fingerprint(self) -> str:
+        """The version of the parser, and whether the bank is a bundle."""
+        return READER + " okf" * okf.is_declared(self._roots.bank.folder, "")
 
     @property
     def leftover(self) -> list[str]:
@@ -139,7 +146,10 @@ class NotesSource:
 
         root = self._roots.of(key)
         signature, hashed = root.signature(key, found), etag(data)
+        bundle = self._roots.bundle(key)
         try:
+            if bundle is not None and not parsing.front_matter(data).type:
+                return Unreadable(NO_TYPE, signature, hashed, found[0])
             if hashed == known:
                 meta = parsing.front_matter(data)
                 if meta.created_at is None and may_be_record(name_of(key)):
@@ -162,6 +172,7 @@ class NotesSource:
             signature,
             included=root is self._roots.included,
             in_project=self._in_project,
+            bundle=bundle,
         )
 
     def text(self, key: str, hash: str, span: Span) -> str | None:  # noqa: A002  (the contract's word)
@@ -198,16 +209,22 @@ def document_of(
     *,
     included: bool = False,
     in_project: InProject = no_project,
+    bundle: str | None = None,
 ) -> Document:
     """Return a note as a document; `prefix` is the bank's folder below its project.
 
     An `included` note is a file of the project outside that folder. `in_project` tells which files
-    the project has.
+    the project has, `bundle` is the folder of the bundle in which the note is, as in its path.
     """
     from memory_bank.notes import passages
 
     to = partial(
-        target_of, path=note.path, project_prefix=prefix, included=included, in_project=in_project
+        target_of,
+        path=note.path,
+        project_prefix=prefix,
+        included=included,
+        in_project=in_project,
+        bundle=bundle,
     )
     meta = note.meta
     owners = _owners(note.body.sections)
@@ -254,7 +271,7 @@ def _fields(note: Note) -> Iterator[tuple[str, str]]:
     meta = note.meta
     yield CONTENT, content_field(note.content_hash)
     yield "status", meta.status.casefold()
-    if meta.status not in {ARCHIVED, "active", *ENDED}:
+    if meta.status not in {ARCHIVED, "active", *ENDED}:  # a draft is active, too
         yield "status", "active"
     yield "type", meta.type.casefold()
     if meta.source_type:
@@ -349,9 +366,12 @@ def _link(link: NoteLink, target: TargetNames) -> Link:
 
 
 def _keywords(note: Note) -> str:
-    """Return the tags that the text doesn't have, and the aliases."""
+    """Return the tags that the text doesn't have, the aliases, and the description."""
     inline = set(note.body.tags)
-    return "\n".join((*(tag for tag in note.meta.tags if tag not in inline), *note.meta.aliases))
+    tags = (tag for tag in note.meta.tags if tag not in inline)
+    description = note.meta.extra.get("description")
+    lines = (*tags, *note.meta.aliases, *([description] if isinstance(description, str) else []))
+    return "\n".join(lines)
 
 
 def _about(note: Note, *, named: bool) -> str:

@@ -22,6 +22,9 @@ _SUCCESSOR_FACTOR = 1.01
 _SESSION_FACTOR = 0.8
 """Factor for the score of a session or observation; recency's boost doesn't make up for it."""
 
+_DEPRECATED_FACTOR = 0.7
+"""Factor for the score of a note that says that it is deprecated, and not what replaces it."""
+
 _NO_PARTS: Mapping[int, int] = MappingProxyType({})
 
 Factors = Callable[[Collection[str]], Mapping[str, float]]
@@ -174,6 +177,14 @@ def rank_stale(found: Collection[Candidate], stale: Stale) -> None:
         if candidate.row in reasons:
             candidate.stale = reasons[candidate.row]
             candidate.boost("stale", candidate.stale, STALE_WEIGHT)
+
+
+def rank_deprecated(manifest: Manifest, found: Collection[Candidate]) -> None:
+    """Rank notes that say that they are deprecated below others that match as well."""
+    deprecated = document_rows.deprecated(manifest, {one.document for one in found})
+    for candidate in found if deprecated else ():
+        if candidate.document in deprecated:
+            candidate.boost("deprecated", "it says so", _DEPRECATED_FACTOR)
 
 
 def rank_superseded(

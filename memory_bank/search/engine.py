@@ -200,6 +200,7 @@ class Engine:
         if stale is not None:
             candidates.rank_stale(found, stale)
         candidates.rank_sessions(self._manifest, found)
+        candidates.rank_deprecated(self._manifest, found)
 
     def _find_words(
         self, found: Sequence[Candidate], matches: Mapping[str, Matches], unit: Unit

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from itertools import chain, takewhile
+from itertools import chain, islice, takewhile
 from typing import NamedTuple
 
 from memory_bank.bank import open_index
@@ -28,11 +28,12 @@ from memory_bank.sessions.observation_rows import RowPlace, rows_of
 from memory_bank.sessions.records import GitState, Observation, Session
 from memory_bank.sessions.state import as_left, git_state, opened, project_of
 from memory_bank.sessions.summaries import open_steps
+from memory_bank.trust.overdue import overdue_notes
 
 MOST_TOKENS = 500
 """Estimated tokens of the text, with what quotes it."""
 
-_MOST = {"steps": 5, "rules": 5, "learned": 8, "decisions": 6, "changed": 5}
+_MOST = {"steps": 5, "rules": 5, "learned": 8, "decisions": 6, "changed": 5, "overdue": 5}
 """Lines of each part."""
 
 _NOTES = ("decisions", "changed")
@@ -322,6 +323,8 @@ def _of_bank(bank: Bank, view: View, last: Session | None, told: set[str]) -> It
         changed += [StartLine(count)] if changed and not lines else []
     if changed:
         yield "Changed since the last session began", changed
+    if overdue := list(islice(overdue_notes(manifest), _MOST["overdue"])):
+        yield "Past the review date: check before use", [StartLine(note.path) for note in overdue]
 
 
 def _titled(note: NoteRow) -> str:

@@ -109,7 +109,8 @@ def stale(
     if report.elsewhere and not touched and not call.json:
         call.console.line((f"{report.elsewhere}: --touched lists them", "dim"))
     call.notices(report.notices)
-    return FINDINGS if report.stale and fail_on in {"warning", "info"} else FOUND
+    is_any = report.stale or report.overdue
+    return FINDINGS if is_any and fail_on in {"warning", "info"} else FOUND
 
 
 def _stale(call: Call, report: StaleReport, checked: int) -> None:
@@ -119,13 +120,20 @@ def _stale(call: Call, report: StaleReport, checked: int) -> None:
         said = f"{stale} of {count(checked, 'citation')} in {notes}: confirm, edit or archive"
         console.line((said, "bold"))
     else:
-        console.line(("nothing is stale", "good"), f": {count(checked, 'citation')} of code")
+        what = "no cited code changed" if report.overdue else "nothing is stale"
+        console.line((what, "good"), f": {count(checked, 'citation')} of code")
     for group, citations in groups.items():
         console.line()
         console.line((f"{_TITLES[group]}: {len(citations)}", "bold"))
         for one in citations:
             for line in citation_lines(one, call.place(one.path, one.line)):
                 console.line(*line)
+    if report.overdue:
+        console.line()
+        console.line((f"past the review date: {len(report.overdue)}", "bold"))
+        for note in report.overdue:
+            reason = note.reason.partition(": ")[2]
+            console.line((call.place(note.path, 1), "place"), f"  {reason}")
     if stale:
         call.remark(f"next: memory-bank edit {shlex.quote(name_of(report.stale[0].path))}")
 

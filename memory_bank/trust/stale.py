@@ -17,6 +17,7 @@ from memory_bank.search.manifest import document_rows
 from memory_bank.trust import shown, told
 from memory_bank.trust.citations import Cited, cited
 from memory_bank.trust.comparison import SHALLOW, CodeComparison
+from memory_bank.trust.overdue import overdue_notes
 from memory_bank.trust.stale_report import Citation, StaleReport
 
 
@@ -34,7 +35,8 @@ def _listed(bank: Bank, range_: str | None = None, *, worktree: bool = False) ->
     note was confirmed: with the commits that did it. A citation is stale if its file or symbol is
     gone, or if what the note names in it changed; --touched lists those where something else did.
     Code that was only moved or renamed is not stale: the link to write is shown. The layout, the
-    comments and the place of code don't count. It asks git, and writes nothing. With BASE..HEAD,
+    comments and the place of code don't count. Notes that are past the date in their stale_after
+    are listed, too. It asks git, and writes nothing. With BASE..HEAD,
     only citations of what these commits change. A stale citation is a warning: the exit code is 1
     with --fail-on warning. See docs/trust.md.
     """,
@@ -92,7 +94,10 @@ def stale(
     ends = Ends(base, head, NOW if worktree else head)
     citations = citations_of(bank, ends, notes or bank, names)
     shallow = (SHALLOW,) if repository.is_shallow(tree) else ()
-    return StaleReport(citations, base, head, worktree, shallow)
+    paths = {bank.find(name) for name in names}
+    overdue = () if range_ else bank.read(lambda view: tuple(overdue_notes(view.manifest)))
+    overdue = tuple(note for note in overdue if not paths or note.path in paths)
+    return StaleReport(citations, base, head, worktree, shallow, overdue)
 
 
 class Ends(NamedTuple):

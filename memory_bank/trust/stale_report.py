@@ -6,6 +6,7 @@ from typing import Literal, NamedTuple, get_args
 
 from memory_bank.base.rendering import count
 from memory_bank.code.changes import State
+from memory_bank.trust.overdue import OverdueNote
 
 STALE: tuple[State, ...] = ("gone", "changed")
 """The states of a stale citation, the most severe first."""
@@ -96,6 +97,8 @@ class StaleReport(NamedTuple):
     worktree: bool
     """Whether uncommitted changes of code count."""
     notices: tuple[str, ...] = ()
+    overdue: tuple[OverdueNote, ...] = ()
+    """Notes that are past their review date, whatever they cite; none with a range."""
 
     @property
     def stale(self) -> tuple[Citation, ...]:

@@ -77,7 +77,9 @@ def stale(found: StaleReport, quotes: Quotes) -> str:
     stale, moved = len(found.stale), len(found.citations) - len(found.stale)
     head = f"{count(stale, 'citation')} of code stale." + (f" {moved} moved." if moved else "")
     notices = quotes.remarks(found.notices)
-    if not found.citations:
+    if found.overdue:
+        head += f" {count(len(found.overdue), 'note')} past the review date."
+    if not found.citations and not found.overdue:
         return "\n".join([head, *notices])
     ordered = [one for some in found.by_group.values() for one in some]
     lines = [
@@ -85,6 +87,7 @@ def stale(found: StaleReport, quotes: Quotes) -> str:
         for one in ordered[:_STALE]
         for line in citation_lines(one, f"{one.path}:{one.line}")
     ]
+    lines += [f"{note.path} {note.reason}" for note in found.overdue[:_STALE]]
     if len(found.citations) > _STALE:
         lines.append(f"and {len(found.citations) - _STALE} more")
     advice = "Confirm, edit or archive each note."

@@ -60,7 +60,7 @@ def test_other_files_are_no_records(name: str) -> None:
 def test_what_front_matter_says_stays() -> None:
     text = f"---\ntype: runbook\nstatus: draft\n---\n# A\n{WHOLE}"
     meta = parsing.parse("docs/adr/0001-a.md", text.encode()).meta
-    assert (meta.type, meta.status) == ("runbook", "active")
+    assert (meta.type, meta.status) == ("runbook", "draft")
     meta = parsing.parse("adr/0001-a.md", b"---\nstatus: archived\n---\n# A\n").meta
     assert meta.status == "archived"
 

@@ -60,7 +60,10 @@ def leads_to(texts: Texts, path: str, links: Sequence[NoteLink]) -> list[LinkTar
     bank = texts.bank
     included = bank.roots.is_included(path)
     has, prefix = bank.layout.project_has, bank.layout.prefix
-    targets = [target_of(one, path, prefix, included=included, in_project=has) for one in links]
+    at = bank.roots.bundle(path)
+    targets = [
+        target_of(one, path, prefix, included=included, in_project=has, bundle=at) for one in links
+    ]
     meant = bank.read(lambda view: _meant(view, targets))
     return [
         _goal(texts, path, link, target, found)

@@ -15,6 +15,7 @@ from memory_bank.base.dates import iso_of
 from memory_bank.base.documents import Section, Span
 from memory_bank.memory import amendments
 from memory_bank.memory.retrieval.hits import SCHEMA_VERSION, Recalled
+from memory_bank.notes import okf
 from memory_bank.notes.note import Entity
 from memory_bank.search import snippets
 from memory_bank.search.document_changes import Progress
@@ -379,7 +380,7 @@ def _recalled(
             if passage.section.line != section.line and _tells(hit, passage.section)
         ),
         weak=hit.weak,
-        stale=hit.stale,
+        stale=hit.stale or okf.past_review(note.data.get("extra") or {}, time.time()),
         superseded_by=hit.superseded_by or None,
         newer=None if hit.superseded_by else newer,
         links=links,

@@ -82,6 +82,8 @@ class Rule(NamedTuple):
     """Whether some of its findings have a change that fixes them."""
     disabled: bool = False
     """By the settings."""
+    has_remarks: bool = False
+    """Whether it finds remarks, too, which stay of the severity info."""
 
     @property
     def rule(self) -> str:
@@ -132,6 +134,8 @@ class RuleContext:
         self._note: NoteText | None = None
         """The note that was read last."""
         self._facts: dict[Callable[..., Any], tuple[Any, ...]] = {}
+        self.named: Collection[str] = ()
+        """The rules that were asked for by name."""
 
     def once(self, function: Callable[[RuleContext], Iterable[Fact]]) -> tuple[Fact, ...]:
         """Return what a function yields for this bank; it is called once and cached."""
@@ -225,13 +229,18 @@ class RuleContext:
 
 
 def bank_rule(
-    severity: Severity, summary: str, *, fixes: bool = False
+    severity: Severity, summary: str, *, fixes: bool = False, has_remarks: bool = False
 ) -> Callable[[CheckBank], CheckBank]:
-    """Declare a function that yields the problems of a bank as a rule of its name."""
+    """Declare a function that yields the problems of a bank as a rule of its name.
+
+    With `has_remarks`, those of the severity info stay so.
+    """
 
     def declared(check: CheckBank) -> CheckBank:
         name = check.__name__.replace("_", "-")
-        _declared[check.__module__, name] = Rule(name, summary, severity, check, fixes=fixes)
+        _declared[check.__module__, name] = Rule(
+            name, summary, severity, check, fixes=fixes, has_remarks=has_remarks
+        )
         return check
 
     return declared
@@ -291,8 +300,14 @@ def findings(bank: RuleContext, names: Collection[str] = ()) -> list[Finding]:
     `names` are those of rules; by default all that are not disabled.
     """
     some = chosen(bank.settings, names)
+    bank.named = names
     found = [
-        place._replace(rule=rule.name, severity=rule.severity)
+        place._replace(
+            rule=rule.name,
+            severity=place.severity
+            if rule.has_remarks and place.severity == "info"
+            else rule.severity,
+        )
         for rule in some
         for place in (rule.check(bank) if rule.check else ())
         if bank.paths is None or place.path in bank.paths

@@ -15,6 +15,7 @@ from memory_bank.notes.merging.conflicts import UNRESOLVED
 from memory_bank.notes.note import FileFault
 from memory_bank.notes.parsing import NoteText, parse
 from memory_bank.notes.secrets import secrets
+from memory_bank.notes.source import NO_TYPE
 from memory_bank.review.rules.base import AGENTS, RuleContext, at, bank_rule, note_rule, problem
 from memory_bank.search.manifest import document_rows
 
@@ -112,9 +113,10 @@ def other_suffix(bank: RuleContext) -> Iterator[Finding]:
 
 @bank_rule("error", "a file is not indexed")
 def unindexed(bank: RuleContext) -> Iterator[Finding]:
-    """Yield the files that are not indexed, with the reason."""
+    """Yield the files that are not indexed, with the reason; those without a type are `okf`."""
     for path, reason in document_rows.unindexed(bank.manifest):
-        yield problem(path, 1, reason)
+        if reason != NO_TYPE:
+            yield problem(path, 1, reason)
 
 
 _SAID = {

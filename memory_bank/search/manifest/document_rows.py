@@ -166,6 +166,16 @@ def data_of(manifest: Manifest, key: str) -> Iterator[tuple[str, Any]]:
         yield document, json.loads(value)
 
 
+def deprecated(manifest: Manifest, numbers: Collection[int]) -> set[int]:
+    """Return those documents that say that they are deprecated, and not by what."""
+    sql = (
+        "SELECT id FROM documents WHERE id IN ({})"
+        " AND json_extract(data, '$.status') = 'deprecated' AND NOT EXISTS (SELECT 1 FROM links"
+        " WHERE document = documents.id AND type = 'superseded_by' AND dest IS NOT NULL)"
+    )
+    return {number for (number,) in manifest.chunked(sql, list(numbers))}
+
+
 def dates(manifest: Manifest, numbers: Collection[int] | None = None) -> Dates:
     """Return creation time and name in the access log of some documents, or of all.
 

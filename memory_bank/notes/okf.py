@@ -1,0 +1,214 @@
+"""The Open Knowledge Format: which folders are bundles, and what its keys mean.
+
+The specification: https://github.com/GoogleCloudPlatform/knowledge-catalog, `okf/SPEC.md`. Versions
+0.1 to 0.3, and unknown ones, are read alike: no bundle is refused.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from memory_bank.base.dates import to_datetime
+from memory_bank.base.errors import MemoryBankError
+from memory_bank.base.plugins import pattern
+from memory_bank.notes.note import Note, NoteLink
+from memory_bank.notes.storage import files
+
+if TYPE_CHECKING:
+    from memory_bank.notes.front_matter import Split
+
+INDEX = "index.md"
+
+RESERVED = frozenset([INDEX, "log.md"])
+"""Files of a bundle that are no notes, in each of its folders."""
+
+FORMAT = "okf"
+"""The value of `memory.format` for a bank that is a bundle."""
+
+DRAFT, DEPRECATED = "draft", "deprecated"
+
+STATUSES = frozenset([DRAFT, DEPRECATED])
+"""Statuses that are read in any bank; `stable` is the usual one."""
+
+_OWN_KEYS = frozenset(
+    ["generated", "verified", "sources", "stale_after", "superseded_by", "resource", "timestamp"]
+)
+
+_DECLARED = pattern(r"^okf_version[ \t]*:", re.MULTILINE)
+
+_LIST_LINE = pattern(r"#{1,6}[ \t].*|[*+-][ \t]+\[[^\]\n]*\]\([^)\n]*\).*|[ \t]+\S.*|[ \t]*")
+
+_MOST_SAMPLED, _MOST_READ, _MOST_BUNDLES = 8, 100_000, 200
+
+_PATH = pattern(r"(?![A-Za-z][A-Za-z0-9+.-]*:|//)[^\s*?\[\]{}|<>\"\\]{1,500}")
+"""A value that may be a path: no URL, and no description of a scope, which has blanks."""
+
+_SUPERSEDED_BY, _DEFAULT = "superseded_by", NoteLink._field_defaults["type"]
+
+_CURRENT = pattern(
+    r"\b(?:current(?:ly)?|replaced by|replacement|(?<!not )use)\b[^.!?\n]{0,80}\Z", re.IGNORECASE
+)
+
+_SUFFIX = pattern(r"\.\w{1,12}(?:#.*)?\Z")
+
+
+def bundles(root: Path, folders: Sequence[str], paths: Mapping[str, object]) -> tuple[str, ...]:
+    """Return the folders below `root` that are bundles; `paths` are the notes there.
+
+    A folder is one if the front matter of its `index.md` has `okf_version`; one of `folders` also
+    if that has none and lists links only, and the notes have types and keys of the format.
+    """
+    found = [*folders, *(path[: -len(INDEX) - 1] for path in paths if path.endswith(f"/{INDEX}"))]
+    candidates = list(dict.fromkeys(found))[:_MOST_BUNDLES]
+    return tuple(
+        folder
+        for folder in candidates
+        if index_of(folder) in paths
+        and (is_declared(root, folder) or (folder in folders and _is_list(root, folder, paths)))
+    )
+
+
+def index_of(folder: str) -> str:
+    """Return the path of the list of a folder."""
+    return _below(folder, INDEX)
+
+
+def is_declared(root: Path, folder: str) -> bool:
+    """Return whether the `index.md` of a folder says that it is a bundle."""
+    head, _, _ = _text(root, index_of(folder)).partition("\n---")  # start-up: without YAML
+    return head.startswith("---") and bool(_DECLARED.search(head))
+
+
+def is_reserved(path: str, found: Sequence[str]) -> bool:
+    """Return whether a file is a list or a log of one of some bundles."""
+    return path.rpartition("/")[2] in RESERVED and bundle_of(path, found) is not None
+
+
+def bundle_of(path: str, found: Sequence[str]) -> str | None:
+    """Return the innermost of some bundles in which a file is; None if it is in none."""
+    holding = [folder for folder in found if folder in {"", "."} or path.startswith(f"{folder}/")]
+    return max(holding, key=len, default=None)
+
+
+def _is_list(root: Path, folder: str, paths: Mapping[str, object]) -> bool:
+    """Return whether a folder has a list of links, and notes of the format."""
+    text = _text(root, index_of(folder))
+    if _split(text).block or not all(map(_LIST_LINE.fullmatch, text.splitlines())):
+        return False
+    inside = (path for path in paths if bundle_of(path, [folder]) is not None)
+    concepts = (path for path in inside if path.rpartition("/")[2] not in RESERVED)
+    heads = [_keys(_text(root, path)) for path in islice(concepts, _MOST_SAMPLED)]
+    return bool(heads) and all("type" in head and _OWN_KEYS & head.keys() for head in heads)
+
+
+def _below(folder: str, name: str) -> str:
+    return name if folder in {"", "."} else f"{folder}/{name}"
+
+
+def _text(root: Path, path: str) -> str:
+    """Return the start of a file; empty if it can't be read."""
+    try:
+        data = files.read_in(root, path) or b""
+    except MemoryBankError:
+        return ""
+    return data[:_MOST_READ].decode("utf-8-sig", "replace")
+
+
+def _split(text: str) -> Split:
+    from memory_bank.notes.front_matter import split  # start-up: it loads YAML
+
+    return split(text)
+
+
+def _keys(text: str) -> Mapping[str, object]:
+    from memory_bank.notes.front_matter import metadata
+
+    return metadata(_split(text))[0]
+
+
+def path_links(keys: Mapping[str, object]) -> Iterator[NoteLink]:
+    """Yield the links of the keys that have a path: of what replaces a note, and what it cites."""
+    for key in (_SUPERSEDED_BY, "supersedes"):
+        value = keys.get(key)
+        for item in value if isinstance(value, list) else [value]:
+            if _is_path(item):
+                yield _link(item, key)
+    cited = [keys.get("resource"), keys.get("computation")]
+    sources = keys.get("sources")
+    cited += [item.get("resource") for item in _mappings(sources)]
+    for code in (keys.get("executor"), keys.get("attester")):
+        cited += [item.get("resource") for item in _mappings(code)]
+    yield from (_link(item, "mentions") for item in cited if _is_path(item))
+
+
+def with_successor(note: Note) -> Note:
+    """Return a note as it is, or a deprecated one whose link to what is current says so.
+
+    "The current definition is [gross margin](./gross-margin.md)" names what replaces the note.
+    """
+    links = note.body.links
+    if note.meta.status != DEPRECATED or any(link.type == _SUPERSEDED_BY for link in links):
+        return note
+    for number, link in enumerate(links):
+        if link.type == _DEFAULT and link.target and _CURRENT.search(link.before):
+            new = link._replace(type=_SUPERSEDED_BY)
+            return note._replace(
+                body=note.body._replace(links=(*links[:number], new, *links[number + 1 :]))
+            )
+    return note
+
+
+def _is_path(value: object) -> bool:
+    return isinstance(value, str) and bool(
+        _PATH.fullmatch(value) and ("/" in value or _SUFFIX.search(value))
+    )
+
+
+def _link(written: object, kind: str) -> NoteLink:
+    path, _, heading = str(written).partition("#")
+    return NoteLink(path, "reference", 1, kind, heading)
+
+
+def _mappings(value: object) -> list[Mapping[str, object]]:
+    """Return the mappings in a list; one mapping alone is a list of one."""
+    items = value if isinstance(value, list) else [value]
+    return [item for item in items if isinstance(item, Mapping)]
+
+
+def past_review(keys: Mapping[str, object], now: float) -> str:
+    """Return that a note is past the date in `stale_after`; empty if it is not, or has none.
+
+    A text that is no date counts as past.
+    """
+    value = keys.get("stale_after")
+    if value is None or value == "":
+        return ""
+    moment = to_datetime(value)
+    if moment is not None and moment > datetime.fromtimestamp(now, UTC):
+        return ""
+    shown = moment.date().isoformat() if moment else f"{str(value)[:40]!r} is no date"
+    return f"past its review date: {shown}"
+
+
+def claims(keys: Mapping[str, object]) -> Iterator[str]:
+    """Yield what a note says of who wrote and who reviewed it, which nobody has checked."""
+    generated = next(iter(_mappings(keys.get("generated"))), {})
+    changed = to_datetime(generated.get("at") or keys.get("timestamp"))
+    if generated.get("by"):
+        yield f"says it was written by {_actor(generated)}"
+    for review in _mappings(keys.get("verified")):
+        if review.get("by"):
+            moment = to_datetime(review.get("at"))
+            is_old = bool(moment and changed and moment < changed)
+            yield f"says it was reviewed by {_actor(review)}" + ", before its last change" * is_old
+
+
+def _actor(event: Mapping[str, object]) -> str:
+    moment = to_datetime(event.get("at"))
+    day = f" on {moment.date().isoformat()}" if moment else ""
+    return f"{str(event['by']).removeprefix('human:')[:100]}{day}"

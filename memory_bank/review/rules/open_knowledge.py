@@ -1,0 +1,140 @@
+"""What the Open Knowledge Format requires of the files of a bundle, and what it recommends."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from memory_bank.bank.findings import Finding
+from memory_bank.base.dates import to_datetime
+from memory_bank.base.plugins import pattern
+from memory_bank.notes import okf as bundle_format
+from memory_bank.notes.characters import BREAK
+from memory_bank.notes.parsing import NoteText
+from memory_bank.review.rules.base import RuleContext, bank_rule, problem
+
+_STATUSES = ("draft", "stable", "deprecated", "active", "archived")
+
+_DAY_HEADING = pattern(r"##[ \t]+\d{4}-\d\d-\d\d(?:\W.*|[ \t]*)")
+
+_ACTOR = pattern(r"(?:human|process|team):\S.*|[^\s/]+/\S+")
+
+_OFFSET = pattern(r"\d{4}-\d\d-\d\d[T ].*(?:Z|[+-]\d\d:?\d\d)", re.IGNORECASE)
+
+_FOOTNOTE = pattern(r"\[\^([^\]\s]{1,200})\](?!:)")
+
+
+_DEFINED = pattern(r"^ {0,3}\[\^([^\]\s]{1,200})\]:", re.MULTILINE)
+
+
+@bank_rule(
+    "error", "a file of a bundle does not conform to the Open Knowledge Format", has_remarks=True
+)
+def okf(bank: RuleContext) -> Iterator[Finding]:
+    """Yield what is against the format in bundles; of all notes if the rule is named."""
+    for path in bank.wanted(bank.files):
+        inside = bank.roots.bundle(path) is not None or "okf" in bank.named
+        if inside and not bank.roots.is_private(path) and (note := bank.note(path)):
+            yield from _required(note)
+            yield from _recommended(note)
+    for root in bank.roots.all():
+        for path in bank.wanted(root.reserved):
+            if note := bank.note(path):
+                is_root = path in {bundle_format.index_of(folder) for folder in root.bundles}
+                yield from _reserved(note, is_root=is_root)
+
+
+def _required(note: NoteText) -> Iterator[Finding]:
+    """Yield what makes a file no concept."""
+    kind = note.keys.get("type")
+    if not note.head:
+        yield problem(note.path, 1, "a concept has front matter", "add it, with a type")._replace(
+            severity="error"
+        )
+    elif note.faults and not note.keys:
+        yield problem(note.path, 1, "the front matter can't be read", "write YAML")._replace(
+            severity="error"
+        )
+    elif not isinstance(kind, str) or not kind.strip():
+        line = note.key_line("type")
+        yield problem(note.path, line, "`type` must be a text", "add type: …")._replace(
+            severity="error"
+        )
+
+
+def _reserved(note: NoteText, *, is_root: bool) -> Iterator[Finding]:
+    """Yield what a list or a log must not have."""
+    if note.head and not (is_root and "okf_version" in note.keys):
+        yield problem(note.path, 1, "lists and logs have no front matter", "remove it")._replace(
+            severity="error"
+        )
+    if not note.path.endswith("log.md"):
+        return
+    for number, line in enumerate(BREAK.split(note.text), 1):
+        if line.startswith("## ") and not _DAY_HEADING.fullmatch(line):
+            yield problem(
+                note.path, number, "a heading of a log is a day", "write ## YYYY-MM-DD"
+            )._replace(severity="error")
+
+
+def _recommended(note: NoteText) -> Iterator[Finding]:
+    """Yield what a concept should have, or should write otherwise."""
+    keys = note.keys
+    if not keys:
+        return
+    for key in ("title", "description"):
+        if not keys.get(key):
+            yield problem(note.path, 1, f"`{key}` is recommended", f"add {key}: …")
+    status = keys.get("status")
+    if status is not None and str(status).lower() not in _STATUSES:
+        yield _remark(note, "status", f"{str(status)[:40]!r} is no status of the format")
+    if (value := keys.get("stale_after")) is not None and not _is_instant(value):
+        yield _remark(note, "stale_after", "is no moment with an offset")
+    yield from _actors(note)
+    yield from _sources(note)
+
+
+def _actors(note: NoteText) -> Iterator[Finding]:
+    """Yield who wrote or reviewed a concept, where that is not as the format says it."""
+    for key in ("generated", "verified"):
+        for event in _items(note.keys.get(key)):
+            if not isinstance(event, Mapping) or not event.get("by"):
+                yield _remark(note, key, "has no `by`")
+            elif not _ACTOR.fullmatch(str(event["by"])):
+                yield _remark(note, key, "`by` is neither human:ID, process:ID nor NAME/VERSION")
+            elif "at" in event and not _is_instant(event["at"]):
+                yield _remark(note, key, "`at` is no moment with an offset")
+
+
+def _sources(note: NoteText) -> Iterator[Finding]:
+    """Yield sources without a resource, and footnotes that name no source."""
+    ids = set[str]()
+    for source in _items(note.keys.get("sources")):
+        if not isinstance(source, Mapping) or not source.get("resource"):
+            yield _remark(note, "sources", "an entry has no `resource`")
+        else:
+            ids.add(str(source.get("id", "")))
+    ids.update(_DEFINED.findall(note.parts.body))
+    for found in _FOOTNOTE.finditer(note.parts.body) if "sources" in note.keys else ():
+        if found[1] not in ids and not note.in_code(note.body_start + found.start()):
+            line, _ = note.place(note.body_start + found.start())
+            yield problem(
+                note.path,
+                line,
+                f"the footnote {found[1]!r} is neither defined nor the id of a source",
+            )
+
+
+def _remark(note: NoteText, key: str, message: str) -> Finding:
+    return problem(note.path, note.key_line(key), f"{key}: {message}")
+
+
+def _items(value: object) -> list[object]:
+    return [] if value is None else value if isinstance(value, list) else [value]
+
+
+def _is_instant(value: object) -> bool:
+    """Return whether a value is a moment with an offset; YAML has read some already."""
+    if isinstance(value, str):
+        return bool(_OFFSET.fullmatch(value)) and to_datetime(value) is not None
+    return getattr(value, "tzinfo", None) is not None

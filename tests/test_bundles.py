@@ -1,0 +1,247 @@
+"""A folder of the Open Knowledge Format that is included, or is the bank: its notes work as ours."""
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from memory_bank.bank.bank import Bank, open_bank
+from memory_bank.frontends.cli.main import run as run_cli
+from memory_bank.memory.links import links_of
+from memory_bank.memory.retrieval.recall import recall
+from memory_bank.memory.show import list_notes, show
+from memory_bank.review.lint import lint
+from memory_bank.trust.stale import stale
+
+LISTED = (
+    "# Metrics\n\n* [Margin](metrics/margin.md) - How margin is computed.\n* [Tables](tables/)\n"
+)
+DECLARED = f'---\nokf_version: "0.2"\n---\n{LISTED}'
+OLD = """---
+type: Metric
+title: Margin (legacy)
+description: Retired margin definition.
+status: deprecated
+generated: { by: human:ada, at: 2024-01-15T10:00:00Z }
+verified: { by: human:bob, at: 2023-01-15T10:00:00Z }
+---
+# Deprecated
+
+Which margin definition is current? This margin definition is not. The current margin definition is
+[margin](./margin.md).
+"""
+NEW = """---
+type: Metric
+title: Margin
+description: Net amount less the cost of goods.
+status: stable
+stale_after: 2025-12-31T00:00:00Z
+generated: { by: agent/1, at: 2026-01-15T10:00:00Z }
+resource: /src/margin.py
+sources:
+  - id: standard
+    resource: policies/standard.md
+  - resource: all queries in project X
+  - resource: https://example.org/a.md
+---
+# Definition
+
+The margin definition of a period: revenue less `cost`. See [orders](/tables/orders.md) and [all](/tables/).
+"""
+FILES = {
+    "metrics/margin-legacy.md": OLD,
+    "metrics/margin.md": NEW,
+    "metrics/index.md": "# Metric\n\n* [Margin](margin.md) - The margin definition that is current.\n",
+    "policies/standard.md": "---\ntype: Policy\nresource: https://example.org\nstale_after: soon\n---\nCosts.\n",
+    "tables/orders.md": "---\ntype: BigQuery Table\ngenerated: {by: agent/1}\nstatus: draft\n---\nOrders.\n",
+    "tables/index.md": "# Tables\n\n* [Orders](orders.md)\n",
+    "log.md": "# Log\n\n## 2026-01-01\n* **Update**: the current margin definition.\n",
+}
+
+
+def write(folder: Path, index: str, **more: str) -> None:
+    for name, text in {**FILES, "index.md": index, **more}.items():
+        file = folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Make a project with a bundle that is included, and code that it cites."""
+    root = tmp_path / "shop"
+    write(root / "docs/okf", DECLARED)
+    (root / "src").mkdir()
+    (root / "src/margin.py").write_text("cost = 1\n")
+    monkeypatch.chdir(root)
+    monkeypatch.setenv("MEMORY_BANK_EMBEDDER", "none")
+    git("init", "-q")
+    assert run_cli(["init", "--no-agents", "--include", "docs/okf"]) == 0
+    git("add", "-A")
+    git("commit", "-qm", "Start")
+    return root
+
+
+def git(*words: str) -> None:
+    person = ("-c", "user.name=Ada", "-c", "user.email=ada@example.org")
+    subprocess.run(["git", *person, *words], check=True)
+
+
+@pytest.fixture
+def bank(project: Path) -> Iterator[Bank]:
+    with open_bank(project / ".memories") as opened:
+        yield opened
+
+
+def paths(bank: Bank) -> set[str]:
+    return {note.path for note in list_notes(bank, limit=100).notes}
+
+
+def test_lists_and_logs_are_no_notes(bank: Bank) -> None:
+    concepts = {f"docs/okf/{name}" for name in FILES if "index" not in name and "log" not in name}
+    assert paths(bank) == concepts
+
+
+@pytest.mark.parametrize(("index", "notes"), [(DECLARED, 4), (LISTED, 4), ("# Us\n\nWords.\n", 8)])
+def test_a_folder_is_a_bundle_if_its_list_says_so_or_is_one(
+    tmp_path: Path, index: str, notes: int
+) -> None:
+    root = tmp_path / "bank"
+    write(root, index)
+    with open_bank(root, settings={"memory.embedder": "none"}) as bank:
+        assert len(paths(bank)) == notes
+        (root / "index.md").write_text(DECLARED, encoding="utf-8")
+        assert len(paths(bank)) == 4
+
+
+def test_a_list_of_links_among_ordinary_notes_is_a_note(tmp_path: Path) -> None:
+    write(tmp_path / "bank", LISTED, **{"metrics/plain.md": "---\ntype: fact\n---\nWords.\n"})
+    for name in FILES:
+        (tmp_path / "bank" / name).write_text("# A\n\nWords.\n", encoding="utf-8")
+    with open_bank(tmp_path / "bank", settings={"memory.embedder": "none"}) as bank:
+        assert {"index.md", "log.md"} <= paths(bank)
+
+
+def test_a_file_without_a_type_is_listed_and_not_searched(
+    project: Path, bank: Bank, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (project / "docs/okf/README.md").write_text("# Margin\n\nThe margin definition.\n")
+    assert "docs/okf/README.md" not in paths(bank)
+    capsys.readouterr()
+    run_cli(["doctor"])
+    assert capsys.readouterr().out.count("docs/okf/README.md") == 1
+
+
+def test_the_current_definition_answers(bank: Bank) -> None:
+    hits = recall(bank, "which definition of margin is current").notes
+    assert [hit.path for hit in hits][:2] == [
+        "docs/okf/metrics/margin.md", "docs/okf/metrics/margin-legacy.md",
+    ]  # fmt: skip
+    assert hits[1].superseded_by == "docs/okf/metrics/margin.md"
+    assert hits[1].status == "deprecated"
+    assert hits[0].stale == "past its review date: 2025-12-31"
+    assert [hit.path for hit in recall(bank, "net amount less goods").notes][:1] == [hits[0].path]
+
+
+def test_links_and_paths_are_resolved_from_the_bundle_then_from_the_project(bank: Bank) -> None:
+    found = links_of(bank, "docs/okf/metrics/margin.md").outgoing
+    goals = {(one.target, one.type) for one in found}
+    assert goals == {
+        ("docs/okf/tables/orders.md", "mentions"),
+        ("ghost:docs/okf/tables/index.md", "mentions"),
+        ("docs/okf/policies/standard.md", "mentions"),
+        ("ghost:src/margin.py", "mentions"),
+    }
+
+
+@pytest.mark.parametrize("key", ["superseded_by: /metrics/margin.md", "superseded_by: ./margin.md"])
+def test_a_path_in_superseded_by_is_the_successor(project: Path, bank: Bank, key: str) -> None:
+    old = project / "docs/okf/metrics/older.md"
+    old.write_text(f"---\ntype: Metric\n{key}\n---\nThe margin definition of margin, margin.\n")
+    hits = recall(bank, "margin definition").notes
+    (found,) = [hit for hit in hits if hit.path.endswith("older.md")]
+    assert found.superseded_by == "docs/okf/metrics/margin.md"
+
+
+def test_what_a_note_says_of_itself_is_a_claim(bank: Bank) -> None:
+    note = show(bank, "docs/okf/metrics/margin-legacy.md")
+    assert note.claims == (
+        "says it was written by ada on 2024-01-15",
+        "says it was reviewed by bob on 2023-01-15, before its last change",
+    )
+    assert show(bank, "docs/okf/tables/orders.md").status == "draft"
+
+
+def test_cited_code_that_changed_and_passed_dates_are_stale(
+    project: Path, bank: Bank, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report = stale(bank)
+    assert [(note.path.rpartition("/")[2], note.reason) for note in report.overdue] == [
+        ("margin.md", "past its review date: 2025-12-31"),
+        ("standard.md", "past its review date: 'soon' is no date"),
+    ]
+    assert report.stale == ()
+    (project / "src/margin.py").write_text("cost = 2\n")
+    git("commit", "-qam", "Raise costs")
+    (citation,) = stale(bank).stale
+    assert (citation.path, citation.names) == ("docs/okf/metrics/margin.md", ("cost",))
+    capsys.readouterr()
+    assert run_cli(["stale", "--fail-on", "warning"]) == 1
+    assert "past the review date: 2" in capsys.readouterr().out
+
+
+CONCEPT = "---\ntype: Metric\ntitle: A\ndescription: B.\n---\nText.\n"
+
+
+def with_key(line: str) -> str:
+    return CONCEPT.replace("description", f"{line}\ndescription")
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "severity"),
+    [
+        ("a.md", CONCEPT, ""),
+        ("a.md", "Text.\n", "error"),
+        ("a.md", CONCEPT.replace("type: Metric\n", ""), "error"),
+        ("a.md", CONCEPT.replace("Metric", "''"), "error"),
+        ("a.md", CONCEPT.replace("Metric", "[a]"), "error"),
+        ("a.md", "---\ntype: [\n---\nText.\n", "error"),
+        ("tables/index.md", "---\ntype: x\n---\n* [A](a.md)\n", "error"),
+        ("log.md", "# Log\n\n## Yesterday\n* A\n", "error"),
+        ("log.md", "---\ntype: x\n---\n## 2026-01-01\n", "error"),
+        ("log.md", "# Log\n\n## 2026-01-01\n* A\n", ""),
+        ("a.md", CONCEPT.replace("title: A\n", ""), "info"),
+        ("a.md", CONCEPT.replace("description: B.\n", ""), "info"),
+        ("a.md", with_key("status: finished"), "info"),
+        ("a.md", with_key("stale_after: soon"), "info"),
+        ("a.md", with_key("stale_after: 2026-01-01"), "info"),
+        ("a.md", with_key("stale_after: 2026-01-01T00:00:00Z"), ""),
+        ("a.md", with_key("generated: {at: 2026-01-01T00:00:00Z}"), "info"),
+        ("a.md", with_key("generated: {by: Ada}"), "info"),
+        ("a.md", with_key("verified: [{by: human:ada, at: 2026-01-01}]"), "info"),
+        ("a.md", with_key("verified: {by: human:ada, at: '2026-01-01T00:00:00+02:00'}"), ""),
+        ("a.md", with_key("sources: [{id: a}]"), "info"),
+        ("a.md", with_key("sources: [{id: a, resource: b}]") + "A[^a] `[^b]`.\n\n[^a]: A\n", ""),
+        ("a.md", with_key("sources: [{id: a, resource: b}]") + "A[^b].\n", "info"),
+    ],
+)
+def test_what_is_against_the_format_is_found(
+    tmp_path: Path, path: str, text: str, severity: str
+) -> None:
+    root = tmp_path / "bank"
+    (root / "tables").mkdir(parents=True)
+    (root / "index.md").write_text(DECLARED, encoding="utf-8")
+    (root / path).write_text(text, encoding="utf-8")
+    with open_bank(root, settings={"memory.embedder": "none"}) as bank:
+        found = lint(bank, rules=["okf"])
+    assert [(one.path, one.severity) for one in found] == ([(path, severity)] if severity else [])
+
+
+def test_in_an_ordinary_bank_the_rule_is_to_be_named(tmp_path: Path) -> None:
+    root = tmp_path / "bank"
+    root.mkdir()
+    (root / "a.md").write_text("# A\n\nText.\n", encoding="utf-8")
+    with open_bank(root, settings={"memory.embedder": "none"}) as bank:
+        assert [one for one in lint(bank) if one.rule == "okf"] == []
+        assert [one.severity for one in lint(bank, rules=["okf"])] == ["error"]
