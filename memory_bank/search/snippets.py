@@ -51,7 +51,7 @@ _LINK = re.compile(r"!?\[\[(?:[^\[\]|]*\|([^\[\]]+)|([^\[\]|]+))\]\]|!?\[([^\[\]
 PLACE_IN_TARGET = re.compile(r"[#^].*")
 """The heading or block of a link's target."""
 
-_MARKS = re.compile(r"(?:^\s*|(?<=[….!?:] ))(?:[#>*+-]+\s+)+|[`*]{1,3}|\]\]|\[\[", re.MULTILINE)
+_MARKS = re.compile(r"(?:^[ \t]*|(?<=[….!?:] ))(?:[#>*+-]+\s+)+|[`*]{1,3}|\]\]|\[\[", re.MULTILINE)
 
 _ADDRESS = re.compile(r"(?:^|(?<=… ))(?:\[[^\]]*\]: ?)?<?https?://\S+(?= …|$)")
 """A sentence of a snippet that is an address only, such as a definition of a link."""

@@ -30,6 +30,7 @@ EXEMPT = {
     "code.languages.base._CALLED": (MOST_TEXT, "the end of an expression that is called"),
     "notes.secrets.logins._BEGINS": (960, "what stands between a name and its first codes"),
     "notes.secrets.named_values._NO_VALUE": (30, "the rest of a property's name"),
+    "notes.secrets.named_values._USER": (40, "what stands before a value"),
     "programs.toml: error": (outcomes._MOST_LINE, "the beginning of a line of output"),
     "programs.toml: name": (definitions._LINE, "the beginning of a line of code"),
 }

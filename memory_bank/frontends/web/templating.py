@@ -19,7 +19,7 @@ from memory_bank.sessions.answers import SessionEntry
 _FIELD = re.compile(r"(?<!\S)(?:[-*]\s*+)?[A-Za-z][\w-]*+::\s*+\[\[?[^\[\]]*\]")
 """A relation in the words around a link, such as `extends:: [target]`."""
 
-_TARGET = re.compile(r"\[[^\]]*\]")
+_TARGET = re.compile(r"\[\[?[^\[\]]*\]")
 
 _ENDS = frozenset('.!?…:)]”"')
 
