@@ -209,7 +209,7 @@ def with_key(line: str) -> str:
         ("a.md", "---\ntype: [\n---\nText.\n", "error"),
         ("tables/index.md", "---\ntype: x\n---\n* [A](a.md)\n", "error"),
         ("log.md", "# Log\n\n## Yesterday\n* A\n", "error"),
-        ("log.md", "---\ntype: x\n---\n## 2026-01-01\n", "error"),
+        ("log.md", "---\ntype: x\n---\n## 2026-01-01\n", "info"),
         ("log.md", "# Log\n\n## 2026-01-01\n* A\n", ""),
         ("a.md", CONCEPT.replace("title: A\n", ""), "info"),
         ("a.md", CONCEPT.replace("description: B.\n", ""), "info"),
