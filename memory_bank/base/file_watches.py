@@ -1,6 +1,7 @@
-"""Tell whether the system reports every change below a folder; known on Linux only.
+"""Tell whether the system reports every change below a folder, and whether it reported one.
 
-watchdog is silent where a folder below the first can't be watched, and on network file systems.
+Known on Linux only. watchdog is silent where a folder below the first can't be watched, and on
+network file systems.
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ import ctypes
 import errno
 import os
 import sys
+import time
+from contextlib import suppress
 from pathlib import Path
 
 _LOCAL = frozenset(
@@ -16,40 +19,86 @@ _LOCAL = frozenset(
 )
 """File systems that only this kernel changes, so that it reports every change."""
 
-_CREATE = 0x100  # of inotify(7), any event does
+_CHANGES = 0xFCE
+"""The events of inotify(7) but for opened, read and closed unchanged."""
+
+_SECONDS = 60.0
+"""Seconds after which files are compared anyway: writes through mapped memory are not reported."""
 
 
 def problem(root: Path) -> str:
     """Return why not every change below a folder is reported; empty if it is."""
     if sys.platform != "linux":
         return ""
-    if (kind := _file_system(root)) not in _LOCAL:
-        return f"not every change on {kind or 'this file system'} is reported"
-    return _limit(root)
+    queue = ChangeQueue(root)
+    queue.close()
+    return queue.problem
 
 
-def _limit(root: Path) -> str:
-    """Watch all folders for a moment; return which limit does not allow it."""
-    library = ctypes.CDLL(None, use_errno=True)
-    queue = library.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
-    if queue < 0:
-        return _refused("no folder can be watched", "max_user_instances")
-    try:
-        for folder, below, _ in os.walk(root):
-            below[:] = [name for name in below if name[0] != "."]
-            if library.inotify_add_watch(queue, os.fsencode(folder), _CREATE) < 0 and (
-                ctypes.get_errno() not in {errno.ENOENT, errno.ENOTDIR}  # removed meanwhile
-            ):
-                return _refused(f"{folder} can't be watched", "max_user_watches")
-    finally:
-        os.close(queue)
-    return ""
+class ChangeQueue:
+    """The changes below a folder, except in hidden ones, that Linux queues before a write returns.
+
+    watchdog reads its queue in a thread, so that an answer could come before the news of a change.
+    """
+
+    def __init__(self, root: Path) -> None:
+        """Queue changes from now on."""
+        self._root = root
+        self._made = time.monotonic()
+        kind = _file_system(root)
+        library = ctypes.CDLL(None, use_errno=True)
+        self._queue: int = library.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
+        self.problem = ""
+        """Why not every change is queued; empty if it is."""
+        if kind not in _LOCAL:
+            self.problem = f"not every change on {kind or 'this file system'} is reported"
+        elif self._queue < 0:
+            self.problem = _refused("no folder can be watched", "instances")
+        folders = [str(root)]
+        while folders and not self.problem:
+            folder = folders.pop()
+            # a folder is watched before it is read, so that each new one below it is seen
+            if library.inotify_add_watch(self._queue, os.fsencode(folder), _CHANGES) < 0:
+                if ctypes.get_errno() not in {errno.ENOENT, errno.ENOTDIR}:  # removed meanwhile
+                    self.problem = _refused(f"{folder} can't be watched", "watches")
+                continue
+            with suppress(OSError), os.scandir(folder) as entries:
+                folders += [
+                    entry.path
+                    for entry in entries
+                    if entry.name[0] != "." and entry.is_dir(follow_symlinks=False)
+                ]
+        self._place = self._stat()
+
+    def is_quiet(self) -> bool:
+        """Return whether nothing has changed since the queue was made, which was not long ago."""
+        if time.monotonic() > self._made + _SECONDS or self._place != self._stat():
+            return False
+        try:
+            os.read(self._queue, 4096)
+        except BlockingIOError:
+            return True
+        return False
+
+    def close(self) -> None:
+        """Queue no more changes."""
+        if self._queue >= 0:
+            os.close(self._queue)
+        self._queue = -1
+
+    def _stat(self) -> tuple[int, int] | None:
+        """Return which folder is at the path now."""
+        try:
+            found = self._root.stat()
+        except OSError:
+            return None
+        return found.st_dev, found.st_ino
 
 
 def _refused(what: str, limit: str) -> str:
     number = ctypes.get_errno()
     if number in {errno.ENOSPC, errno.EMFILE}:
-        return f"{what}: raise the limit fs.inotify.{limit}"
+        return f"{what}: raise the limit fs.inotify.max_user_{limit}"
     return f"{what}: {os.strerror(number)}"
 
 

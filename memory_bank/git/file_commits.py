@@ -65,6 +65,8 @@ class FileCommits:
         self._empty = False
         self._line: str | None = None
         """The tip of the default branch; empty if there is none, None if git can't list it."""
+        self._refs: tuple[str, object] = "", None
+        """The default branch, and the state of the branches from before git was asked for it."""
         self._requests: dict[str, tuple[int, str] | None] = {}
         self._loaded = False
         self._look()
@@ -113,6 +115,12 @@ class FileCommits:
         """The paths of all files that were ever committed."""
         self._load()
         return self._files.keys()
+
+    @property
+    def state(self) -> object:
+        """Another object whenever the commits of any file may be others."""
+        self._load()
+        return self._files
 
     @property
     def blobs(self) -> Mapping[str, str]:
@@ -216,7 +224,7 @@ class FileCommits:
         if self._history is None or tree is None or not head:
             changed = self._empty and bool(self._files)
             if self._empty:
-                self._at, self._files = None, {}
+                self._at, self._files = None, {} if changed else self._files
             return changed
         had = self._files if self._loaded else self._kept()[1]
         known, self._loaded = self._at, True
@@ -237,7 +245,12 @@ class FileCommits:
         """Read which pull requests brought the commits, if the default branch changed."""
         if self._history is None or self._at is None:
             return
-        tip = authorship.default_branch(self._history.tree)
+        tree, (ref, state) = self._history.tree, self._refs
+        known = repository.refs_state(tree, ref)
+        if state is not None and self._line is not None and state == known:
+            return
+        new_ref, tip = authorship.default_ref(tree)
+        self._refs = new_ref, known if new_ref == ref else None
         line = tip if not tip or self._history.read_line(tip) else None
         if line != self._line:
             self._line = line

@@ -6,7 +6,9 @@ A repository's settings can name programs and hosts; none of these is started or
 from __future__ import annotations
 
 import os
+import posixpath
 import re
+import time
 from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -384,6 +386,32 @@ def _packed(folder: Path, ref: str) -> str:
     except OSError:
         pass
     return ""
+
+
+_REFS = ("packed-refs", "refs/heads", "refs/remotes/origin", "reftable/tables.list")
+
+_YOUNG_NS = 100_000_000
+
+
+def refs_state(tree: Path, ref: str) -> object:
+    """Return what differs after a change of a branch; None if only git can tell.
+
+    Git writes each ref, or the list of all, by a rename, which changes its folder.
+    """
+    folder = common_folder(tree)
+    if folder is None:
+        return None
+    states: list[object] = []
+    for name in (*_REFS, posixpath.dirname(ref)):
+        try:
+            stat = (folder / name).stat()
+        except OSError:
+            states.append(None)
+            continue
+        if stat.st_mtime_ns > time.time_ns() - _YOUNG_NS:
+            return None  # it may change again within one tick of the clock
+        states.append((stat.st_mtime_ns, stat.st_ino, stat.st_size))
+    return tuple(states)
 
 
 def _read(file: Path) -> str:

@@ -12,6 +12,7 @@ from typing import NamedTuple, Protocol, TypeVar
 from memory_bank.base.dates import in_name
 from memory_bank.base.documents import Committed, Dates, Scan, Signature
 from memory_bank.base.errors import BadName, Hint, NoteExists, NoteReadOnly, StorageFailed
+from memory_bank.base.file_watches import ChangeQueue
 from memory_bank.base.filenames import NOTE_SUFFIXES, StatSignature, trusted
 from memory_bank.notes import okf
 from memory_bank.notes.characters import nfc
@@ -39,6 +40,10 @@ class FileHistory(Protocol):
     @property
     def known(self) -> bool:
         """Whether there is a history that could be read."""
+
+    @property
+    def state(self) -> object:
+        """Another object whenever the commits of any file may be others."""
 
     def same(self, data: bytes, blob: str) -> bool:
         """Tell whether bytes are the content of a blob."""
@@ -73,6 +78,10 @@ class NoteRoot:
         """The lists and logs of these bundles."""
         self._indexes: dict[str, StatSignature] = {}
         """The lists of the folders that may be bundles, when that was looked at."""
+        self.is_live = False
+        """Whether changes are queued between scans, so that most need not compare files."""
+        self._queue: ChangeQueue | None = None
+        self._last_scan, self._scanned_at = Scan(), object()
 
     @property
     def folder(self) -> Path:
@@ -85,9 +94,19 @@ class NoteRoot:
         Raises StorageFailed for a folder that can't be read (its notes are not gone), NoBank if the
         folder is missing.
         """
+        queue, state = self._queue, self.history and self.history.state
+        if self.is_live and queue and self._scanned_at is state and queue.is_quiet():
+            return self._last_scan
+        self._close_queue()
+        if self.is_live:
+            self._queue = ChangeQueue(self.folder)
+            self.is_live = not self._queue.problem
         found = scan(self.folder)
         self.leftover = found.leftover
-        return Scan(self._signatures(self._notes(found.files, ("",))), found.refused)
+        notes = self._notes(found.files, ("",))
+        self._last_scan = Scan(self._signatures(notes), found.refused)
+        self._scanned_at = state
+        return self._last_scan
 
     def _notes(
         self, found: dict[str, StatSignature], folders_: Sequence[str]
@@ -98,6 +117,11 @@ class NoteRoot:
             self.bundles, self._indexes = okf.bundles(self.folder, folders_, found), indexes
         self.reserved = tuple(path for path in found if okf.is_reserved(path, self.bundles))
         return {path: found[path] for path in found.keys() - set(self.reserved)}
+
+    def _close_queue(self) -> None:
+        if self._queue is not None:
+            self._queue.close()
+            self._queue = None
 
     def watched(self) -> list[Watched]:
         """Return the folders whose changes may change notes."""
@@ -128,6 +152,7 @@ class NoteRoot:
 
     def close(self) -> None:
         """Close all files."""
+        self._close_queue()
         if self.history is not None:
             self.history.close()
 

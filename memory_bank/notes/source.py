@@ -63,6 +63,10 @@ _MAX_UNPARSED_BYTES = 4_000_000
 """Maximum bytes of a note that exceeds the limits of `blocks`: a larger one would take over 5 s."""
 
 
+_MOST_TEXT = 2_000_000
+"""Characters of the notes that are kept in memory for the next question."""
+
+
 class NotesSource:
     """The Markdown files of a bank, and those that its settings include."""
 
@@ -84,6 +88,10 @@ class NotesSource:
         self._in_project = in_project
         self._max_bytes = max_bytes
         self._asked: tuple[str, SessionPrompts | None] = "", None
+        self._texts: dict[tuple[str, str], str] = {}
+        """Notes that were read last, by path and hash: an answer asks for several parts of each."""
+        self._scans: list[Scan] = []
+        self._scanned = Scan()
         self._most_bytes = max_bytes if most_bytes is None else most_bytes
 
     @property
@@ -102,9 +110,11 @@ class NotesSource:
         Raises StorageFailed for a folder that can't be read (its notes are not gone) and NoBank
         if the bank's own folder is missing.
         """
+        scans = [root.scan() for root in self._roots.all()]
+        if scans == self._scans:
+            return self._scanned
         found = Scan()
-        for root in self._roots.all():
-            scanned = root.scan()
+        for root, scanned in zip(self._roots.all(), scans, strict=True):
             found.refused |= scanned.refused
             for key, signature in scanned.signatures.items():
                 if key in found.signatures:
@@ -112,6 +122,7 @@ class NotesSource:
                     found.refused[key] = f"the {kind} file {key} has the same path: not indexed"
                 else:
                     found.signatures[key] = signature
+        self._scans, self._scanned = scans, found
         return found
 
     def refresh(self, *, again: bool = False) -> bool:
@@ -180,20 +191,25 @@ class NotesSource:
 
         Of a session's note, what was asked in it is left out.
         """
-        try:
-            data = self._roots.of(key).read(key)
-        except BadName:
-            return None
-        if data is None or etag(data) != hash:
-            return None
-        text = decode(data).text
+        text = self._texts.get((key, hash))
+        if text is None:
+            try:
+                data = self._roots.of(key).read(key)
+            except BadName:
+                return None
+            if data is None or etag(data) != hash:
+                return None
+            text = decode(data).text
+            if sum(map(len, self._texts.values())) + len(text) > _MOST_TEXT:
+                self._texts.clear()
+            self._texts[key, hash] = text
         shown = lines_between(text, span)
         if not _SESSION_ID.search(text, 0, _HEAD):  # start-up: other notes need no parser
             return shown
         if self._asked[0] != hash:  # several parts of one note are read one after another
             from memory_bank.notes import parsing
 
-            self._asked = hash, prompts_in(parsing.front_matter(data), text)
+            self._asked = hash, prompts_in(parsing.front_matter(text.encode()), text)
         return self._asked[1].removed(shown).strip("\n") if self._asked[1] else shown
 
     def close(self) -> None:

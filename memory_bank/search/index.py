@@ -14,6 +14,7 @@ from memory_bank.base.documents import (
     Document,
     Postponed,
     Read,
+    Scan,
     Signature,
     Source,
     Unchanged,
@@ -361,6 +362,8 @@ class Indexer:
         self._backfill = backfill
         self._turn = turn
         self._repaired = repaired
+        self._unchanged: tuple[Scan | None, object] = None, None
+        """The last scan that had all that the manifest has, and the state of the manifest then."""
 
     def sync(
         self,
@@ -429,7 +432,12 @@ class Indexer:
                 self._manifest.put_meta(_SOURCE, self._source.fingerprint)
 
     def _find_changes(self) -> DocumentChanges:
-        return compare(self._manifest, self._source.scan())
+        scan, state = self._source.scan(), self._manifest.cached(_new_state)
+        if state is not None and self._unchanged[0] is scan and self._unchanged[1] is state:
+            return NONE
+        changes = compare(self._manifest, scan)
+        self._unchanged = (None, None) if changes else (scan, state)
+        return changes
 
     def _index(
         self,
@@ -538,6 +546,11 @@ class Indexer:
             if changes.refused is not None:
                 writer.put_refused(manifest, changes.refused)
         return [*put, *changes.gone], entries
+
+
+def _new_state(_: Manifest) -> object:
+    """Return what stands for the manifest until the next write to it."""
+    return object()
 
 
 def _signature(own: Signature | None, changes: DocumentChanges, key: str) -> Signature:

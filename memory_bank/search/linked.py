@@ -8,7 +8,7 @@ from memory_bank.search.manifest.manifest import Manifest
 from memory_bank.search.retrievers.base import Reason, Scope
 
 SHARE = 0.3
-"""Of the score of a hit that a note which is linked with it gets; with .1 or .2, R@5 is lower."""
+"""Of the score of a hit that a note which is linked with it gets."""
 
 BEST = 5
 """Hits whose links are followed."""

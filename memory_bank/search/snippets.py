@@ -23,8 +23,8 @@ from memory_bank.search.retrievers.keyword import analyzer
 SNIPPET = 240
 """Approximate length of a snippet, in characters."""
 
-LONGEST = 60_000
-"""Characters of a text that is worth reading for an excerpt; of a longer one, a section is."""
+LONGEST = 20_000
+"""Characters of a text that is worth reading for an excerpt; else, a section or passage is read."""
 
 PLACE, LEAD, RULE = 0.5, 0.3, 0.25
 """Weights of a sentence's place, in a section of what holds and in the first paragraph, and of its
@@ -374,9 +374,12 @@ def _cut(text: str, question: str, most: int, measure: Callable[[str], int]) -> 
     return ("\u2026 " if start else "") + shown + (" \u2026" if end < len(text) else "")
 
 
-def _words(text: str) -> set[str]:
-    parts = analyzer.identifier_parts(text)
-    return {*analyzer.stems(text), *analyzer.stems(parts), *analyzer.grams(text).split()}
+@lru_cache(maxsize=4096)  # several questions find the same notes
+def _words(text: str) -> frozenset[str]:
+    words = {*analyzer.stems(text)}
+    if parts := analyzer.identifier_parts(text):
+        words.update(analyzer.stems(parts))
+    return frozenset(words if text.isascii() else words.union(analyzer.grams(text).split()))
 
 
 def count_words(question: str, text: str) -> float:

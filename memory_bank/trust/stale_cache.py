@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -65,8 +66,8 @@ class StaleCache:
         self.late = 0.0
         """When git last could not say in time what changed up to the commit."""
         try:
-            head, self.late, notes = json.loads(commits.kept(_KEPT))
-            self._states = {str(path): _state(row) for path, row in dict(notes).items()}
+            head, self.late, states = _read_states(commits.kept(_KEPT))
+            self._states = dict(states)
         except (MemoryBankError, ValueError, TypeError):
             head, self.late = "", 0.0
         if head != _key(at.head):
@@ -109,6 +110,12 @@ class StaleCache:
         if found is None and self._commits.tree is not None:
             found = objects.differing(self._commits.tree, old, self._at.head)
         return None if found is None or len(found) > _MOST_CHANGED else frozenset(found)
+
+
+@lru_cache(maxsize=2)
+def _read_states(text: str) -> tuple[str, float, Mapping[str, NoteState]]:
+    head, late, notes = json.loads(text)
+    return str(head), late, {str(path): _state(row) for path, row in dict(notes).items()}
 
 
 def _key(head: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -335,11 +336,13 @@ class SharedBank:
 
         conditions = Conditions(tell, embeds, self.repairs, self.notices)
         try:
-            return open_bank(self._path, start=self._folder(), conditions=conditions)
+            bank = open_bank(self._path, start=self._folder(), conditions=conditions)
         except FileNotFoundError as error:
             raise NoBank(
                 "the working directory no longer exists", "start the server in another directory"
             ) from error
+        bank.roots.bank.is_live = sys.platform == "linux"
+        return bank
 
     def _folder(self) -> Path | None:
         """Return the folder from which the bank is found; None for the working directory.

@@ -307,6 +307,8 @@ class _HitText:
         self.body, self.first = lines(view, hit, Span(first, _LAST_LINE)) or "", first
         if len(self.body) > snippets.LONGEST:
             self.body, self.first = self.content or "", section.line
+        if len(self.body) > snippets.LONGEST:
+            self.body, self.first = lines(view, hit, hit.best.span) or "", hit.best.line
         self.snippet = snippets.snippet(self.body, query)
 
     @property

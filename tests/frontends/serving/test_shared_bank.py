@@ -1,6 +1,9 @@
 """One bank for all requests of a front-end, opened by the first that asks."""
 
+import subprocess
+import sys
 import threading
+from collections.abc import Callable
 from contextlib import closing
 from contextvars import copy_context
 from pathlib import Path
@@ -9,10 +12,12 @@ from threading import Thread
 import pytest
 
 from memory_bank.bank.setup import init
+from memory_bank.base import file_watches
 from memory_bank.base.errors import NoBank
 from memory_bank.frontends.serving.shared_bank import Cancelled, SharedBank, reporting_to, tell
 from memory_bank.memory.retrieval.recall import recall
 from memory_bank.memory.show import list_notes
+from memory_bank.notes import roots
 
 
 def test_all_requests_have_the_same_bank(project: Path) -> None:
@@ -146,3 +151,87 @@ def test_what_a_listener_raises_ends_the_work() -> None:
     with reporting_to(cancel), pytest.raises(Cancelled):
         tell("indexing", 1, 2)
     tell("indexing", 2, 2)
+
+
+_DOORS = {
+    "new": "(folder / 'new.md').write_text('a kestrelx')",
+    "in a new folder": (
+        "(folder / 'far/off').mkdir(parents=True); (folder / 'far/off/new.md').write_text('kestrelx')"
+    ),
+    "overwritten": "(folder / 'old.md').write_text('kestrelx')",
+    "of another name": "(folder / 'old.txt').rename(folder / 'new.md')",
+    "of a folder that was moved": "(folder / '.away').rename(folder / 'back')",
+}
+
+
+@pytest.mark.parametrize("code", _DOORS.values(), ids=list(_DOORS))
+def test_what_another_process_writes_is_found_by_the_next_question(
+    project: Path, code: str
+) -> None:
+    folder = project / ".memories"
+    (folder / "old.md").write_text("an old text")
+    (folder / "old.txt").write_text("kestrelx")
+    (folder / ".away").mkdir()
+    (folder / ".away/note.md").write_text("kestrelx")
+    with closing(SharedBank(str(project))) as shared:
+        for _ in range(3):
+            assert not recall(shared.bank(), "kestrelx", mode="lexical").answered
+        program = f"from pathlib import Path; folder = Path({str(folder)!r}); {code}"
+        subprocess.run([sys.executable, "-c", program], check=True)
+        found = recall(shared.bank(), "kestrelx", mode="lexical").notes
+        assert len(found) == 1
+        (folder / found[0].path).unlink()
+        assert not recall(shared.bank(), "kestrelx", mode="lexical").answered
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells of a change at once")
+def test_a_server_compares_files_only_after_a_change_or_a_minute(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scanned: list[Path] = []
+    scan = roots.scan
+    monkeypatch.setattr(roots, "scan", lambda folder: scanned.append(folder) or scan(folder))
+
+    def count_scans() -> int:
+        scanned.clear()
+        recall(shared.bank(), "tantivy", mode="lexical", count_access=False)
+        return len(scanned)
+
+    with closing(SharedBank(str(project))) as shared:
+        count_scans()
+        count_scans()
+        assert count_scans() == 0
+        (project / ".memories/other.md").write_text("another")
+        assert count_scans()
+        assert count_scans() == 0
+        with monkeypatch.context() as later:
+            later.setattr(file_watches, "_SECONDS", -1.0)
+            assert count_scans()
+    with closing(SharedBank(str(project))) as shared:
+        monkeypatch.setattr(file_watches, "_file_system", lambda _: "nfs4")
+        assert all(count_scans() for _ in range(3))
+
+
+def test_an_unchanged_question_starts_no_git(
+    project: Path, git: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[object] = []
+    popen = subprocess.Popen.__init__
+
+    def start(self: object, *words: object, **options: object) -> None:
+        started.append(words)
+        popen(self, *words, **options)  # type: ignore[call-overload]
+
+    def count_processes() -> int:
+        started.clear()
+        assert recall(shared.bank(), "tantivy", mode="lexical", count_access=False).notes
+        return len(started)
+
+    with closing(SharedBank(str(project))) as shared:
+        count_processes()
+        threading.Event().wait(0.3)
+        count_processes()
+        monkeypatch.setattr(subprocess.Popen, "__init__", start)
+        assert count_processes() == 0
+        git(project, "commit", "--allow-empty", "-qm", "more")
+        assert count_processes()
