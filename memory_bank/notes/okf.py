@@ -54,7 +54,7 @@ _CURRENT = pattern(
     r"\b(?:current(?:ly)?|replaced by|replacement|(?<!not )use)\b[^.!?\n]{0,80}\Z", re.IGNORECASE
 )
 
-_SUFFIX = pattern(r"\.\w{1,12}(?:#.*)?\Z")
+_SUFFIX = pattern(r"\.\w{1,12}(?s:#.*)?\Z")
 
 
 def bundles(root: Path, folders: Sequence[str], paths: Mapping[str, object]) -> tuple[str, ...]:
