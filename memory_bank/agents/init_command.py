@@ -15,6 +15,7 @@ from memory_bank.agents.bundled import bundled_in
 from memory_bank.agents.client_files import ClientChange, Program
 from memory_bank.bank import setup
 from memory_bank.bank.bank import Bank, open_bank
+from memory_bank.bank.language import multilingual_hint
 from memory_bank.bank.setup import IncludeCandidate, MadeBank
 from memory_bank.base.errors import BadInput, MemoryBankError
 from memory_bank.base.operation import Param, operation
@@ -192,6 +193,7 @@ def init(
         call.console.line("for a team's agents: ", ("memory-bank agents bundle", "bold"))
     if made.found and not (asks or yes):
         _show_found(call, made, folder)
+    _name_embedder(call, made)
     return 0
 
 
@@ -254,6 +256,14 @@ def _agents(call: Call, made: MadeBank, *, yes: bool) -> tuple[AgentSetUp, ...]:
             return ()
     with open_bank(made.bank) as bank:
         return tuple(set_up(bank, one.name) for one in found)
+
+
+def _name_embedder(call: Call, made: MadeBank) -> None:
+    """Name the embedder for other languages if most notes that are there are in one."""
+    if made.included or not made.created:
+        with open_bank(made.bank) as bank:
+            if hint := multilingual_hint(bank):
+                call.remark(hint)
 
 
 def _show_agent(call: Call, one: AgentSetUp) -> None:

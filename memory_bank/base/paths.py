@@ -147,9 +147,6 @@ LEFT_ALONE = (
 NOTES = "notes"
 """Folder of a bank's private state that holds notes of sessions."""
 
-MODELS = "models"
-"""Folder of embedder weights in the user's data; no bank may have this name."""
-
 HEADER = "# written by memory-bank: derived and private files"
 
 GITIGNORE = f"""\
@@ -415,12 +412,7 @@ def linked(link: str | Path, bank: str | Path) -> NoBank:
 
 def named(name: str, environ: Mapping[str, str] | None = None) -> Path:
     """Return the folder of the user's bank of that name, which may not exist."""
-    if (
-        not name
-        or name == MODELS
-        or name.startswith(".")
-        or not all(c.isalnum() or c in "-_." for c in name)
-    ):
+    if not name or name.startswith(".") or not all(c.isalnum() or c in "-_." for c in name):
         raise BadName(f"{name!r} can't name a bank", "use letters, digits, '-', '_' and '.'")
     return user_folder("data", environ) / name
 

@@ -11,11 +11,12 @@ import math
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import NamedTuple, cast
+from operator import mul
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from memory_bank.bank.bank import Bank
 from memory_bank.base.documents import Span
-from memory_bank.base.errors import MemoryBankError
+from memory_bank.base.errors import EmbedderUnavailable, MemoryBankError
 from memory_bank.notes.roots import Roots
 from memory_bank.search.index import View
 from memory_bank.search.manifest import document_graph, document_rows
@@ -23,6 +24,10 @@ from memory_bank.search.manifest.document_rows import DocumentRow
 from memory_bank.search.retrievers.base import Question, Scope
 from memory_bank.search.retrievers.keyword import analyzer
 from memory_bank.search.retrievers.keyword.keyword_index import KeywordIndex
+
+if TYPE_CHECKING:
+    from memory_bank.search.engine import Hit
+    from memory_bank.search.retrievers.vectors.vector_index import VectorIndex
 
 
 class _Bound(NamedTuple):
@@ -50,11 +55,18 @@ _CHANGING = re.compile(
     re.IGNORECASE,
 )
 
+_INSTEAD = re.compile(r"\b(?:instead of|from now on|any ?more|any longer)\b", re.IGNORECASE)
+"""With all words of change, four first hits of 135 in project banks were put below a wrong one."""
+
 _PAST = re.compile(
     r"\b(?:first|before|original\w*|initial\w*|used to|former\w*|previous\w*|earlier|back then)\b",
     re.IGNORECASE,
 )
 """Words of a question about what held before."""
+
+_MONTHS, _ALIKE, _NEAR = 60 * 86400.0, 0.45, 0.35
+"""Of two hits on one subject: seconds between their dates, the cosine of their passages, and the
+share of the older one's score that the newer one has, from which the newer one comes first."""
 
 _SHARED = 2
 """Fewest words that both have: in a bank of few notes, one in common makes notes look alike."""
@@ -97,6 +109,11 @@ class DatedNote:
         """Its first words."""
         return " ".join(_TITLE.sub("", self.text[: _HEAD * 20]).split()[:_HEAD])
 
+    @property
+    def changes(self) -> bool:
+        """Whether its first words say plainly that it changes something."""
+        return bool(_AMENDING.search(self.head) or _INSTEAD.search(self.head))
+
     @cached_property
     def bounds(self) -> Sequence[_Bound]:
         """What it takes to amend another note; nothing does for a long one without such words."""
@@ -135,11 +152,55 @@ def amended(view: View, notes: Sequence[DatedNote]) -> dict[int, int]:
         old = compared.nearest(at)
         if old is not None and (old not in found or notes[found[old]].created < notes[at].created):
             found[old] = at
+    return _unlinked(view, notes, found)
+
+
+def amended_by_meaning(
+    view: View, notes: Sequence[DatedNote], hits: Sequence[Hit]
+) -> dict[int, int]:
+    """Map as `amended` does, of hits whose passages are about one subject by their vectors.
+
+    The newer one is dated months later, says that it changes something, and is near in score.
+    """
+    newer = [at for at, note in enumerate(notes) if note.created > _MONTHS and note.changes]
+    vectors = _vectors_of(view, [hit.best.row for hit in hits]) if newer else {}
+    found = dict[int, int]()
+    for new in newer:
+        alike = [
+            (_cosine(vectors, hits[old], hits[new]), old)
+            for old, note in enumerate(notes)
+            if not hits[old].weak
+            and 0 < note.created <= notes[new].created - _MONTHS
+            and hits[new].rank >= _NEAR * hits[old].rank
+        ]
+        likeness, old = max(alike, default=(0.0, 0))
+        if likeness >= _ALIKE:
+            found.setdefault(old, new)
+    return _unlinked(view, notes, found)
+
+
+def _vectors_of(view: View, rows: Sequence[int]) -> dict[int, list[float]]:
+    """Return the vectors of passages, of those that have one."""
+    try:
+        vectors = cast("VectorIndex | None", view.index.retrievers.get("vectors"))
+    except EmbedderUnavailable:
+        return {}
+    return vectors.vectors_of(rows) if vectors is not None else {}
+
+
+def _cosine(vectors: Mapping[int, Sequence[float]], one: Hit, other: Hit) -> float:
+    """Return the cosine of two hits' passages, 0 if one has no vector."""
+    pair = vectors.get(one.best.row, ()), vectors.get(other.best.row, ())
+    return sum(map(mul, *pair)) if all(pair) else 0.0
+
+
+def _unlinked(view: View, notes: Sequence[DatedNote], pairs: Mapping[int, int]) -> dict[int, int]:
+    """Leave out the pairs of notes that a link connects."""
     numbers = [note.row.number for note in notes]
-    linked = document_graph.linked_pairs(view.manifest, numbers) if found else set()
+    linked = document_graph.linked_pairs(view.manifest, numbers) if pairs else set()
     return {
         old: new
-        for old, new in found.items()
+        for old, new in pairs.items()
         if not {(numbers[old], numbers[new]), (numbers[new], numbers[old])} & linked
     }
 

@@ -231,6 +231,19 @@ _STRING = pattern(
     r"""|(?<!\w)'(?:[^'\r\n]|'')*+(?:'|(?=[\r\n]|\Z))|(?<!\S)\#[^\r\n]*"""
 )
 
+_HEAD_LINE = pattern(
+    r"^(?:(?P<key>[A-Za-z][\w-]*)[ \t]*:|(?P<item>[ \t]*-[ \t]|[ \t]+(?=\S)|[ \t]*[\]#]))?"
+    r"(?P<value>[^\r\n]*)(?:\r?\n|\Z)",
+    re.MULTILINE,
+)
+"""A line of front matter: a key with a value, or an item of a list."""
+
+_PLAIN = pattern(
+    r"""\#.*|[ \t\[]*(?P<quote>["']?)(?P<name>[^\s\[\]|\#:,;"']{2,200})(?P=quote)"""
+    r"""(?=[ \t]*(?:[,\]]|\Z)|[ \t]+\#)|[^,]+"""
+)
+"""A comment, a name that is a whole value or item, or something else."""
+
 _MD = pattern(r"\.md\Z", re.IGNORECASE)
 
 _NOT_IN_WIKILINK = pattern(r"[\[\]|#^\r\n]")
@@ -267,7 +280,11 @@ def edits(
     found: dict[tuple[int, int], str] = {}
     for link, start, end, mark in front_matter_links(text[:body]):
         if (target := rename(link)) is not None:
-            found[start, end] = _in_front_matter(link, text[start:end], target, mark)
+            new = _in_front_matter(link, text[start:end], target, mark)
+            plain = not text[:start].rstrip().endswith("[[")
+            if plain and not _NAME.fullmatch(new):
+                new = f"[[{new}]]" if mark else f'"[[{new}]]"'
+            found[start, end] = new
     first_line = 1 + sum(1 for _ in BREAK.finditer(text, 0, body))
     for one in locate_links(text[body:], first_line):
         if (target := rename(one.link)) is not None:
@@ -277,7 +294,11 @@ def edits(
 
 
 def front_matter_links(text: str) -> Iterator[tuple[NoteLink, int, int, str]]:
-    """Yield each wikilink outside comments, its target's offsets, and the quotes around it."""
+    """Yield each link outside comments, its target's offsets, and the quotes around it.
+
+    Links are wikilinks, and the plain names of notes that this one supersedes or is superseded by.
+    """
+    yield from _plain_names(text)
     strings = list(_STRING.finditer(text))
     starts = [string.start() for string in strings]
     line, seen = 1, 0
@@ -293,6 +314,23 @@ def front_matter_links(text: str) -> Iterator[tuple[NoteLink, int, int, str]]:
             written = re.split(r"[#^|]", found[1], maxsplit=1)[0]
             start = found.start(1) + len(written) - len(written.lstrip())
             yield link, start, start + len(written.strip()), mark
+
+
+def _plain_names(text: str) -> Iterator[tuple[NoteLink, int, int, str]]:
+    """Yield the plain names of notes in the keys that may have some, as a value or in a list."""
+    kind = ""
+    for line, found in enumerate(_HEAD_LINE.finditer(text), 1):
+        if found["key"] is not None:
+            kind = as_type(found["key"])
+        elif not found["item"]:
+            kind = ""
+        if kind not in _NAMING or "[[" in found["value"]:
+            continue
+        for name in _PLAIN.finditer(text, *found.span("value")):
+            if name["name"] is not None and _NAME.fullmatch(name["name"]):
+                link = reference_link(name["name"], line, kind)
+                if link is not None:
+                    yield link, *name.span("name"), name["quote"] or ""
 
 
 def _from_string(written: str, mark: str) -> str:

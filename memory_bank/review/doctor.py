@@ -5,6 +5,7 @@ from __future__ import annotations
 from memory_bank.bank import hook_log
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.findings import Finding, order
+from memory_bank.bank.language import multilingual_hint
 from memory_bank.base.detached import is_at_work
 from memory_bank.base.errors import NoRepository
 from memory_bank.base.file_watches import problem
@@ -101,6 +102,7 @@ def _health(view: View, bank: Bank, report: SyncReport, background: str | None) 
         git=repository.problem(bank.layout.root) or None,
         hooks=hook_log.described(str(bank.layout.root), str(bank.layout.state(bank.id))) or None,
         former_sessions=former_state(bank) or None,
+        language=multilingual_hint(bank) or None,
         embedder=settings.memory.embedder,
         max_note_bytes=settings.memory.max_note_bytes,
         code=code,

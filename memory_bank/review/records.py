@@ -179,6 +179,8 @@ class BankHealth:
     """What failed lately in hooks of agents' programs."""
     former_sessions: str | None
     """Where sessions are that this folder had under another id."""
+    language: str | None
+    """Which embedder serves a bank better whose notes are mostly in another language."""
     embedder: str
     max_note_bytes: int
     code: CodeHealth | None = None

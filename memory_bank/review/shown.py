@@ -261,6 +261,7 @@ def _health_state(call: Call, health: BankHealth) -> None:
     others = {
         "background": health.background,
         "polling": health.polling,
+        "language": health.language,
         "git": health.git and f"{health.git}; dates are file dates",
         "hooks": health.hooks,
         "sessions": health.former_sessions

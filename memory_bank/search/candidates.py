@@ -19,6 +19,9 @@ _EXTRA_CANDIDATES = 16
 _SUCCESSOR_FACTOR = 1.01
 """Factor from the score of a superseded note to that of its successor, if that was lower."""
 
+_NEAR_ENDED = 0.4
+"""Share of the score of a note that no longer holds from which a note that holds comes first."""
+
 _SESSION_FACTOR = 0.8
 """Factor for the score of a session or observation; recency's boost doesn't make up for it."""
 
@@ -212,6 +215,25 @@ def rank_superseded(
         if 0 < successor.score <= best[old].score:
             factor = _SUCCESSOR_FACTOR * best[old].score / successor.score
             successor.boost("supersedes", "a note that matches better", factor)
+
+
+def rank_ended(found: Collection[Candidate], statuses: Mapping[int, str]) -> None:
+    """Raise the best note that holds and is near in score above each one that no longer does.
+
+    `statuses` are those of the documents that no longer hold: deprecated, rejected.
+    """
+    best = {one.document: one for one in sorted(found, key=attrgetter("score"))}
+    current = [
+        one
+        for document, one in best.items()
+        if document not in statuses and one.worded and not (one.weak or one.superseded_by)
+    ]
+    for old in sorted(statuses, key=lambda document: (-best[document].score, document)):
+        score = best[old].score
+        nearest = max(current, key=attrgetter("score"), default=None)
+        if nearest is not None and _NEAR_ENDED * score <= nearest.score <= score:
+            reason = f"holds, and the note that matches better is {statuses[old]}"
+            nearest.boost("status", reason, _SUCCESSOR_FACTOR * score / nearest.score)
 
 
 def judge(found: Collection[Candidate], ranking: Ranking, words: int, *, by_words: bool) -> None:

@@ -30,7 +30,7 @@ from memory_bank.search.retrievers.base import (
     Scale,
     Scope,
 )
-from memory_bank.search.retrievers.keyword.analyzer import weighted_stems
+from memory_bank.search.retrievers.keyword.analyzer import stems, weighted_stems
 from memory_bank.search.retrievers.keyword.keyword_index import KeywordIndex
 from memory_bank.search.retrievers.vectors import DISABLED
 
@@ -167,6 +167,12 @@ class Engine:
         if document_graph.any_supersedes(self._manifest):
             successors = document_graph.superseded(self._manifest, {one.document for one in found})
             candidates.rank_superseded(found, successors)
+            candidates.judge(found, ranking, words, by_words=by_words)
+        statuses = document_graph.ended(self._manifest, {one.document for one in found})
+        asked = {word.stem for word in weighted_stems(question.text)}
+        statuses = {old: s for old, s in statuses.items() if not asked.intersection(stems(s))}
+        if statuses:  # a question for what was rejected keeps its order
+            candidates.rank_ended(found, statuses)
             candidates.judge(found, ranking, words, by_words=by_words)
         shown = [one for one in found if one.shown] or (found if self._is_small() else [])
         ranked = sorted(shown, key=lambda one: (one.weak, -one.score, one.document, one.row))

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from blake3 import blake3
 
 from memory_bank.search.manifest.filters import HIDING, REPO, TEAM, Condition
-from memory_bank.search.retrievers.keyword.analyzer import FIELDS, GRAMS, fields_of, stems
+from memory_bank.search.retrievers.keyword.analyzer import FIELDS, GRAMS, TARGETS, fields_of, stems
 from memory_bank.search.retrievers.keyword.keyword_query import PROXIMITY, SLOP
 from memory_bank.shared.engines.base import SharedPassage, Where
 
@@ -27,7 +27,13 @@ _K1, _B = 1.2, 0.75
 USUAL_WORDS = 75.0
 """Words of a passage of usual length."""
 
-_USUAL_LENGTH = {"body": USUAL_WORDS, "identifiers": 8.0, "about": 4.0, GRAMS: USUAL_WORDS}
+_USUAL_LENGTH = {
+    "body": USUAL_WORDS,
+    "identifiers": 8.0,
+    "about": 4.0,
+    TARGETS: 4.0,
+    GRAMS: USUAL_WORDS,
+}
 """Words of a field in a passage of usual length: a fixed number, so that weights don't depend on
 the other passages."""
 

@@ -341,6 +341,12 @@ def test_a_note_that_others_are_merged_into_is_answered_as_updated(
     assert shown.updated_at > shown.created_at == "2020-01-01T00:00:00Z"
 
 
+def test_a_plain_name_of_a_superseded_note_follows(bank: Bank, put: Put) -> None:
+    put({"old.md": "# A\n", "b.md": "---\nsupersedes: old\ntitle: old\n---\nText.\n"})
+    assert rename(bank, "old", "c/newer").relinked == ("b.md",)
+    assert texts(bank)["b.md"] == "---\nsupersedes: newer\ntitle: old\n---\nText.\n"
+
+
 def test_a_wikilink_in_front_matter_follows(bank: Bank, put: Put) -> None:
     put({"a.md": "# A\n", "b.md": "---\ntags: [x]\nsee:\n  - '[[a]]'\nup: '[[a|A]]'\n---\n[[a]]\n"})
     assert rename(bank, "a", "c/d").relinked == ("b.md",)

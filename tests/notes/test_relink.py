@@ -96,6 +96,31 @@ def test_wikilinks_in_front_matter_change_and_comments_stay() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("supersedes: old", "supersedes: new"),
+        ("supersedes: old.md  # old", "supersedes: new.md  # old"),
+        ("superseded_by: 'old'\r\ntitle: old", "superseded_by: 'new'\r\ntitle: old"),
+        ('supersedes: [old, x/c, "old"]', 'supersedes: [new, x/c, "new"]'),
+        (
+            "supersedes:\n  - old\n  - cc\ntags:\n  - old",
+            "supersedes:\n  - new\n  - cc\ntags:\n  - old",
+        ),
+        ("supersedes: the old", "supersedes: the old"),
+        ("# supersedes: old", "# supersedes: old"),
+    ],
+)
+def test_plain_names_of_superseded_notes_change(before: str, after: str) -> None:
+    assert relink(f"---\n{before}\n---\n", to("new", "old")) == f"---\n{after}\n---\n"
+
+
+def test_a_plain_name_becomes_a_wikilink_where_the_new_one_has_spaces() -> None:
+    before = "---\nsupersedes: old\nsuperseded_by: 'old'\n---\n"
+    after = "---\nsupersedes: \"[[b c]]\"\nsuperseded_by: '[[b c]]'\n---\n"
+    assert relink(before, to("b c", "old")) == after
+
+
 def test_links_have_their_lines_and_kinds() -> None:
     seen: list[tuple[str, int]] = []
 

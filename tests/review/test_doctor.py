@@ -116,3 +116,29 @@ def test_what_failed_in_hooks_of_another_bank_is_not_listed(
     assert "it broke" in (doctor(other).hooks or "")
     assert not doctor(other).clear
     assert doctor(other).healthy
+
+
+GERMAN = "Die Bilder werden vor dem Speichern auf zwei Größen verkleinert, weil viele groß sind.\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "embedder", "named"),
+    [
+        (GERMAN, "static", True),
+        ("画像は保存する前に二つの大きさに縮小されます。\n", "static", True),
+        (GERMAN, "none", False),
+        (
+            "The pictures are made smaller before they are stored, since many are big.\n",
+            "static",
+            False,
+        ),
+    ],
+)
+def test_the_embedder_for_other_languages_is_named_where_most_notes_are_in_one(
+    text: str, embedder: str, named: bool, folder: Path, opening: Opening
+) -> None:
+    for name in ("a", "b", "c"):
+        (folder / f"{name}.md").write_text(text, encoding="utf-8")
+    hint = doctor(opening(folder, memory__embedder=embedder)).language or ""
+    assert ("embedder use multilingual" in hint) is named
+    assert ("markdown-memory-bank[multilingual]" in hint) is named

@@ -213,7 +213,7 @@ def test_a_server_that_gives_no_answer_costs_the_time_limit(
 
 
 def test_another_embedder_gets_the_banks_answer(index: str, repositories: dict[str, Path]) -> None:
-    other = settings(index, memory__embedder="static")
+    other = settings(index, memory__embedder="minilm")
     with open_bank(repositories[APP], settings=other) as bank:
         found = recall(bank, "job queue", scope="both")
         by_words = recall(bank, "job queue", mode="lexical", scope="both")

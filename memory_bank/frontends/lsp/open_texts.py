@@ -102,8 +102,10 @@ def _links(note: Note) -> Iterator[WholeLink]:
             link = NoteLink(file, "reference", line, "mentions", names_file=True)
             yield WholeLink(link, *place.span(), *place.span())
     for link, start, end, _ in front_matter_links(head):
-        first, last = head.rfind("[[", 0, start), head.find("]]", end)
-        yield WholeLink(link, start, end, first, last + 2)
+        first, last = start, end
+        if head[:start].rstrip().endswith("[["):
+            first, last = head.rfind("[[", 0, start), head.find("]]", end) + 2
+        yield WholeLink(link, start, end, first, last)
     first_line = 1 + parsing.count_lines(head)
     for link, *places in locate_links(note.text[note.body_start :], first_line):
         start, end, first, last = (note.body_start + place for place in places)

@@ -278,20 +278,25 @@ def _newest_first(
     Also returns the path of the newer note by the number of the older one. Questions about the past
     keep their order.
     """
-    good = [hit for hit in found.hits[:_NEAREST] if not hit.weak]
-    notes = amendments.dated(bank.roots, view, [hit.document for hit in good])
-    pairs = amendments.amended(view, notes)
     hits = list(found.hits)
+    near = hits[:_NEAREST]
+    good = [at for at, hit in enumerate(near) if not hit.weak]
+    notes = amendments.dated(bank.roots, view, [hit.document for hit in near])
+    if len(notes) < len(near):  # another process has just removed one
+        return found._replace(hits=tuple(hits[: wanted.limit])), {}
+    pairs = amendments.amended_by_meaning(view, notes, near)
+    by_words = amendments.amended(view, [notes[at] for at in good])
+    pairs |= {good[old]: good[new] for old, new in by_words.items()}
     for old, new in () if amendments.asks_about_past(wanted.query) else sorted(pairs.items()):
-        if hits.index(good[old]) < hits.index(good[new]):
-            hits.remove(good[new])
-            likely = good[new]._replace(score=max(good[new].score, good[old].score))
+        if hits.index(near[old]) < hits.index(near[new]):
+            hits.remove(near[new])
+            likely = near[new]._replace(score=max(near[new].score, near[old].score), weak=False)
             likely = likely._replace(
                 reasons=(*likely.reasons, Reason("newer", f"may amend {notes[old].row.key}", 1.0))
             )
-            hits.insert(hits.index(good[old]), likely)
-            good[new] = likely
-    newer = {good[old].document.number: notes[new].row.key for old, new in pairs.items()}
+            hits.insert(hits.index(near[old]), likely)
+            near[new] = likely
+    newer = {near[old].document.number: notes[new].row.key for old, new in pairs.items()}
     return found._replace(hits=tuple(hits[: wanted.limit])), newer
 
 

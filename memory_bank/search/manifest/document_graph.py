@@ -7,6 +7,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from memory_bank.notes.decision_records import ENDED
 from memory_bank.search.manifest.manifest import DONE, PENDING, Manifest
 
 
@@ -103,6 +104,22 @@ def superseded(manifest: Manifest, numbers: Collection[int]) -> dict[int, tuple[
         if old != new:
             found.setdefault(old, (new, key))
     return found
+
+
+def ended(manifest: Manifest, numbers: Collection[int]) -> dict[int, str]:
+    """Map the documents among these that no longer hold by their status to that status.
+
+    Of a note that is no decision record, it is among the user's own keys.
+    """
+    sql = (
+        "SELECT id, coalesce(json_extract(data, '$.extra.status'), json_extract(data, '$.status'),"
+        " '') FROM documents WHERE id IN ({})"
+    )
+    words = (
+        (number, str(status).casefold().split()[:1])
+        for number, status in manifest.chunked(sql, list(numbers))
+    )
+    return {number: word[0] for number, word in words if not ENDED.isdisjoint(word)}
 
 
 def linked_pairs(manifest: Manifest, numbers: Collection[int]) -> set[tuple[int, int]]:

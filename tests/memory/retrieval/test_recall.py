@@ -421,3 +421,72 @@ def test_a_plain_name_in_front_matter_supersedes(folder: Path, opening: Opening)
         "---\nsupersedes: old\n---\n# Retries\n\nRetry the payment job five times, with a delay.\n"
     )
     assert paths(opening(folder), "retry the payment job twice") == ["new.md", "old.md"]
+
+
+def _write(folder: Path, notes: dict[str, str]) -> None:
+    for path, text in notes.items():
+        (folder / path).write_text(f"---\ncreated_at: {text}", encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        "[[keep-uploads-in-s3-not-on-disk]]",
+        "[[keep-uploads-in-s3-not-on-disk|the record]]",
+        "[the record](keep-uploads-in-s3-not-on-disk.md)",
+        "![[keep-uploads-in-s3-not-on-disk]]",
+    ],
+)
+def test_the_words_of_a_target_are_not_those_of_the_note_that_links(
+    link: str, folder: Path, opening: Opening
+) -> None:
+    record = "2024-01-01\n---\n# Object storage\n\nUploads are in S3: containers have no disk.\n"
+    log = f"2024-01-02\n---\n# Log\n\nWe met on Monday, see {link}.\n"
+    _write(folder, {"keep-uploads-in-s3-not-on-disk.md": record, "log.md": log})
+    bank = opening(folder)
+    first, *others = recall(bank, "why do we keep uploads in S3, not on disk").notes
+    assert first.path == "keep-uploads-in-s3-not-on-disk.md"
+    assert all(note.weak for note in others)
+
+
+def test_a_name_that_is_no_note_is_found_where_it_is_linked(folder: Path, opening: Opening) -> None:
+    _write(folder, {"a.md": "2024-01-01\n---\n# Lunch\n\nPizza with [[anna-schmidt]].\n"})
+    (note,) = recall(opening(folder), "Anna Schmidt").notes
+    assert not note.weak
+
+
+@pytest.mark.parametrize("status", ["rejected", "deprecated", "Superseded by another"])
+def test_a_note_that_no_longer_holds_ranks_below_one_that_does(
+    status: str, folder: Path, opening: Opening
+) -> None:
+    old = "# Sessions in Redis\n\nStore user sessions in Redis with a time to live of an hour.\n"
+    new = "# Sessions in PostgreSQL\n\nWe keep the sessions of users in a table of PostgreSQL.\n"
+    _write(folder, {"a.md": f"2024-01-01\nstatus: {status}\n---\n{old}"})
+    _write(folder, {"b.md": f"2024-01-02\n---\n{new}", "c.md": "2024-01-02\n---\n# Backups\n"})
+    bank = opening(folder)
+    assert paths(bank, "where are user sessions stored")[:2] == ["b.md", "a.md"]
+    word = status.split(maxsplit=1)[0].lower()
+    assert paths(bank, f"what was {word}: where user sessions are stored")[0] == "a.md"
+
+
+def test_a_newer_note_that_says_that_it_changes_something_comes_first(
+    folder: Path, opening: Opening
+) -> None:
+    old = "# Retries of HTTP calls\n\nCalls to the payment provider are retried three times.\n"
+    new = "Instead of three fixed attempts, calls are retried five times with backoff.\n"
+    _write(
+        folder,
+        {
+            "old.md": f"2024-01-05\n---\n{old}",
+            "new.md": f"2024-09-05\n---\n# Retries of calls to the provider\n\n{new}",
+            "refunds.md": "2024-09-06\n---\n# Refunds\n\nNow they are paid within a week.\n",
+            "lint.md": "2024-09-06\n---\n# Lint\n\nRuff checks all Python code in CI.\n",
+        },
+    )
+    bank = opening(folder, memory__embedder="minilm")
+    bank.sync()
+    question = "how often are calls to the payment provider retried"
+    first, second, *_ = recall(bank, question).notes
+    assert (first.path, second.path, second.newer) == ("new.md", "old.md", "new.md")
+    assert not first.weak
+    assert paths(bank, f"originally, {question}")[0] == "old.md"

@@ -63,7 +63,10 @@ _LINK_LINE = (
     r"(?m)^[ \t>*+-]*+[\w -]{1,40}+\**+:{1,2}\**+[ \t]*+(?:!?\[\[[^\[\]\n]*+\]\][ \t,]*+)++$"
 )
 
-_LINK = r"!?\[\[(?:[^\[\]\n|]*+\|)?([^\[\]\n]*+)\]\]"
+_WIKILINK = re.compile(r"!?\[\[([^\[\]\n|]*+)(?:\|([^\[\]\n]*+))?\]\]")
+
+_DESTINATION = re.compile(r"(?<=\]\()(?:<[^<>\n]*+>|[^\s()<>]*?(?:/|\.md\b)[^\s()<>]*+)(?=[\s)])")
+"""The destination of a Markdown link that is a path or an address."""
 
 
 class WeightedStem(NamedTuple):
@@ -174,12 +177,37 @@ def without_block_ids(text: str) -> str:
 
 
 def cleaned(text: str) -> str:
-    """Return a text without block ids, lines of nothing but links, and the brackets of links."""
+    """Return a text without block ids, lines of nothing but links, and the targets of links.
+
+    A link's own text stays. So does a target without one if it is a single word, which is then
+    part of the sentence: `[[Redis]] keeps the sessions`.
+    """
     text = without_block_ids(text)
     if "[[" in text:
-        # A function is five times as fast as a replacement template here.
-        text = re.sub(_LINK, lambda found: found[1], re.sub(_LINK_LINE, "", text))
-    return text
+        text = _WIKILINK.sub(_text_of_link, re.sub(_LINK_LINE, "", text))
+    return _DESTINATION.sub("", text) if "](" in text else text
+
+
+def targets(text: str) -> str:
+    """Return the targets of a text's links that `cleaned` leaves out."""
+    if "[[" not in text and "](" not in text:
+        return ""
+    wikilinks = _WIKILINK.findall(re.sub(_LINK_LINE, "", text))
+    left_out = [target for target, alias in wikilinks if alias or not _is_word(target)]
+    return " ".join((*left_out, *_DESTINATION.findall(text)))
+
+
+def _text_of_link(link: re.Match[str]) -> str:
+    """Return a wikilink's own text, or its target if that is a single word."""
+    return link[2] or (_name_in(link[1]) if _is_word(link[1]) else "")
+
+
+def _is_word(target: str) -> bool:
+    return len(_WORD.findall(_name_in(target))) <= 1
+
+
+def _name_in(target: str) -> str:
+    return target.rpartition("/")[2].removesuffix(".md")
 
 
 def identifier_parts(text: str) -> str:
@@ -237,7 +265,10 @@ def stemmer(*, with_stop_words: bool) -> TextAnalyzer:
 STEMMED = "stemmed"
 """Name of the stemmer among the tokenizers of an index."""
 
-FIELDS = {"body": 1.0, "identifiers": 0.3, "about": 0.4}
+TARGETS = "targets"
+"""The field of targets of links: what a link names is said there, not in the note that links."""
+
+FIELDS = {"body": 1.0, "identifiers": 0.3, "about": 0.4, TARGETS: 0.02}
 """Stemmed fields and their weights; the body has the title and the headings, too."""
 
 GRAMS = "grams"
@@ -261,6 +292,7 @@ def fields_of(
         "about": plain(about),
         "identifiers": " ".join(filter(None, (*(part.identifiers for part in parts), rest))),
         GRAMS: " ".join(filter(None, (part.grams for part in parts))),
+        TARGETS: " ".join(filter(None, (part.targets for part in parts))),
     }
     return {field: text for field, text in found.items() if text}
 
@@ -276,10 +308,11 @@ class _Analyzed(NamedTuple):
     text: str
     identifiers: str
     grams: str
+    targets: str
 
 
 @lru_cache(maxsize=1 << 15)
 def _analyzed(text: str) -> _Analyzed:
     """Analyze a text; cached for a batch, since both units index every passage."""
     clean = plain(cleaned(text))
-    return _Analyzed(clean, identifier_parts(clean), grams(clean))
+    return _Analyzed(clean, identifier_parts(clean), grams(clean), plain(targets(text)))

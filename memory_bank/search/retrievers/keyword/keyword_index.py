@@ -257,7 +257,7 @@ def _schema() -> tantivy.Schema:
 class KeywordIndex:
     """Passages or documents found by their words."""
 
-    version = "10"
+    version = "11"
     explanation = "its words"
     weight = 1.0
     slow = False

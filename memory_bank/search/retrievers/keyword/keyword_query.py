@@ -18,6 +18,7 @@ from memory_bank.search.retrievers.base import Matches, Question, Scale, Scope
 from memory_bank.search.retrievers.keyword.analyzer import (
     FIELDS,
     GRAMS,
+    TARGETS,
     WeightedStem,
     adjacent_stems,
     beginnings,
@@ -119,6 +120,8 @@ class KeywordQuery:
         words = [word for word in self._stems if not (pairs and grams(word.stem))]
         perfect = sum(word.weight * self._expected_rarity(word.stem) for word in words)
         perfect += sum(self._pair_rarity(pair) for pair in pairs)
+        if words and not pairs and all(map(self._is_only_linked, words)):
+            return found.scale  # the target is no note: who links to it says most of it
         if not perfect:  # phrases only
             return found.scale
         best = found.scale.perfect
@@ -127,9 +130,15 @@ class KeywordQuery:
             best = hits[0][0] if hits else 0.0
         return Scale(0.0, min(perfect, PERFECT_CAP * best))
 
+    def _is_only_linked(self, word: WeightedStem) -> bool:
+        """Return whether the word is in targets of links only."""
+        fields = [field for field in FIELDS if self._searcher.doc_freq(field, word.stem)]
+        return fields == [TARGETS]
+
     def _expected_rarity(self, stem: str) -> float:
         """Return what a word adds to the score of a perfect passage."""
         counts = {field: self._searcher.doc_freq(field, stem) for field in FIELDS}
+        del counts[TARGETS]  # a text that only links to the word lacks it
         documents = self._searcher.num_docs
         if any(counts.values()):
             return max(

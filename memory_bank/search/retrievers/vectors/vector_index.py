@@ -30,7 +30,7 @@ from memory_bank.search.retrievers.base import (
     Scope,
     Unit,
 )
-from memory_bank.search.retrievers.keyword.analyzer import without_block_ids
+from memory_bank.search.retrievers.keyword.analyzer import cleaned
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -405,8 +405,8 @@ def text_of(entry: IndexedPassage) -> str:
     """Return what is embedded of a passage: its headings and its text; see `TEXT_VERSION`.
 
     Headings without a letter (numbers, dates) are left out: they cost a small model five points of
-    NDCG. So are block ids.
+    NDCG. So are block ids and the targets of links.
     """
     path = [entry.title, *(heading for heading in entry.headings if heading != entry.title)]
     headings = " > ".join(part for part in path if any(map(str.isalpha, part)))
-    return f"{headings}\n{without_block_ids(entry.text).strip()}".strip("\n")
+    return f"{headings}\n{cleaned(entry.text).strip()}".strip("\n")
