@@ -8,10 +8,8 @@ from __future__ import annotations
 COMMANDS: dict[str, tuple[str, str, str]] = {
     "agents": ("agents.bundle", "Agents", "Let a team's agents use the memory after a clone"),
     "agents bundle": ("agents.bundle", "", "Write what lets a team's agents use the memory after a clone"),
-    "append": ("memory.edit", "Write", "Add text at the end of a note"),
     "archive": ("memory.edit", "Organise", "Exclude notes from results without deleting them"),
     "ask": ("memory.retrieval.ask", "Code", "Search notes, docs, code and tests with one question"),
-    "blame": ("trust.provenance", "Review", "Show where each section of a note comes from"),
     "code": ("code.explain_symbol", "Code", "Look up symbols, their calls and tests, and what changes with a file"),
     "code blast-radius": ("code.explain_symbol", "", "Show what a change of a file may affect"),
     "code coupling": ("code.coupling", "", "List the files that change with a file"),
@@ -85,15 +83,12 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "shared team": ("shared.administration", "", "Put a repository into a team"),
     "show": ("memory.show", "Find", "Show one note"),
     "stale": ("trust.stale", "Review", "List notes whose cited code changed"),
-    "stats": ("memory.overview", "Look after", "Count notes, tags, types and links"),
     "sync": ("memory.maintenance", "Look after", "Update the index from the files"),
     "tags": ("memory.show", "Find", "List tags with their number of notes"),
     "trash": ("memory.trash", "Organise", "List deleted notes, restore them, empty the trash"),
     "trash empty": ("memory.trash", "", "Delete the notes in the trash for good"),
     "trash list": ("memory.trash", "", "List deleted notes, or the deleted versions of one"),
     "trash restore": ("memory.trash", "", "Restore a deleted note, or list the trash"),
-    "update": ("memory.edit", "Write", "Replace the whole text of a note"),
-    "watch": ("frontends.cli.commands", "Look after", "Index changes as they happen, until Ctrl-C"),
     "why": ("memory.why", "Code", "Show which commits and notes say why a file or a line is so"),
 }
 """The module of each command, its group and its summary."""

@@ -60,12 +60,22 @@ def _edited(
     name: str,
     new: str | None = None,
     *,
+    content: Annotated[str | None, Param(argument=True, metavar="[TEXT]")] = None,
+    at_end: Annotated[bool, Param("Add TEXT as a paragraph at the end", flags="--append")] = False,
+    whole: Annotated[bool, Param("Replace the whole text by TEXT", flags="--replace")] = False,
     old: str | None = None,
     section: str | None = None,
     if_match: str | None = None,
     agent: str | None = None,
 ) -> WrittenNote:
-    """Change a part of a note, or let a person edit the whole file."""
+    """Change a part of a note, or all of its text, or let a person edit the whole file."""
+    if at_end or whole:
+        if (at_end and whole) or old or section or new is not None:
+            raise call.usage_error("give --append or --replace alone, with TEXT or a pipe")
+        change = _appended if at_end else _updated
+        return change(call, bank, name, content, if_match=if_match, agent=agent)
+    if content is not None:
+        raise call.usage_error("say what TEXT is for: --append or --replace")
     if old and section:
         raise call.usage_error("give --old or --section, not both")
     if (old or section) and new is None:
@@ -140,19 +150,7 @@ def _as_read(bank: Bank, name: str, *texts: str) -> list[str]:
 
 
 @operation(
-    "append",
-    why="""
-    Adds the text as a new paragraph at the end of the note; all other bytes stay the same. Without
-    TEXT it is read from a pipe, or written in $VISUAL or $EDITOR; `-` always means stdin.
-    """,
-    examples=(
-        ('memory-bank append journal/2026-05 "Moved to tantivy 0.27."', "one line"),
-        ("make test 2>&1 | tail -3 | memory-bank append flaky-tests", "from a pipe"),
-    ),
-    group="Write",
-    allow_secret=True,
-    through=_appended,
-    show=shown.written,
+    "",
     tool=Tool(
         """Add to the end of a note; a new subject under its own heading. To change it,
         `edit_memory`.""",
@@ -186,20 +184,7 @@ def append(
 
 
 @operation(
-    "update",
-    why="""
-    Replaces the whole text; the front matter stays unless the new text has its own. Without TEXT
-    it is read from a pipe, or you edit the current text in $VISUAL or $EDITOR. To change a part
-    of a note, use edit.
-    """,
-    examples=(
-        ("memory-bank update plans/index < plan.md", "from a file"),
-        ('memory-bank update facts/port "The port is 8080." --if-match 987fdff…', "if unchanged"),
-    ),
-    group="Write",
-    allow_secret=True,
-    through=_updated,
-    show=shown.written,
+    "",
     tool=Tool(
         """Replace the text of a note; front matter stays unless content has some.
         For a part, `edit_memory`.""",
@@ -243,12 +228,18 @@ def update(
     replaces the text under a heading, up to the next one. `--new -` reads the new text from stdin.
     All other bytes of the file stay the same.
 
+    --append adds TEXT as a new paragraph at the end; --replace replaces the whole text by it, but
+    the front matter stays unless TEXT has its own. Without TEXT it is read from a pipe, or written
+    in $VISUAL or $EDITOR; `-` always means stdin.
+
     Without these options the note opens in $VISUAL or $EDITOR. If it changes before you save,
     nothing is overwritten: your text is kept in a file, which the error message names.
     """,
     examples=(
         ("memory-bank edit facts/port --old 8080 --new 8081", "one place"),
         ("memory-bank edit plans/q3 --section 'Plan > Risks' --new - < risks.md", "one section"),
+        ('memory-bank edit journal/2026-05 --append "Moved to tantivy 0.27."', "one line more"),
+        ("memory-bank edit plans/index --replace < plan.md", "the whole text, from a file"),
         ("memory-bank edit decisions/tantivy", "in your editor"),
     ),
     group="Write",

@@ -14,7 +14,7 @@ from memory_bank.base.dates import iso_of
 from memory_bank.base.filenames import NOTE_SUFFIXES
 from memory_bank.base.operation import Tool, operation
 from memory_bank.git.commits import Change
-from memory_bank.memory import shown, told
+from memory_bank.memory import told
 from memory_bank.memory.links import count_problems
 from memory_bank.memory.records import Stats
 from memory_bank.notes.names import name_of
@@ -334,17 +334,7 @@ _FEW = 10
 
 
 @operation(
-    "stats",
-    why="""
-    Counts notes, their bytes, types and tags, and what may need attention: broken links, ghosts
-    (link targets that are not notes), orphans (notes without links), files that are not indexed.
-    """,
-    examples=(
-        ("memory-bank stats", "for a person"),
-        ("memory-bank stats --json | jq .count", "for a program"),
-    ),
-    group="Look after",
-    show=shown.stats,
+    "",
     tool=Tool(
         "Count notes, tags, types and links. What they say: `recall`.",
         "bank",

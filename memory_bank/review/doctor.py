@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from memory_bank.bank import hook_log
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.findings import Finding, order
@@ -9,13 +11,15 @@ from memory_bank.bank.language import multilingual_hint
 from memory_bank.base.detached import is_at_work
 from memory_bank.base.errors import NoRepository
 from memory_bank.base.file_watches import problem
-from memory_bank.base.operation import Tool, operation
+from memory_bank.base.operation import Param, Tool, operation
 from memory_bank.base.paths import LEFT_ALONE
 from memory_bank.base.screen import Call
 from memory_bank.code.citing_notes import unknown_symbols
 from memory_bank.code.index.codebase import Codebase
 from memory_bank.code.index.work_tree import work_tree_of
 from memory_bank.git import repository
+from memory_bank.memory import overview
+from memory_bank.memory.records import Stats
 from memory_bank.review import shown, told
 from memory_bank.review.records import BankHealth, CodeHealth
 from memory_bank.review.rules.base import RuleContext, findings
@@ -34,9 +38,14 @@ def _checked(
     *,
     check: bool = False,
     fail_on: str | None = None,
-) -> BankHealth:
+    counts: Annotated[bool, Param("Only count notes, tags, types and links")] = False,
+) -> BankHealth | Stats:
     if fail_on and not check:
         raise call.usage_error("--fail-on needs --check")
+    if counts and check:
+        raise call.usage_error("choose one: --check or --counts")
+    if counts:
+        return overview.stats(bank)
     return doctor(bank, progress)
 
 
@@ -46,12 +55,17 @@ def _checked(
     Checks the index against the files and repairs it, then lists what you must repair: files that
     are not indexed, each with the reason; front matter with errors; broken links; ids that several
     notes have; secrets in notes, by kind and line. It changes no note.
+
+    --counts only counts notes, their bytes, types and tags, and what may need attention: broken
+    links, ghosts (link targets that are not notes), orphans (notes without links), files that are
+    not indexed.
     """,
     examples=(
         ("memory-bank doctor", "list problems"),
         ("memory-bank doctor --check", "for CI: exit code 1 if there is an error"),
         ("memory-bank doctor --check --fail-on warning", "or a warning"),
         ("memory-bank doctor --json | jq .findings", "for a program"),
+        ("memory-bank doctor --counts --json | jq .count", "how many notes"),
     ),
     group="Look after",
     through=_checked,

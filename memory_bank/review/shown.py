@@ -9,10 +9,13 @@ from itertools import groupby
 from pathlib import Path
 from typing import Annotated
 
+from memory_bank.bank.bank import Bank
 from memory_bank.bank.findings import SEVERITIES, Finding
 from memory_bank.base.operation import FailOn, Param
 from memory_bank.base.rendering import count
 from memory_bank.base.screen import FAILED, FINDINGS, FOUND, NOTHING, Call, Piece, place
+from memory_bank.memory.records import Stats
+from memory_bank.memory.shown import stats
 from memory_bank.notes.compare.note_change import (
     START,
     ClaimChange,
@@ -207,12 +210,16 @@ def _links(links: Sequence[LinkChange]) -> str:
 
 def health(
     call: Call,
-    found: BankHealth,
+    found: BankHealth | Stats,
+    bank: Bank,
     *,
     check: Annotated[bool, Param("Exit with 1 if there are findings, see --fail-on")] = False,
     fail_on: FailOn = None,
 ) -> int:
-    """Show what is wrong with a bank."""
+    """Show what is wrong with a bank, or its counts."""
+    if isinstance(found, Stats):
+        stats(call, found, bank)
+        return FOUND
     call.answer(found, lambda found: _health(call, found))
     if check and (found.problem or found.waiting):
         return FAILED

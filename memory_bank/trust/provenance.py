@@ -1,4 +1,4 @@
-"""Tell who wrote a note and who reviewed it: `log` by commit, `blame` by section and line."""
+"""Tell who wrote a note and who reviewed it: by commit, or by section and line."""
 
 from __future__ import annotations
 
@@ -38,19 +38,37 @@ def _some(bank: Bank, name: str, limit: int) -> NoteLog:
     return log(bank, name, min(max(limit, 1), _MOST_VERSIONS))
 
 
+def _logged(
+    bank: Bank,
+    name: str,
+    limit: int = 50,
+    *,
+    sections: Annotated[bool, Param("Show where each section comes from instead")] = False,
+    by_line: Annotated[bool, Param("Show where each line comes from", flags="--lines")] = False,
+) -> NoteLog | NoteBlame:
+    """Return the commits of a note, or the origins of its sections and lines."""
+    return blame(bank, name, by_line=by_line) if sections or by_line else log(bank, name, limit)
+
+
 @operation(
     "log",
     why="""
     Lists the commits that changed a note, the newest first, under its former names too: who wrote
     each, with which agent, the pull request that brought it, whether it was reviewed, and the
     sections that it changed. All of it is from git and this machine's record, not from the note.
+
+    With --sections, shows for each section of a note the commit of its least trusted line: its
+    author, agent, pull request, and whether it was reviewed; with --lines for each line, too. Tiers
+    of trust are reviewed, human, agent, uncommitted.
     """,
     examples=(
         ("memory-bank log decisions/tantivy", "who wrote it"),
+        ("memory-bank log decisions/tantivy --sections", "who wrote each section"),
         ("memory-bank log tantivy --json | jq '.commits[].source.pull_request'", "for a program"),
     ),
     group="Review",
-    show=shown.log,
+    through=_logged,
+    show=shown.origins,
     tool=Tool(
         "List the commits that changed a note: author, agent, pull request, reviewed, sections.",
         "review",
@@ -97,17 +115,7 @@ def log(
 
 
 @operation(
-    "blame",
-    why="""
-    Shows for each section of a note the commit of its least trusted line: its author, agent, pull
-    request, and whether it was reviewed. Tiers of trust are reviewed, human, agent, uncommitted.
-    """,
-    examples=(
-        ("memory-bank blame decisions/tantivy", "by section"),
-        ("memory-bank blame decisions/tantivy --lines", "by line"),
-    ),
-    group="Review",
-    show=shown.blame,
+    "",
     tool=Tool(
         "Show for each section (or line) of a note who wrote it, and whether it was reviewed.",
         "review",
@@ -121,7 +129,7 @@ def blame(
     bank: Bank,
     name: Annotated[NoteName, Param(about="path, title or id of a note")],
     *,
-    by_line: Annotated[bool, Param("Show each line", flags="--lines")] = False,
+    by_line: Annotated[bool, Param()] = False,
 ) -> NoteBlame:
     """Show where each section of a note comes from.
 

@@ -37,6 +37,14 @@ _TITLES = {
 _STYLES = {"gone": "bad", "changed": "warn", "moved": "warn", "renamed": "warn"}
 
 
+def origins(call: Call, found: NoteLog | NoteBlame) -> int:
+    """Show the commits of a note, or where its sections and lines come from."""
+    if isinstance(found, NoteLog):
+        return log(call, found)
+    blame(call, found)
+    return FOUND
+
+
 def log(call: Call, found: NoteLog) -> int:
     """Show a line for each commit of a note."""
     call.answer(found, lambda found: _log(call, found))

@@ -6,6 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 
 COMMANDS: Mapping[str, str] = {
     "add": "remember",
+    "append": "edit --append",
+    "blame": "log --sections",
     "blast-radius": "code blast-radius",
     "context": "session context",
     "coupling": "code coupling",
@@ -22,9 +24,12 @@ COMMANDS: Mapping[str, str] = {
     "rename": "mv",
     "restore": "trash restore",
     "search": "session search",
+    "stats": "doctor --counts",
     "symbols": "code symbols",
     "tests-for": "code tests-for",
     "timeline": "session timeline",
+    "update": "edit --replace",
+    "watch": "sync --watch",
 }
 """What a command is called here, with the options that make it the same."""
 

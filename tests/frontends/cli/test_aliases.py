@@ -22,6 +22,8 @@ from .conftest import Run
         (("search", "--limit", "3"), ("session", "search", "--limit", "3")),
         (("observations", "obs-1", "obs-2"), ("session", "show", "obs-1", "obs-2")),
         (("restore",), ("trash",)),
+        (("stats", "--json"), ("doctor", "--counts", "--json")),
+        (("blame", "facts/bm25", "--lines"), ("log", "facts/bm25", "--sections", "--lines")),
     ],
 )
 def test_a_word_of_another_tool_does_the_same(
@@ -40,10 +42,23 @@ def test_notes_are_written_renamed_and_deleted_by_other_words(mb: Run, project: 
     assert not (project / ".memories/facts/b.md").exists()
 
 
+def test_former_words_write_as_options_of_edit_do(mb: Run, project: Path) -> None:
+    note = project / ".memories/facts/bm25.md"
+    assert mb("append", "facts/bm25", "Two.").code == 0
+    assert mb("edit", "facts/bm25", "--append", "Three.").code == 0
+    assert note.read_text("utf-8").endswith("\n\nTwo.\n\nThree.\n")
+    assert mb("update", "facts/bm25", "# New").code == 0
+    assert note.read_text("utf-8").endswith("# New\n")
+    assert mb("edit", "facts/bm25", "--append", "--replace", "x").code == 2
+    assert mb("edit", "facts/bm25", "x").code == 2
+    assert mb("sync", "--watch", "--rebuild").code == 2
+
+
 def test_aliases_mean_commands_that_there_are_and_are_hidden(mb: Run) -> None:
     known = declared.words()
     for meant in aliases.COMMANDS.values():
-        assert mb(*meant.split(), "-h").out.startswith(f"Usage: memory-bank {meant} ")
+        words = [word for word in meant.split() if not word.startswith("-")]
+        assert mb(*meant.split(), "-h").out.startswith(f"Usage: memory-bank {' '.join(words)} ")
     assert not set(aliases.COMMANDS) & set(known)
     listed = {name for name, _, _ in declared.overview()}
     assert not listed & {*aliases.COMMANDS, "hook", "merge-driver"}
