@@ -104,7 +104,7 @@ def publish(
         with bank_at(bank, commit, required=True) as copy:
             for attempt in range(_TRIES):
                 found = collected(copy, {} if force else known.notes, progress, identity.project)
-                if known.commit == commit and not force:
+                if known.commit == commit and not (force or found.changed):
                     return _unchanged(identity, known, found, time.monotonic() - started)
                 publication = _difference(engine, identity, known, found, commit)
                 try:

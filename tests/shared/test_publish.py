@@ -194,6 +194,16 @@ def test_uncommitted_and_ignored_notes_and_sessions_stay(
     assert "not committed" not in repr(texts)
 
 
+def test_the_same_commit_is_sent_again_where_its_texts_are_read_otherwise(
+    bank: Bank, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = publish(bank)
+    monkeypatch.setattr(export, "TEXT_VERSION", export.TEXT_VERSION + 1)
+    again = publish(bank)
+    assert (again.state, again.sent_passages) == ("published", first.passages)
+    assert publish(bank).state == "unchanged"
+
+
 def test_a_note_with_a_secret_is_left_out_and_named(bank: Bank, shop: Path, index: str) -> None:
     publish(bank)
     commit(shop, facts__bm25=f"# BM25\n\ntoken = {SECRET}\n")
