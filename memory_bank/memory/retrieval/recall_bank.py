@@ -284,7 +284,8 @@ def _newest_first(
     notes = amendments.dated(bank.roots, view, [hit.document for hit in near])
     if len(notes) < len(near):  # another process has just removed one
         return found._replace(hits=tuple(hits[: wanted.limit])), {}
-    pairs = amendments.amended_by_meaning(view, notes, near)
+    by_meaning = found.mode != "lexical"
+    pairs = amendments.amended_by_meaning(view, notes, near) if by_meaning else {}
     by_words = amendments.amended(view, [notes[at] for at in good])
     pairs |= {good[old]: good[new] for old, new in by_words.items()}
     for old, new in () if amendments.asks_about_past(wanted.query) else sorted(pairs.items()):
