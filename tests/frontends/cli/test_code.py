@@ -96,7 +96,7 @@ def test_names_of_symbols_are_completed(
 ) -> None:
     mb("symbols", "Order")
     monkeypatch.setenv("COMP_WORDS", "memory-bank code explain-symbol Order.")
-    monkeypatch.setenv("COMP_CWORD", "2")
+    monkeypatch.setenv("COMP_CWORD", "3")
     monkeypatch.setenv("_MEMORY_BANK_COMPLETE", "bash_complete")
     assert "Order.place" in mb().out
 
