@@ -91,16 +91,6 @@ def shop(project: Path) -> Path:
     return project
 
 
-def test_names_of_symbols_are_completed(
-    mb: Run, shop: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    mb("symbols", "Order")
-    monkeypatch.setenv("COMP_WORDS", "memory-bank code explain-symbol Order.")
-    monkeypatch.setenv("COMP_CWORD", "3")
-    monkeypatch.setenv("_MEMORY_BANK_COMPLETE", "bash_complete")
-    assert "Order.place" in mb().out
-
-
 def test_sync_embeds_the_code_that_was_asked_for(mb: Run, shop: Path) -> None:
     with open_codebase(shop) as code:
         assert mb("sync").err == ""
